@@ -1,0 +1,284 @@
+# Windtunnel's one Makefile.  `make help` lists the targets.
+#
+#   make VARIANT=debug        build into build/debug (variants are listed below)
+#   make CC=clang OPT=-O1     another compiler or optimisation; rebuilds what that changes
+#   make test ONLY=text       only the tests whose path holds "text"
+#   make V=1                  show whole commands
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+MAKEFLAGS += --no-builtin-rules
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+# ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
+# release | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ... (compiler-optimisation)
+
+VARIANT ?= release
+B := build/$(VARIANT)
+OPT := -O2
+INSTRUMENT :=
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion
+WERROR ?= -Werror
+ifeq ($(VARIANT),debug)
+OPT := -O0
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1
+else ifeq ($(VARIANT),asan)
+OPT := -O1
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=address -fno-omit-frame-pointer
+else ifeq ($(VARIANT),ubsan)
+OPT := -O1
+INSTRUMENT := -DWINDTUNNEL_DEBUG=1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all
+# gcc 12 warns of conversions that its own instrumentation adds; the other variants judge the code.
+WARNINGS := -Wall -Wextra
+WERROR :=
+else ifeq ($(VARIANT),coverage)
+OPT := -O0
+INSTRUMENT := --coverage -fprofile-update=atomic
+else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
+CC := $(firstword $(subst -, ,$(VARIANT)))
+OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
+else ifneq ($(VARIANT),release)
+$(error VARIANT '$(VARIANT)' is none of release debug asan ubsan coverage gcc clang gcc-O0 clang-O0 ...)
+endif
+
+# ---- Flags ---------------------------------------------------------------------------------------
+
+LIBRARIES := gsl jansson libzstd hwloc libxxhash
+LIBRARIES_SCHED := jansson libxxhash
+VERSION := $(shell cat VERSION)
+
+CPPFLAGS := -D_GNU_SOURCE -I.
+# -ffp-contract=off: every compiler and level computes the same.  -fPIC: the same objects make the shared
+# library; -fno-semantic-interposition lets calls within a file stay direct and be inlined all the same.
+CFLAGS = -std=gnu11 $(OPT) -g -fPIC -fno-semantic-interposition -ffp-contract=off \
+         $(WARNINGS) $(WERROR) $(INSTRUMENT)
+LDFLAGS := -Wl,--as-needed
+# pkg-config runs at the first use in a recipe, when `deps` has had its turn; then the answer is kept.
+remember = $(eval $(1) := $(2))$($(1))
+LIBRARIES_CFLAGS = $(call remember,LIBRARIES_CFLAGS,$(shell pkg-config --cflags $(LIBRARIES)))
+LIBRARIES_LIBS = $(call remember,LIBRARIES_LIBS,$(shell pkg-config --libs $(LIBRARIES)) -lm)
+LIBRARIES_SCHED_LIBS = $(call remember,LIBRARIES_SCHED_LIBS,$(shell pkg-config --libs $(LIBRARIES_SCHED)) -lm)
+CMOCKA_LIBS = $(call remember,CMOCKA_LIBS,$(shell pkg-config --libs cmocka))
+
+ifeq ($(V),1)
+say =
+else
+say = @printf '  %-5s %s\n' '$(1)' '$(2)';
+endif
+
+# ---- Sources -------------------------------------------------------------------------------------
+
+FOLDERS := base topologies workloads policies sim reports tools
+SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c))
+PRESETS := $(sort $(wildcard policies/presets/*.json))
+SUPPORT := $(sort $(wildcard tests/support/*.c))
+
+object = $(patsubst %.c,$(B)/objects/%.o,$(1))
+OBJECTS := $(call object,$(SOURCES)) $(B)/objects/policies/policy_presets.o
+MAIN := $(B)/objects/tools/main.o
+PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
+
+# What the scheduler library is made of: nothing here may need a file, a stream, hwloc or zstd.
+SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json reason) \
+               $(addprefix topologies/,gpu_model mig queue_table cluster) workloads/job
+SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) $(addprefix topologies/,mig_% cluster_json%) \
+               workloads/job_% policies/%
+SCHED_NOT := workloads/job_truth%
+SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
+SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
+SCHED_SO := libwindtunnel_sched.so
+SCHED_SONAME := $(SCHED_SO).$(firstword $(subst ., ,$(VERSION)))
+SCHED_HEADERS := policies/sched.h
+
+# ---- What to type --------------------------------------------------------------------------------
+
+.PHONY: all run test test-quick test-all bench lint format asan ubsan valgrind coverage golden-update \
+        install clean deps help compile link objects libraries test-small check-deps FORCE
+
+all: link libraries ## Build ./windtunnel and the scheduler library (the default)
+
+# ./windtunnel is the program that was built last; asan and its like leave it alone.
+link: $(PROGRAM)
+	@[ "$$(readlink windtunnel)" = $(B)/windtunnel ] || ln -sfn $(B)/windtunnel windtunnel
+
+run: link ## Build and run the main scenario: two weeks on 4,000 GPUs (ARGS='...' adds arguments)
+	./windtunnel run scenarios/h100-500x8.json --out out/h100-500x8 $(ARGS)
+
+deps: ## Install the Debian packages that building, testing and linting need
+	@tools/deps build run test lint clang valgrind
+
+help: ## List the targets
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+format: ## Lay out all C files with clang-format
+	clang-format -i $(filter %.c %.h,$(shell tools/lint/files))
+
+clean: ## Remove what was built (records under out/ stay)
+	rm -rf build windtunnel
+
+# The packages that the goals need are checked before anything is compiled.  Only the goals named here install
+# what is missing; any other only says so.
+TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
+INSTALLING := run bench $(TESTING)
+goals = $(filter $(1),$(MAKECMDGOALS))
+PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
+            $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
+
+check-deps:
+	@tools/deps $(if $(call goals,$(INSTALLING)),,--check) $(PACKAGES)
+
+# ---- Building ------------------------------------------------------------------------------------
+
+objects: $(OBJECTS)
+
+# A stamp is rewritten only when its text changes, so that new flags or a vanished source rebuild what they touch.
+stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/flags: FORCE | check-deps
+	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(LIBRARIES_CFLAGS) $(LDFLAGS))
+
+$(B)/sources: FORCE
+	$(call stamp,$(SOURCES) / $(SCHED_SOURCES) / $(SUPPORT))
+
+$(B)/objects/%.o: %.c $(B)/flags | check-deps
+	@mkdir -p $(@D)
+	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(call object,$(filter tools/%,$(SOURCES))): VERSION
+# Named, so that make does not delete them as intermediate files.
+$(call object,$(wildcard tests/*/*.c)):
+
+$(B)/generated/policy_presets.c: FORCE tools/embed
+	@mkdir -p $(@D)
+	@tools/embed $(PRESETS) > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/objects/policies/policy_presets.o: $(B)/generated/policy_presets.c $(B)/flags | check-deps
+	@mkdir -p $(@D)
+	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Everything but main, for the program and the tests.
+$(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
+	@rm -f $@
+	$(call say,ar,$@) ar rcs $@ $(filter %.o,$^)
+
+$(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS)
+
+build/windtunnel.1: $(B)/windtunnel
+	$(call say,man,$@) $< help --man > $@
+
+# ---- The scheduler library -----------------------------------------------------------------------
+
+libraries: $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO) $(B)/windtunnel_sched.pc
+
+$(B)/libwindtunnel_sched.a: $(SCHED_OBJECTS) $(B)/sources
+	@rm -f $@
+	$(call say,ar,$@) ar rcs $@ $(filter %.o,$^)
+
+# -z defs: whatever the policies need must be in the library or in the few it links.
+$(B)/$(SCHED_SO).$(VERSION): $(SCHED_OBJECTS) $(B)/sources
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SCHED_SONAME) -Wl,-z,defs \
+	    -Wl,-Bsymbolic-functions -o $@ $(filter %.o,$^) $(LIBRARIES_SCHED_LIBS)
+
+$(B)/$(SCHED_SO): $(B)/$(SCHED_SO).$(VERSION)
+	@ln -sf $(SCHED_SO).$(VERSION) $(B)/$(SCHED_SONAME)
+	@ln -sf $(SCHED_SONAME) $@
+
+PREFIX ?= /usr/local
+INSTALLED := $(DESTDIR)$(PREFIX)
+
+$(B)/windtunnel_sched.pc: tools/windtunnel_sched.pc.in VERSION FORCE
+	@mkdir -p $(@D)
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+install: all build/windtunnel.1 ## Install program, manual, library and headers (DESTDIR=, PREFIX=/usr/local)
+	install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1
+	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
+	install -m 644 build/windtunnel.1 $(INSTALLED)/share/man/man1/
+	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/lib/
+	cp -P $(B)/$(SCHED_SONAME) $(B)/$(SCHED_SO) $(INSTALLED)/lib/
+	install -m 644 $(B)/windtunnel_sched.pc $(INSTALLED)/lib/pkgconfig/
+	set -e; for header in $$($(CC) $(CPPFLAGS) $(LIBRARIES_CFLAGS) -MM $(SCHED_HEADERS) | tr -s ' \\' '\n\n' | grep '\.h$$'); do \
+	    install -D -m 644 $$header $(INSTALLED)/include/windtunnel/$$header; done
+
+# ---- Tests ---------------------------------------------------------------------------------------
+
+ONLY ?=
+KINDS_QUICK := unit golden fault
+KINDS := unit property analytic conformance golden determinism fault library cli
+only = $(if $(ONLY),$(foreach path,$(1),$(if $(findstring $(ONLY),$(path)),$(path))),$(1))
+# tests/library and tests/cli hold programs and scripts of any name, the others test_*.
+programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(foreach kind,$(1),\
+    $(wildcard tests/$(kind)/test_*.c)) $(if $(filter library,$(1)),$(wildcard tests/library/*.c)))))
+scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*.sh)) \
+    $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
+tests = $(call programs,$(1)) $(call scripts,$(1))
+
+TEST_TIMEOUT_S ?= $(if $(filter full,$(SIZE)),3600,600)
+RUN_TESTS = WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel WINDTUNNEL_BUILD=$(B) CC='$(CC)' OPT='$(OPT)' \
+            tests/run --timeout $(TEST_TIMEOUT_S) --logs $(B)/logs
+
+$(B)/tests/%: $(B)/objects/tests/%.o $(call object,$(SUPPORT)) $(B)/libwindtunnel.a
+	@mkdir -p $(@D)
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
+
+# These prove that the scheduler library stands alone: nothing else is linked.
+$(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
+	@mkdir -p $(@D)
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
+
+test test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
+test-all bench: SIZE ?= full
+
+test: link $(call programs,$(KINDS)) ## Run all tests, small sizes (ONLY=text: those whose path holds it)
+	@$(RUN_TESTS) $(call tests,$(KINDS))
+
+test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
+	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
+
+test-all: link $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and those of the benchmarks
+	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
+
+# As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
+test-small: $(PROGRAM) $(call programs,$(KINDS))
+	@$(RUN_TESTS) $(call tests,$(KINDS))
+
+asan: ## Run the tests with AddressSanitizer, debug assertions on
+	@$(MAKE) --no-print-directory VARIANT=asan test-small
+
+ubsan: ## Run the tests with UndefinedBehaviorSanitizer, debug assertions on
+	@$(MAKE) --no-print-directory VARIANT=ubsan test-small
+
+valgrind: ## Run the unit tests under valgrind
+	@$(MAKE) --no-print-directory VARIANT=debug valgrind-unit
+
+.PHONY: valgrind-unit
+valgrind-unit: SIZE = small
+valgrind-unit: $(call programs,unit)
+	@$(RUN_TESTS) --wrap 'valgrind --quiet --error-exitcode=99 --leak-check=full' $(call programs,unit)
+
+coverage: ## Run the tests with coverage and print the share of lines run, by file
+	@$(MAKE) --no-print-directory VARIANT=coverage test-small
+	@tools/coverage build/coverage/objects $(SOURCES)
+
+golden-update: link $(call programs,golden) ## Rewrite the expected texts of the golden tests from what is printed now
+	@WINDTUNNEL_GOLDEN_UPDATE=1 $(RUN_TESTS) $(call tests,golden)
+
+BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(wildcard tests/bench/bench_*.c))))
+BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
+# Everything there is to compile, run by nobody.
+compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
+
+bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
+	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \
+	for bench in $(BENCH_PROGRAMS) $(BENCH_SCRIPTS); do echo "== $$bench"; $$bench; done
+
+lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
+	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)
+
+-include $(patsubst %.o,%.d,$(OBJECTS)) $(wildcard $(B)/objects/tests/*/*.d)

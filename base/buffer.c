@@ -1,0 +1,255 @@
+/* base/buffer.c -- see base/buffer.h. */
+#include "base/buffer.h"
+
+#include <assert.h>
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { INT64_CHARS_MAX = 20, SCALED_CHARS_MAX = 40 };
+
+/* "00" to "99": two digits per division */
+static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
+                                  "25262728293031323334353637383940414243444546474849"
+                                  "50515253545556575859606162636465666768697071727374"
+                                  "75767778798081828384858687888990919293949596979899";
+
+/* The digits of `value` so that they end before `end`; where they begin. */
+static inline char *digits_before(char *end, uint64_t value)
+{
+    while (value >= 100) {
+        end -= 2;
+        memcpy(end, digit_pairs + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        end -= 2;
+        memcpy(end, digit_pairs + 2 * value, 2);
+        return end;
+    }
+    *--end = (char)('0' + value);
+    return end;
+}
+
+static inline uint64_t magnitude_of(int64_t value)
+{
+    return value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value;
+}
+
+void buffer_int(struct buffer *buffer, int64_t value)
+{
+    char digits[INT64_CHARS_MAX];
+    char *end = digits + sizeof digits;
+    char *begin = digits_before(end, magnitude_of(value));
+    if (value < 0)
+        *--begin = '-';
+    size_t length = (size_t)(end - begin);
+    char *at = buffer_reserve(buffer, INT64_CHARS_MAX);
+    memcpy(at, begin, length);
+    buffer->length += length;
+}
+
+/* Quotient and rest, and the digits of the scale; the scales of the records are spelt out,
+ * because a division by a constant is a multiplication. */
+static inline uint64_t divide_scale(uint64_t value, uint64_t scale, uint64_t *rest, int *digits)
+{
+    switch (scale) {
+    case 1000:
+        *digits = 3;
+        *rest = value % 1000;
+        return value / 1000;
+    case 1000000:
+        *digits = 6;
+        *rest = value % 1000000;
+        return value / 1000000;
+    case 1000000000:
+        *digits = 9;
+        *rest = value % 1000000000;
+        return value / 1000000000;
+    default:
+        *digits = 0;
+        for (uint64_t left = scale; left >= 10; left /= 10)
+            ++*digits;
+        *rest = value % scale;
+        return value / scale;
+    }
+}
+
+void buffer_scaled(struct buffer *buffer, int64_t value, int64_t scale)
+{
+    assert(scale >= 1);
+    uint64_t fraction;
+    int fraction_digits;
+    uint64_t whole =
+        divide_scale(magnitude_of(value), (uint64_t)scale, &fraction, &fraction_digits);
+    char digits[SCALED_CHARS_MAX];
+    char *point = digits + INT64_CHARS_MAX; /* whole digits end here */
+    char *end = point;
+    if (fraction != 0) {
+        *point = '.';
+        end = point + 1 + fraction_digits;
+        char *first = digits_before(end, fraction);
+        while (first > point + 1)
+            *--first = '0';
+        while (end[-1] == '0')
+            end--;
+    }
+    char *begin = digits_before(point, whole);
+    if (value < 0)
+        *--begin = '-';
+    size_t length = (size_t)(end - begin);
+    char *at = buffer_reserve(buffer, SCALED_CHARS_MAX);
+    memcpy(at, begin, length);
+    buffer->length += length;
+}
+
+void buffer_string(struct buffer *buffer, const char *c_string)
+{
+    buffer_bytes(buffer, c_string, strlen(c_string));
+}
+
+/* printf follows the locale's decimal point; "C" costs no allocation in glibc. */
+static int format_plain(char *at, size_t bytes, const char *format, va_list arguments)
+{
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain);
+    int length = vsnprintf(at, bytes, format, arguments);
+    uselocale(before);
+    freelocale(plain);
+    assert(length >= 0); /* only a broken format fails */
+    return length;
+}
+
+void buffer_format(struct buffer *buffer, const char *format, ...)
+{
+    size_t room = 128;
+    for (;;) {
+        char *at = buffer_reserve(buffer, room);
+        va_list arguments;
+        va_start(arguments, format);
+        size_t length = (size_t)format_plain(at, room, format, arguments);
+        va_end(arguments);
+        if (length < room) {
+            buffer->length += length;
+            return;
+        }
+        room = length + 1;
+    }
+}
+
+void buffer_double(struct buffer *buffer, double value)
+{
+    if (!isfinite(value)) {
+        buffer_string(buffer, "null");
+        return;
+    }
+    /* the same digits as %.15g, without its cost; -0.0 keeps its sign below */
+    if (fabs(value) < 1e15 && value == trunc(value) && !(value == 0 && signbit(value))) {
+        buffer_int(buffer, (int64_t)value);
+        return;
+    }
+    /* Every decimal of DBL_DIG digits survives a normal double; subnormals hold fewer. */
+    size_t length_before = buffer->length;
+    int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;
+    for (; digits <= DBL_DECIMAL_DIG; digits++) {
+        buffer->length = length_before;
+        buffer_format(buffer, "%.*g", digits, value);
+        struct text printed = {buffer->bytes + length_before, buffer->length - length_before};
+        double again;
+        if (text_to_double(printed, &again) && again == value)
+            return;
+    }
+}
+
+void buffer_json(struct buffer *buffer, struct text text)
+{
+    static const char hex[] = "0123456789abcdef";
+    buffer_char(buffer, '"');
+    while (text.length != 0) {
+        unsigned char c = (unsigned char)text.at[0];
+        size_t bytes = text_utf8_bytes(text);
+        if (bytes == 0) {
+            buffer_string(buffer, "\\ufffd"); /* the replacement character: JSON must be UTF-8 */
+            bytes = 1;
+        } else if (c == '"' || c == '\\') {
+            buffer_char(buffer, '\\');
+            buffer_char(buffer, (char)c);
+        } else if (c == '\n') {
+            buffer_string(buffer, "\\n");
+        } else if (c == '\t') {
+            buffer_string(buffer, "\\t");
+        } else if (c < 0x20 || c == '<') {
+            char escape[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            buffer_bytes(buffer, escape, sizeof escape);
+        } else {
+            buffer_bytes(buffer, text.at, bytes);
+        }
+        text.at += bytes;
+        text.length -= bytes;
+    }
+    buffer_char(buffer, '"');
+}
+
+static bool csv_needs_quotes(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.at[i];
+        if (c == ',' || c == '"' || c == '\n' || c == '\r')
+            return true;
+    }
+    return false;
+}
+
+void buffer_csv(struct buffer *buffer, struct text text)
+{
+    if (!csv_needs_quotes(text)) {
+        buffer_text(buffer, text);
+        return;
+    }
+    buffer_char(buffer, '"');
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] == '"')
+            buffer_char(buffer, '"');
+        buffer_char(buffer, text.at[i]);
+    }
+    buffer_char(buffer, '"');
+}
+
+void buffer_html(struct buffer *buffer, struct text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        switch (text.at[i]) {
+        case '&':
+            buffer_string(buffer, "&amp;");
+            break;
+        case '<':
+            buffer_string(buffer, "&lt;");
+            break;
+        case '>':
+            buffer_string(buffer, "&gt;");
+            break;
+        case '"':
+            buffer_string(buffer, "&quot;");
+            break;
+        case '\'':
+            buffer_string(buffer, "&#39;");
+            break;
+        default:
+            buffer_char(buffer, text.at[i]);
+        }
+    }
+}
+
+const char *buffer_c_string(struct buffer *buffer)
+{
+    *buffer_reserve(buffer, 1) = '\0';
+    return buffer->bytes;
+}
+
+void buffer_release(struct buffer *buffer)
+{
+    mem_free(buffer->bytes);
+    *buffer = (struct buffer){0};
+}

@@ -1,0 +1,71 @@
+/* base/buffer.h -- bytes that grow at the end, with fast formatting of numbers.
+ *
+ * Law: formatting does not depend on locale; a double is printed with the fewest
+ * digits that read back to the same value.
+ */
+#ifndef BASE_BUFFER_H
+#define BASE_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+struct buffer {
+    char *bytes;     /* owned; not NUL-terminated (see buffer_c_string) */
+    size_t length;
+    size_t capacity;
+}; /* {0} is empty */
+
+static inline char *buffer_reserve(struct buffer *buffer, size_t bytes)
+{
+    if (buffer->length + bytes > buffer->capacity)
+        MEM_GROW(buffer->bytes, buffer->capacity, buffer->length + bytes);
+    return buffer->bytes + buffer->length;
+}
+
+static inline void buffer_char(struct buffer *buffer, char c)
+{
+    *buffer_reserve(buffer, 1) = c;
+    buffer->length++;
+}
+
+static inline void buffer_bytes(struct buffer *buffer, const void *bytes, size_t length)
+{
+    if (length != 0)
+        memcpy(buffer_reserve(buffer, length), bytes, length);
+    buffer->length += length;
+}
+
+static inline void buffer_text(struct buffer *buffer, struct text text)
+{
+    buffer_bytes(buffer, text.at, text.length);
+}
+
+void buffer_string(struct buffer *buffer, const char *c_string);
+void buffer_int(struct buffer *buffer, int64_t value);
+void buffer_format(struct buffer *buffer, const char *format, ...) LIKE_PRINTF(2, 3);
+
+/* `value` / `scale` (a power of ten) as a decimal without trailing zeros: 1500/1000 -> "1.5". */
+void buffer_scaled(struct buffer *buffer, int64_t value, int64_t scale);
+
+/* Shortest decimal that reads back to `value`; infinities and NaN become "null". */
+void buffer_double(struct buffer *buffer, double value);
+
+/* A JSON string with quotes; '<' is escaped too, so that it may stand inside HTML. */
+void buffer_json(struct buffer *buffer, struct text text);
+
+/* One CSV field after RFC 4180, quoted where needed. */
+void buffer_csv(struct buffer *buffer, struct text text);
+
+/* Text for HTML: & < > " ' escaped. */
+void buffer_html(struct buffer *buffer, struct text text);
+
+/* The bytes with a NUL behind them (borrowed until the next change). */
+const char *buffer_c_string(struct buffer *buffer);
+void buffer_release(struct buffer *buffer);
+
+#endif

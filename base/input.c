@@ -1,0 +1,485 @@
+/* base/input.c -- see base/input.h.
+ *
+ * One block of bytes holds what was read and not yet given out; lines point into it.  Only
+ * when no line end is left in it, the rest moves to the front and more is read behind it.
+ */
+#include "base/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "base/buffer.h"
+#include "base/mem.h"
+
+enum {
+    BLOCK_BYTES = 256 << 10,          /* fits the second-level cache with what the reader does */
+    ROOM_BYTES_MIN = BLOCK_BYTES / 2, /* less room is no use reading into */
+    MAGIC_BYTES = 4,
+    WINDOW_LOG_MAX = 27, /* 128 MiB, what `zstd -d` allows without --long */
+};
+
+static const struct input_caps caps_default = {
+    .bytes_max = UINT64_C(64) << 30,
+    .ratio_max = 200,
+    .line_max = UINT64_C(16) << 20,
+};
+static const uint64_t ratio_free_bytes = UINT64_C(64) << 20; /* below, any ratio is harmless */
+
+struct input {
+    char *path; /* as messages name it */
+    int fd;
+    struct input_caps caps;
+    char *block;
+    size_t capacity;
+    size_t begin;  /* first byte not yet given out */
+    size_t end;    /* behind the last byte */
+    size_t nul_at; /* the first NUL byte from begin on, else SIZE_MAX */
+    uint64_t line_number;
+    uint64_t produced_bytes; /* into the block, in all */
+    uint64_t stored_bytes;   /* of the file, as far as used */
+    bool has_ended;          /* no byte comes any more */
+    ZSTD_DStream *zstd;      /* NULL: plain */
+    ZSTD_inBuffer stored;    /* read and not yet decompressed; owned bytes */
+    bool is_in_frame;
+};
+
+/* ---- reading bytes ---- */
+
+static struct error bad_data(const struct input *input, const char *format, ...) LIKE_PRINTF(2, 3);
+
+/* An error of the file as a whole. */
+static struct error bad_data(const struct input *input, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *message = NULL;
+    if (vasprintf(&message, format, arguments) < 0)
+        message = NULL;
+    va_end(arguments);
+    struct error error =
+        error_at(ERROR_DATA, input->path, 0, 0, "%s", message != NULL ? message : "");
+    free(message);
+    return error;
+}
+
+/* *count is 0 at the end of the file only. */
+static struct error read_some(int fd, const char *path, void *bytes, size_t room, size_t *count)
+{
+    ssize_t got;
+    do
+        got = read(fd, bytes, room);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return error_io("read", path, errno);
+    *count = (size_t)got;
+    return ERROR_OK;
+}
+
+static struct error truncated(const struct input *input)
+{
+    struct error error = bad_data(input, "the compressed data ends in the middle of a frame");
+    error_set_hint(&error, "the file was cut off; copy or make it again");
+    return error;
+}
+
+static struct error zstd_error(const struct input *input, size_t code)
+{
+    switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_frameParameter_windowTooLarge: {
+        struct error error = bad_data(input, "decompressing it needs a window above %d MiB",
+                                      1 << (WINDOW_LOG_MAX - 20));
+        error_set_hint(&error, "compress it again without --long above %d", WINDOW_LOG_MAX);
+        return error;
+    }
+    case ZSTD_error_memory_allocation:
+        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it",
+                         input->path);
+    case ZSTD_error_prefix_unknown:
+        return bad_data(input, "something that is not zstd follows the last frame");
+    default:
+        return bad_data(input, "the compressed data is damaged: %s", ZSTD_getErrorName(code));
+    }
+}
+
+static struct error refill_stored(struct input *input)
+{
+    size_t count;
+    TRY(read_some(input->fd, input->path, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES,
+                  &count));
+    input->stored.size = count;
+    input->stored.pos = 0;
+    return ERROR_OK;
+}
+
+/* Decompress at least one byte into the room, or find the end. */
+static struct error read_zstd(struct input *input, char *bytes, size_t room, size_t *count)
+{
+    ZSTD_outBuffer out = {bytes, room, 0};
+    while (out.pos == 0) {
+        bool is_file_at_end = false;
+        if (input->stored.pos == input->stored.size) {
+            TRY(refill_stored(input));
+            is_file_at_end = input->stored.size == 0;
+        }
+        if (is_file_at_end && !input->is_in_frame)
+            break;
+        size_t stored_before = input->stored.pos;
+        size_t rest = ZSTD_decompressStream(input->zstd, &out, &input->stored);
+        if (ZSTD_isError(rest))
+            return zstd_error(input, rest);
+        input->stored_bytes += input->stored.pos - stored_before;
+        input->is_in_frame = rest != 0;
+        if (is_file_at_end && out.pos == 0 && input->is_in_frame)
+            return truncated(input);
+    }
+    *count = out.pos;
+    return ERROR_OK;
+}
+
+static struct error check_caps(const struct input *input)
+{
+    if (input->produced_bytes > input->caps.bytes_max)
+        return bad_data(input, "it holds more than the %" PRIu64 " bytes allowed",
+                        input->caps.bytes_max);
+    if (input->zstd != NULL && input->produced_bytes > ratio_free_bytes &&
+        input->produced_bytes / input->caps.ratio_max >= input->stored_bytes) {
+        struct error error = bad_data(
+            input, "it grows more than %" PRIu64 "-fold when decompressed", input->caps.ratio_max);
+        error_set_hint(&error, "if that is meant, decompress it first");
+        return error;
+    }
+    return ERROR_OK;
+}
+
+/* Read something behind the end of the block, which has room; sets has_ended if there is nothing. */
+static struct error fill(struct input *input)
+{
+    char *at = input->block + input->end;
+    size_t room = input->capacity - input->end;
+    size_t count = 0;
+    /* one byte above the cap is enough to know that it is broken */
+    uint64_t allowed = input->caps.bytes_max - input->produced_bytes;
+    if (allowed < room)
+        room = (size_t)allowed + 1;
+    if (input->zstd != NULL)
+        TRY(read_zstd(input, at, room, &count));
+    else
+        TRY(read_some(input->fd, input->path, at, room, &count));
+    input->produced_bytes += count;
+    input->has_ended = count == 0;
+    TRY(check_caps(input));
+    if (input->nul_at == SIZE_MAX && count != 0) {
+        const char *nul = memchr(at, '\0', count);
+        if (nul != NULL)
+            input->nul_at = (size_t)(nul - input->block);
+    }
+    input->end += count;
+    return ERROR_OK;
+}
+
+/* ---- opening ---- */
+
+/* RFC 8878, section 3.1: 0xFD2FB528 begins a frame, 0x184D2A50 to 5F a skippable one; little-endian. */
+static bool is_zstd(const char *bytes, size_t count)
+{
+    if (count < MAGIC_BYTES)
+        return false;
+    return memcmp(bytes, "\x28\xb5\x2f\xfd", MAGIC_BYTES) == 0 ||
+           (((unsigned char)bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0);
+}
+
+/* The whole file is the start of a magic number.  One byte of it, '(', or none is also a good text;
+ * then, and only then, the name decides. */
+static bool is_zstd_stump(const struct input *input)
+{
+    size_t count = input->end;
+    size_t length = strlen(input->path);
+    bool is_called_zstd = length >= 4 && strcmp(input->path + length - 4, ".zst") == 0;
+    if (count >= MAGIC_BYTES || (count != 0 && memcmp(input->block, "\x28\xb5\x2f", count) != 0))
+        return false;
+    return count >= 2 || is_called_zstd;
+}
+
+static struct error start_zstd(struct input *input)
+{
+    char *stored = mem_alloc(BLOCK_BYTES);
+    memcpy(stored, input->block, input->end);
+    input->stored = (ZSTD_inBuffer){stored, input->end, 0};
+    input->end = 0;
+    input->produced_bytes = 0;
+    input->nul_at = SIZE_MAX;
+    input->zstd = ZSTD_createDStream();
+    if (input->zstd == NULL)
+        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it",
+                         input->path);
+    size_t status = ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+    return ZSTD_isError(status) ? zstd_error(input, status) : ERROR_OK;
+}
+
+/* Read enough to see what it is. */
+static struct error start(struct input *input)
+{
+    while (!input->has_ended && input->end < MAGIC_BYTES)
+        TRY(fill(input));
+    if (is_zstd_stump(input))
+        return truncated(input);
+    if (is_zstd(input->block, input->end))
+        return start_zstd(input);
+    return ERROR_OK;
+}
+
+static bool is_standard_input(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static struct error open_file(const char *path, int *fd)
+{
+    struct stat status;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (*fd < 0)
+        return error_io("open", path, errno);
+    int reason = 0;
+    if (fstat(*fd, &status) != 0)
+        reason = errno;
+    else if (S_ISDIR(status.st_mode))
+        reason = EISDIR;
+    if (reason == 0)
+        return ERROR_OK;
+    close(*fd);
+    return error_io("read", path, reason);
+}
+
+static uint64_t cap_or(uint64_t cap, uint64_t otherwise)
+{
+    return cap != 0 ? cap : otherwise;
+}
+
+struct error input_open(struct input **out, const char *path, const struct input_caps *caps)
+{
+    int fd = STDIN_FILENO;
+    *out = NULL;
+    if (!is_standard_input(path))
+        TRY(open_file(path, &fd));
+    struct input *input = mem_zalloc(1, sizeof *input);
+    input->path = mem_copy_text(is_standard_input(path) ? "standard input" : path);
+    input->fd = fd;
+    if (caps == NULL)
+        caps = &caps_default;
+    input->caps.bytes_max = cap_or(caps->bytes_max, caps_default.bytes_max);
+    input->caps.ratio_max = cap_or(caps->ratio_max, caps_default.ratio_max);
+    input->caps.line_max = cap_or(caps->line_max, caps_default.line_max);
+    input->block = mem_alloc(BLOCK_BYTES);
+    input->capacity = BLOCK_BYTES;
+    input->nul_at = SIZE_MAX;
+    struct error error = start(input);
+    if (error_is(error))
+        input_close(input);
+    else
+        *out = input;
+    return error;
+}
+
+void input_close(struct input *input)
+{
+    if (input == NULL)
+        return;
+    if (input->fd != STDIN_FILENO)
+        close(input->fd); /* was only read: nothing can be lost */
+    ZSTD_freeDStream(input->zstd);
+    mem_free((void *)(uintptr_t)input->stored.src);
+    mem_free(input->block);
+    mem_free(input->path);
+    mem_free(input);
+}
+
+const char *input_path(const struct input *input)
+{
+    return input->path;
+}
+
+uint64_t input_line_number(const struct input *input)
+{
+    return input->line_number;
+}
+
+/* ---- lines ---- */
+
+/* Move what is left to the front and make room behind it. */
+static void make_room(struct input *input)
+{
+    size_t left = input->end - input->begin;
+    if (input->begin != 0 && left != 0)
+        memmove(input->block, input->block + input->begin, left);
+    if (input->nul_at != SIZE_MAX)
+        input->nul_at -= input->begin;
+    input->begin = 0;
+    input->end = left;
+    if (input->capacity - left < ROOM_BYTES_MIN) {
+        size_t capacity = input->capacity * 2;
+        input->block = mem_resize(input->block, capacity, 1);
+        input->capacity = capacity;
+    }
+}
+
+static struct error line_too_long(const struct input *input)
+{
+    return error_at(ERROR_DATA, input->path, (size_t)input->line_number + 1, 0,
+                    "the line is longer than the %" PRIu64 " bytes allowed", input->caps.line_max);
+}
+
+/* Read until a line end stands in the block or no more comes. */
+static struct error find_line_end(struct input *input, char **line_end)
+{
+    size_t scanned = input->end - input->begin;
+    *line_end = NULL;
+    while (*line_end == NULL && !input->has_ended) {
+        if (scanned > input->caps.line_max + 1) /* 1: a CR may belong to the line's end */
+            return line_too_long(input);
+        make_room(input);
+        TRY(fill(input));
+        size_t left = input->end - input->begin;
+        if (left > scanned)
+            *line_end = memchr(input->block + input->begin + scanned, '\n', left - scanned);
+        scanned = left;
+    }
+    return ERROR_OK;
+}
+
+static struct error nul_in_line(const struct input *input, struct text line)
+{
+    struct text nul = {input->block + input->nul_at, 1};
+    return input_error(input, line, nul, "a NUL byte; this is no text");
+}
+
+static void skip_byte_order_mark(struct input *input)
+{
+    if (input->end - input->begin >= 3 &&
+        memcmp(input->block + input->begin, "\xef\xbb\xbf", 3) == 0)
+        input->begin += 3;
+}
+
+/* The first line needs the first bytes, however they come. */
+static struct error begin_lines(struct input *input)
+{
+    while (!input->has_ended && input->end - input->begin < 3) {
+        make_room(input);
+        TRY(fill(input));
+    }
+    skip_byte_order_mark(input);
+    return ERROR_OK;
+}
+
+struct error input_line(struct input *input, struct text *line, bool *has)
+{
+    *has = false;
+    if (input->line_number == 0)
+        TRY(begin_lines(input));
+    size_t left = input->end - input->begin;
+    char *line_end = left != 0 ? memchr(input->block + input->begin, '\n', left) : NULL;
+    if (line_end == NULL) {
+        TRY(find_line_end(input, &line_end));
+        if (line_end == NULL && input->end == input->begin)
+            return ERROR_OK;
+    }
+    char *at = input->block + input->begin;
+    size_t next = line_end != NULL ? (size_t)(line_end - input->block) + 1 : input->end;
+    line->at = at;
+    line->length = (line_end != NULL ? next - 1 : next) - input->begin;
+    if (line_end != NULL && line->length != 0 && at[line->length - 1] == '\r')
+        line->length--;
+    if (line->length > input->caps.line_max)
+        return line_too_long(input);
+    input->line_number++;
+    if (input->nul_at < next)
+        return nul_in_line(input, *line);
+    input->begin = next;
+    *has = true;
+    return ERROR_OK;
+}
+
+struct error input_error(const struct input *input, struct text line, struct text piece,
+                         const char *format, ...)
+{
+    size_t column = piece.at != NULL ? (size_t)(piece.at - line.at) + 1 : 0;
+    va_list arguments;
+    va_start(arguments, format);
+    char *message = NULL;
+    if (vasprintf(&message, format, arguments) < 0)
+        message = NULL;
+    va_end(arguments);
+    struct error error = error_at(ERROR_DATA, input->path, (size_t)input->line_number, column, "%s",
+                                  message != NULL ? message : "");
+    free(message);
+    error_set_excerpt(&error, line.at, line.length, piece.length != 0 ? piece.length : 1);
+    return error;
+}
+
+/* ---- whole files ---- */
+
+struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes, size_t *length)
+{
+    struct input_caps caps = caps_default;
+    caps.bytes_max = bytes_max;
+    struct input *input;
+    *bytes = NULL;
+    *length = 0;
+    TRY(input_open(&input, path, &caps));
+    struct error error = ERROR_OK;
+    while (!input->has_ended && !error_is(error)) {
+        make_room(input);
+        error = fill(input);
+    }
+    if (!error_is(error)) {
+        *bytes = input->block;
+        *length = input->end;
+        input->block = NULL;
+    }
+    input_close(input);
+    return error;
+}
+
+static struct error digest_file(XXH3_state_t *state, int fd, const char *path)
+{
+    char *bytes = mem_alloc(BLOCK_BYTES);
+    size_t count = 1;
+    struct error error = ERROR_OK;
+    while (count != 0 && !error_is(error)) {
+        error = read_some(fd, path, bytes, BLOCK_BYTES, &count);
+        if (!error_is(error))
+            XXH3_128bits_update(state, bytes, count);
+    }
+    mem_free(bytes);
+    return error;
+}
+
+struct error input_digest(const char *path, char hex[33])
+{
+    int fd;
+    hex[0] = '\0';
+    TRY(open_file(path, &fd));
+    XXH3_state_t *state = XXH3_createState();
+    struct error error;
+    if (state == NULL || XXH3_128bits_reset(state) != XXH_OK)
+        error = error_new(ERROR_IO, "cannot read %s: too little memory", path);
+    else
+        error = digest_file(state, fd, path);
+    if (!error_is(error)) {
+        XXH128_canonical_t digits; /* most significant byte first, as hash_hex writes */
+        XXH128_canonicalFromHash(&digits, XXH3_128bits_digest(state));
+        for (size_t i = 0; i < sizeof digits.digest; i++)
+            snprintf(hex + 2 * i, 3, "%02x", digits.digest[i]);
+    }
+    XXH3_freeState(state);
+    close(fd);
+    return error;
+}

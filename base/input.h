@@ -1,0 +1,59 @@
+/* base/input.h -- files read as a stream of lines, plain or zstd, with caps.
+ *
+ * Law: a truncated frame is an error, not an end.  No more than the caps is ever
+ * produced, whatever the frame header says.  A directory, a missing or unreadable
+ * file is ERROR_IO; bad compression is ERROR_DATA.
+ *
+ *   struct input *input;
+ *   TRY(input_open(&input, path, NULL));
+ *   struct text line;
+ *   bool has;
+ *   while (true) {
+ *       TRY(input_line(input, &line, &has));   (closing is the caller's)
+ *       if (!has) break;
+ *   }
+ *
+ * It does not: seek.  To read again, open again.
+ */
+#ifndef BASE_INPUT_H
+#define BASE_INPUT_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* 0 stands for the default. */
+struct input_caps {
+    uint64_t bytes_max; /* decompressed; default 64 GiB */
+    uint64_t
+        ratio_max;     /* decompressed / compressed, applied beyond the first 64 MiB; default 200 */
+    uint64_t line_max; /* bytes in one line; default 16 MiB */
+};
+
+struct input; /* opaque */
+
+/* zstd is recognised by its magic number, not by the name.  "-" is standard input.  caps NULL: the defaults. */
+struct error input_open(struct input **out, const char *path,
+                        const struct input_caps *caps) MUST_CHECK;
+
+/* The next line without its LF or CRLF; the last may lack one.  Borrowed until the next call.
+ * A UTF-8 byte order mark at the start is skipped.  A NUL byte in a line is ERROR_DATA. */
+struct error input_line(struct input *input, struct text *line, bool *has) MUST_CHECK;
+
+uint64_t input_line_number(const struct input *input); /* of the line last returned, from 1 */
+const char *input_path(const struct input *input);
+void input_close(struct input *input); /* NULL is fine */
+
+/* The whole file as text (e.g. JSON), at most `bytes_max`; caller frees with mem_free. */
+struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes,
+                            size_t *length) MUST_CHECK;
+
+/* 128-bit digest (XXH3) of the file's bytes as they are on disk, as 32 hex digits. */
+struct error input_digest(const char *path, char hex[33]) MUST_CHECK;
+
+/* An ERROR_DATA at the current line and the place of `piece` in it, with excerpt; piece.at NULL: the whole line. */
+struct error input_error(const struct input *input, struct text line, struct text piece,
+                         const char *format, ...) MUST_CHECK LIKE_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,117 @@
+/* base/json.h -- JSON documents whose every value knows its file, line and column.
+ *
+ * jansson parses; this adds places, refusal of unknown and duplicate keys with a
+ * suggestion, ranges, and `path=value` overrides.
+ *
+ * Law: reading is linear code.  All reads of a document share one sticky error;
+ * after the first one every read returns its default and does nothing.  A key
+ * that was never asked for is an error at json_object_close, except "$comment".
+ *
+ *   struct error error = ERROR_OK;
+ *   struct json_value root = json_doc_root(doc, &error);
+ *   struct json_object pool;
+ *   json_object_open(&pool, &root);
+ *   json_need(&pool, "nodes");
+ *   int64_t nodes = json_get_int(&pool, "nodes", 1, 1000000, 0);
+ *   json_object_close(&pool);
+ *   return error;
+ *
+ * It does not: write JSON (base/buffer.h), or read anything larger than memory.
+ */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/time.h"
+
+struct json_doc; /* the text, its name, the tree, the overrides */
+
+/* Parse `text` (copied).  name: for messages, a path.  On error *out is NULL; kind: ERROR_CONFIG or ERROR_DATA. */
+struct error json_doc_parse(struct json_doc **out, const char *name, struct text text,
+                            enum error_kind kind) MUST_CHECK;
+void json_doc_free(struct json_doc *doc);
+const char *json_doc_name(const struct json_doc *doc);
+
+/* Apply an override "a.b.c=value".  value: JSON if it parses as JSON, else a string.  A step names an object's
+ * key, or an array's element by its "name" or its index.  Missing objects on the way are made.  A value set
+ * so is reported at "--set a.b.c" in messages. */
+struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHECK;
+
+/* Replace the value at the dotted path (as above) by the whole tree of `other`; messages about it then name
+ * other's file and lines.  `other` is owned by doc from then on, on error too. */
+struct error json_doc_graft(struct json_doc *doc, const char *path,
+                            struct json_doc *other) MUST_CHECK;
+
+/* A value and the way to it.  Lives on the caller's stack; a child must not outlive its parent. */
+struct json_value {
+    struct json_doc *doc;
+    json_t *node;                    /* borrowed; NULL: absent */
+    const struct json_value *parent; /* NULL at the root */
+    const char *key;                 /* in an object, else NULL */
+    size_t index;                    /* in an array */
+    struct error *error;             /* the sticky error, shared */
+};
+
+struct json_value json_doc_root(struct json_doc *doc, struct error *sticky);
+
+/* Set the sticky error (if none is set) at the value's place, with an excerpt and the JSON pointer. */
+void json_fail(const struct json_value *value, const char *format, ...) LIKE_PRINTF(2, 3);
+
+enum { JSON_KEYS_MAX = 96 };
+
+struct json_object {
+    struct json_value value;
+    const char *asked[JSON_KEYS_MAX]; /* keys read so far; borrowed until the object is closed */
+    size_t asked_count;
+    size_t
+        walked_count; /* leading keys that json_object_key gave out: all of them count as asked */
+    void *walk;       /* where json_object_key stands */
+    size_t walk_index;
+};
+
+/* Open an object for reading; anything else sets the sticky error. */
+void json_object_open(struct json_object *object, const struct json_value *value);
+/* Unknown keys set the sticky error, with the nearest known key as a hint. */
+void json_object_close(struct json_object *object);
+
+bool json_has(struct json_object *object, const char *key);  /* present and not null */
+void json_need(struct json_object *object, const char *key); /* its absence sets the sticky error */
+struct json_value json_member(struct json_object *object,
+                              const char *key); /* node NULL if absent or null */
+
+/* Each returns `otherwise` when the key is absent or null, or an error is set.  Ranges are inclusive. */
+int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high,
+                     int64_t otherwise);
+double json_get_real(struct json_object *object, const char *key, double low, double high,
+                     double otherwise);
+bool json_get_bool(struct json_object *object, const char *key, bool otherwise);
+const char *json_get_string(struct json_object *object, const char *key,
+                            const char *otherwise); /* borrowed from doc */
+/* One of `names` (NULL-terminated); the index; otherwise when absent. */
+int json_get_choice(struct json_object *object, const char *key, const char *const *names,
+                    int otherwise);
+/* A number (times `scale`, cut) as text_to_scaled does, e.g. 0.25 with 1000 -> 250. */
+int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low,
+                        int64_t high, int64_t otherwise);
+/* Seconds as a number, or a string with a unit ("14d"); not negative. */
+time_ns json_get_duration(struct json_object *object, const char *key, time_ns otherwise);
+
+/* Arrays: count is 0 and the sticky error set when `value` is present but not an array. */
+size_t json_array_count(const struct json_value *array);
+struct json_value json_array_item(const struct json_value *array, size_t index);
+
+/* The keys of an open object in the order of the text, for maps of free names; marks the key as asked. */
+const char *json_object_key(struct json_object *object, size_t index); /* NULL past the end */
+
+/* Scalars of a value itself (for arrays of scalars); `low` or "" when it is none or an error is set. */
+int64_t json_value_int(const struct json_value *value, int64_t low, int64_t high);
+double json_value_real(const struct json_value *value, double low, double high);
+const char *json_value_string(const struct json_value *value);
+
+/* The document as canonical text (sorted keys, no blanks), for digests and manifests; caller frees with free(). */
+char *json_doc_canonical_new(const struct json_doc *doc);
+
+#endif

@@ -1,0 +1,51 @@
+/* base/json_doc.h -- the inside of a JSON document, for the base/json*.c files only.
+ *
+ * A document is a text, the tree jansson made of it, and patches: values put over the
+ * tree by an override or a graft.  A place in the tree is named by steps from the root;
+ * where it stands in a text is found again only when somebody must be told.
+ *
+ * Law: the last patch whose steps lead to a value or to something around it says where
+ * the value comes from; without one it comes from the text.
+ */
+#ifndef BASE_JSON_DOC_H
+#define BASE_JSON_DOC_H
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/json_place.h"
+#include "base/mem.h"
+
+struct json_patch {
+    const struct json_step *steps; /* where the value was put */
+    size_t step_count;
+    const char *assigned;     /* the dotted path, as messages name it */
+    struct json_doc *grafted; /* owned; NULL: an override */
+};
+
+struct json_doc {
+    struct arena arena; /* everything here but the trees and `patches` itself */
+    const char *name;
+    struct text text; /* without byte order mark */
+    enum error_kind kind;
+    json_t *root;
+    struct json_patch *patches; /* oldest first */
+    size_t patch_count;
+    size_t patch_capacity;
+};
+
+/* The error of a text that jansson refused (base/json_syntax.c). */
+struct error json_syntax_error(const char *name, struct text text, enum error_kind kind,
+                               const json_error_t *refusal);
+
+/* Set the sticky error, if none is set, at `value`; or, if `key` is not NULL, at that key of the object `value`.
+ * True if it was set now, so that a hint may be added. */
+bool json_fail_at(const struct json_value *value, const char *key, const char *format,
+                  va_list arguments);
+
+/* "'nodes'", "'pools[2]'" or "the document". */
+void json_name_value(struct buffer *out, const struct json_value *value);
+
+/* A value as messages quote it: short scalars as they are, long ones cut, "an object", "an array". */
+void json_describe(struct buffer *out, const json_t *node);
+
+#endif

@@ -1,0 +1,315 @@
+/* base/output.c -- see base/output.h.
+ *
+ * While it is written, the file has no name (O_TMPFILE), so that even a killed process
+ * leaves nothing behind; where the file system cannot do that, a hidden one that ends in
+ * ".tmp".  linkat cannot replace a file, so a nameless file gets such a name too, for the
+ * moment between linkat and rename.
+ */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+    FLUSH_BYTES = 256 << 10,
+    TEMP_NAME_BYTES = 64,
+    TEMP_ATTEMPTS_MAX = 1000, /* files of that name left behind by killed processes */
+    ZSTD_LEVEL = 1,
+    FILE_MODE = 0666, /* less the umask */
+    FOLDER_MODE = 0777,
+};
+
+struct output {
+    char *path;        /* as given, for messages */
+    char *target_path; /* the folder and name written to: path with symbolic links followed */
+    const char *name;  /* the last part of target_path */
+    int folder_fd;     /* -1: written directly */
+    int fd;            /* -1: closed */
+    char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file has no name */
+    struct buffer buffer;            /* not yet written */
+    ZSTD_CCtx *zstd;                 /* NULL: plain */
+    char *compressed;                /* room for what zstd gives; owned */
+    size_t compressed_capacity;
+    int failure; /* errno of the first write that failed; it fails the commit too */
+};
+
+/* ---- names ---- */
+
+/* Make `try_name` succeed with a temporary name that is free; the errno of the last failure, or 0. */
+static int take_temp_name(struct output *output, int (*try_name)(struct output *output))
+{
+    for (int attempt = 0; attempt < TEMP_ATTEMPTS_MAX; attempt++) {
+        snprintf(output->temp_name, sizeof output->temp_name, ".windtunnel-%ld-%d.tmp",
+                 (long)getpid(), attempt);
+        if (try_name(output) == 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    int reason = errno;
+    output->temp_name[0] = '\0';
+    return reason;
+}
+
+static int try_create(struct output *output)
+{
+    output->fd = openat(output->folder_fd, output->temp_name,
+                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    return output->fd < 0 ? -1 : 0;
+}
+
+static void proc_path(const struct output *output, char path[TEMP_NAME_BYTES])
+{
+    snprintf(path, TEMP_NAME_BYTES, "/proc/self/fd/%d", output->fd);
+}
+
+static int try_link(struct output *output)
+{
+    char path[TEMP_NAME_BYTES];
+    proc_path(output, path);
+    return linkat(AT_FDCWD, path, output->folder_fd, output->temp_name, AT_SYMLINK_FOLLOW);
+}
+
+/* ---- opening ---- */
+
+/* A nameless file; without /proc it could never get a name. */
+static bool open_nameless(struct output *output)
+{
+    char path[TEMP_NAME_BYTES];
+    output->fd = openat(output->folder_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, FILE_MODE);
+    if (output->fd < 0)
+        return false;
+    proc_path(output, path);
+    if (access(path, F_OK) == 0)
+        return true;
+    close(output->fd);
+    output->fd = -1;
+    return false;
+}
+
+static struct error open_in_folder(struct output *output)
+{
+    const char *slash = strrchr(output->target_path, '/');
+    output->name = slash != NULL ? slash + 1 : output->target_path;
+    if (output->name[0] == '\0')
+        return error_io("write", output->path, output->target_path[0] == '\0' ? ENOENT : EISDIR);
+    char *folder = mem_copy_text(slash != NULL ? output->target_path : ".");
+    if (slash != NULL)
+        folder[slash - output->target_path + 1] = '\0'; /* with the slash: "/" stays "/" */
+    output->folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int reason = output->folder_fd < 0 ? errno : 0;
+    mem_free(folder);
+    if (reason == 0 && !open_nameless(output))
+        reason = take_temp_name(output, try_create);
+    return reason != 0 ? error_io("create", output->path, reason) : ERROR_OK;
+}
+
+static struct error open_directly(struct output *output)
+{
+    output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return output->fd < 0 ? error_io("open", output->path, errno) : ERROR_OK;
+}
+
+static struct error open_target(struct output *output)
+{
+    struct stat status;
+    bool is_there = stat(output->path, &status) == 0;
+    if (is_there && S_ISDIR(status.st_mode))
+        return error_io("write", output->path, EISDIR);
+    if (is_there && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
+        return open_directly(output);
+    if (is_there && !S_ISREG(status.st_mode)) {
+        struct error error = error_io("write", output->path, EINVAL);
+        error_set_hint(&error, "it is neither a regular file nor a character device");
+        return error;
+    }
+    /* a rename must replace the file, not a link that leads to it */
+    char *resolved = is_there ? realpath(output->path, NULL) : NULL;
+    output->target_path = mem_copy_text(resolved != NULL ? resolved : output->path);
+    free(resolved);
+    return open_in_folder(output);
+}
+
+static struct error start_zstd(struct output *output)
+{
+    output->zstd = ZSTD_createCCtx();
+    if (output->zstd == NULL ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_checksumFlag, 1)))
+        return error_io("compress", output->path, ENOMEM);
+    output->compressed_capacity = ZSTD_CStreamOutSize();
+    output->compressed = mem_alloc(output->compressed_capacity);
+    return ERROR_OK;
+}
+
+struct error output_open(struct output **out, const char *path, enum output_form form)
+{
+    struct output *output = mem_zalloc(1, sizeof *output);
+    *out = output;
+    output->path = mem_copy_text(path);
+    output->folder_fd = output->fd = -1;
+    struct error error = open_target(output);
+    if (!error_is(error) && form == OUTPUT_ZSTD)
+        error = start_zstd(output);
+    if (error_is(error))
+        output_discard(out);
+    return error;
+}
+
+/* ---- writing ---- */
+
+struct buffer *output_buffer(struct output *output)
+{
+    return &output->buffer;
+}
+
+static struct error write_bytes(struct output *output, const char *bytes, size_t length)
+{
+    while (length != 0) {
+        ssize_t written = write(output->fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            output->failure = written < 0 ? errno : EIO;
+            return error_io("write", output->path, output->failure);
+        }
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return ERROR_OK;
+}
+
+static struct error compress_bytes(struct output *output, bool is_last)
+{
+    ZSTD_inBuffer in = {output->buffer.bytes, output->buffer.length, 0};
+    size_t rest;
+    do {
+        ZSTD_outBuffer out = {output->compressed, output->compressed_capacity, 0};
+        rest =
+            ZSTD_compressStream2(output->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(rest)) {
+            output->failure = ENOMEM; /* with good parameters nothing else can fail */
+            return error_io("compress", output->path, output->failure);
+        }
+        TRY(write_bytes(output, output->compressed, out.pos));
+    } while (is_last ? rest != 0 : in.pos < in.size);
+    return ERROR_OK;
+}
+
+static struct error flush(struct output *output, bool is_last)
+{
+    if (output->failure != 0)
+        return error_io("write", output->path, output->failure);
+    if (output->zstd != NULL)
+        TRY(compress_bytes(output, is_last));
+    else
+        TRY(write_bytes(output, output->buffer.bytes, output->buffer.length));
+    output->buffer.length = 0;
+    return ERROR_OK;
+}
+
+struct error output_flush_if_full(struct output *output)
+{
+    if (output->buffer.length < FLUSH_BYTES)
+        return ERROR_OK;
+    return flush(output, false);
+}
+
+/* ---- the end ---- */
+
+static struct error close_file(struct output *output)
+{
+    int status = close(output->fd);
+    output->fd = -1; /* closed in any case, says Linux */
+    if (status != 0 && errno != EINTR)
+        return error_io("write", output->path, errno);
+    return ERROR_OK;
+}
+
+/* Everything is on the disk before the name shows it. */
+static struct error publish(struct output *output)
+{
+    if (fsync(output->fd) != 0)
+        return error_io("write", output->path, errno);
+    if (output->temp_name[0] == '\0') {
+        int reason = take_temp_name(output, try_link);
+        if (reason != 0)
+            return error_io("create", output->path, reason);
+    }
+    TRY(close_file(output));
+    if (renameat(output->folder_fd, output->temp_name, output->folder_fd, output->name) != 0)
+        return error_io("create", output->path, errno);
+    output->temp_name[0] = '\0';
+    if (fsync(output->folder_fd) != 0 && errno != EINVAL) /* EINVAL: folders need no sync there */
+        return error_io("write the folder of", output->path, errno);
+    return ERROR_OK;
+}
+
+struct error output_commit(struct output **out)
+{
+    struct error error = flush(*out, true);
+    if (!error_is(error))
+        error = (*out)->folder_fd < 0 ? close_file(*out) : publish(*out);
+    output_discard(out);
+    return error;
+}
+
+void output_discard(struct output **out)
+{
+    struct output *output = *out;
+    *out = NULL;
+    if (output == NULL)
+        return;
+    if (output->fd >= 0)
+        close(output->fd);
+    if (output->temp_name[0] != '\0')
+        unlinkat(output->folder_fd, output->temp_name, 0);
+    if (output->folder_fd >= 0)
+        close(output->folder_fd);
+    ZSTD_freeCCtx(output->zstd);
+    mem_free(output->compressed);
+    buffer_release(&output->buffer);
+    mem_free(output->target_path);
+    mem_free(output->path);
+    mem_free(output);
+}
+
+/* One folder; an existing one is fine. */
+static struct error make_one(const char *folder, const char *path)
+{
+    struct stat status;
+    if (mkdir(folder, FOLDER_MODE) == 0)
+        return ERROR_OK;
+    int reason = errno;
+    /* a read-only file system says so even of folders that are there */
+    if (stat(folder, &status) == 0) {
+        if (S_ISDIR(status.st_mode))
+            return ERROR_OK;
+        reason = ENOTDIR;
+    }
+    return error_io("create folder", path, reason);
+}
+
+struct error output_make_folder(const char *path)
+{
+    char *folder = mem_copy_text(path);
+    struct error error = ERROR_OK;
+    size_t length = strlen(path);
+    for (size_t i = 1; i < length && !error_is(error); i++) {
+        if (path[i] != '/' || path[i - 1] == '/')
+            continue;
+        folder[i] = '\0';
+        error = make_one(folder, path);
+        folder[i] = '/';
+    }
+    if (!error_is(error))
+        error = make_one(folder, path);
+    mem_free(folder);
+    return error;
+}

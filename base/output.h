@@ -1,0 +1,39 @@
+/* base/output.h -- files that appear whole or not at all.
+ *
+ * Law: bytes go to a file without a name of its own in the same directory (O_TMPFILE, or
+ * a temporary name where the file system has none); output_commit flushes, syncs
+ * and renames it over the final name.  Until then the old file stays.  Every write
+ * error, late ones included, is reported.
+ *
+ *   TRY(output_open(&out, "out/jobs.csv.zst", OUTPUT_ZSTD));
+ *   buffer_string(output_buffer(out), "job_id,...\n");
+ *   TRY(output_flush_if_full(out));
+ *   TRY(output_commit(&out));            (frees; on error too)
+ */
+#ifndef BASE_OUTPUT_H
+#define BASE_OUTPUT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum output_form { OUTPUT_PLAIN, OUTPUT_ZSTD /* level 1 */ };
+
+struct output; /* opaque */
+
+/* An existing final name must be a regular file or absent; a device such as /dev/full is written directly. */
+struct error output_open(struct output **out, const char *path, enum output_form form) MUST_CHECK;
+
+/* Append here; then call output_flush_if_full now and then. */
+struct buffer *output_buffer(struct output *out);
+struct error output_flush_if_full(struct output *out) MUST_CHECK;
+
+/* Flush, fsync, rename, fsync the directory; frees and clears *out in any case. */
+struct error output_commit(struct output **out) MUST_CHECK;
+
+/* Forget it; nothing appears.  NULL is fine. */
+void output_discard(struct output **out);
+
+/* Make a directory and its parents; an existing one is fine. */
+struct error output_make_folder(const char *path) MUST_CHECK;
+
+#endif

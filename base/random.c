@@ -1,0 +1,118 @@
+/* base/random.c -- see base/random.h.
+ *
+ * Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", SC'11, section 3.3.
+ */
+#include "base/random.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { PHILOX_ROUNDS = 10 };
+
+#define PHILOX_M0 UINT32_C(0xD2511F53) /* multipliers of Philox4x32: SC'11, table 2 */
+#define PHILOX_M1 UINT32_C(0xCD9E8D57)
+#define PHILOX_W0 UINT32_C(0x9E3779B9) /* key steps: golden ratio and sqrt(3) - 1; SC'11, 3.3 */
+#define PHILOX_W1 UINT32_C(0xBB67AE85)
+
+void random_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
+    uint32_t k0 = key[0], k1 = key[1];
+    for (int round = 0; round < PHILOX_ROUNDS; round++) {
+        uint64_t p0 = (uint64_t)PHILOX_M0 * c0;
+        uint64_t p1 = (uint64_t)PHILOX_M1 * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)p0;
+        k0 += PHILOX_W0;
+        k1 += PHILOX_W1;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+/* Key and upper counter name the stream; the lower counter numbers its blocks. */
+static void philox_start(struct random_philox *state, uint64_t key, uint64_t entity)
+{
+    *state = (struct random_philox){
+        .key = {(uint32_t)key, (uint32_t)(key >> 32)},
+        .counter = {0, 0, (uint32_t)entity, (uint32_t)(entity >> 32)},
+        .used = 4, /* the first draw makes the first block */
+    };
+}
+
+static inline uint32_t philox_next(struct random_philox *state)
+{
+    if (state->used == 4) {
+        random_philox_block(state->counter, state->key, state->block);
+        if (++state->counter[0] == 0)
+            state->counter[1]++;
+        state->used = 0;
+    }
+    return state->block[state->used++];
+}
+
+static inline uint64_t philox_next64(struct random_philox *state)
+{
+    uint64_t high = philox_next(state);
+    return high << 32 | philox_next(state);
+}
+
+static void on_gsl_set(void *state, unsigned long seed)
+{
+    philox_start(state, seed, 0);
+}
+
+static unsigned long on_gsl_get(void *state)
+{
+    return philox_next(state);
+}
+
+/* GSL's contract: [0, 1).  All 53 bits, so that tails of distributions are not cut at 2^-32. */
+static double on_gsl_get_double(void *state)
+{
+    return (double)(philox_next64(state) >> 11) * 0x1p-53;
+}
+
+static const gsl_rng_type philox_type = {
+    .name = "philox4x32-10",
+    .max = UINT32_MAX,
+    .min = 0,
+    .size = sizeof(struct random_philox),
+    .set = on_gsl_set,
+    .get = on_gsl_get,
+    .get_double = on_gsl_get_double,
+};
+
+void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose,
+                        uint64_t entity)
+{
+    uint64_t key = hash_mix(hash_bytes(purpose, strlen(purpose), seed), entity);
+    /* the entity again in the counter: two entities never meet, even if their keys do */
+    philox_start(&stream->state, key, entity);
+    stream->rng = (gsl_rng){.type = &philox_type, .state = &stream->state};
+}
+
+double random_uniform(struct random_stream *stream)
+{
+    /* odd multiples of 2^-53: symmetric, and neither 0 nor 1 can come out */
+    return ((double)(philox_next64(&stream->state) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* Lemire, "Fast random integer generation in an interval", ACM TOMACS 29(1), 2019. */
+uint32_t random_below(struct random_stream *stream, uint32_t bound)
+{
+    assert(bound >= 1);
+    uint64_t product = (uint64_t)philox_next(&stream->state) * bound;
+    if ((uint32_t)product < bound) {
+        uint32_t refused_below = -bound % bound; /* 2^32 mod bound */
+        while ((uint32_t)product < refused_below)
+            product = (uint64_t)philox_next(&stream->state) * bound;
+    }
+    return (uint32_t)(product >> 32);
+}

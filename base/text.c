@@ -1,0 +1,362 @@
+/* base/text.c -- see base/text.h. */
+#include "base/text.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct text text_of(const char *c_string)
+{
+    if (c_string == NULL)
+        return TEXT("");
+    return (struct text){c_string, strlen(c_string)};
+}
+
+bool text_equal(struct text a, struct text b)
+{
+    return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
+}
+
+bool text_is(struct text a, const char *c_string)
+{
+    return text_equal(a, text_of(c_string));
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+struct text text_trim(struct text text)
+{
+    while (text.length != 0 && is_blank(text.at[0])) {
+        text.at++;
+        text.length--;
+    }
+    while (text.length != 0 && is_blank(text.at[text.length - 1]))
+        text.length--;
+    return text;
+}
+
+bool text_cut(struct text *rest, char separator, struct text *piece)
+{
+    if (rest->at == NULL)
+        return false;
+    piece->at = rest->at;
+    const char *found = rest->length != 0 ? memchr(rest->at, separator, rest->length) : NULL;
+    if (found == NULL) {
+        piece->length = rest->length;
+        *rest = (struct text){NULL, 0};
+        return true;
+    }
+    piece->length = (size_t)(found - rest->at);
+    rest->at = found + 1;
+    rest->length -= piece->length + 1;
+    return true;
+}
+
+size_t text_utf8_bytes(struct text text)
+{
+    if (text.length == 0)
+        return 0;
+    const unsigned char *at = (const unsigned char *)text.at;
+    if (at[0] < 0x80)
+        return 1;
+    /* RFC 3629, section 4: the lead byte narrows the second one, to keep out over-long
+     * forms, surrogates and anything above U+10FFFF. */
+    size_t bytes;
+    unsigned char low = 0x80;
+    unsigned char high = 0xBF;
+    if (at[0] >= 0xC2 && at[0] <= 0xDF) {
+        bytes = 2;
+    } else if (at[0] >= 0xE0 && at[0] <= 0xEF) {
+        bytes = 3;
+        low = at[0] == 0xE0 ? 0xA0 : low;
+        high = at[0] == 0xED ? 0x9F : high;
+    } else if (at[0] >= 0xF0 && at[0] <= 0xF4) {
+        bytes = 4;
+        low = at[0] == 0xF0 ? 0x90 : low;
+        high = at[0] == 0xF4 ? 0x8F : high;
+    } else {
+        return 0;
+    }
+    if (text.length < bytes || at[1] < low || at[1] > high)
+        return 0;
+    for (size_t i = 2; i < bytes; i++)
+        if (at[i] < 0x80 || at[i] > 0xBF)
+            return 0;
+    return bytes;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
+{
+    if (text.length == 0)
+        return false; /* at may be NULL then */
+    const char *at = text.at;
+    const char *end = at + text.length;
+    bool is_negative = *at == '-';
+    at += is_negative;
+    if (at == end)
+        return false;
+    int64_t value = 0; /* kept negative: INT64_MIN has no positive twin */
+    for (; at != end; at++) {
+        if (!is_digit(*at))
+            return false;
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_sub_overflow(value, *at - '0', &value))
+            return false;
+    }
+    if (!is_negative && __builtin_sub_overflow(0, value, &value))
+        return false;
+    if (value < low || value > high)
+        return false;
+    *out = value;
+    return true;
+}
+
+/* The parts of "-12.34e5", all borrowed from the text. */
+struct decimal {
+    bool is_negative;
+    struct text whole;    /* "12", never empty */
+    struct text fraction; /* "34", may be empty only if there is no point */
+    int64_t exponent;     /* 5; where it is larger than EXPONENT_MAX it may be cut short */
+};
+
+/* Beyond it no text that fits into memory can bring the number back into range. */
+#define EXPONENT_MAX (INT64_C(1) << 50)
+
+static struct text take_digits(const char **at, const char *end)
+{
+    const char *start = *at;
+    while (*at != end && is_digit(**at))
+        ++*at;
+    return (struct text){start, (size_t)(*at - start)};
+}
+
+static bool take_exponent(const char **at, const char *end, int64_t *exponent)
+{
+    bool is_negative = *at != end && **at == '-';
+    if (*at != end && (**at == '-' || **at == '+'))
+        ++*at;
+    struct text digits = take_digits(at, end);
+    if (digits.length == 0)
+        return false;
+    int64_t value = 0;
+    for (size_t i = 0; i < digits.length && value < EXPONENT_MAX; i++)
+        value = value * 10 + (digits.at[i] - '0');
+    *exponent = is_negative ? -value : value;
+    return true;
+}
+
+static bool decimal_split(struct text text, struct decimal *out)
+{
+    if (text.length == 0)
+        return false;
+    const char *at = text.at;
+    const char *end = at + text.length;
+    *out = (struct decimal){.is_negative = *at == '-'};
+    at += out->is_negative;
+    out->whole = take_digits(&at, end);
+    if (out->whole.length == 0)
+        return false;
+    if (at != end && *at == '.') {
+        at++;
+        out->fraction = take_digits(&at, end);
+        if (out->fraction.length == 0)
+            return false;
+    }
+    if (at != end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (!take_exponent(&at, end, &out->exponent))
+            return false;
+    }
+    return at == end;
+}
+
+/* Push one more digit behind *value, kept negative.  False on overflow. */
+static bool push_digit(int64_t *value, int digit)
+{
+    return !__builtin_mul_overflow(*value, 10, value) &&
+           !__builtin_sub_overflow(*value, digit, value);
+}
+
+/* The decimal with its point moved `shift` places to the right, cut toward zero. */
+static bool decimal_to_int64(const struct decimal *decimal, int64_t shift, int64_t *out)
+{
+    int64_t kept = (int64_t)decimal->whole.length + decimal->exponent + shift;
+    size_t digit_count = decimal->whole.length + decimal->fraction.length;
+    int64_t value = 0;
+    for (size_t i = 0; i < digit_count && (int64_t)i < kept; i++) {
+        bool is_whole = i < decimal->whole.length;
+        char c = is_whole ? decimal->whole.at[i] : decimal->fraction.at[i - decimal->whole.length];
+        if (!push_digit(&value, c - '0'))
+            return false;
+    }
+    for (int64_t i = (int64_t)digit_count; value != 0 && i < kept; i++)
+        if (!push_digit(&value, 0))
+            return false;
+    if (!decimal->is_negative && __builtin_sub_overflow(0, value, &value))
+        return false;
+    *out = value;
+    return true;
+}
+
+/* Plain "123.45" of at most 18 digits in all, scaled: no check for overflow is needed.
+ * False: not of this form, the long way decides. */
+static bool scaled_quick(struct text text, int64_t scale, int64_t *out)
+{
+    if (text.length == 0 || text.length > 18 || scale > 1000000000)
+        return false;
+    const char *at = text.at;
+    const char *end = at + text.length;
+    bool is_negative = *at == '-';
+    at += is_negative;
+    int64_t value = 0;
+    const char *start = at;
+    for (; at != end && is_digit(*at); at++)
+        value = value * 10 + (*at - '0');
+    if (at == start)
+        return false;
+    if (at != end) {
+        if (*at++ != '.' || at == end)
+            return false;
+        for (; at != end && is_digit(*at) && scale >= 10; at++) {
+            value = value * 10 + (*at - '0');
+            scale /= 10;
+        }
+        while (at != end && is_digit(*at))
+            at++;
+        if (at != end)
+            return false;
+    }
+    if (__builtin_mul_overflow(value, scale, &value))
+        return false;
+    *out = is_negative ? -value : value;
+    return true;
+}
+
+bool text_to_scaled(struct text text, int64_t scale, int64_t *out)
+{
+    if (scaled_quick(text, scale, out))
+        return true;
+    struct decimal decimal;
+    if (!decimal_split(text, &decimal))
+        return false;
+    int64_t shift = 0;
+    for (int64_t rest = scale; rest >= 10; rest /= 10)
+        shift++;
+    return decimal_to_int64(&decimal, shift, out);
+}
+
+/* Both 15 digits and 10^22 are exact in a double, so one multiplication or division rounds
+ * once and correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
+static bool double_quick(const struct decimal *decimal, double *out)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    int64_t power = decimal->exponent - (int64_t)decimal->fraction.length;
+    if (decimal->whole.length + decimal->fraction.length > 15 || power < -22 || power > 22)
+        return false;
+    int64_t digits = 0;
+    for (size_t i = 0; i < decimal->whole.length; i++)
+        digits = digits * 10 + (decimal->whole.at[i] - '0');
+    for (size_t i = 0; i < decimal->fraction.length; i++)
+        digits = digits * 10 + (decimal->fraction.at[i] - '0');
+    double value = (double)digits;
+    value = power < 0 ? value / powers[-power] : value * powers[power];
+    *out = decimal->is_negative ? -value : value;
+    return true;
+}
+
+bool text_to_double(struct text text, double *out)
+{
+    struct decimal decimal;
+    if (!decimal_split(text, &decimal))
+        return false;
+    if (double_quick(&decimal, out))
+        return true;
+    char local[64];
+    char *copy = text.length < sizeof local ? local : mem_alloc(text.length + 1);
+    memcpy(copy, text.at, text.length);
+    copy[text.length] = '\0';
+    /* plain strtod would follow the locale's decimal point; "C" costs no allocation */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    double value = strtod_l(copy, NULL, plain);
+    freelocale(plain);
+    if (copy != local)
+        mem_free(copy);
+    if (!isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+enum { NEAREST_BYTES_MAX = 64 }; /* no key, verb or metric of ours is longer */
+
+static char to_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits that turn a into b: insert, delete, replace a byte, swap two neighbours; case is free.
+ * Both at most NEAREST_BYTES_MAX long. */
+static size_t edit_distance(struct text a, struct text b)
+{
+    size_t rows[3][NEAREST_BYTES_MAX + 1];
+    size_t *above2 = rows[0];
+    size_t *above = rows[1];
+    size_t *row = rows[2];
+    for (size_t j = 0; j <= b.length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a.length; i++) {
+        size_t *spare = above2;
+        above2 = above;
+        above = row;
+        row = spare;
+        row[0] = i;
+        char ca = to_lower(a.at[i - 1]);
+        for (size_t j = 1; j <= b.length; j++) {
+            char cb = to_lower(b.at[j - 1]);
+            size_t best = above[j - 1] + (ca != cb);
+            best = smaller(best, smaller(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && ca == to_lower(b.at[j - 2]) && cb == to_lower(a.at[i - 2]))
+                best = smaller(best, above2[j - 2] + 1);
+            row[j] = best;
+        }
+    }
+    return row[b.length];
+}
+
+const char *text_nearest(struct text word, const char *const *names)
+{
+    const char *nearest = NULL;
+    size_t nearest_distance = SIZE_MAX;
+    if (word.length > NEAREST_BYTES_MAX)
+        return NULL;
+    for (; *names != NULL; names++) {
+        struct text name = text_of(*names);
+        if (name.length > NEAREST_BYTES_MAX)
+            continue;
+        size_t distance = edit_distance(word, name);
+        if (distance <= name.length / 3 && distance < nearest_distance) {
+            nearest = *names;
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}

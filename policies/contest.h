@@ -1,0 +1,19 @@
+/* policies/contest.h -- which lane goes next: a contest of siblings at every level of the queue tree.
+ *
+ * Law: the same as comparing all waiting queues anew, level by level; winners are cached and held again only
+ * where something changed.  A job waiting in an inner queue goes before those of the queues below it.
+ * Cost: O(siblings) per stale level.
+ */
+#ifndef POLICIES_CONTEST_H
+#define POLICIES_CONTEST_H
+
+#include "policies/pending.h"
+#include "policies/queues.h"
+
+/* The lane whose head should be tried next, or LANE_NONE. */
+uint32_t contest_next(struct queue_tree *tree, const struct pending *pending);
+
+/* `delta` more jobs wait in the line of this queue. */
+void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta);
+
+#endif

@@ -1,0 +1,429 @@
+/* Eviction plans: make room for a job by evicting others.
+ *
+ * Who may be evicted: preemptible, running long enough, not evicted too often, not decided in this cycle, and
+ * either of the same queue with a lower priority and a later place in the order, or of a queue
+ * that borrows while the gainer's is due its share.
+ *
+ * How: in the ledger, node by node: the node where one more member can be had by evicting the least GPU
+ * time asked is emptied of just the victims that takes, until all members fit.  Then every victim is
+ * given back that can be (trim).  Then the after-state is checked: with all victims and the gainer waiting, the order must put
+ * the gainer before every one of them.  Only then is anything booked; otherwise all is rolled back.
+ *
+ * Limits: a job of several groups gets a plan only for its first group's shape of need; victims_max caps a plan.
+ * Cost: O(running jobs + nodes x members) a plan.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "policies/sched_state.h"
+
+struct victim_link { /* a victim has a piece on a node; links of a node are in victim order */
+    uint32_t victim, piece;
+    uint32_t next; /* index + 1; 0: last */
+};
+
+enum { BACKOFF_SHIFT_MAX = 12, NODE_VICTIMS_MAX = 256 };
+
+static struct sched_job *job_of(struct sched *sched, const struct victim *victim)
+{
+    return &sched->jobs.jobs[victim->slot];
+}
+
+/* Is the queue of `victim`, seen just below what it has in common with the gainer's, borrowing? */
+static bool is_borrowed_from(struct sched *sched, queue_id gainer, queue_id victim)
+{
+    queue_id below_gainer, below_victim;
+    queue_tree_below_common(&sched->tree, gainer, victim, &below_gainer, &below_victim);
+    return sched->policy.quota->is_borrowing(&sched->tree, below_victim);
+}
+
+static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, bool is_due, time_ns now,
+                         bool *is_borrower)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
+    const struct preemption_config *guard = &sched->policy.preempt;
+    *is_borrower = false;
+    if (!sched_shape(sched, job)->is_preemptible || job->decided_cycle == sched->cycle ||
+        job->evictions >= guard->evictions_per_job_max)
+        return false;
+    bool same_line = sched->policy.quota->is_flat || job->queue == own->queue;
+    if (same_line) {
+        if (job->priority >= own->priority || pending_compare(&sched->pending, gainer, slot) >= 0)
+            return false;
+    } else {
+        if (!is_due || !is_borrowed_from(sched, own->queue, job->queue))
+            return false;
+        *is_borrower = true;
+    }
+    if (now - job->decided >= guard->min_runtime)
+        return true;
+    if (job->decided + guard->min_runtime < sched->eviction.ripe_at)
+        sched->eviction.ripe_at = job->decided + guard->min_runtime;
+    return false;
+}
+
+/* qsort_r's context is the policy's comparison. */
+static int compare_victims(const void *a, const void *b, void *policy)
+{
+    return ((const struct preemption_policy *)policy)->compare(a, b);
+}
+
+static void link_pieces(struct sched *sched)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    for (uint32_t v = scratch->victim_count; v-- > 0;) { /* backwards: each node's list ends up in order */
+        const struct sched_job *job = job_of(sched, &scratch->victims[v]);
+        for (uint32_t p = 0; p < job->piece_count; p++) {
+            MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
+            uint32_t *first = &scratch->first_on_node[job->pieces[p].node];
+            scratch->links[scratch->link_count] = (struct victim_link){v, p, *first};
+            *first = ++scratch->link_count;
+        }
+    }
+}
+
+static void unlink_pieces(struct sched *sched)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    for (uint32_t l = 0; l < scratch->link_count; l++) {
+        const struct victim_link *link = &scratch->links[l];
+        const struct sched_job *job = job_of(sched, &scratch->victims[link->victim]);
+        scratch->first_on_node[job->pieces[link->piece].node] = 0;
+    }
+    scratch->link_count = 0;
+}
+
+static void collect_victims(struct sched *sched, uint32_t gainer, bool is_due, time_ns now)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    scratch->victim_count = 0;
+    for (uint32_t i = 0; i < sched->running.count; i++) {
+        uint32_t slot = sched->running.slots[i];
+        bool is_borrower;
+        if (!is_candidate(sched, gainer, slot, is_due, now, &is_borrower))
+            continue;
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        MEM_GROW(scratch->victims, scratch->victim_capacity, (size_t)scratch->victim_count + 1);
+        scratch->victims[scratch->victim_count++] =
+            (struct victim){.slot = slot,
+                            .id = job->id,
+                            .gpu_milli = sched_shape(sched, job)->charge[QUEUE_SUM_GPU],
+                            .priority = job->priority,
+                            .running = now - job->decided,
+                            .is_borrower = is_borrower};
+    }
+    if (scratch->victim_count > 0)
+        qsort_r(scratch->victims, scratch->victim_count, sizeof *scratch->victims, compare_victims,
+                (void *)(uintptr_t)sched->policy.preemption);
+}
+
+/* A node as it would be with some victims gone. */
+struct node_view {
+    uint32_t free[NODE_GPUS_MAX];
+    uint32_t gpu_count, share;
+    uint64_t cpu, memory;
+    const struct request *request;
+};
+
+static uint64_t view_members(const struct node_view *view)
+{
+    const struct request *request = view->request;
+    uint64_t members = UINT64_MAX;
+    if (request->gpus != 0 || view->share != 0)
+        members = 0;
+    for (uint32_t g = 0; g < view->gpu_count; g++)
+        members += request->gpus != 0 ? view->free[g] == GPU_MILLI : view->share != 0 ? view->free[g] / view->share : 0;
+    if (request->gpus != 0)
+        members /= request->gpus;
+    if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
+        members = view->cpu / request->cpu_milli;
+    if (request->memory_mib != 0 && view->memory / request->memory_mib < members)
+        members = view->memory / request->memory_mib;
+    return members;
+}
+
+static void view_change(struct node_view *view, const struct space *space, int sign)
+{
+    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1)
+        view->free[__builtin_ctz(mask)] += (uint32_t)(sign * space->gpu_milli);
+    view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
+    view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
+}
+
+static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node,
+                      const struct request *request)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const struct node_cell *cell = &ledger->nodes[node];
+    *view = (struct node_view){.gpu_count = type->gpu_count,
+                               .cpu = cell->cpu_free,
+                               .memory = cell->memory_free,
+                               .request = request,
+                               .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
+    if (ledger->node_state[node] != NODE_UP || view->share > GPU_MILLI || request->mig != 0)
+        return false;
+    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+        return false;
+    for (uint32_t g = 0; g < type->gpu_count; g++)
+        view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+    return true;
+}
+
+struct node_offer { /* who must leave a node so that it holds one more member */
+    int64_t cost_milli;
+    uint32_t count;
+    uint32_t victims[NODE_VICTIMS_MAX];
+};
+
+static struct space link_space(struct sched *sched, const struct victim_link *link)
+{
+    const struct victim *victim = &sched->eviction.victims[link->victim];
+    const struct sched_job *job = job_of(sched, victim);
+    return placement_space(sched_shape(sched, job), &job->pieces[link->piece], victim->slot);
+}
+
+/* Take victims of the node in order until one more member fits, then give back, last first, who was not
+ * needed.  False if it never fits. */
+static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct node_offer *offer)
+{
+    struct node_view view;
+    const struct eviction_scratch *scratch = &sched->eviction;
+    uint32_t links[NODE_VICTIMS_MAX], count = 0;
+    if (scratch->first_on_node[node] == 0 || !view_open(&view, sched->ledger, node, request))
+        return false;
+    uint64_t wanted = view_members(&view) + 1;
+    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX && view_members(&view) < wanted;
+         l = scratch->links[l - 1].next) {
+        const struct victim *victim = &scratch->victims[scratch->links[l - 1].victim];
+        if (victim->is_taken || victim->is_excluded)
+            continue;
+        struct space space = link_space(sched, &scratch->links[l - 1]);
+        view_change(&view, &space, 1);
+        links[count++] = l - 1;
+    }
+    if (view_members(&view) < wanted)
+        return false;
+    *offer = (struct node_offer){0};
+    for (uint32_t i = count; i-- > 0;) {
+        struct space space = link_space(sched, &scratch->links[links[i]]);
+        view_change(&view, &space, -1);
+        if (view_members(&view) >= wanted)
+            continue;
+        view_change(&view, &space, 1);
+        offer->victims[offer->count++] = scratch->links[links[i]].victim;
+        offer->cost_milli += scratch->victims[scratch->links[links[i]].victim].gpu_milli;
+    }
+    return true;
+}
+
+static void take_victim(struct sched *sched, struct victim *victim)
+{
+    victim->is_taken = true;
+    sched_move_pieces(sched, victim->slot, ledger_give);
+    sched_charge(sched, victim->slot, -1);
+}
+
+static void give_back_victim(struct sched *sched, struct victim *victim)
+{
+    victim->is_taken = false;
+    sched_move_pieces(sched, victim->slot, ledger_take);
+    sched_charge(sched, victim->slot, 1);
+}
+
+/* Evict for one more member, where it is cheapest.  False if nowhere. */
+static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct request *request, uint32_t *taken)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    struct node_offer best = {.cost_milli = INT64_MAX}, offer;
+    for (node_id node = 0; node < sched->cluster->node_count; node++)
+        if (make_offer(sched, node, request, &offer) && offer.cost_milli < best.cost_milli)
+            best = offer;
+    if (best.cost_milli == INT64_MAX || *taken + best.count > sched->policy.preempt.victims_max)
+        return false;
+    for (uint32_t i = 0; i < best.count; i++) {
+        struct victim *victim = &scratch->victims[best.victims[i]];
+        /* A borrower that gave enough in this plan borrows no more. */
+        if (victim->is_borrower &&
+            !is_borrowed_from(sched, sched->jobs.jobs[gainer].queue, job_of(sched, victim)->queue)) {
+            victim->is_excluded = true;
+            return true; /* look again without it */
+        }
+        take_victim(sched, victim);
+        ++*taken;
+    }
+    return true;
+}
+
+static bool gainer_fits(struct sched *sched, uint32_t gainer)
+{
+    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[gainer]);
+    size_t mark = ledger_mark(sched->ledger);
+    bool fits = placement_place(sched->policy.placement, sched->ledger, shape, gainer, &sched->pieces);
+    ledger_rollback(sched->ledger, mark);
+    return fits;
+}
+
+static bool grow_plan(struct sched *sched, uint32_t gainer)
+{
+    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[gainer]);
+    uint32_t taken = 0;
+    while (!gainer_fits(sched, gainer))
+        if (!evict_for_one(sched, gainer, &shape->groups[0].request, &taken))
+            return false;
+    return taken > 0;
+}
+
+/* Give back, dearest first, every victim the gainer does not need. */
+static void trim_plan(struct sched *sched, uint32_t gainer)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    for (uint32_t v = scratch->victim_count; v-- > 0;) {
+        struct victim *victim = &scratch->victims[v];
+        if (!victim->is_taken)
+            continue;
+        give_back_victim(sched, victim);
+        if (!gainer_fits(sched, gainer))
+            take_victim(sched, victim);
+    }
+}
+
+/* With the victims gone and everybody waiting, does the gainer go before each of them? */
+static bool is_stable(struct sched *sched, uint32_t gainer)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct eviction_scratch *scratch = &sched->eviction;
+    for (uint32_t v = 0; v < scratch->victim_count; v++) {
+        const struct victim *victim = &scratch->victims[v];
+        const struct sched_job *job = &sched->jobs.jobs[victim->slot];
+        if (!victim->is_taken || !victim->is_borrower)
+            continue; /* of the same line: the order was asked when it became a candidate */
+        struct contender a, b;
+        queue_tree_below_common(&sched->tree, own->queue, job->queue, &a.queue, &b.queue);
+        a.ask_milli = sched_shape(sched, own)->charge[QUEUE_SUM_GPU];
+        b.ask_milli = victim->gpu_milli;
+        if (sched->policy.quota->compare(&sched->tree, a, b) > 0)
+            return false;
+    }
+    return true;
+}
+
+static void book_victim(struct sched *sched, const struct victim *victim, job_id gainer)
+{
+    struct sched_job *job = job_of(sched, victim);
+    slot_list_remove(&sched->running, &sched->jobs, victim->slot);
+    sched_move_pieces(sched, victim->slot, ledger_vacate);
+    sched_charge(sched, victim->slot, -1);
+    job->state = SJOB_EVICTING;
+    sched->booked_running--;
+    struct decision *decision = sched_decide(sched, DECISION_EVICT, victim->slot);
+    decision->for_job = gainer;
+    decision->grace = sched->policy.preempt.grace;
+    decision->reason = victim->is_borrower ? REASON_RECLAIMED : REASON_PREEMPTED;
+}
+
+static void book_gainer(struct sched *sched, uint32_t gainer)
+{
+    struct sched_job *job = &sched->jobs.jobs[gainer];
+    sched_unwait(sched, gainer);
+    sched_job_set_pieces(job, sched->pieces.pieces, sched->pieces.count);
+    sched_move_pieces(sched, gainer, ledger_claim);
+    sched_charge(sched, gainer, 1);
+    job->state = SJOB_CLAIMING;
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = gainer;
+    sched->claimed_ask_milli += sched_shape(sched, job)->charge[QUEUE_SUM_GPU];
+    struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
+    decision->pieces = job->pieces;
+    decision->piece_count = job->piece_count;
+}
+
+static void book_plan(struct sched *sched, uint32_t gainer)
+{
+    for (uint32_t v = 0; v < sched->eviction.victim_count; v++)
+        if (sched->eviction.victims[v].is_taken)
+            book_victim(sched, &sched->eviction.victims[v], sched->jobs.jobs[gainer].id);
+    book_gainer(sched, gainer);
+    sched->plans++;
+}
+
+bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now)
+{
+    uint32_t gainer = pending_head(&sched->pending, lane);
+    const struct sched_job *job = &sched->jobs.jobs[gainer];
+    const struct quota_policy *quota = sched->policy.quota;
+    bool is_due = !quota->is_flat && quota->is_due(&sched->tree, job->queue, sched_shape(sched, job)->charge);
+    collect_victims(sched, gainer, is_due, now);
+    if (sched->eviction.victim_count == 0)
+        return false;
+    link_pieces(sched);
+    size_t mark = ledger_mark(sched->ledger);
+    bool is_good = grow_plan(sched, gainer);
+    if (is_good) {
+        trim_plan(sched, gainer);
+        /* gainer_fits leaves the placement of the last trial; the one to book is that of the final set. */
+        is_good = is_stable(sched, gainer) && gainer_fits(sched, gainer);
+    }
+    ledger_rollback(sched->ledger, mark);
+    unlink_pieces(sched);
+    if (is_good)
+        book_plan(sched, gainer);
+    return is_good;
+}
+
+/* Its head did not fit for want of space alone, and a plan can be made for its kind. */
+static bool may_ask(const struct sched *sched, const struct lane *lane)
+{
+    const struct shape *shape = &sched->shapes.shapes[lane->shape];
+    return lane->count > 0 && lane->quota_block == QUEUE_NONE && shape->is_blocked && shape->group_count == 1;
+}
+
+/* The lane with the best head among those that may ask for an eviction now. */
+static uint32_t next_lane(const struct sched *sched, time_ns now)
+{
+    uint32_t best = LANE_NONE;
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
+        const struct lane *lane = &sched->pending.lanes[l];
+        if (!may_ask(sched, lane) || (lane->retry_change > sched->changes && lane->ripe_at > now))
+            continue;
+        if (best == LANE_NONE ||
+            pending_compare(&sched->pending, lane->heap[0].slot, sched->pending.lanes[best].heap[0].slot) < 0)
+            best = l;
+    }
+    return best;
+}
+
+static time_ns first_ripe(const struct sched *sched, time_ns now)
+{
+    time_ns first = TIME_NEVER;
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
+        const struct lane *lane = &sched->pending.lanes[l];
+        if (lane->ripe_at > now && lane->ripe_at < first && may_ask(sched, lane))
+            first = lane->ripe_at;
+    }
+    return first;
+}
+
+static void back_off(const struct sched *sched, struct lane *lane)
+{
+    if (lane->failed_plans < BACKOFF_SHIFT_MAX)
+        lane->failed_plans++;
+    lane->retry_change = sched->changes + (UINT64_C(1) << lane->failed_plans);
+    lane->ripe_at = sched->eviction.ripe_at;
+}
+
+time_ns eviction_cycle(struct sched *sched, time_ns now)
+{
+    for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++) {
+        uint32_t id = next_lane(sched, now);
+        if (id == LANE_NONE)
+            break;
+        struct lane *lane = &sched->pending.lanes[id];
+        sched->eviction.ripe_at = TIME_NEVER;
+        lane->ripe_at = TIME_NEVER;
+        if (eviction_plan(sched, id, now))
+            lane->failed_plans = 0;
+        else
+            back_off(sched, lane);
+    }
+    return first_ripe(sched, now);
+}

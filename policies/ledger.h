@@ -1,0 +1,106 @@
+/* policies/ledger.h -- who has what: the one place where allocation state changes, with undo.
+ *
+ * Words.  Of every GPU's 1000 milli: `free` can be taken now; `coming` is being released and promised to
+ * nobody; `claimed` is being released and promised; the rest is used.  Nodes keep CPU and memory the same
+ * way.  Queues keep what their jobs were charged, summed up the tree.
+ *
+ * Laws
+ *  - Between a mark and its roll back or commit every change is logged with the old value.  After a roll
+ *    back ledger_hash is what it was at the mark; versions only go up.
+ *  - free + coming + claimed + used = 1000 for each GPU, whatever the state of its node.
+ *  - The node index (policies/node_index.h) always shows exactly the free GPUs of nodes that are up.
+ *
+ *   size_t mark = ledger_mark(ledger);
+ *   if (place(...)) ledger_commit(ledger, mark); else ledger_rollback(ledger, mark);
+ *
+ * Cost: O(GPUs of the piece) each; logging adds one 16-byte entry per word changed.
+ */
+#ifndef POLICIES_LEDGER_H
+#define POLICIES_LEDGER_H
+
+#include "base/mem.h"
+#include "policies/node_index.h"
+#include "policies/sched.h"
+
+struct gpu_cell { /* 8 bytes, logged as one word */
+    uint16_t free, coming, claimed;
+    uint16_t holders; /* pieces booked on it */
+};
+
+struct node_cell { /* three words */
+    uint32_t cpu_free, memory_free;
+    uint32_t cpu_coming, memory_coming;
+    uint32_t cpu_claimed, memory_claimed;
+};
+
+enum queue_sum { QUEUE_SUM_GPU, QUEUE_SUM_GPU_FIRM, QUEUE_SUM_CPU, QUEUE_SUM_MEMORY, QUEUE_SUM_COUNT };
+
+struct ledger_entry {
+    uint32_t table_index; /* which table (top 4 bits), which element */
+    uint32_t word;
+    uint64_t old;
+};
+
+struct ledger {
+    const struct cluster *cluster;
+    struct gpu_cell *gpus;       /* by gpu_id */
+    uint32_t *owner;             /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
+    struct node_cell *nodes;
+    uint8_t *node_state;         /* enum node_state */
+    uint32_t *node_version;
+    int64_t (*sums)[QUEUE_SUM_COUNT]; /* by queue_id */
+    queue_id *parent;            /* by queue_id */
+    size_t queue_capacity;
+    uint32_t queue_count;
+    struct node_index *index;
+    struct ledger_entry *log;
+    size_t log_count, log_capacity;
+    uint32_t mark_depth;
+    int64_t used_milli, coming_milli, claimed_milli;
+    node_id *grown;              /* nodes whose free space grew since ledger_take_grown, each once */
+    uint8_t *is_grown;
+    uint32_t grown_count;
+    struct arena arena;
+};
+
+#define OWNER_NONE UINT32_MAX
+
+/* What a piece takes. */
+struct space {
+    node_id node;
+    uint16_t gpu_mask;
+    uint16_t gpu_milli; /* of each GPU in the mask */
+    uint32_t cpu_milli, memory_mib;
+    uint32_t owner; /* slot of the job */
+};
+
+struct ledger *ledger_new(const struct cluster *cluster);
+void ledger_free(struct ledger *ledger);
+void ledger_queues(struct ledger *ledger, const struct queue_table *queues); /* learn new queues */
+
+size_t ledger_mark(struct ledger *ledger);
+void ledger_rollback(struct ledger *ledger, size_t mark);
+void ledger_commit(struct ledger *ledger, size_t mark);
+
+void ledger_take(struct ledger *ledger, const struct space *space);    /* free -> used */
+void ledger_give(struct ledger *ledger, const struct space *space);    /* used -> free */
+void ledger_vacate(struct ledger *ledger, const struct space *space);  /* used -> coming */
+void ledger_restore(struct ledger *ledger, const struct space *space); /* coming or claimed -> used (a refusal) */
+void ledger_arrive(struct ledger *ledger, const struct space *space);  /* coming -> free; claimed -> used */
+void ledger_claim(struct ledger *ledger, const struct space *space);   /* free -> used, the rest coming -> claimed */
+void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the reverse of claim */
+bool ledger_is_there(const struct ledger *ledger, const struct space *space); /* nothing claimed is outstanding */
+
+/* Add the amounts (may be negative) to the queue and all above it. */
+void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT]);
+
+/* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
+void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);
+
+/* Nodes that gained free space outside of marks since the last call.  Borrowed until the next change. */
+uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);
+
+uint64_t ledger_hash(const struct ledger *ledger);
+const char *ledger_check(const struct ledger *ledger); /* NULL: all laws hold */
+
+#endif

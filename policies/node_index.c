@@ -1,0 +1,134 @@
+#include "policies/node_index.h"
+
+#include <assert.h>
+
+struct node_index *node_index_new(const struct cluster *cluster)
+{
+    struct node_index *index = mem_zalloc(1, sizeof *index);
+    index->cluster = cluster;
+    index->types = arena_alloc_array(&index->arena, cluster->type_count, struct type_index);
+    index->free_mask = arena_alloc_array(&index->arena, cluster->node_count, uint16_t);
+    index->is_listed = arena_alloc_array(&index->arena, cluster->node_count, uint8_t);
+    index->gpu_node = arena_alloc_array(&index->arena, cluster->gpu_count, node_id);
+    for (node_id n = 0; n < cluster->node_count; n++)
+        for (uint32_t i = 0; i < cluster_node_gpus(cluster, n); i++)
+            index->gpu_node[cluster->nodes[n].first_gpu + i] = n;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        for (uint32_t n = 0; n <= cluster->types[t].gpu_count; n++)
+            bits_init(&index->types[t].whole[n], &index->arena, cluster->node_count);
+    static const uint16_t all_free[NODE_GPUS_MAX] = {
+        GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI,
+        GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI};
+    for (node_id n = 0; n < cluster->node_count; n++)
+        node_index_list(index, n, all_free);
+    return index;
+}
+
+void node_index_free(struct node_index *index)
+{
+    if (index == NULL)
+        return;
+    arena_release(&index->arena);
+    mem_free(index);
+}
+
+static struct bits *share_bucket(struct node_index *index, struct type_index *type, uint16_t milli)
+{
+    if (type->shared[milli] == NULL) {
+        type->shared[milli] = arena_alloc_array(&index->arena, 1, struct bits);
+        bits_init(type->shared[milli], &index->arena, index->cluster->gpu_count);
+    }
+    return type->shared[milli];
+}
+
+static void share_add(struct node_index *index, struct type_index *type, gpu_id gpu, uint16_t milli)
+{
+    if (milli == 0 || milli == GPU_MILLI)
+        return;
+    bits_add(share_bucket(index, type, milli), gpu);
+    type->shared_any[milli >> 6] |= UINT64_C(1) << (milli & 63);
+}
+
+static void share_remove(struct type_index *type, gpu_id gpu, uint16_t milli)
+{
+    if (milli == 0 || milli == GPU_MILLI)
+        return;
+    bits_remove(type->shared[milli], gpu);
+    if (type->shared[milli]->member_count == 0)
+        type->shared_any[milli >> 6] &= ~(UINT64_C(1) << (milli & 63));
+}
+
+static uint32_t count_ones(uint16_t mask)
+{
+    return (uint32_t)__builtin_popcount(mask);
+}
+
+static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask)
+{
+    uint16_t before = index->free_mask[node];
+    index->free_mask[node] = mask;
+    if (!index->is_listed[node] || count_ones(before) == count_ones(mask))
+        return;
+    bits_remove(&type->whole[count_ones(before)], node);
+    bits_add(&type->whole[count_ones(mask)], node);
+}
+
+void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,
+                       uint16_t after)
+{
+    if (before == after)
+        return;
+    const struct node *entry = &index->cluster->nodes[node];
+    struct type_index *type = &index->types[entry->type];
+    if (index->is_listed[node]) {
+        share_remove(type, entry->first_gpu + gpu_index, before);
+        share_add(index, type, entry->first_gpu + gpu_index, after);
+    }
+    uint16_t bit = (uint16_t)(1u << gpu_index);
+    uint16_t mask = index->free_mask[node];
+    if (before == GPU_MILLI)
+        set_mask(index, type, node, (uint16_t)(mask & ~bit));
+    else if (after == GPU_MILLI)
+        set_mask(index, type, node, mask | bit);
+}
+
+void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli)
+{
+    if (index->is_listed[node])
+        return;
+    const struct node *entry = &index->cluster->nodes[node];
+    struct type_index *type = &index->types[entry->type];
+    uint16_t mask = 0;
+    for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++) {
+        if (free_milli[i] == GPU_MILLI)
+            mask |= (uint16_t)(1u << i);
+        share_add(index, type, entry->first_gpu + i, free_milli[i]);
+    }
+    index->free_mask[node] = mask;
+    index->is_listed[node] = 1;
+    bits_add(&type->whole[count_ones(mask)], node);
+}
+
+void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli)
+{
+    if (!index->is_listed[node])
+        return;
+    const struct node *entry = &index->cluster->nodes[node];
+    struct type_index *type = &index->types[entry->type];
+    for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++)
+        share_remove(type, entry->first_gpu + i, free_milli[i]);
+    bits_remove(&type->whole[count_ones(index->free_mask[node])], node);
+    index->is_listed[node] = 0;
+}
+
+uint32_t node_index_share(const struct type_index *type, uint32_t from)
+{
+    for (uint32_t word = from >> 6; word < SHARE_WORDS; word++) {
+        uint64_t bits = type->shared_any[word];
+        if (word == from >> 6)
+            bits &= ~UINT64_C(0) << (from & 63);
+        if (bits != 0)
+            return word * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return GPU_MILLI;
+}

@@ -1,0 +1,160 @@
+#include "policies/pending.h"
+
+#include <assert.h>
+
+enum { ARITY = 4 };
+
+void pending_release(struct pending *pending)
+{
+    for (uint32_t i = 0; i < pending->lane_count; i++)
+        mem_free(pending->lanes[i].heap);
+    for (uint32_t i = 0; i < pending->line_count; i++)
+        mem_free(pending->lines[i].lanes);
+    mem_free(pending->lanes);
+    mem_free(pending->lines);
+    *pending = (struct pending){0};
+}
+
+void pending_lines(struct pending *pending, uint32_t count)
+{
+    if (count > pending->line_capacity)
+        MEM_GROW(pending->lines, pending->line_capacity, count);
+    pending->line_count = count;
+}
+
+static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
+{
+    MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
+    uint32_t id = pending->lane_count++;
+    pending->lanes[id] = (struct lane){
+        .line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE, .ripe_at = TIME_NEVER};
+    struct line *line = &pending->lines[line_id];
+    MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
+    line->lanes[line->lane_count++] = id;
+    struct shape *shape = &pending->shapes->shapes[shape_id];
+    MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
+    shape->lanes[shape->lane_count++] = id;
+    return id;
+}
+
+uint32_t pending_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
+{
+    const struct line *line = &pending->lines[line_id];
+    const struct shape *shape = &pending->shapes->shapes[shape_id];
+    bool by_line = line->lane_count <= shape->lane_count; /* look through the shorter list */
+    const uint32_t *lanes = by_line ? line->lanes : shape->lanes;
+    uint32_t count = by_line ? line->lane_count : shape->lane_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lane *lane = &pending->lanes[lanes[i]];
+        if (lane->line == line_id && lane->shape == shape_id)
+            return lanes[i];
+    }
+    return add_lane(pending, line_id, shape_id);
+}
+
+int pending_compare(const struct pending *pending, uint32_t a, uint32_t b)
+{
+    const struct sched_job *x = &pending->jobs->jobs[a], *y = &pending->jobs->jobs[b];
+    for (uint32_t r = 0; r < pending->rank_count; r++)
+        if (x->rank[r] != y->rank[r])
+            return x->rank[r] < y->rank[r] ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool goes_before(const struct pending *pending, struct lane_entry a, struct lane_entry b)
+{
+    if (a.rank != b.rank)
+        return a.rank < b.rank;
+    return pending_compare(pending, a.slot, b.slot) < 0;
+}
+
+static void sift_up(const struct pending *pending, struct lane *lane, uint32_t at)
+{
+    struct lane_entry entry = lane->heap[at];
+    while (at > 0) {
+        uint32_t up = (at - 1) / ARITY;
+        if (!goes_before(pending, entry, lane->heap[up]))
+            break;
+        lane->heap[at] = lane->heap[up];
+        at = up;
+    }
+    lane->heap[at] = entry;
+}
+
+static void sift_down(const struct pending *pending, struct lane *lane, uint32_t at)
+{
+    struct lane_entry entry = lane->heap[at];
+    while (true) {
+        uint32_t first = at * ARITY + 1, best = at;
+        struct lane_entry best_entry = entry;
+        for (uint32_t child = first; child < first + ARITY && child < lane->count; child++)
+            if (goes_before(pending, lane->heap[child], best_entry)) {
+                best = child;
+                best_entry = lane->heap[child];
+            }
+        if (best == at)
+            break;
+        lane->heap[at] = best_entry;
+        at = best;
+    }
+    lane->heap[at] = entry;
+}
+
+void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    if (lane->count == lane->capacity)
+        MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
+    lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
+    sift_up(pending, lane, lane->count++);
+    pending->lines[lane->line].job_count++;
+    pending->job_count++;
+}
+
+static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    assert(at < lane->count);
+    pending->lines[lane->line].job_count--;
+    pending->job_count--;
+    if (at == --lane->count)
+        return;
+    lane->heap[at] = lane->heap[lane->count];
+    sift_down(pending, lane, at);
+    sift_up(pending, lane, at);
+}
+
+void pending_remove_head(struct pending *pending, uint32_t lane)
+{
+    remove_at(pending, lane, 0);
+}
+
+void pending_remove(struct pending *pending, uint32_t lane_id, uint32_t slot)
+{
+    const struct lane *lane = &pending->lanes[lane_id];
+    for (uint32_t i = 0; i < lane->count; i++)
+        if (lane->heap[i].slot == slot) {
+            remove_at(pending, lane_id, i);
+            return;
+        }
+    assert(false && "the job does not wait in this lane");
+}
+
+uint32_t pending_next(const struct pending *pending, queue_id line_id)
+{
+    const struct line *line = &pending->lines[line_id];
+    uint32_t best = LANE_NONE;
+    if (line->job_count == 0)
+        return LANE_NONE;
+    for (uint32_t i = 0; i < line->lane_count; i++) {
+        uint32_t id = line->lanes[i];
+        const struct lane *lane = &pending->lanes[id];
+        if (lane->count == 0 || (!pending->is_strict && pending_is_closed(pending, id)))
+            continue;
+        if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
+            best = id;
+    }
+    if (best != LANE_NONE && pending_is_closed(pending, best))
+        return LANE_NONE;
+    return best;
+}

@@ -1,0 +1,82 @@
+/* policies/pending.h -- jobs that wait, in lanes: one lane per line and shape.
+ *
+ * A line is where jobs wait for their turn: the leaf queue, or a single one when the quota policy is
+ * flat.  Within a lane all jobs ask the same, so that what blocks the head blocks all.
+ *
+ * Law: the head of a lane is the first by (ranks of the order chain, id).  A lane is closed while its shape is
+ * blocked (placement memo) or its queue has no headroom (quota memo); the two are kept apart and ANDed.
+ * Cost: add and remove of the head O(log jobs of the lane); the head of a line O(its lanes).
+ */
+#ifndef POLICIES_PENDING_H
+#define POLICIES_PENDING_H
+
+#include "policies/job_table.h"
+#include "policies/shape.h"
+
+#define LANE_NONE UINT32_MAX
+
+struct lane_entry {
+    uint64_t rank; /* the first of the chain */
+    uint32_t slot;
+};
+
+struct lane {
+    queue_id line;
+    uint32_t shape;
+    struct lane_entry *heap; /* 4-ary */
+    size_t capacity;
+    uint32_t count;
+    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
+    uint32_t failed_plans;   /* eviction plans in a row that came to nothing */
+    uint64_t retry_change;   /* no plan before so many state changes... */
+    time_ns ripe_at;         /* ...or before a victim that was too young may be taken; TIME_NEVER */
+};
+
+struct line {
+    uint32_t *lanes;
+    size_t capacity;
+    uint32_t lane_count;
+    uint32_t job_count;
+};
+
+struct pending {
+    const struct job_table *jobs;
+    struct shape_table *shapes;
+    uint32_t rank_count;
+    bool is_strict;
+    struct lane *lanes;
+    size_t lane_capacity;
+    uint32_t lane_count;
+    struct line *lines; /* by queue_id */
+    size_t line_capacity;
+    uint32_t line_count;
+    uint32_t job_count;
+};
+
+void pending_release(struct pending *pending);
+void pending_lines(struct pending *pending, uint32_t count); /* there are now so many queues */
+
+uint32_t pending_lane(struct pending *pending, queue_id line, uint32_t shape); /* made if new */
+void pending_add(struct pending *pending, uint32_t lane, uint32_t slot);
+void pending_remove_head(struct pending *pending, uint32_t lane);
+void pending_remove(struct pending *pending, uint32_t lane, uint32_t slot); /* O(lane) */
+
+static inline uint32_t pending_head(const struct pending *pending, uint32_t lane)
+{
+    return pending->lanes[lane].heap[0].slot;
+}
+
+static inline bool pending_is_closed(const struct pending *pending, uint32_t lane)
+{
+    const struct lane *l = &pending->lanes[lane];
+    return l->quota_block != QUEUE_NONE || pending->shapes->shapes[l->shape].is_blocked;
+}
+
+/* The lane whose head is next in the line: of the open lanes, or, when blocking is strict, of all, and none
+ * if that one is closed.  LANE_NONE if nothing can go. */
+uint32_t pending_next(const struct pending *pending, queue_id line);
+
+/* <0 if the job in slot a goes before that in slot b. */
+int pending_compare(const struct pending *pending, uint32_t a, uint32_t b);
+
+#endif

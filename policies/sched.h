@@ -1,0 +1,120 @@
+/* policies/sched.h -- the scheduler, as a simulator or a live adaptor sees it: facts in, decisions out.
+ *
+ * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions,
+ * which the world carries out and confirms with facts.  Two worlds drive it: the simulator (sim/engine.c)
+ * and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
+ *
+ * Laws
+ *  1. No world inside: no clock, I/O, environment, globals or threads; `now` comes from outside and never
+ *     goes back.
+ *  2. No peeking: struct job holds what a submitter declares, nothing else is known.
+ *  3. Decisions are booked at once: a START counts as allocated, an EVICT as being released until the fact
+ *     comes.  sched_decision_refused undoes either.
+ *  4. When a node goes down the world says so first, then, for every job that had anything on it, starting
+ *     ones included, exactly one of evicted or ended.
+ *  5. The same facts and cycles at the same times give the same decisions.
+ *
+ *   struct sched *sched = sched_new(cluster, queues, policy, &error);
+ *   sched_job_submitted(sched, &job, now);
+ *   size_t count = sched_cycle(sched, now, &decisions, &wake_at);
+ *   for (size_t i = 0; i < count; i++)
+ *       if (decisions[i].kind == DECISION_START) ... sched_job_started(sched, decisions[i].job, now);
+ *
+ * It does not: resize, repartition or explain; all members of a job start and leave together.
+ */
+#ifndef POLICIES_SCHED_H
+#define POLICIES_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/reason.h"
+#include "base/time.h"
+#include "policies/policy_config.h"
+#include "topologies/cluster.h"
+#include "topologies/queue_table.h"
+#include "workloads/job.h"
+
+struct sched; /* opaque */
+
+/* Members of one group on one node.  Amounts of CPU and memory follow from the job's request. */
+struct piece {
+    node_id node;
+    uint16_t gpu_mask;     /* GPUs of the node, bit i: index i; 0: CPU only */
+    uint16_t gpu_milli;    /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
+    uint16_t group;        /* of the job */
+    uint16_t member_count; /* placed here */
+};
+
+typedef uint64_t decision_id;
+
+enum decision_kind {
+    DECISION_START,   /* pieces: where */
+    DECISION_EVICT,   /* job goes, within `grace`; for_job gains (JOB_NONE: nobody) */
+    DECISION_RESERVE, /* pieces are held for job while others leave them; a START follows */
+    DECISION_RELEASE, /* the reservation of job is given up */
+    DECISION_REJECT,  /* job will never be started; it is forgotten at once; no fact follows */
+};
+
+struct decision {
+    decision_id id;
+    enum decision_kind kind;
+    job_id job;
+    job_id for_job;
+    enum reason reason;
+    time_ns grace;
+    const struct piece *pieces; /* borrowed until the next call that changes the scheduler */
+    uint32_t piece_count;
+};
+
+enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT };
+enum evict_end { EVICT_SAVED, EVICT_LOST };
+enum refusal { REFUSED_STALE, REFUSED_NODE_DOWN, REFUSED_BUSY };
+enum node_state { NODE_UP, NODE_CORDONED, NODE_DRAINING, NODE_DOWN, NODE_ABSENT };
+
+/* cluster, queues: borrowed for the scheduler's life; queues may only grow (see sched_queues_changed).
+ * On error NULL and *error says what in the policy is wrong. */
+struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
+                        const struct policy_config *policy, struct error *error);
+void sched_free(struct sched *sched);
+
+/* Facts.  Each is O(1) but for the length of a placement and the depth of the queue tree, unless it says so.
+ * A fact about a job the scheduler does not know is ignored: it may have rejected it. */
+void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now); /* copied; a held one waits */
+void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
+void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
+void sched_job_started(struct sched *sched, job_id job, time_ns now);
+void sched_job_evicted(struct sched *sched, job_id job, enum evict_end end, time_ns now); /* waits again */
+void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
+void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
+void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now); /* O(queues) */
+
+/* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is wanted even if nothing is told
+ * (TIME_NEVER: never). */
+size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);
+
+/* What it counts, for reports and checks. */
+struct sched_counts {
+    uint32_t pending_jobs;         /* waiting, held and reserved ones included */
+    uint32_t running_jobs;         /* started or starting, not being evicted */
+    int64_t used_gpu_milli;        /* booked to starting and running jobs and to reservations already there */
+    int64_t reserved_gpu_milli;    /* the part of it held for jobs whose other pieces are not there yet */
+    int64_t releasing_gpu_milli;   /* of jobs being evicted */
+    uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
+};
+void sched_count(const struct sched *sched, struct sched_counts *counts);
+
+/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait. */
+enum reason sched_why(const struct sched *sched, job_id job);
+
+/* Recompute everything the ledger keeps as sums and compare.  NULL if all laws hold, else what is broken
+ * (static text).  O(everything); for debug runs and tests. */
+const char *sched_check(const struct sched *sched);
+
+/* Hash of the ledger's logical state. */
+uint64_t sched_hash(const struct sched *sched);
+
+#endif

@@ -1,0 +1,239 @@
+/* reports/cuts.c -- the counted jobs by class, queue, size and GPU model: sums and exact quantiles. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/metrics_inside.h"
+
+const char *const metrics_cut_names[] = {"class", "queue", "size", "gpu_model", NULL};
+
+static const char *const size_keys[SIZE_SLOTS] = {
+    "0",
+    "<1",
+    "1",
+    "2",
+    "3-4",
+    "5-8",
+    "9-16",
+    "17-32",
+    "33-64",
+    "65-128",
+    "129-256",
+    "257-512",
+    "513-1024",
+    "1025-2048",
+    "2049-4096",
+    "4097-8192",
+    "8193-16384",
+    "16385-32768",
+    "32769-65536",
+    "65537-131072",
+    "131073-262144",
+    "262145-524288",
+    "524289-1048576",
+    "1048577-2097152",
+    "2097153-4194304",
+    "4194305-8388608",
+    "8388609-16777216",
+    "16777217-33554432",
+    "33554433-67108864",
+    "67108865-134217728",
+    "134217729-268435456",
+    ">268435456",
+};
+
+const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot)
+{
+    switch (kind) {
+    case CUT_ALL:
+        return "all";
+    case CUT_CLASS:
+        return job_class_names[slot];
+    case CUT_QUEUE:
+        return names_text(metrics->queues, slot);
+    case CUT_SIZE:
+        return size_keys[slot];
+    case CUT_MODEL:
+        return slot < metrics->model_count ? metrics->model_names[slot]
+               : slot == MODEL_NONE        ? "none"
+                                           : "unknown";
+    case CUT_COUNT:
+        break;
+    }
+    assert(false);
+    return NULL;
+}
+
+static uint32_t slot_count_of(const struct metrics *metrics, enum cut_kind kind)
+{
+    static const uint32_t counts[CUT_COUNT] = {
+        [CUT_ALL] = 1,
+        [CUT_CLASS] = JOB_CLASS_COUNT,
+        [CUT_SIZE] = SIZE_SLOTS,
+        [CUT_MODEL] = MODEL_SLOTS,
+    };
+    return kind == CUT_QUEUE ? names_count(metrics->queues) : counts[kind];
+}
+
+static void tally_merge(struct tally *into, const struct tally *from)
+{
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        into->jobs[state] += from->jobs[state];
+    into->zero_waits += from->zero_waits;
+    into->zero_admissions += from->zero_admissions;
+    into->evictions += from->evictions;
+    if (from->wait_ns_max > into->wait_ns_max)
+        into->wait_ns_max = from->wait_ns_max;
+    into->wait_ns += from->wait_ns;
+    into->asked_milli_ns += from->asked_milli_ns;
+    into->allocated_milli_ns += from->allocated_milli_ns;
+    into->kept_milli_ns += from->kept_milli_ns;
+    into->lost_gpu_ns += from->lost_gpu_ns;
+    into->slowdown_micro += from->slowdown_micro;
+}
+
+static void sum_tallies(struct metrics *metrics)
+{
+    struct cut *cuts = metrics->cuts;
+    for (size_t c = 0; c < metrics->cell_count; c++) {
+        const struct cell *cell = &metrics->cells[c];
+        tally_merge(&cuts[CUT_ALL].groups[0].tally, &cell->tally);
+        tally_merge(&cuts[CUT_CLASS].groups[cell->class].tally, &cell->tally);
+        tally_merge(&cuts[CUT_SIZE].groups[cell->size].tally, &cell->tally);
+        tally_merge(&cuts[CUT_MODEL].groups[cell->model].tally, &cell->tally);
+    }
+    for (uint32_t q = 0; q < cuts[CUT_QUEUE].slot_count; q++)
+        cuts[CUT_QUEUE].groups[q].tally = metrics->queue_tallies[q];
+}
+
+static void start_ranks(struct group *group)
+{
+    static const uint8_t wait_percents[] = {50, 95, 99};
+    static const uint8_t admission_percents[] = {99};
+    uint64_t total = 0;
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        total += state == END_REJECTED ? 0 : group->tally.jobs[state];
+    ranks_init(&group->wait, total, group->tally.zero_waits, wait_percents, 3);
+    ranks_init(&group->admission, total, group->tally.zero_admissions, admission_percents, 1);
+}
+
+/* One walk in the order of values answers the ranks of every group. */
+static void walk_points(struct metrics *metrics)
+{
+    struct group *all = metrics->cuts[CUT_ALL].groups;
+    struct group *classes = metrics->cuts[CUT_CLASS].groups;
+    struct group *queues = metrics->cuts[CUT_QUEUE].groups;
+    struct group *sizes = metrics->cuts[CUT_SIZE].groups;
+    struct group *models = metrics->cuts[CUT_MODEL].groups;
+    for (size_t i = 0; i < metrics->points.count; i++) {
+        const struct point point = metrics->points.sorted[i];
+        const struct cell *cell = &metrics->cells[point.cell];
+        if (point.flags & POINT_WAIT) {
+            ranks_see(&all->wait, point.value_ns);
+            ranks_see(&classes[cell->class].wait, point.value_ns);
+            ranks_see(&queues[point.queue].wait, point.value_ns);
+            ranks_see(&sizes[cell->size].wait, point.value_ns);
+            ranks_see(&models[cell->model].wait, point.value_ns);
+        }
+        if (metrics->has_apart && (point.flags & POINT_ADMISSION)) {
+            ranks_see(&all->admission, point.value_ns);
+            ranks_see(&classes[cell->class].admission, point.value_ns);
+            ranks_see(&queues[point.queue].admission, point.value_ns);
+            ranks_see(&sizes[cell->size].admission, point.value_ns);
+            ranks_see(&models[cell->model].admission, point.value_ns);
+        }
+    }
+}
+
+/* Where every job was eligible at once its admission is its wait. */
+static void copy_admission(struct cut *cut)
+{
+    for (uint32_t slot = 0; slot < cut->slot_count; slot++) {
+        struct group *group = &cut->groups[slot];
+        group->admission.value[0] = group->wait.value[2];
+        group->admission.found = group->wait.found == 3;
+    }
+}
+
+static bool has_jobs(const struct tally *tally)
+{
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        if (tally->jobs[state] != 0)
+            return true;
+    return false;
+}
+
+static int compare_by_name(const void *a, const void *b, void *metrics_as_void)
+{
+    const struct metrics *metrics = metrics_as_void;
+    return strcmp(names_text(metrics->queues, *(const uint32_t *)a),
+                  names_text(metrics->queues, *(const uint32_t *)b));
+}
+
+/* Queues by name, so that the order does not hang on who ended first; the others by slot. */
+static void order_slots(struct metrics *metrics, enum cut_kind kind)
+{
+    struct cut *cut = &metrics->cuts[kind];
+    cut->order = mem_zalloc(cut->slot_count, sizeof *cut->order);
+    for (uint32_t slot = 0; slot < cut->slot_count; slot++)
+        if (has_jobs(&cut->groups[slot].tally))
+            cut->order[cut->count++] = slot;
+    if (kind == CUT_QUEUE)
+        qsort_r(cut->order, cut->count, sizeof *cut->order, compare_by_name, metrics);
+}
+
+void cuts_build(struct metrics *metrics)
+{
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+        struct cut *cut = &metrics->cuts[kind];
+        cut->slot_count = slot_count_of(metrics, kind);
+        cut->groups = mem_zalloc(cut->slot_count, sizeof *cut->groups);
+    }
+    sum_tallies(metrics);
+    points_sort(&metrics->points, metrics->facts.end);
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++)
+        for (uint32_t slot = 0; slot < metrics->cuts[kind].slot_count; slot++)
+            start_ranks(&metrics->cuts[kind].groups[slot]);
+    walk_points(metrics);
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+        if (!metrics->has_apart)
+            copy_admission(&metrics->cuts[kind]);
+        order_slots(metrics, kind);
+    }
+}
+
+void cuts_release(struct metrics *metrics)
+{
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+        mem_free(metrics->cuts[kind].groups);
+        mem_free(metrics->cuts[kind].order);
+        mem_free(metrics->cuts[kind].metrics);
+    }
+}
+
+static const struct cut *cut_named(const struct metrics *metrics, const char *name)
+{
+    for (int i = 0; metrics_cut_names[i] != NULL; i++)
+        if (strcmp(metrics_cut_names[i], name) == 0)
+            return &metrics->cuts[i + 1];
+    return NULL;
+}
+
+const char *metrics_cut_key(const struct metrics *metrics, const char *name, size_t index)
+{
+    const struct cut *cut = cut_named(metrics, name);
+    if (cut == NULL || index >= cut->count)
+        return NULL;
+    return cut_key(metrics, (enum cut_kind)(cut - metrics->cuts), cut->order[index]);
+}
+
+const struct metric *metrics_cut(const struct metrics *metrics, const char *name, size_t index,
+                                 size_t *count)
+{
+    const struct cut *cut = cut_named(metrics, name);
+    *count = 0;
+    if (cut == NULL || index >= cut->count)
+        return NULL;
+    *count = METRIC_COUNT - METRIC_CUTS_FROM;
+    return &cut->metrics[index * *count];
+}

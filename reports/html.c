@@ -1,0 +1,283 @@
+/* reports/html.c -- the page: head, tiles, GPU time, manifest. */
+#include "reports/html.h"
+
+#include <math.h>
+
+#include "base/output.h"
+#include "reports/html_inside.h"
+#include "reports/view.h"
+
+static void page_open(const char *title, struct buffer *out)
+{
+    buffer_string(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
+    html_name(out, title);
+    buffer_string(out, "</title>\n<style>\n");
+    buffer_string(out, html_style);
+    buffer_string(out, "</style>\n</head>\n<body><main>\n");
+}
+
+static void headline(const struct metrics *metrics, const struct html_options *options,
+                     const char *title, struct buffer *out)
+{
+    static const char dot[] = " \xc2\xb7 "; /* U+00B7 */
+    const struct run_facts *facts = metrics_facts(metrics);
+    buffer_string(out, "<h1>");
+    html_name(out, title);
+    buffer_string(out, "</h1>\n<p class=\"sub\">");
+    if (options->cluster != NULL) {
+        html_name(out, options->cluster);
+        buffer_string(out, dot);
+    }
+    view_count(out, (double)facts->gpu_count);
+    buffer_string(out, " GPUs");
+    if (options->policy != NULL) {
+        buffer_string(out, dot);
+        buffer_string(out, "policy ");
+        html_name(out, options->policy);
+    }
+    buffer_string(out, dot);
+    view_duration(out, time_to_seconds(facts->end));
+    buffer_string(out, " simulated");
+    if (facts->warmup > 0) {
+        buffer_string(out, ", measured after a warm-up of ");
+        view_duration(out, time_to_seconds(facts->warmup));
+    }
+    buffer_string(out, dot);
+    view_count(out, metrics_value(metrics, "jobs_submitted"));
+    buffer_string(out, " jobs</p>\n");
+}
+
+/* What a reader must know before believing the rest. */
+static void warnings(const struct metrics *metrics, struct buffer *out)
+{
+    static const double little_error_max =
+        0.01; /* a sum of waits this far off is a broken record */
+    if (metrics_facts(metrics)->is_partial)
+        buffer_string(out, "<p class=\"warn\">Partial: the run was stopped before its end.</p>\n");
+    for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
+        uint64_t count = metrics_rejected(metrics, reason);
+        if (count == 0)
+            continue;
+        buffer_string(out, "<p class=\"warn\">Rejected: ");
+        view_count(out, (double)count);
+        buffer_format(out, " jobs, %s.</p>\n", reason_name(reason));
+    }
+    double error = metrics_value(metrics, "little_error_ratio");
+    if (error > little_error_max)
+        buffer_format(out,
+                      "<p class=\"warn\">The waits and the queue length disagree by %.1f %% "
+                      "(Little's law): this record is not consistent.</p>\n",
+                      error * 100);
+}
+
+static void tile_open(const char *label, struct buffer *out)
+{
+    buffer_format(out, "<dl class=\"tile\"><dt>%s</dt><dd>", label);
+}
+
+static void tile_close(const char *below, struct buffer *out)
+{
+    buffer_format(out, "</dd><dd>%s</dd></dl>\n", below);
+}
+
+static void tile_ratio(const struct metrics *metrics, const char *label, const char *metric,
+                       const char *below, struct buffer *out)
+{
+    if (!isfinite(metrics_value(metrics, metric)))
+        return;
+    tile_open(label, out);
+    view_percent(out, metrics_value(metrics, metric));
+    tile_close(below, out);
+}
+
+static void tile_wait(const struct metrics *metrics, struct buffer *out)
+{
+    struct buffer below = {0};
+    buffer_string(&below, "median; p95 ");
+    view_duration(&below, metrics_value(metrics, "queue_time_p95_s"));
+    buffer_string(&below, ", p99 ");
+    view_duration(&below, metrics_value(metrics, "queue_time_p99_s"));
+    tile_open("Queue time", out);
+    view_duration(out, metrics_value(metrics, "queue_time_p50_s"));
+    tile_close(buffer_c_string(&below), out);
+    buffer_release(&below);
+}
+
+static void tile_jobs(const struct metrics *metrics, struct buffer *out)
+{
+    struct buffer below = {0};
+    view_count(&below, metrics_value(metrics, "jobs_pending"));
+    buffer_string(&below, " still waiting, ");
+    view_count(&below, metrics_value(metrics, "jobs_running"));
+    buffer_string(&below, " running");
+    tile_open("Jobs completed", out);
+    view_count(out, metrics_value(metrics, "jobs_completed"));
+    tile_close(buffer_c_string(&below), out);
+    buffer_release(&below);
+}
+
+static void tile_losses(const struct metrics *metrics, struct buffer *out)
+{
+    struct buffer below = {0};
+    view_count(&below, metrics_value(metrics, "preemptions"));
+    buffer_string(&below, " preemptions");
+    tile_open("Lost GPU hours", out);
+    view_amount(out, metrics_value(metrics, "lost_gpu_h"));
+    tile_close(buffer_c_string(&below), out);
+    buffer_release(&below);
+}
+
+static void tile_cost(const struct metrics *metrics, struct buffer *out)
+{
+    double cost = metrics_value(metrics, "cost_usd");
+    if (!isfinite(cost))
+        return;
+    struct buffer below = {0};
+    view_amount(&below, metrics_value(metrics, "cost_per_job_usd"));
+    buffer_string(&below, " USD per completed job");
+    tile_open("Cost of the cluster", out);
+    buffer_char(out, '$');
+    if (cost >= 1e6)
+        buffer_format(out, "%.2f M", cost / 1e6);
+    else
+        view_amount(out, cost);
+    tile_close(buffer_c_string(&below), out);
+    buffer_release(&below);
+}
+
+static void tiles(const struct metrics *metrics, struct buffer *out)
+{
+    double jain = metrics_value(metrics, "jain_fairness");
+    buffer_string(out, "<div class=\"tiles\">\n");
+    tile_ratio(metrics, "Allocated", "allocation_ratio", "of all GPU time", out);
+    tile_ratio(metrics, "SM-active", "sm_active_ratio", "of all GPU time", out);
+    tile_wait(metrics, out);
+    tile_jobs(metrics, out);
+    tile_ratio(metrics, "Goodput", "goodput_ratio", "of held GPU time became kept work", out);
+    tile_losses(metrics, out);
+    if (isfinite(jain)) {
+        tile_open("Fairness", out);
+        buffer_format(out, "%.3f", jain);
+        tile_close("Jain, over queues; 1 is equal service", out);
+    }
+    tile_cost(metrics, out);
+    buffer_string(out, "</div>\n");
+}
+
+static void gpu_time(const struct metrics *metrics, struct buffer *out)
+{
+    struct view_gpu_time shares;
+    if (!view_gpu_time(metrics, &shares))
+        return;
+    const struct {
+        const char *label, *colour;
+        double share;
+    } parts[] = {
+        {"SM-active", "c6", shares.active},  {"allocated, SMs idle", "c3", shares.inactive},
+        {"reserved", "c2", shares.reserved}, {"idle", "c0", shares.idle},
+        {"down", "c7", shares.down},
+    };
+    size_t count = sizeof parts / sizeof parts[0];
+    buffer_string(out, "<section><h2>Where the GPU time went</h2>\n<div class=\"bar\" "
+                       "aria-hidden=\"true\">");
+    for (size_t i = 0; i < count; i++)
+        buffer_format(out, "<span class=\"fill %s\" style=\"width:%.2f%%\"></span>",
+                      parts[i].colour, fmax(0, parts[i].share) * 100);
+    buffer_string(out, "</div>\n<ul class=\"legend\">");
+    for (size_t i = 0; i < count; i++) {
+        buffer_format(out, "<li class=\"%s\"><i class=\"box\"%s></i>%s ", parts[i].colour,
+                      parts[i].colour[1] == '0' ? " style=\"border:1px solid var(--dim)\"" : "",
+                      parts[i].label);
+        view_percent(out, parts[i].share);
+        buffer_string(out, "</li>");
+    }
+    buffer_string(out, "</ul></section>\n");
+}
+
+static void pair(struct buffer *out, const char *name, const char *value)
+{
+    buffer_format(out, "<tr><th scope=\"row\">%s</th><td><code>", name);
+    html_name(out, value);
+    buffer_string(out, "</code></td></tr>\n");
+}
+
+static void manifest_inputs(const struct result_manifest *manifest, struct buffer *out)
+{
+    for (size_t i = 0; i < manifest->input_count; i++) {
+        const struct result_input *input = &manifest->inputs[i];
+        buffer_string(out, "<tr><th scope=\"row\">");
+        html_name(out, input->role);
+        buffer_string(out, "</th><td><code>");
+        html_name(out, input->name);
+        buffer_string(out, "</code><br><code>");
+        html_name(out, input->digest);
+        buffer_string(out, "</code></td></tr>\n");
+    }
+}
+
+static void manifest_section(const struct metrics *metrics, const struct result_manifest *manifest,
+                             struct buffer *out)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    buffer_string(out, "<section><h2>What made this run</h2>\n<p class=\"note\">The same inputs, "
+                       "arguments and seed give the same fingerprint on every machine.</p>\n"
+                       "<table class=\"pairs\"><tbody>\n");
+    pair(out, "fingerprint", manifest->fingerprint);
+    pair(out, "version", manifest->version);
+    buffer_format(out, "<tr><th scope=\"row\">seed</th><td><code>%llu</code></td></tr>\n",
+                  (unsigned long long)manifest->seed);
+    manifest_inputs(manifest, out);
+    buffer_string(out, "<tr><th scope=\"row\">arguments</th><td><code>");
+    for (size_t i = 0; manifest->arguments != NULL && manifest->arguments[i] != NULL; i++) {
+        buffer_string(out, i > 0 ? " " : "");
+        html_name(out, manifest->arguments[i]);
+    }
+    buffer_string(out, "</code></td></tr>\n<tr><th scope=\"row\">engine</th><td>");
+    view_count(out, (double)facts->events);
+    buffer_string(out, " events, ");
+    view_count(out, (double)facts->cycles);
+    buffer_string(out, " scheduling cycles, ");
+    view_count(out, (double)facts->decisions);
+    buffer_string(out, " decisions</td></tr>\n</tbody></table>\n");
+    if (manifest->scenario_json != NULL) {
+        buffer_string(out, "<details><summary>Resolved scenario</summary><pre>");
+        buffer_html(out, text_of(manifest->scenario_json));
+        buffer_string(out, "</pre></details>\n");
+    }
+    buffer_string(out, "</section>\n");
+}
+
+void html_text(const struct metrics *metrics, const struct result_manifest *manifest,
+               const struct html_options *options, struct buffer *out)
+{
+    static const struct html_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    const char *title = options->title != NULL ? options->title : "Windtunnel run";
+    page_open(title, out);
+    headline(metrics, options, title, out);
+    warnings(metrics, out);
+    tiles(metrics, out);
+    gpu_time(metrics, out);
+    html_plots(metrics, &options->tool, out);
+    html_tables(metrics, out);
+    manifest_section(metrics, manifest, out);
+    buffer_string(out, "</main></body>\n</html>\n");
+}
+
+struct error html_write(const char *folder, const struct metrics *metrics,
+                        const struct result_manifest *manifest, const struct html_options *options)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/" HTML_FILE, folder);
+    struct output *output;
+    struct error error = output_open(&output, buffer_c_string(&path), OUTPUT_PLAIN);
+    buffer_release(&path);
+    TRY(error);
+    html_text(metrics, manifest, options, output_buffer(output));
+    return output_commit(&output);
+}

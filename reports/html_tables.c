@@ -1,0 +1,147 @@
+/* reports/html_tables.c -- the cuts as tables. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "reports/html_inside.h"
+#include "reports/view.h"
+
+void html_name(struct buffer *out, const char *name)
+{
+    struct buffer shown = {0};
+    view_name(&shown, name[0] == '\0' ? "(none)" : name, 120);
+    buffer_html(out, (struct text){shown.bytes, shown.length});
+    buffer_release(&shown);
+}
+
+enum form { FORM_COUNT, FORM_AMOUNT, FORM_PERCENT, FORM_DURATION, FORM_FACTOR };
+
+static void cell(struct buffer *out, enum form form, double value)
+{
+    buffer_string(out, "<td>");
+    switch (form) {
+    case FORM_COUNT:
+        view_count(out, value);
+        break;
+    case FORM_AMOUNT:
+        view_amount(out, value);
+        break;
+    case FORM_PERCENT:
+        view_percent(out, value);
+        break;
+    case FORM_DURATION:
+        view_duration(out, value);
+        break;
+    case FORM_FACTOR:
+        view_amount(out, value);
+        if (isfinite(value))
+            buffer_string(out, "\xc3\x97"); /* U+00D7 */
+        break;
+    }
+    buffer_string(out, "</td>");
+}
+
+static const struct {
+    const char *head, *metric;
+    enum form form;
+} columns[] = {
+    {"jobs", "jobs_submitted", FORM_COUNT},     {"wait p50", "queue_time_p50_s", FORM_DURATION},
+    {"p95", "queue_time_p95_s", FORM_DURATION}, {"p99", "queue_time_p99_s", FORM_DURATION},
+    {"max", "queue_time_max_s", FORM_DURATION}, {"slowdown", "slowdown_bounded_mean", FORM_FACTOR},
+    {"goodput", "goodput_ratio", FORM_PERCENT}, {"evictions", "preemptions", FORM_COUNT},
+    {"pending", "jobs_pending", FORM_COUNT},
+};
+
+static void head_row(struct buffer *out, const char *first)
+{
+    buffer_format(out,
+                  "<thead><tr><th scope=\"col\">%s</th><th scope=\"col\">demand</th>"
+                  "<th scope=\"col\">served</th>",
+                  first);
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        buffer_format(out, "<th scope=\"col\">%s</th>", columns[c].head);
+    buffer_string(out, "</tr></thead>\n");
+}
+
+static void body_row(const struct metrics *metrics, const char *cut, size_t index,
+                     struct buffer *out)
+{
+    double asked_in_all = metrics_value(metrics, "asked_gpu_h");
+    double asked = view_cut_value(metrics, cut, index, "asked_gpu_h");
+    double allocated = view_cut_value(metrics, cut, index, "allocated_gpu_h");
+    buffer_string(out, "<tr><th scope=\"row\">");
+    html_name(out, metrics_cut_key(metrics, cut, index));
+    buffer_string(out, "</th>");
+    cell(out, FORM_PERCENT, asked_in_all > 0 ? asked / asked_in_all : NAN);
+    cell(out, FORM_PERCENT, asked > 0 ? allocated / asked : NAN);
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        cell(out, columns[c].form, view_cut_value(metrics, cut, index, columns[c].metric));
+    buffer_string(out, "</tr>\n");
+}
+
+/* rows_max rows of the order given; NULL: the cut's own. */
+static void table(const struct metrics *metrics, const char *cut, const char *head,
+                  const size_t *order, size_t from, size_t to, struct buffer *out)
+{
+    buffer_string(out, "<div class=\"scroll\"><table>\n");
+    head_row(out, head);
+    buffer_string(out, "<tbody>\n");
+    for (size_t i = from; i < to; i++)
+        body_row(metrics, cut, order != NULL ? order[i] : i, out);
+    buffer_string(out, "</tbody></table></div>\n");
+}
+
+static size_t key_count(const struct metrics *metrics, const char *cut)
+{
+    size_t count = 0;
+    while (metrics_cut_key(metrics, cut, count) != NULL)
+        count++;
+    return count;
+}
+
+static void plain_section(const struct metrics *metrics, const char *cut, const char *title,
+                          const char *head, struct buffer *out)
+{
+    size_t count = key_count(metrics, cut);
+    if (count == 0)
+        return;
+    buffer_format(out, "<section><h2>%s</h2>\n", title);
+    table(metrics, cut, head, NULL, 0, count, out);
+    buffer_string(out, "</section>\n");
+}
+
+enum { QUEUES_AT_ONCE = 15 };
+
+static void queue_section(const struct metrics *metrics, struct buffer *out)
+{
+    size_t count;
+    size_t *order = view_by_demand_new(metrics, "queue", &count);
+    if (count > 0) {
+        size_t shown = count < QUEUES_AT_ONCE ? count : QUEUES_AT_ONCE;
+        size_t listed = count < HTML_QUEUES_MAX ? count : HTML_QUEUES_MAX;
+        buffer_string(
+            out, "<section class=\"long\"><h2>By queue</h2>\n<p class=\"note\">Ordered by demand, "
+                 "the GPU time asked for. Served is the GPU time held as a share of it: "
+                 "it passes 100&nbsp;% where work was repeated, and stays below where jobs "
+                 "had not run, or not finished, at the end.</p>\n");
+        table(metrics, "queue", "queue", order, 0, shown, out);
+        if (listed > shown) {
+            buffer_format(out, "<details><summary>the next %zu</summary>\n", listed - shown);
+            table(metrics, "queue", "queue", order, shown, listed, out);
+            buffer_string(out, "</details>\n");
+        }
+        if (count > listed)
+            buffer_format(out, "<p class=\"note\">and %zu more, in result.json.</p>\n",
+                          count - listed);
+        buffer_string(out, "</section>\n");
+    }
+    mem_free(order);
+}
+
+void html_tables(const struct metrics *metrics, struct buffer *out)
+{
+    plain_section(metrics, "class", "By class", "class", out);
+    queue_section(metrics, out);
+    plain_section(metrics, "size", "By size", "GPUs asked", out);
+    if (key_count(metrics, "gpu_model") > 1)
+        plain_section(metrics, "gpu_model", "By GPU model", "GPU model", out);
+}

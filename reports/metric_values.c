@@ -1,0 +1,253 @@
+/* reports/metric_values.c -- the table of metrics, their formulas, and their JSON. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/metrics_inside.h"
+
+static const struct metric metric_table[METRIC_COUNT] = {
+    [METRIC_ALLOCATION_RATIO] = {"allocation_ratio", NAN, "ratio", BETTER_HIGHER},
+    [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER},
+    [METRIC_IDLE_RESERVED_RATIO] = {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_DOWN_RATIO] = {"down_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_PARTIAL_GANG_GPU_H] = {"partial_gang_gpu_h", NAN, "gpu_h", BETTER_LOWER},
+    [METRIC_JAIN_FAIRNESS] = {"jain_fairness", NAN, "ratio", BETTER_HIGHER},
+    [METRIC_COST_USD] = {"cost_usd", NAN, "usd", BETTER_LOWER},
+    [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER},
+    [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER},
+    [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER},
+    [METRIC_LITTLE_ERROR_RATIO] = {"little_error_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_QUEUE_TIME_P50_S] = {"queue_time_p50_s", NAN, "s", BETTER_LOWER},
+    [METRIC_QUEUE_TIME_P95_S] = {"queue_time_p95_s", NAN, "s", BETTER_LOWER},
+    [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER},
+    [METRIC_QUEUE_TIME_MEAN_S] = {"queue_time_mean_s", NAN, "s", BETTER_LOWER},
+    [METRIC_QUEUE_TIME_MAX_S] = {"queue_time_max_s", NAN, "s", BETTER_LOWER},
+    [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER},
+    [METRIC_SLOWDOWN_BOUNDED_MEAN] = {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER},
+    [METRIC_ASKED_GPU_H] = {"asked_gpu_h", NAN, "gpu_h", BETTER_NEITHER},
+    [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER},
+    [METRIC_GOODPUT_RATIO] = {"goodput_ratio", NAN, "ratio", BETTER_HIGHER},
+    [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER},
+    [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER},
+    [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER},
+    [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER},
+    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_JOBS_LIMIT] = {"jobs_limit", NAN, "jobs", BETTER_LOWER},
+    [METRIC_JOBS_REJECTED] = {"jobs_rejected", NAN, "jobs", BETTER_LOWER},
+    [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER},
+    [METRIC_JOBS_RUNNING] = {"jobs_running", NAN, "jobs", BETTER_NEITHER},
+};
+
+static const double ns_per_hour = 3600e9;
+
+static double milli_ns_to_hours(wide_int milli_ns)
+{
+    return (double)milli_ns / (GPU_MILLI * ns_per_hour);
+}
+
+static uint64_t jobs_in_all(const struct tally *tally)
+{
+    uint64_t sum = 0;
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        sum += tally->jobs[state];
+    return sum;
+}
+
+static void fill_counts(const struct tally *tally, double *value)
+{
+    static const enum metric_id of_state[END_STATE_COUNT] = {
+        [END_COMPLETED] = METRIC_JOBS_COMPLETED, [END_FAILED] = METRIC_JOBS_FAILED,
+        [END_CANCELLED] = METRIC_JOBS_CANCELLED, [END_LIMIT] = METRIC_JOBS_LIMIT,
+        [END_REJECTED] = METRIC_JOBS_REJECTED,   [END_PENDING] = METRIC_JOBS_PENDING,
+        [END_RUNNING] = METRIC_JOBS_RUNNING,
+    };
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        value[of_state[state]] = (double)tally->jobs[state];
+    value[METRIC_JOBS_SUBMITTED] = (double)jobs_in_all(tally);
+    value[METRIC_PREEMPTIONS] = (double)tally->evictions;
+}
+
+/* The metrics that every group has, the whole run too. */
+static void fill_group(const struct group *group, double *value)
+{
+    const struct tally *tally = &group->tally;
+    uint64_t waited = jobs_in_all(tally) - tally->jobs[END_REJECTED];
+    fill_counts(tally, value);
+    if (waited > 0) {
+        for (int i = 0; i < 3; i++)
+            value[METRIC_QUEUE_TIME_P50_S + i] = time_to_seconds(group->wait.value[i]);
+        value[METRIC_QUEUE_TIME_MEAN_S] = (double)tally->wait_ns / (double)waited / 1e9;
+        value[METRIC_QUEUE_TIME_MAX_S] = time_to_seconds(tally->wait_ns_max);
+        value[METRIC_ADMISSION_P99_S] = time_to_seconds(group->admission.value[0]);
+    }
+    if (tally->jobs[END_COMPLETED] > 0)
+        value[METRIC_SLOWDOWN_BOUNDED_MEAN] =
+            (double)tally->slowdown_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
+    value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->asked_milli_ns);
+    value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->allocated_milli_ns);
+    if (tally->allocated_milli_ns > 0)
+        value[METRIC_GOODPUT_RATIO] =
+            (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
+    value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
+}
+
+static double jain_fairness(const struct cut *queues)
+{
+    double sum = 0, sum_of_squares = 0;
+    uint64_t count = 0;
+    for (size_t i = 0; i < queues->count; i++) {
+        const struct tally *tally = &queues->groups[queues->order[i]].tally;
+        if (tally->asked_milli_ns == 0)
+            continue;
+        double served = (double)tally->allocated_milli_ns / (double)tally->asked_milli_ns;
+        sum += served;
+        sum_of_squares += served * served;
+        count++;
+    }
+    return sum_of_squares > 0 ? sum * sum / ((double)count * sum_of_squares) : NAN;
+}
+
+/* |L - lambda W| / L; the run's length cancels out. */
+static double little_error(const struct metrics *metrics)
+{
+    if (metrics->sample_count == 0)
+        return NAN;
+    double pending_job_s = metrics->window_end.pending_job_s;
+    double waits_s = (double)metrics->all_waits_ns / 1e9;
+    if (pending_job_s > 0)
+        return fabs(pending_job_s - waits_s) / pending_job_s;
+    return waits_s > 0 ? 1 : 0;
+}
+
+static void fill_window(const struct metrics *metrics, double *value)
+{
+    const struct integrals *from = &metrics->window_start, *to = &metrics->window_end;
+    double span_s = to->time_s - from->time_s;
+    double gpu_s = span_s * (double)metrics->facts.gpu_count;
+    value[METRIC_LITTLE_ERROR_RATIO] = little_error(metrics);
+    if (!(span_s > 0))
+        return;
+    value[METRIC_QUEUE_LENGTH_MEAN] = (to->pending_job_s - from->pending_job_s) / span_s;
+    value[METRIC_PARTIAL_GANG_GPU_H] = (to->partial_gang_gpu_s - from->partial_gang_gpu_s) / 3600;
+    if (!(gpu_s > 0))
+        return;
+    value[METRIC_ALLOCATION_RATIO] = (to->allocated_gpu_s - from->allocated_gpu_s) / gpu_s;
+    value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
+    value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
+    value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
+}
+
+static void fill_cost(const struct metrics *metrics, const struct tally *tally, double *value)
+{
+    const struct run_facts *facts = &metrics->facts;
+    if (!(facts->price_usd_per_gpu_h > 0) || facts->end <= facts->warmup)
+        return;
+    double hours = (double)(facts->end - facts->warmup) / ns_per_hour;
+    double cost_usd = facts->price_usd_per_gpu_h * (double)facts->gpu_count * hours;
+    value[METRIC_COST_USD] = cost_usd;
+    if (tally->jobs[END_COMPLETED] > 0)
+        value[METRIC_COST_PER_JOB_USD] = cost_usd / (double)tally->jobs[END_COMPLETED];
+}
+
+static void fill_whole(const struct metrics *metrics, double *value)
+{
+    const struct group *all = &metrics->cuts[CUT_ALL].groups[0];
+    const struct group *inference = &metrics->cuts[CUT_CLASS].groups[JOB_INFERENCE];
+    fill_group(all, value);
+    value[METRIC_ADMISSION_P99_S] =
+        inference->admission.found == 0 ? NAN : time_to_seconds(inference->admission.value[0]);
+    value[METRIC_JAIN_FAIRNESS] = jain_fairness(&metrics->cuts[CUT_QUEUE]);
+    if (metrics->end_max > metrics->submit_min)
+        value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
+    fill_window(metrics, value);
+    fill_cost(metrics, &all->tally, value);
+}
+
+static void take_values(struct metric *to, const double *value, int from)
+{
+    for (int m = from; m < METRIC_COUNT; m++) {
+        to[m - from] = metric_table[m];
+        to[m - from].value = value[m];
+    }
+}
+
+void metric_values_fill(struct metrics *metrics)
+{
+    for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
+        struct cut *cut = &metrics->cuts[kind];
+        int from = kind == CUT_ALL ? 0 : METRIC_CUTS_FROM;
+        size_t groups =
+            kind == CUT_ALL ? 1 : cut->count; /* the whole has metrics even without jobs */
+        size_t per_group = (size_t)(METRIC_COUNT - from);
+        cut->metrics = mem_zalloc(groups * per_group, sizeof *cut->metrics);
+        for (size_t i = 0; i < groups; i++) {
+            double value[METRIC_COUNT];
+            for (int m = 0; m < METRIC_COUNT; m++)
+                value[m] = NAN;
+            if (kind == CUT_ALL)
+                fill_whole(metrics, value);
+            else
+                fill_group(&cut->groups[cut->order[i]], value);
+            take_values(&cut->metrics[i * per_group], value, from);
+        }
+    }
+}
+
+const struct metric *metrics_all(const struct metrics *metrics, size_t *count)
+{
+    assert(metrics->is_finished);
+    *count = METRIC_COUNT;
+    return metrics->cuts[CUT_ALL].metrics;
+}
+
+double metrics_value(const struct metrics *metrics, const char *name)
+{
+    assert(metrics->is_finished);
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (strcmp(metric_table[m].name, name) == 0)
+            return metrics->cuts[CUT_ALL].metrics[m].value;
+    return NAN;
+}
+
+/* ---- JSON ---- */
+
+static void write_group(const struct metric *metrics, size_t count, const char *indent,
+                        struct buffer *out)
+{
+    static const char *const better_names[] = {"lower", "higher", "neither"};
+    const char *separator = "";
+    buffer_char(out, '{');
+    for (size_t m = 0; m < count; m++) {
+        if (!isfinite(metrics[m].value))
+            continue;
+        buffer_format(out, "%s\n%s\"%s\": {\"value\": ", separator, indent, metrics[m].name);
+        buffer_double(out, metrics[m].value);
+        buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\"}", metrics[m].unit,
+                      better_names[metrics[m].better]);
+        separator = ",";
+    }
+    buffer_char(out, '}');
+}
+
+void metrics_write_json(const struct metrics *metrics, struct buffer *out)
+{
+    size_t count;
+    const struct metric *all = metrics_all(metrics, &count);
+    buffer_string(out, "\"metrics\": ");
+    write_group(all, count, " ", out);
+    buffer_string(out, ",\n\"by\": {");
+    for (int c = 0; metrics_cut_names[c] != NULL; c++) {
+        buffer_format(out, "%s\n \"%s\": {", c == 0 ? "" : ",", metrics_cut_names[c]);
+        const char *key;
+        for (size_t i = 0; (key = metrics_cut_key(metrics, metrics_cut_names[c], i)) != NULL; i++) {
+            buffer_string(out, i == 0 ? "\n  " : ",\n  ");
+            buffer_json(out, text_of(key));
+            buffer_string(out, ": ");
+            const struct metric *cut = metrics_cut(metrics, metrics_cut_names[c], i, &count);
+            write_group(cut, count, "   ", out);
+        }
+        buffer_char(out, '}');
+    }
+    buffer_char(out, '}');
+}

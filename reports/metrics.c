@@ -1,0 +1,347 @@
+/* reports/metrics.c -- rows come in, metrics go out. */
+#include "reports/metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/metrics_inside.h"
+
+static const time_ns slowdown_bound = 10 * TIME_NS_PER_S; /* tau of Feitelson, JSSPP 2001 */
+
+struct metrics *metrics_new(void)
+{
+    struct metrics *metrics = mem_zalloc(1, sizeof *metrics);
+    metrics->queues = names_new();
+    metrics->submit_min = TIME_NEVER;
+    return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+    if (metrics == NULL)
+        return;
+    cuts_release(metrics);
+    points_release(&metrics->points);
+    names_free(metrics->queues);
+    mem_free(metrics->queue_tallies);
+    mem_free(metrics->cells);
+    mem_free(metrics->samples);
+    arena_release(&metrics->arena);
+    mem_free(metrics);
+}
+
+/* ---- rows ---- */
+
+static uint32_t queue_of_slow(struct metrics *metrics, struct queue_cache_entry *entry,
+                              const char *name)
+{
+    uint32_t queue = names_add(metrics->queues, text_of(name));
+    MEM_GROW(metrics->queue_tallies, metrics->queue_capacity, (size_t)queue + 1);
+    *entry = (struct queue_cache_entry){name, names_text(metrics->queues, queue), queue};
+    return queue;
+}
+
+static inline uint32_t queue_of(struct metrics *metrics, const char *name)
+{
+    size_t slot = ((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 54;
+    struct queue_cache_entry *entry = &metrics->cache[slot & (QUEUE_CACHE_SLOTS - 1)];
+    if (entry->pointer == name && strcmp(entry->text, name) == 0)
+        return entry->queue;
+    return queue_of_slow(metrics, entry, name);
+}
+
+/* "0" is slot 0, less than a GPU 1, then powers of two: the slot of n whole GPUs is 2 + ceil(log2 n). */
+static inline uint8_t size_slot(int64_t gpu_milli)
+{
+    if (gpu_milli <= 0)
+        return 0;
+    if (gpu_milli < GPU_MILLI)
+        return 1;
+    uint64_t gpus = ((uint64_t)gpu_milli + GPU_MILLI - 1) / GPU_MILLI;
+    unsigned slot = gpus == 1 ? 2 : 66 - (unsigned)__builtin_clzll(gpus - 1);
+    return slot < SIZE_SLOTS ? (uint8_t)slot : SIZE_SLOTS - 1;
+}
+
+static inline struct cell *cell_of(struct metrics *metrics, const struct job_row *row)
+{
+    uint8_t size = size_slot(row->gpu_milli);
+    uint8_t model = row->model < MODEL_NONE ? row->model : MODEL_NONE;
+    assert(row->class < JOB_CLASS_COUNT);
+    uint16_t *index = &metrics->cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
+    if (*index == 0) {
+        MEM_GROW(metrics->cells, metrics->cell_capacity, metrics->cell_count + 1);
+        metrics->cells[metrics->cell_count++] =
+            (struct cell){.class = row->class, .size = size, .model = model};
+        *index = (uint16_t)metrics->cell_count;
+    }
+    return &metrics->cells[*index - 1];
+}
+
+/* What one job adds to each of its tallies. */
+struct job_sums {
+    uint64_t zero_wait, zero_admission;
+    wide_int asked, allocated, kept;
+    int64_t slowdown_micro;
+};
+
+static int64_t slowdown_micro(const struct job_row *row)
+{
+    time_ns bound = row->work > slowdown_bound ? row->work : slowdown_bound;
+    double slowdown = (double)(row->wait_total + row->run) / (double)bound;
+    return slowdown > 1 ? (int64_t)(slowdown * 1e6) : 1000000;
+}
+
+static inline void tally_add(struct tally *tally, const struct job_row *row,
+                             const struct job_sums *sums)
+{
+    tally->jobs[row->state]++;
+    tally->zero_waits += sums->zero_wait;
+    tally->zero_admissions += sums->zero_admission;
+    tally->evictions += row->evictions;
+    if (row->wait > tally->wait_ns_max)
+        tally->wait_ns_max = row->wait;
+    tally->wait_ns += row->wait;
+    tally->asked_milli_ns += sums->asked;
+    tally->allocated_milli_ns += sums->allocated;
+    tally->kept_milli_ns += sums->kept;
+    tally->lost_gpu_ns += row->lost_gpu_ns;
+    tally->slowdown_micro += sums->slowdown_micro;
+}
+
+/* Submission to start; of a job that never became eligible the time of submission, to be turned at the end. */
+static inline struct point admission_of(const struct job_row *row)
+{
+    if (row->start != TIME_NEVER)
+        return (struct point){.value_ns = row->start - row->submit};
+    if (row->eligible >= row->submit && row->eligible != TIME_NEVER)
+        return (struct point){.value_ns = row->eligible - row->submit + row->wait};
+    return (struct point){.value_ns = row->submit, .flags = POINT_SUBMIT};
+}
+
+/* Keep what is not zero; the zeros are counted. */
+static inline void job_points(struct metrics *metrics, const struct job_row *row, uint32_t queue,
+                              uint16_t cell, struct job_sums *sums)
+{
+    struct point point = admission_of(row);
+    point.queue = queue;
+    point.cell = cell;
+    bool is_apart = point.value_ns != row->wait || point.flags != 0;
+    if (is_apart) {
+        metrics->has_apart = true;
+        sums->zero_admission = point.value_ns == 0 && point.flags == 0;
+        point.flags |= POINT_ADMISSION;
+        if (!sums->zero_admission)
+            points_add(&metrics->points, point);
+    }
+    sums->zero_wait = row->wait == 0;
+    if (!is_apart)
+        sums->zero_admission = sums->zero_wait;
+    if (row->wait == 0)
+        return;
+    point.value_ns = row->wait;
+    point.flags = is_apart ? POINT_WAIT : POINT_WAIT | POINT_ADMISSION;
+    points_add(&metrics->points, point);
+}
+
+static void on_rejected(struct metrics *metrics, const struct job_row *row, struct tally *queue,
+                        struct tally *cell)
+{
+    queue->jobs[END_REJECTED]++;
+    cell->jobs[END_REJECTED]++;
+    metrics->rejected[row->reason]++;
+}
+
+static struct error on_job(void *self, const struct job_row *row)
+{
+    struct metrics *metrics = self;
+    assert(row->state < END_STATE_COUNT && row->reason < REASON_COUNT && row->wait >= 0);
+    if (row->state != END_REJECTED)
+        metrics->all_waits_ns += row->wait_total;
+    if (!row->is_counted)
+        return ERROR_OK;
+    uint32_t queue = queue_of(metrics, row->queue);
+    struct cell *cell = cell_of(metrics, row);
+    struct tally *queue_tally = &metrics->queue_tallies[queue];
+    if (row->state == END_REJECTED) {
+        on_rejected(metrics, row, queue_tally, &cell->tally);
+        return ERROR_OK;
+    }
+    struct job_sums sums = {
+        .asked = (wide_int)row->gpu_milli * row->work_asked,
+        .allocated = (wide_int)row->gpu_milli * row->run,
+        .kept = (wide_int)row->gpu_milli * row->work,
+        .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
+    };
+    job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
+    tally_add(queue_tally, row, &sums);
+    tally_add(&cell->tally, row, &sums);
+    if (row->submit < metrics->submit_min)
+        metrics->submit_min = row->submit;
+    if (row->end != TIME_NEVER && row->end > metrics->end_max)
+        metrics->end_max = row->end;
+    return ERROR_OK;
+}
+
+static struct error on_sample(void *self, const struct timeline_row *row)
+{
+    struct metrics *metrics = self;
+    MEM_GROW(metrics->samples, metrics->sample_capacity, metrics->sample_count + 1);
+    metrics->samples[metrics->sample_count++] = *row;
+    return ERROR_OK;
+}
+
+static struct error on_finished(void *self, const struct run_facts *facts)
+{
+    struct metrics *metrics = self;
+    assert(!metrics->has_facts);
+    size_t count = 0;
+    while (facts->model_names != NULL && facts->model_names[count] != NULL)
+        count++;
+    const char **names = arena_alloc_array(&metrics->arena, count + 1, const char *);
+    for (size_t i = 0; i < count; i++)
+        names[i] = arena_copy(&metrics->arena, text_of(facts->model_names[i]));
+    metrics->facts = *facts;
+    metrics->facts.model_names = names;
+    metrics->model_names = names;
+    metrics->model_count = count;
+    metrics->has_facts = true;
+    return ERROR_OK;
+}
+
+struct record_sink metrics_sink(struct metrics *metrics)
+{
+    return (struct record_sink){
+        .self = metrics,
+        .on_job = on_job,
+        .on_sample = on_sample,
+        .on_finished = on_finished,
+    };
+}
+
+/* ---- the end ---- */
+
+static struct integrals integrals_of(const struct timeline_row *row)
+{
+    return (struct integrals){
+        .time_s = time_to_seconds(row->time),
+        .allocated_gpu_s = row->allocated_gpu_s,
+        .active_gpu_s = row->active_gpu_s,
+        .reserved_gpu_s = row->reserved_gpu_s,
+        .down_gpu_s = row->down_gpu_s,
+        .pending_job_s = row->pending_job_s,
+        .partial_gang_gpu_s = row->partial_gang_gpu_s,
+    };
+}
+
+static double between(double low, double high, double share)
+{
+    return low + (high - low) * share;
+}
+
+/* The integrals at a time between two samples, on the straight line between them. */
+static struct integrals integrals_between(const struct integrals *a, const struct integrals *b,
+                                          double time_s)
+{
+    double share = (time_s - a->time_s) / (b->time_s - a->time_s);
+    return (struct integrals){
+        .time_s = time_s,
+        .allocated_gpu_s = between(a->allocated_gpu_s, b->allocated_gpu_s, share),
+        .active_gpu_s = between(a->active_gpu_s, b->active_gpu_s, share),
+        .reserved_gpu_s = between(a->reserved_gpu_s, b->reserved_gpu_s, share),
+        .down_gpu_s = between(a->down_gpu_s, b->down_gpu_s, share),
+        .pending_job_s = between(a->pending_job_s, b->pending_job_s, share),
+        .partial_gang_gpu_s = between(a->partial_gang_gpu_s, b->partial_gang_gpu_s, share),
+    };
+}
+
+static void window_find(struct metrics *metrics)
+{
+    if (metrics->sample_count == 0)
+        return;
+    metrics->window_end = integrals_of(&metrics->samples[metrics->sample_count - 1]);
+    struct integrals before = {0};
+    time_ns warmup = metrics->facts.warmup;
+    for (size_t i = 0; i < metrics->sample_count; i++) {
+        const struct timeline_row *row = &metrics->samples[i];
+        struct integrals here = integrals_of(row);
+        if (row->time > warmup) {
+            metrics->window_start = integrals_between(&before, &here, time_to_seconds(warmup));
+            return;
+        }
+        before = here;
+    }
+    metrics->window_start = before; /* nothing after the warm-up: an empty window */
+}
+
+static void samples_thin(struct metrics *metrics)
+{
+    size_t count = metrics->sample_count;
+    if (count <= METRICS_SAMPLES_MAX)
+        return;
+    size_t stride = (count + METRICS_SAMPLES_MAX - 2) / (METRICS_SAMPLES_MAX - 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i += stride)
+        metrics->samples[kept++] = metrics->samples[i];
+    if ((count - 1) % stride != 0)
+        metrics->samples[kept++] = metrics->samples[count - 1];
+    metrics->sample_count = kept;
+}
+
+void metrics_finish(struct metrics *metrics)
+{
+    assert(metrics->has_facts && !metrics->is_finished);
+    window_find(metrics);
+    samples_thin(metrics);
+    cuts_build(metrics);
+    metric_values_fill(metrics);
+    metrics->is_finished = true;
+}
+
+uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason)
+{
+    return reason < REASON_COUNT ? metrics->rejected[reason] : 0;
+}
+
+const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t *count)
+{
+    *count = metrics->sample_count;
+    return metrics->samples;
+}
+
+const struct run_facts *metrics_facts(const struct metrics *metrics)
+{
+    return &metrics->facts;
+}
+
+size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s, double *ratio,
+                        size_t max)
+{
+    assert(metrics->is_finished && max >= 2);
+    const struct cut *cut = &metrics->cuts[class < 0 ? CUT_ALL : CUT_CLASS];
+    const struct group *group = &cut->groups[class < 0 ? 0 : class];
+    uint64_t total = 0;
+    for (int state = 0; state < END_STATE_COUNT; state++)
+        total += state == END_REJECTED ? 0 : group->tally.jobs[state];
+    uint64_t seen = group->tally.zero_waits;
+    size_t count = 0;
+    if (seen > 0) {
+        wait_s[count] = 0;
+        ratio[count++] = (double)seen / (double)total;
+    }
+    uint64_t stride =
+        total / (max - 1) + 1; /* the first and every later point cover that many jobs */
+    uint64_t next = seen + stride;
+    for (size_t i = 0; i < metrics->points.count && seen < total; i++) {
+        const struct point *point = &metrics->points.sorted[i];
+        if (!(point->flags & POINT_WAIT) ||
+            (class >= 0 && metrics->cells[point->cell].class != class))
+            continue;
+        if (++seen < next && seen < total)
+            continue;
+        wait_s[count] = time_to_seconds(point->value_ns);
+        ratio[count++] = (double)seen / (double)total;
+        next = seen + stride;
+    }
+    return count;
+}

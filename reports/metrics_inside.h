@@ -1,0 +1,141 @@
+/* reports/metrics_inside.h -- how metrics are kept; for metrics.c, metric_values.c and cuts.c only.
+ *
+ * While rows come in, a job touches two tallies: that of its queue and that of its cell (class, size, GPU
+ * model).  Every cut but the queues' is a sum of cells, so that cuts add up to the whole by construction.
+ */
+#ifndef REPORTS_METRICS_INSIDE_H
+#define REPORTS_METRICS_INSIDE_H
+
+#include "base/mem.h"
+#include "base/names.h"
+#include "reports/metrics.h"
+#include "reports/quantile.h"
+
+typedef __int128 wide_int; /* GPU-milli x ns of ten million jobs do not fit 64 bits */
+
+enum {
+    SIZE_SLOTS = 32,  /* "0", "<1", "1", "2", "3-4", ... */
+    MODEL_SLOTS = 65, /* 0..63: the cluster's models; 64: never started */
+    MODEL_NONE = 64,
+    CELL_SLOTS = JOB_CLASS_COUNT * SIZE_SLOTS * MODEL_SLOTS,
+    QUEUE_CACHE_SLOTS = 1024, /* a power of two */
+};
+
+/* Sums over some of the counted jobs. */
+struct tally {
+    uint64_t jobs[END_STATE_COUNT];
+    uint64_t zero_waits, zero_admissions; /* not kept as points */
+    uint64_t evictions;
+    int64_t wait_ns_max;
+    wide_int wait_ns;
+    wide_int asked_milli_ns, allocated_milli_ns, kept_milli_ns; /* GPU-milli x time */
+    wide_int lost_gpu_ns;
+    wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
+};
+
+struct cell {
+    uint8_t class, size, model; /* slots */
+    struct tally tally;
+};
+
+struct group {
+    struct tally tally;
+    struct ranks wait, admission;
+};
+
+enum cut_kind { CUT_ALL, CUT_CLASS, CUT_QUEUE, CUT_SIZE, CUT_MODEL, CUT_COUNT };
+
+struct cut {
+    uint32_t slot_count;
+    struct group *groups;   /* by slot */
+    uint32_t *order;        /* the slots that have jobs, in the order of the keys */
+    size_t count;           /* of order */
+    struct metric *metrics; /* count x (METRIC_COUNT - METRIC_CUTS_FROM); CUT_ALL: METRIC_COUNT */
+};
+
+enum metric_id {
+    /* of the whole run only */
+    METRIC_ALLOCATION_RATIO,
+    METRIC_SM_ACTIVE_RATIO,
+    METRIC_IDLE_RESERVED_RATIO,
+    METRIC_DOWN_RATIO,
+    METRIC_PARTIAL_GANG_GPU_H,
+    METRIC_JAIN_FAIRNESS,
+    METRIC_COST_USD,
+    METRIC_COST_PER_JOB_USD,
+    METRIC_MAKESPAN_S,
+    METRIC_QUEUE_LENGTH_MEAN,
+    METRIC_LITTLE_ERROR_RATIO,
+    /* of cuts too */
+    METRIC_CUTS_FROM,
+    METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
+    METRIC_QUEUE_TIME_P95_S,
+    METRIC_QUEUE_TIME_P99_S,
+    METRIC_QUEUE_TIME_MEAN_S,
+    METRIC_QUEUE_TIME_MAX_S,
+    METRIC_ADMISSION_P99_S,
+    METRIC_SLOWDOWN_BOUNDED_MEAN,
+    METRIC_ASKED_GPU_H,
+    METRIC_ALLOCATED_GPU_H,
+    METRIC_GOODPUT_RATIO,
+    METRIC_LOST_GPU_H,
+    METRIC_PREEMPTIONS,
+    METRIC_JOBS_SUBMITTED,
+    METRIC_JOBS_COMPLETED,
+    METRIC_JOBS_FAILED,
+    METRIC_JOBS_CANCELLED,
+    METRIC_JOBS_LIMIT,
+    METRIC_JOBS_REJECTED,
+    METRIC_JOBS_PENDING,
+    METRIC_JOBS_RUNNING,
+    METRIC_COUNT
+};
+
+/* Integrals at one moment. */
+struct integrals {
+    double time_s;
+    double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s;
+    double pending_job_s, partial_gang_gpu_s;
+};
+
+struct queue_cache_entry {
+    const char *pointer; /* where the row's name was */
+    const char *text;    /* what it said, our copy: a pointer alone proves nothing */
+    uint32_t queue;
+};
+
+struct metrics {
+    struct names *queues;
+    struct queue_cache_entry cache[QUEUE_CACHE_SLOTS];
+    struct tally *queue_tallies; /* by id */
+    size_t queue_capacity;
+    uint16_t cell_of[CELL_SLOTS]; /* index + 1; 0: none yet */
+    struct cell *cells;
+    size_t cell_count, cell_capacity;
+    struct points points;
+    bool has_apart;              /* some admission differs from its wait */
+    time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
+    wide_int all_waits_ns;       /* warm-up included, for Little's law */
+    uint64_t rejected[REASON_COUNT];
+
+    struct timeline_row *samples;
+    size_t sample_count, sample_capacity;
+
+    struct arena arena; /* the facts' texts */
+    const char **model_names;
+    size_t model_count;
+    struct run_facts facts;
+    bool has_facts, is_finished;
+    struct integrals window_start, window_end; /* of all samples, before they are thinned */
+    struct cut cuts[CUT_COUNT];
+};
+
+/* Sort, sum and rank: fills cuts[] but their metrics (cuts.c). */
+void cuts_build(struct metrics *metrics);
+void cuts_release(struct metrics *metrics);
+const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t slot);
+
+/* Fill the metrics of all cuts, the whole run's among them (metric_values.c). */
+void metric_values_fill(struct metrics *metrics);
+
+#endif

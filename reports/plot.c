@@ -1,0 +1,207 @@
+/* reports/plot.c -- gnuplot in a private folder: start it, wait for it, take what it drew. */
+#include "reports/plot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "reports/plot_script.h"
+
+#define SCRIPT_FILE "script"
+
+enum { LIMIT_MS_DEFAULT = 20000, SVG_BYTES_MAX = 16 << 20 };
+
+struct folder {
+    char path[PATH_MAX];
+};
+
+static struct error folder_make(struct folder *folder, const char *scratch)
+{
+    int length = snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-XXXXXX",
+                          scratch != NULL ? scratch : "/tmp");
+    if (length < 0 || (size_t)length + 32 > sizeof folder->path)
+        return error_io("make a folder in", scratch, ENAMETOOLONG);
+    if (mkdtemp(folder->path) == NULL)
+        return error_io("make the folder", folder->path, errno);
+    return ERROR_OK;
+}
+
+/* Only names of our own are in it. */
+static void folder_remove(const struct folder *folder)
+{
+    int at = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at >= 0) {
+        char name[] = "0";
+        for (; name[0] < '0' + PLOT_SERIES_MAX; name[0]++)
+            unlinkat(at, name, 0);
+        unlinkat(at, SCRIPT_FILE, 0);
+        unlinkat(at, PLOT_OUTPUT_FILE, 0);
+        close(at);
+    }
+    rmdir(folder->path);
+}
+
+static struct error write_all(int file, const struct buffer *text, const char *path)
+{
+    size_t done = 0;
+    while (done < text->length) {
+        ssize_t count = write(file, text->bytes + done, text->length - done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_io("write", path, errno);
+        done += (size_t)count;
+    }
+    return ERROR_OK;
+}
+
+static struct error folder_write(const struct folder *folder, const char *name,
+                                 const struct buffer *text)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s", folder->path, name);
+    const char *file_path = buffer_c_string(&path);
+    int file = open(file_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    struct error error = ERROR_OK;
+    if (file < 0) {
+        error = error_io("create", file_path, errno);
+    } else {
+        error = write_all(file, text, file_path);
+        if (close(file) != 0 && !error_is(error))
+            error = error_io("write", file_path, errno);
+    }
+    buffer_release(&path);
+    return error;
+}
+
+static struct error write_inputs(const struct folder *folder, const struct plot *plot)
+{
+    struct buffer text = {0};
+    plot_script(plot, &text);
+    struct error error = folder_write(folder, SCRIPT_FILE, &text);
+    for (size_t i = 0; i < plot->series_count && !error_is(error); i++) {
+        char name[] = {(char)('0' + i), '\0'};
+        text.length = 0;
+        plot_data(&plot->series[i], &text);
+        error = folder_write(folder, name, &text);
+    }
+    buffer_release(&text);
+    return error;
+}
+
+/* ---- the process ---- */
+
+static const char *find_gnuplot(const struct plot_tool *tool)
+{
+    static const char *const places[] = {"/usr/bin/gnuplot", "/usr/local/bin/gnuplot"};
+    if (tool->gnuplot != NULL)
+        return access(tool->gnuplot, X_OK) == 0 ? tool->gnuplot : NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (access(places[i], X_OK) == 0)
+            return places[i];
+    return NULL;
+}
+
+/* Its own process group, so that ^C stops the run but still gets a report; default signals; no open file of ours. */
+static int start(pid_t *process, const char *gnuplot, const struct folder *folder)
+{
+    char *arguments[] = {"gnuplot", "--default-settings", SCRIPT_FILE, NULL};
+    char *environment[] = {NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    int status = posix_spawn_file_actions_addchdir_np(&actions, folder->path);
+    for (int file = 0; file < 3 && status == 0; file++)
+        status = posix_spawn_file_actions_addopen(&actions, file, "/dev/null",
+                                                  file == 0 ? O_RDONLY : O_WRONLY, 0);
+    if (status == 0)
+        status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (status == 0)
+        status = posix_spawn(process, gnuplot, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+/* Wait in steps of a millisecond; too late: end it and whatever it started. */
+static struct error wait_for(pid_t process, unsigned limit_ms)
+{
+    const struct timespec step = {.tv_nsec = 1000000};
+    for (unsigned waited_ms = 0;; waited_ms++) {
+        int status;
+        pid_t ended = waitpid(process, &status, WNOHANG);
+        if (ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            return ERROR_OK;
+        if (ended == process && WIFEXITED(status))
+            return error_new(ERROR_IO, "gnuplot failed with status %d", WEXITSTATUS(status));
+        if (ended == process)
+            return error_new(ERROR_IO, "gnuplot was ended by signal %d", WTERMSIG(status));
+        if (ended < 0 && errno != EINTR)
+            return error_io("wait for", "gnuplot", errno);
+        if (waited_ms >= limit_ms) {
+            kill(-process, SIGKILL);
+            waitpid(process, &status, 0);
+            return error_new(ERROR_IO, "gnuplot took longer than %u ms", limit_ms);
+        }
+        nanosleep(&step, NULL);
+    }
+}
+
+static struct error draw(const struct folder *folder, const char *gnuplot, unsigned limit_ms)
+{
+    pid_t process;
+    int status = start(&process, gnuplot, folder);
+    if (status != 0)
+        return error_io("start", gnuplot, status);
+    return wait_for(process, limit_ms);
+}
+
+static struct error take(const struct folder *folder, const struct plot *plot, struct buffer *svg)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/" PLOT_OUTPUT_FILE, folder->path);
+    char *bytes = NULL;
+    size_t length = 0;
+    struct error error = input_read_all(buffer_c_string(&path), SVG_BYTES_MAX, &bytes, &length);
+    buffer_release(&path);
+    TRY(error);
+    error = plot_dress(plot, (struct text){bytes, length}, svg);
+    mem_free(bytes);
+    return error;
+}
+
+struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg)
+{
+    static const struct plot_tool defaults = {0};
+    if (tool == NULL)
+        tool = &defaults;
+    const char *gnuplot = find_gnuplot(tool);
+    if (gnuplot == NULL)
+        return error_new(ERROR_IO, "gnuplot is not installed");
+    struct folder folder;
+    TRY(folder_make(&folder, tool->scratch));
+    struct error error = write_inputs(&folder, plot);
+    if (!error_is(error))
+        error = draw(&folder, gnuplot, tool->limit_ms > 0 ? tool->limit_ms : LIMIT_MS_DEFAULT);
+    if (!error_is(error))
+        error = take(&folder, plot, svg);
+    folder_remove(&folder);
+    return error;
+}

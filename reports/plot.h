@@ -1,0 +1,75 @@
+/* reports/plot.h -- line plots as SVG, drawn by gnuplot without trusting anything to it.
+ *
+ * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder,
+ * with an empty environment and a time limit, started without a shell.  No name, label or path of anybody's is ever in a script;
+ * labels and titles are put into the SVG afterwards, escaped.  What does not end in </svg> is refused (gnuplot
+ * exits with 0 on a full disk).
+ *
+ *   struct buffer svg = {0};
+ *   struct error error = plot_svg(&plot, NULL, &svg);
+ *   if (error_is(error)) ... show a table instead, and error_message(&error) ...
+ *
+ * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a
+ * <g class="series cN"> with N its colour, and what is black follows the classes' rules in reports/html_style.c.
+ */
+#ifndef REPORTS_PLOT_H
+#define REPORTS_PLOT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* gnuplot's colour-blind-safe sequence "podo", after Okabe and Ito, Color Universal Design (2008). */
+enum plot_colour {
+    PLOT_BLACK = 1,
+    PLOT_ORANGE,
+    PLOT_SKY,
+    PLOT_GREEN,
+    PLOT_YELLOW,
+    PLOT_BLUE,
+    PLOT_VERMILLION,
+    PLOT_PINK
+};
+
+struct plot_series {
+    const char *label; /* any text */
+    const double *x, *y;
+    size_t count; /* >= 1 */
+    enum plot_colour colour;
+    bool is_dashed;
+    bool is_filled; /* down to 0 */
+};
+
+enum plot_x {
+    PLOT_X_LINEAR,
+    PLOT_X_DURATION_LOG, /* seconds from 1 up, marked as 1 s, 1 min, 1 h, ... */
+};
+
+enum plot_y {
+    PLOT_Y_COUNT,
+    PLOT_Y_PERCENT,
+};
+
+struct plot {
+    const char *title, *description; /* any text; for those who do not see the plot */
+    const char *id;                  /* distinct within the page; letters and digits */
+    const struct plot_series *series;
+    size_t series_count; /* 1..PLOT_SERIES_MAX */
+    enum plot_x x_kind;
+    enum plot_y y_kind;
+    double x_min, x_max, y_max; /* y starts at 0 */
+};
+
+enum { PLOT_SERIES_MAX = 8 };
+
+/* How to run gnuplot.  NULL and 0: the defaults. */
+struct plot_tool {
+    const char *gnuplot; /* path; default /usr/bin/gnuplot, then /usr/local/bin/gnuplot */
+    const char *scratch; /* where the private folder is made; default /tmp */
+    unsigned limit_ms;   /* default 20,000 */
+};
+
+/* Append the drawing.  On error nothing is appended; a missing gnuplot is an error that says so. */
+struct error plot_svg(const struct plot *plot, const struct plot_tool *tool,
+                      struct buffer *svg) MUST_CHECK;
+
+#endif

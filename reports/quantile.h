@@ -1,0 +1,82 @@
+/* reports/quantile.h -- many durations, each belonging to a queue and a cell, kept small and sorted once.
+ *
+ * Points come in any number and cost 16 bytes each; values of zero are not kept here at all but counted
+ * by whoever adds.  After points_sort they stand in one array by value, and one walk over it answers the
+ * exact quantiles of any number of groups: count what was seen of the group until its rank is reached.
+ *
+ *   points_add(&points, (struct point){.value_ns = wait, .queue = q, .cell = c, .flags = POINT_WAIT});
+ *   points_sort(&points, run_end);
+ *   for (size_t i = 0; i < points.count; i++)
+ *       ranks_see(&group[...], points.sorted[i].value_ns);
+ *
+ * Sorting needs another 16 bytes a point for a while.  O(n) (radix).
+ */
+#ifndef REPORTS_QUANTILE_H
+#define REPORTS_QUANTILE_H
+
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/time.h"
+
+enum {
+    POINT_WAIT = 1,      /* a wait until the first start, censored ones included */
+    POINT_ADMISSION = 2, /* a time from submission to start */
+    POINT_SUBMIT = 4, /* the value is a time of submission; points_sort makes it the time since */
+    POINTS_PER_CHUNK = 1 << 16,
+};
+
+struct point {
+    int64_t value_ns; /* >= 0 */
+    uint32_t queue;
+    uint16_t cell;
+    uint16_t flags;
+};
+
+struct points {
+    struct point **chunks; /* until sorted */
+    size_t chunk_count, chunk_capacity;
+    size_t used;          /* in the last chunk */
+    struct point *sorted; /* after points_sort */
+    size_t count;
+}; /* {0} is empty */
+
+void points_new_chunk(struct points *points);
+
+static inline void points_add(struct points *points, struct point point)
+{
+    if (points->chunk_count == 0 || points->used == POINTS_PER_CHUNK)
+        points_new_chunk(points);
+    points->chunks[points->chunk_count - 1][points->used++] = point;
+}
+
+/* Order all by value; end: what POINT_SUBMIT values are taken from.  Once. */
+void points_sort(struct points *points, time_ns end);
+
+void points_release(struct points *points);
+
+/* The ranks of one group that are looked for, while its values pass in ascending order. */
+enum { RANKS_MAX = 3 };
+
+struct ranks {
+    uint64_t seen;            /* values so far, zeros that were not kept included */
+    uint64_t next;            /* the rank looked for; UINT64_MAX: none left */
+    uint64_t rank[RANKS_MAX]; /* ascending, from 1 */
+    int64_t value[RANKS_MAX]; /* what was found */
+    uint8_t found, rank_count;
+};
+
+/* Look for `count` whole percents among `total` values of which `zeros` are zero and will not be shown.
+ * The rank of p percent is ceil(p total / 100), nearest rank.  total 0: nothing is found. */
+void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent,
+                uint8_t count);
+
+void ranks_found(struct ranks *ranks, int64_t value); /* the inner part of ranks_see */
+
+static inline void ranks_see(struct ranks *ranks, int64_t value)
+{
+    if (++ranks->seen == ranks->next)
+        ranks_found(ranks, value);
+}
+
+#endif

@@ -1,0 +1,278 @@
+/* reports/record_read.c -- CSV files to rows. */
+#include "reports/record_read.h"
+
+#include "base/buffer.h"
+#include "base/names.h"
+#include "reports/csv_rows.h"
+#include "reports/result.h"
+
+/* In the order of record_job_columns. */
+enum job_column {
+    JOB_ID,
+    JOB_NAME,
+    JOB_QUEUE,
+    JOB_USER,
+    JOB_CLASS,
+    JOB_PRIORITY,
+    JOB_GPUS,
+    JOB_MEMBERS,
+    JOB_MODEL,
+    JOB_SUBMIT,
+    JOB_ELIGIBLE,
+    JOB_START,
+    JOB_END,
+    JOB_STATE,
+    JOB_REASON,
+    JOB_WAIT,
+    JOB_WAIT_TOTAL,
+    JOB_RUN,
+    JOB_WORK,
+    JOB_WORK_ASKED,
+    JOB_EVICTIONS,
+    JOB_LOST,
+    JOB_OVERHEAD,
+    JOB_SM_ACTIVE,
+    JOB_IS_COUNTED
+};
+
+/* In the order of record_attempt_columns. */
+enum attempt_column {
+    ATTEMPT_ID,
+    ATTEMPT_NUMBER,
+    ATTEMPT_START,
+    ATTEMPT_END,
+    ATTEMPT_GPUS,
+    ATTEMPT_PLACEMENT,
+    ATTEMPT_WHY,
+    ATTEMPT_REASON,
+    ATTEMPT_SAVED,
+    ATTEMPT_LOST
+};
+
+/* In the order of record_timeline_columns. */
+enum timeline_column {
+    TIMELINE_TIME,
+    TIMELINE_PENDING,
+    TIMELINE_RUNNING,
+    TIMELINE_PENDING_GPUS,
+    TIMELINE_ALLOCATED,
+    TIMELINE_ACTIVE,
+    TIMELINE_RESERVED,
+    TIMELINE_DOWN,
+    TIMELINE_SUBMITTED,
+    TIMELINE_STARTED,
+    TIMELINE_ENDED,
+    TIMELINE_EVICTED,
+    TIMELINE_REJECTED,
+    TIMELINE_ALLOCATED_S,
+    TIMELINE_ACTIVE_S,
+    TIMELINE_RESERVED_S,
+    TIMELINE_DOWN_S,
+    TIMELINE_PENDING_S,
+    TIMELINE_RUNNING_S,
+    TIMELINE_PARTIAL_S
+};
+
+struct reading {
+    struct csv_rows *rows;
+    const struct record_sink *sink;
+    const struct run_facts *facts;
+    struct names *queues; /* so that equal names come at equal addresses */
+    const char *reasons[REASON_COUNT + 1];
+    struct buffer texts; /* of the row: its strings, each with a NUL */
+};
+
+/* A NUL-terminated copy that lives as long as the row; room was made by row_begin. */
+static const char *row_text(struct reading *reading, unsigned column)
+{
+    struct text text = csv_text(reading->rows, column);
+    const char *copy = reading->texts.bytes + reading->texts.length;
+    buffer_text(&reading->texts, text);
+    buffer_char(&reading->texts, '\0');
+    return copy;
+}
+
+static void row_begin(struct reading *reading, const unsigned *columns, unsigned count)
+{
+    size_t room = 0;
+    for (unsigned i = 0; i < count; i++)
+        room += csv_text(reading->rows, columns[i]).length + 1;
+    reading->texts.length = 0;
+    buffer_reserve(&reading->texts, room);
+}
+
+static const char *queue_text(struct reading *reading, unsigned column)
+{
+    return names_text(reading->queues, names_add(reading->queues, csv_text(reading->rows, column)));
+}
+
+static uint8_t read_reason(struct reading *reading, unsigned column)
+{
+    if (csv_text(reading->rows, column).length == 0)
+        return REASON_NONE;
+    return (uint8_t)csv_choice(reading->rows, column, reading->reasons);
+}
+
+/* By name; a number where the writer knew no names; empty: never started. */
+static uint8_t read_model(struct reading *reading, unsigned column)
+{
+    struct text text = csv_text(reading->rows, column);
+    if (text.length == 0)
+        return 255;
+    for (int i = 0; reading->facts->model_names[i] != NULL; i++)
+        if (text_is(text, reading->facts->model_names[i]))
+            return (uint8_t)i;
+    int64_t index = 255;
+    if (!text_to_int64(text, 0, 254, &index))
+        csv_fail(reading->rows, column, "no GPU model of this run (see \"facts\" in result.json)");
+    return (uint8_t)index;
+}
+
+/* An amount of time: it cannot be empty. */
+static time_ns read_span(struct csv_rows *rows, unsigned column)
+{
+    return csv_scaled(rows, column, TIME_NS_PER_S);
+}
+
+static void read_job_times(struct csv_rows *rows, struct job_row *row)
+{
+    row->submit = read_span(rows, JOB_SUBMIT);
+    row->eligible = csv_time(rows, JOB_ELIGIBLE);
+    row->start = csv_time(rows, JOB_START);
+    row->end = csv_time(rows, JOB_END);
+    row->wait = read_span(rows, JOB_WAIT);
+    row->wait_total = read_span(rows, JOB_WAIT_TOTAL);
+    row->run = read_span(rows, JOB_RUN);
+    row->work = read_span(rows, JOB_WORK);
+    row->work_asked = read_span(rows, JOB_WORK_ASKED);
+    row->lost_gpu_ns = read_span(rows, JOB_LOST);
+    row->overhead_gpu_ns = read_span(rows, JOB_OVERHEAD);
+    if (row->start < row->submit)
+        csv_fail(rows, JOB_START, "before the submission");
+    if (row->start != TIME_NEVER && row->end < row->start)
+        csv_fail(rows, JOB_END, "before the start");
+}
+
+static struct error read_job(struct reading *reading)
+{
+    static const unsigned text_columns[] = {JOB_NAME, JOB_USER};
+    struct csv_rows *rows = reading->rows;
+    struct job_row row;
+    row_begin(reading, text_columns, 2);
+    row.id = (job_id)csv_int(rows, JOB_ID, 0, JOB_NONE - 1);
+    row.name = row_text(reading, JOB_NAME);
+    row.queue = queue_text(reading, JOB_QUEUE);
+    row.user = row_text(reading, JOB_USER);
+    row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);
+    row.priority = (int32_t)csv_int(rows, JOB_PRIORITY, INT32_MIN, INT32_MAX);
+    row.gpu_milli = csv_scaled(rows, JOB_GPUS, GPU_MILLI);
+    row.members = (uint32_t)csv_int(rows, JOB_MEMBERS, 0, UINT32_MAX);
+    row.model = read_model(reading, JOB_MODEL);
+    read_job_times(rows, &row);
+    row.state = (uint8_t)csv_choice(rows, JOB_STATE, job_end_names);
+    row.reason = read_reason(reading, JOB_REASON);
+    row.evictions = (uint32_t)csv_int(rows, JOB_EVICTIONS, 0, UINT32_MAX);
+    row.sm_active_milli = (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000);
+    row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
+    return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
+}
+
+static struct error read_attempt(struct reading *reading)
+{
+    static const unsigned text_columns[] = {ATTEMPT_PLACEMENT};
+    struct csv_rows *rows = reading->rows;
+    struct attempt_row row;
+    row_begin(reading, text_columns, 1);
+    row.id = (job_id)csv_int(rows, ATTEMPT_ID, 0, JOB_NONE - 1);
+    row.attempt = (uint32_t)csv_int(rows, ATTEMPT_NUMBER, 0, UINT32_MAX);
+    row.start = read_span(rows, ATTEMPT_START);
+    row.end = read_span(rows, ATTEMPT_END);
+    row.gpu_milli = csv_scaled(rows, ATTEMPT_GPUS, GPU_MILLI);
+    row.placement = row_text(reading, ATTEMPT_PLACEMENT);
+    row.why = (uint8_t)csv_choice(rows, ATTEMPT_WHY, attempt_end_names);
+    row.reason = read_reason(reading, ATTEMPT_REASON);
+    row.saved = read_span(rows, ATTEMPT_SAVED);
+    row.lost = read_span(rows, ATTEMPT_LOST);
+    if (row.end < row.start)
+        csv_fail(rows, ATTEMPT_END, "before the start");
+    return csv_has_error(rows) ? ERROR_OK : reading->sink->on_attempt(reading->sink->self, &row);
+}
+
+static struct error read_sample(struct reading *reading, time_ns *latest)
+{
+    struct csv_rows *rows = reading->rows;
+    struct timeline_row row = {
+        .time = read_span(rows, TIMELINE_TIME),
+        .pending_jobs = (uint32_t)csv_int(rows, TIMELINE_PENDING, 0, UINT32_MAX),
+        .running_jobs = (uint32_t)csv_int(rows, TIMELINE_RUNNING, 0, UINT32_MAX),
+        .pending_gpu_milli = csv_scaled(rows, TIMELINE_PENDING_GPUS, GPU_MILLI),
+        .allocated_gpu_milli = csv_scaled(rows, TIMELINE_ALLOCATED, GPU_MILLI),
+        .active_gpu_milli = csv_scaled(rows, TIMELINE_ACTIVE, GPU_MILLI),
+        .reserved_gpu_milli = csv_scaled(rows, TIMELINE_RESERVED, GPU_MILLI),
+        .down_gpu_milli = csv_scaled(rows, TIMELINE_DOWN, GPU_MILLI),
+        .submitted = (uint64_t)csv_int(rows, TIMELINE_SUBMITTED, 0, INT64_MAX),
+        .started = (uint64_t)csv_int(rows, TIMELINE_STARTED, 0, INT64_MAX),
+        .ended = (uint64_t)csv_int(rows, TIMELINE_ENDED, 0, INT64_MAX),
+        .evicted = (uint64_t)csv_int(rows, TIMELINE_EVICTED, 0, INT64_MAX),
+        .rejected = (uint64_t)csv_int(rows, TIMELINE_REJECTED, 0, INT64_MAX),
+        .allocated_gpu_s = csv_double(rows, TIMELINE_ALLOCATED_S),
+        .active_gpu_s = csv_double(rows, TIMELINE_ACTIVE_S),
+        .reserved_gpu_s = csv_double(rows, TIMELINE_RESERVED_S),
+        .down_gpu_s = csv_double(rows, TIMELINE_DOWN_S),
+        .pending_job_s = csv_double(rows, TIMELINE_PENDING_S),
+        .running_job_s = csv_double(rows, TIMELINE_RUNNING_S),
+        .partial_gang_gpu_s = csv_double(rows, TIMELINE_PARTIAL_S),
+    };
+    if (row.time < *latest)
+        csv_fail(rows, TIMELINE_TIME, "before the row above");
+    *latest = row.time;
+    return csv_has_error(rows) ? ERROR_OK : reading->sink->on_sample(reading->sink->self, &row);
+}
+
+/* Read one file, calling what belongs to it per row. */
+static struct error read_file(struct reading *reading, const char *folder, const char *name,
+                              const char *columns)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s", folder, name);
+    struct error error = csv_rows_open(&reading->rows, buffer_c_string(&path), columns);
+    buffer_release(&path);
+    TRY(error);
+    time_ns latest = 0;
+    while (!error_is(error) && csv_rows_next(reading->rows))
+        error = columns == record_job_columns       ? read_job(reading)
+                : columns == record_attempt_columns ? read_attempt(reading)
+                                                    : read_sample(reading, &latest);
+    struct error row_error = csv_rows_close(&reading->rows);
+    if (!error_is(error))
+        return row_error;
+    error_release(&row_error);
+    return error;
+}
+
+static struct error read_files(struct reading *reading, const char *folder)
+{
+    if (reading->sink->on_attempt != NULL)
+        TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));
+    if (reading->sink->on_job != NULL)
+        TRY(read_file(reading, folder, "jobs.csv.zst", record_job_columns));
+    if (reading->sink->on_sample != NULL)
+        TRY(read_file(reading, folder, "timeline.csv.zst", record_timeline_columns));
+    if (reading->sink->on_finished != NULL)
+        TRY(reading->sink->on_finished(reading->sink->self, reading->facts));
+    return ERROR_OK;
+}
+
+struct error record_read(const char *folder, const struct record_sink *sink)
+{
+    struct result result;
+    TRY(result_read(&result, folder));
+    struct reading reading = {.sink = sink, .facts = &result.facts, .queues = names_new()};
+    for (int i = 0; i < REASON_COUNT; i++)
+        reading.reasons[i] = reason_name((enum reason)i);
+    struct error error = read_files(&reading, folder);
+    names_free(reading.queues);
+    buffer_release(&reading.texts);
+    result_release(&result);
+    return error;
+}

@@ -1,0 +1,20 @@
+/* reports/record_read.h -- a record folder, read back as the rows it was made of.
+ *
+ * Law: a sink fed from the files sees what it would have seen from the run, so that a report made again is the same.
+ * All attempts come first, then the jobs, then the samples, then the facts (from result.json).
+ * What a hook of NULL would have taken is not read.
+ *
+ *   struct record_sink sink = metrics_sink(metrics);
+ *   TRY(record_read("out/run", &sink));
+ *
+ * Errors: ERROR_IO for a file that is not there, ERROR_DATA with file, line and column for what
+ * cannot be a row.  The sink may have seen rows before an error.
+ */
+#ifndef REPORTS_RECORD_READ_H
+#define REPORTS_RECORD_READ_H
+
+#include "sim/record.h"
+
+struct error record_read(const char *folder, const struct record_sink *sink) MUST_CHECK;
+
+#endif

@@ -1,0 +1,147 @@
+/* reports/result.c -- writing result.json. */
+#include "reports/result.h"
+
+#include "base/output.h"
+
+/* ---- pieces: each writes `, "key": value`, the first one of an object without the comma ---- */
+
+static void key(struct buffer *out, const char *name)
+{
+    if (out->bytes[out->length - 1] != '{')
+        buffer_char(out, ',');
+    buffer_format(out, "\n  \"%s\": ", name);
+}
+
+static void pair_text(struct buffer *out, const char *name, const char *text)
+{
+    key(out, name);
+    buffer_json(out, text_of(text));
+}
+
+static void pair_count(struct buffer *out, const char *name, uint64_t count)
+{
+    key(out, name);
+    if (count > INT64_MAX)
+        buffer_format(out, "\"%llu\"", (unsigned long long)count);
+    else
+        buffer_int(out, (int64_t)count);
+}
+
+static void pair_double(struct buffer *out, const char *name, double value)
+{
+    key(out, name);
+    buffer_double(out, value);
+}
+
+static void pair_time(struct buffer *out, const char *name, time_ns time)
+{
+    key(out, name);
+    buffer_scaled(out, time, TIME_NS_PER_S);
+}
+
+static void pair_texts(struct buffer *out, const char *name, const char *const *texts)
+{
+    key(out, name);
+    buffer_char(out, '[');
+    for (size_t i = 0; texts != NULL && texts[i] != NULL; i++) {
+        if (i > 0)
+            buffer_string(out, ", ");
+        buffer_json(out, text_of(texts[i]));
+    }
+    buffer_char(out, ']');
+}
+
+/* ---- sections ---- */
+
+static void write_inputs(const struct result_manifest *manifest, struct buffer *out)
+{
+    key(out, "inputs");
+    buffer_char(out, '[');
+    for (size_t i = 0; i < manifest->input_count; i++) {
+        const struct result_input *input = &manifest->inputs[i];
+        buffer_string(out, i == 0 ? "{\"role\": " : ", {\"role\": ");
+        buffer_json(out, text_of(input->role));
+        buffer_string(out, ", \"name\": ");
+        buffer_json(out, text_of(input->name));
+        buffer_string(out, ", \"digest\": ");
+        buffer_json(out, text_of(input->digest));
+        buffer_char(out, '}');
+    }
+    buffer_char(out, ']');
+}
+
+static void write_manifest(const struct result_manifest *manifest, struct buffer *out)
+{
+    buffer_string(out, "\"manifest\": {");
+    pair_text(out, "version", manifest->version);
+    pair_count(out, "seed", manifest->seed);
+    pair_text(out, "fingerprint", manifest->fingerprint);
+    pair_texts(out, "arguments", manifest->arguments);
+    write_inputs(manifest, out);
+    key(out, "scenario");
+    buffer_string(out, manifest->scenario_json != NULL ? manifest->scenario_json : "{}");
+    buffer_char(out, '}');
+}
+
+static void write_facts(const struct run_facts *facts, struct buffer *out)
+{
+    buffer_string(out, "\"facts\": {");
+    pair_time(out, "end_s", facts->end);
+    pair_time(out, "warmup_s", facts->warmup);
+    pair_count(out, "gpus", facts->gpu_count);
+    pair_texts(out, "gpu_models", facts->model_names);
+    pair_double(out, "price_usd_per_gpu_h", facts->price_usd_per_gpu_h);
+    pair_count(out, "events", facts->events);
+    pair_count(out, "cycles", facts->cycles);
+    pair_count(out, "decisions", facts->decisions);
+    key(out, "is_partial");
+    buffer_string(out, facts->is_partial ? "true" : "false");
+    buffer_char(out, '}');
+}
+
+static void write_host(const struct result_host *host, struct buffer *out)
+{
+    buffer_string(out, "\"host\": {");
+    if (host != NULL) {
+        if (host->system != NULL)
+            pair_text(out, "system", host->system);
+        if (host->compiler != NULL)
+            pair_text(out, "compiler", host->compiler);
+        if (host->started != NULL)
+            pair_text(out, "started", host->started);
+        if (host->wall_s > 0)
+            pair_double(out, "wall_s", host->wall_s);
+        if (host->cpu_s > 0)
+            pair_double(out, "cpu_s", host->cpu_s);
+        if (host->memory_peak_bytes > 0)
+            pair_count(out, "memory_peak_bytes", host->memory_peak_bytes);
+    }
+    buffer_char(out, '}');
+}
+
+void result_text(const struct result_manifest *manifest, const struct metrics *metrics,
+                 const struct result_host *host, struct buffer *out)
+{
+    buffer_format(out, "{\"schema_version\": %d,\n", RESULT_SCHEMA_VERSION);
+    write_manifest(manifest, out);
+    buffer_string(out, ",\n");
+    write_facts(metrics_facts(metrics), out);
+    buffer_string(out, ",\n");
+    metrics_write_json(metrics, out);
+    buffer_string(out, ",\n");
+    write_host(host, out);
+    buffer_string(out, "}\n");
+}
+
+struct error result_write(const char *folder, const struct result_manifest *manifest,
+                          const struct metrics *metrics, const struct result_host *host)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/" RESULT_FILE, folder);
+    struct output *output;
+    struct error error = output_open(&output, buffer_c_string(&path), OUTPUT_PLAIN);
+    buffer_release(&path);
+    TRY(error);
+    result_text(manifest, metrics, host, output_buffer(output));
+    return output_commit(&output);
+}

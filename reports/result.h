@@ -1,0 +1,72 @@
+/* reports/result.h -- result.json: what a run was, and what came of it, for programs.
+ *
+ *   {"schema_version": 1,
+ *    "manifest": {"version", "seed", "fingerprint", "arguments": [...],
+ *                 "inputs": [{"role", "name", "digest"}, ...], "scenario": {...}},
+ *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
+ *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
+ *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...}},
+ *    "host": {...}}
+ *
+ * Law: keys in this order; the bytes depend on the arguments only, and nothing but "host" depends on the
+ * machine or the clock.  The file appears whole or not at all.
+ */
+#ifndef REPORTS_RESULT_H
+#define REPORTS_RESULT_H
+
+#include "base/buffer.h"
+#include "base/mem.h"
+#include "reports/metrics.h"
+#include "sim/record.h"
+
+enum { RESULT_SCHEMA_VERSION = 1 };
+
+#define RESULT_FILE "result.json"
+
+struct result_input {
+    const char *role;   /* "trace", "cluster", "scenario" */
+    const char *name;   /* as the user named it */
+    const char *digest; /* 32 hex digits */
+};
+
+/* What made the run.  All borrowed. */
+struct result_manifest {
+    const char *version; /* of this program */
+    uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
+    const char *fingerprint;
+    const char *const *arguments; /* NULL-terminated; NULL: none */
+    const struct result_input *inputs;
+    size_t input_count;
+    const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */
+};
+
+/* Where and how fast.  NULL and 0: unknown, left out. */
+struct result_host {
+    const char *system; /* "Linux 6.1 x86_64" */
+    const char *compiler;
+    const char *started; /* UTC date */
+    double wall_s, cpu_s;
+    uint64_t memory_peak_bytes;
+};
+
+/* The text of the file.  host NULL: {}. */
+void result_text(const struct result_manifest *manifest, const struct metrics *metrics,
+                 const struct result_host *host, struct buffer *out);
+
+/* Write it to FOLDER/result.json; the folder must be there. */
+struct error result_write(const char *folder, const struct result_manifest *manifest,
+                          const struct metrics *metrics, const struct result_host *host) MUST_CHECK;
+
+/* What stands in it, for making reports again. */
+struct result {
+    struct result_manifest manifest;
+    struct run_facts facts;
+    struct result_host host;
+    struct arena arena; /* owns all texts */
+};
+
+/* ERROR_DATA with file, line and column if it is not such a file.  On error there is nothing to release. */
+struct error result_read(struct result *out, const char *folder) MUST_CHECK;
+void result_release(struct result *result);
+
+#endif

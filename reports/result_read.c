@@ -1,0 +1,186 @@
+/* reports/result_read.c -- result.json read back, all but the metrics, which the rows give again. */
+#include <stdlib.h>
+
+#include "base/input.h"
+#include "base/json.h"
+#include "reports/result.h"
+
+static const uint64_t result_bytes_max = UINT64_C(1) << 30;
+
+static const char *keep(struct arena *arena, const char *text)
+{
+    return text == NULL ? NULL : arena_copy(arena, text_of(text));
+}
+
+static const char *const *read_texts(struct json_object *object, const char *key,
+                                     struct arena *arena)
+{
+    json_need(object, key);
+    struct json_value array = json_member(object, key);
+    size_t count = json_array_count(&array);
+    const char **texts = arena_alloc_array(arena, count + 1, const char *);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        const char *text = json_value_string(&item);
+        texts[i] = keep(arena, text == NULL ? "" : text);
+    }
+    return texts;
+}
+
+static void read_inputs(struct result *result, struct json_object *manifest)
+{
+    json_need(manifest, "inputs");
+    struct json_value array = json_member(manifest, "inputs");
+    size_t count = json_array_count(&array);
+    struct result_input *inputs = arena_alloc_array(&result->arena, count + 1, struct result_input);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        struct json_object object;
+        json_object_open(&object, &item);
+        inputs[i].role = keep(&result->arena, json_get_string(&object, "role", ""));
+        inputs[i].name = keep(&result->arena, json_get_string(&object, "name", ""));
+        inputs[i].digest = keep(&result->arena, json_get_string(&object, "digest", ""));
+        json_object_close(&object);
+    }
+    result->manifest.inputs = inputs;
+    result->manifest.input_count = count;
+}
+
+/* A seed is a number, or a string where it would not fit one. */
+static uint64_t read_seed(struct json_object *manifest)
+{
+    json_need(manifest, "seed");
+    struct json_value seed = json_member(manifest, "seed");
+    if (!json_is_string(seed.node))
+        return (uint64_t)json_get_int(manifest, "seed", 0, INT64_MAX, 0);
+    uint64_t value = 0;
+    for (const char *digit = json_string_value(seed.node); *digit != '\0'; digit++) {
+        uint64_t more;
+        if (*digit < '0' || *digit > '9' || __builtin_mul_overflow(value, 10, &more) ||
+            __builtin_add_overflow(more, (uint64_t)(*digit - '0'), &value)) {
+            json_fail(&seed, "'seed' must be an integer from 0 to 2^64 - 1");
+            return 0;
+        }
+    }
+    return value;
+}
+
+/* The tree as canonical text again, by way of a document of its own. */
+static void read_scenario(struct result *result, struct json_object *manifest)
+{
+    struct json_value scenario = json_member(manifest, "scenario");
+    if (scenario.node == NULL)
+        return;
+    char *dumped = json_dumps(scenario.node, JSON_COMPACT | JSON_ENCODE_ANY); /* 17 digits: exact */
+    struct json_doc *doc = NULL;
+    struct error error = json_doc_parse(&doc, "scenario", text_of(dumped), ERROR_DATA);
+    free(dumped);
+    if (error_is(error)) {
+        json_fail(&scenario, "'scenario' cannot be read: %s", error_message(&error));
+        error_release(&error);
+        return;
+    }
+    char *canonical = json_doc_canonical_new(doc);
+    result->manifest.scenario_json = keep(&result->arena, canonical);
+    free(canonical);
+    json_doc_free(doc);
+}
+
+static void read_manifest(struct result *result, struct json_object *root)
+{
+    struct json_object manifest;
+    json_need(root, "manifest");
+    struct json_value value = json_member(root, "manifest");
+    json_object_open(&manifest, &value);
+    result->manifest.version = keep(&result->arena, json_get_string(&manifest, "version", ""));
+    result->manifest.seed = read_seed(&manifest);
+    result->manifest.fingerprint =
+        keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
+    result->manifest.arguments = read_texts(&manifest, "arguments", &result->arena);
+    read_inputs(result, &manifest);
+    read_scenario(result, &manifest);
+    json_object_close(&manifest);
+}
+
+static void read_facts(struct result *result, struct json_object *root)
+{
+    struct run_facts *facts = &result->facts;
+    struct json_object object;
+    json_need(root, "facts");
+    struct json_value value = json_member(root, "facts");
+    json_object_open(&object, &value);
+    json_need(&object, "end_s");
+    facts->end = json_get_scaled(&object, "end_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    facts->warmup = json_get_scaled(&object, "warmup_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    json_need(&object, "gpus");
+    facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
+    facts->model_names = read_texts(&object, "gpu_models", &result->arena);
+    facts->price_usd_per_gpu_h = json_get_real(&object, "price_usd_per_gpu_h", 0, 1e9, 0);
+    facts->events = (uint64_t)json_get_int(&object, "events", 0, INT64_MAX, 0);
+    facts->cycles = (uint64_t)json_get_int(&object, "cycles", 0, INT64_MAX, 0);
+    facts->decisions = (uint64_t)json_get_int(&object, "decisions", 0, INT64_MAX, 0);
+    facts->is_partial = json_get_bool(&object, "is_partial", false);
+    json_object_close(&object);
+}
+
+static void read_host(struct result *result, struct json_object *root)
+{
+    struct result_host *host = &result->host;
+    struct json_value value = json_member(root, "host");
+    if (value.node == NULL)
+        return;
+    struct json_object object;
+    json_object_open(&object, &value);
+    host->system = keep(&result->arena, json_get_string(&object, "system", NULL));
+    host->compiler = keep(&result->arena, json_get_string(&object, "compiler", NULL));
+    host->started = keep(&result->arena, json_get_string(&object, "started", NULL));
+    host->wall_s = json_get_real(&object, "wall_s", 0, 1e12, 0);
+    host->cpu_s = json_get_real(&object, "cpu_s", 0, 1e12, 0);
+    host->memory_peak_bytes = (uint64_t)json_get_int(&object, "memory_peak_bytes", 0, INT64_MAX, 0);
+    json_object_close(&object);
+}
+
+static struct error read_doc(struct result *result, struct json_doc *doc)
+{
+    struct error error = ERROR_OK;
+    struct json_value value = json_doc_root(doc, &error);
+    struct json_object root;
+    json_object_open(&root, &value);
+    json_need(&root, "schema_version");
+    json_get_int(&root, "schema_version", RESULT_SCHEMA_VERSION, RESULT_SCHEMA_VERSION, 0);
+    read_manifest(result, &root);
+    read_facts(result, &root);
+    json_member(&root, "metrics");
+    json_member(&root, "by");
+    read_host(result, &root);
+    json_object_close(&root);
+    return error;
+}
+
+struct error result_read(struct result *out, const char *folder)
+{
+    *out = (struct result){0};
+    struct buffer path = {0};
+    buffer_format(&path, "%s/" RESULT_FILE, folder);
+    char *bytes = NULL;
+    size_t length = 0;
+    struct error error = input_read_all(buffer_c_string(&path), result_bytes_max, &bytes, &length);
+    struct json_doc *doc = NULL;
+    if (!error_is(error))
+        error =
+            json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
+    if (!error_is(error))
+        error = read_doc(out, doc);
+    if (error_is(error))
+        result_release(out);
+    json_doc_free(doc);
+    mem_free(bytes);
+    buffer_release(&path);
+    return error;
+}
+
+void result_release(struct result *result)
+{
+    arena_release(&result->arena);
+    *result = (struct result){0};
+}

@@ -1,0 +1,320 @@
+/* reports/table.c -- the run on one screen. */
+#include "reports/table.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reports/view.h"
+
+/* ---- a grid of short cells, columns as wide as they need ---- */
+
+enum { GRID_ROWS = TABLE_QUEUES_MAX + 2, GRID_COLUMNS = 7, NAME_WIDTH = 30 };
+
+struct grid {
+    struct buffer cells[GRID_ROWS][GRID_COLUMNS];
+    size_t row_count, column_count;
+};
+
+static struct buffer *grid_cell(struct grid *grid, size_t column)
+{
+    assert(grid->row_count > 0 && column < grid->column_count);
+    return &grid->cells[grid->row_count - 1][column];
+}
+
+static void grid_row(struct grid *grid, const char *name)
+{
+    assert(grid->row_count < GRID_ROWS);
+    grid->row_count++;
+    view_name(grid_cell(grid, 0), name, NAME_WIDTH);
+}
+
+static void pad(struct buffer *out, size_t columns)
+{
+    while (columns-- > 0)
+        buffer_char(out, ' ');
+}
+
+static size_t cell_width(const struct buffer *cell)
+{
+    return view_width((struct text){cell->bytes, cell->length});
+}
+
+static size_t column_width(const struct grid *grid, size_t column)
+{
+    size_t width = 0;
+    for (size_t r = 0; r < grid->row_count; r++) {
+        size_t cell = cell_width(&grid->cells[r][column]) + (column == 0 && r > 0 ? 2 : 0);
+        if (cell > width)
+            width = cell;
+    }
+    return width;
+}
+
+/* The first column to the left, rows below the head indented; the others to the right.  Empties the grid. */
+static void grid_write(struct grid *grid, struct buffer *out)
+{
+    size_t width[GRID_COLUMNS];
+    for (size_t c = 0; c < grid->column_count; c++)
+        width[c] = column_width(grid, c);
+    for (size_t r = 0; r < grid->row_count; r++) {
+        for (size_t c = 0; c < grid->column_count; c++) {
+            struct buffer *cell = &grid->cells[r][c];
+            size_t indent = c == 0 && r > 0 ? 2 : 0;
+            size_t space = width[c] - cell_width(cell) - indent;
+            pad(out, c == 0 ? indent : space + 3);
+            buffer_bytes(out, cell->bytes, cell->length);
+            if (c == 0)
+                pad(out, space);
+            buffer_release(cell);
+        }
+        buffer_char(out, '\n');
+    }
+    grid->row_count = 0;
+}
+
+static void grid_head(struct grid *grid, const char *const *heads)
+{
+    grid->column_count = 0;
+    while (heads[grid->column_count] != NULL)
+        grid->column_count++;
+    assert(grid->column_count <= GRID_COLUMNS);
+    grid_row(grid, heads[0]);
+    for (size_t c = 1; c < grid->column_count; c++)
+        buffer_string(grid_cell(grid, c), heads[c]);
+}
+
+/* ---- sections ---- */
+
+static const char *dot(const struct table_options *options)
+{
+    return options->is_ascii ? " | " : " \xc2\xb7 "; /* U+00B7 */
+}
+
+static void write_headline(const struct metrics *metrics, const struct table_options *options,
+                           struct buffer *out)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    if (options->cluster != NULL) {
+        view_name(out, options->cluster, 24);
+        buffer_string(out, ": ");
+    }
+    view_count(out, (double)facts->gpu_count);
+    buffer_string(out, " GPUs");
+    if (options->policy != NULL) {
+        buffer_format(out, "%spolicy ", dot(options));
+        view_name(out, options->policy, 16);
+    }
+    buffer_string(out, dot(options));
+    view_duration(out, time_to_seconds(facts->end));
+    buffer_string(out, " simulated");
+    buffer_string(out, dot(options));
+    view_count(out, metrics_value(metrics, "jobs_submitted"));
+    buffer_string(out, " jobs\n");
+    if (facts->warmup > 0) {
+        buffer_string(out, "measured after a warm-up of ");
+        view_duration(out, time_to_seconds(facts->warmup));
+        buffer_char(out, '\n');
+    }
+    if (facts->is_partial)
+        buffer_string(out, "PARTIAL: the run was stopped before its end\n");
+    buffer_char(out, '\n');
+}
+
+enum { BAR_WIDTH = 50, BAR_LABEL_WIDTH = 9 };
+
+static void write_bar(const char *label, double ratio, double gpu_h, bool is_ascii,
+                      struct buffer *out)
+{
+    long filled = lround(fmin(fmax(ratio, 0), 1) * BAR_WIDTH);
+    buffer_format(out, "  %-*s  ", BAR_LABEL_WIDTH, label);
+    for (long i = 0; i < BAR_WIDTH; i++)
+        buffer_string(out, i < filled ? (is_ascii ? "#" : "\xe2\x96\x88") /* U+2588 */
+                                      : (is_ascii ? "." : "\xe2\x96\x91") /* U+2591 */);
+    struct buffer cell = {0};
+    view_percent(&cell, ratio);
+    pad(out, 9 - view_width((struct text){cell.bytes, cell.length}));
+    buffer_bytes(out, cell.bytes, cell.length);
+    cell.length = 0;
+    view_count(&cell, gpu_h);
+    pad(out, cell.length < 14 ? 14 - cell.length : 1);
+    buffer_bytes(out, cell.bytes, cell.length);
+    buffer_string(out, " GPU h\n");
+    buffer_release(&cell);
+}
+
+static void write_gpu_time(const struct metrics *metrics, const struct table_options *options,
+                           struct buffer *out)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    struct view_gpu_time shares;
+    if (!view_gpu_time(metrics, &shares))
+        return;
+    double gpu_h = time_to_seconds(facts->end - facts->warmup) / 3600 * (double)facts->gpu_count;
+    const struct {
+        const char *label;
+        double ratio;
+    } bars[] = {
+        {"allocated", shares.active + shares.inactive},
+        {"SM-active", shares.active},
+        {"reserved", shares.reserved},
+        {"idle", shares.idle},
+        {"down", shares.down},
+    };
+    buffer_string(out, "GPU time\n");
+    for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++)
+        write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h, options->is_ascii, out);
+    buffer_char(out, '\n');
+}
+
+static void wait_cells(struct grid *grid, const struct metrics *metrics, const char *cut,
+                       size_t index)
+{
+    static const char *const waits[] = {"queue_time_p50_s", "queue_time_p95_s", "queue_time_p99_s",
+                                        "queue_time_max_s"};
+    bool is_whole = cut == NULL;
+    view_count(grid_cell(grid, 1), is_whole
+                                       ? metrics_value(metrics, "jobs_submitted")
+                                       : view_cut_value(metrics, cut, index, "jobs_submitted"));
+    for (size_t i = 0; i < 4; i++)
+        view_duration(grid_cell(grid, 2 + i), is_whole
+                                                  ? metrics_value(metrics, waits[i])
+                                                  : view_cut_value(metrics, cut, index, waits[i]));
+    view_count(grid_cell(grid, 6), is_whole ? metrics_value(metrics, "jobs_pending")
+                                            : view_cut_value(metrics, cut, index, "jobs_pending"));
+}
+
+static void write_waits(const struct metrics *metrics, struct buffer *out)
+{
+    static const char *const heads[] = {"Queue time", "jobs", "p50",           "p95",
+                                        "p99",        "max",  "still waiting", NULL};
+    struct grid grid = {0};
+    grid_head(&grid, heads);
+    const char *key;
+    for (size_t i = 0; (key = metrics_cut_key(metrics, "class", i)) != NULL; i++) {
+        grid_row(&grid, key);
+        wait_cells(&grid, metrics, "class", i);
+    }
+    grid_row(&grid, "all");
+    wait_cells(&grid, metrics, NULL, 0);
+    grid_write(&grid, out);
+    buffer_char(out, '\n');
+}
+
+static void write_queues(const struct metrics *metrics, struct buffer *out)
+{
+    static const char *const heads[] = {
+        "Queues by demand", "jobs", "demand", "served", "p50", "p99", "lost GPU h", NULL};
+    size_t count;
+    size_t *order = view_by_demand_new(metrics, "queue", &count);
+    double asked = metrics_value(metrics, "asked_gpu_h");
+    struct grid grid = {0};
+    grid_head(&grid, heads);
+    for (size_t i = 0; i < count && i < TABLE_QUEUES_MAX; i++) {
+        size_t q = order[i];
+        double asked_here = view_cut_value(metrics, "queue", q, "asked_gpu_h");
+        double served = view_cut_value(metrics, "queue", q, "allocated_gpu_h");
+        const char *name = metrics_cut_key(metrics, "queue", q);
+        grid_row(&grid, name[0] == '\0' ? "(none)" : name);
+        view_count(grid_cell(&grid, 1), view_cut_value(metrics, "queue", q, "jobs_submitted"));
+        view_percent(grid_cell(&grid, 2), asked > 0 ? asked_here / asked : NAN);
+        view_percent(grid_cell(&grid, 3), asked_here > 0 ? served / asked_here : NAN);
+        view_duration(grid_cell(&grid, 4), view_cut_value(metrics, "queue", q, "queue_time_p50_s"));
+        view_duration(grid_cell(&grid, 5), view_cut_value(metrics, "queue", q, "queue_time_p99_s"));
+        view_amount(grid_cell(&grid, 6), view_cut_value(metrics, "queue", q, "lost_gpu_h"));
+    }
+    if (count > 0)
+        grid_write(&grid, out);
+    else
+        buffer_release(&grid.cells[0][0]);
+    if (count > TABLE_QUEUES_MAX) {
+        buffer_string(out, "  and ");
+        view_count(out, (double)(count - TABLE_QUEUES_MAX));
+        buffer_string(out, " more\n");
+    }
+    buffer_char(out, '\n');
+    mem_free(order);
+}
+
+static void write_outcomes(const struct metrics *metrics, const struct table_options *options,
+                           struct buffer *out)
+{
+    static const struct {
+        const char *metric, *text;
+    } outcomes[] = {
+        {"jobs_completed", "completed"}, {"jobs_failed", "failed"},
+        {"jobs_cancelled", "cancelled"}, {"jobs_limit", "over limit"},
+        {"jobs_running", "running"},     {"jobs_pending", "pending"},
+    };
+    buffer_string(out, "Jobs         ");
+    for (size_t i = 0, shown = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
+        double count = metrics_value(metrics, outcomes[i].metric);
+        if (count == 0 && i > 0)
+            continue;
+        buffer_string(out, shown++ > 0 ? dot(options) : "");
+        view_count(out, count);
+        buffer_format(out, " %s", outcomes[i].text);
+    }
+    buffer_char(out, '\n');
+}
+
+static void write_rejections(const struct metrics *metrics, const struct table_options *options,
+                             struct buffer *out)
+{
+    if (metrics_value(metrics, "jobs_rejected") == 0)
+        return;
+    buffer_string(out, "Rejected     ");
+    bool is_first = true;
+    for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
+        uint64_t count = metrics_rejected(metrics, reason);
+        if (count == 0)
+            continue;
+        buffer_string(out, is_first ? "" : dot(options));
+        view_count(out, (double)count);
+        buffer_format(out, " %s", reason_name(reason));
+        is_first = false;
+    }
+    buffer_char(out, '\n');
+}
+
+static void write_losses(const struct metrics *metrics, const struct table_options *options,
+                         struct buffer *out)
+{
+    buffer_string(out, "Preemptions  ");
+    view_count(out, metrics_value(metrics, "preemptions"));
+    buffer_string(out, dot(options));
+    view_amount(out, metrics_value(metrics, "lost_gpu_h"));
+    buffer_string(out, " GPU h lost");
+    buffer_string(out, dot(options));
+    buffer_string(out, "goodput ");
+    view_percent(out, metrics_value(metrics, "goodput_ratio"));
+    buffer_char(out, '\n');
+    double jain = metrics_value(metrics, "jain_fairness");
+    if (isfinite(jain))
+        buffer_format(out, "Fairness     %.3f (Jain, over queues; 1 is equal service)\n", jain);
+    double cost = metrics_value(metrics, "cost_usd");
+    if (isfinite(cost)) {
+        buffer_string(out, "Cost         ");
+        view_amount(out, cost);
+        buffer_string(out, " USD");
+        buffer_string(out, dot(options));
+        view_amount(out, metrics_value(metrics, "cost_per_job_usd"));
+        buffer_string(out, " USD per completed job\n");
+    }
+}
+
+void table_run(const struct metrics *metrics, const struct table_options *options,
+               struct buffer *out)
+{
+    static const struct table_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    write_headline(metrics, options, out);
+    write_gpu_time(metrics, options, out);
+    write_waits(metrics, out);
+    write_queues(metrics, out);
+    write_outcomes(metrics, options, out);
+    write_rejections(metrics, options, out);
+    write_losses(metrics, options, out);
+}

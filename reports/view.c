@@ -1,0 +1,189 @@
+/* reports/view.c -- numbers as people write them. */
+#include "reports/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const char dash[] = "\xe2\x80\x93"; /* U+2013 */
+
+static void digits_in_groups(struct buffer *out, int64_t value)
+{
+    struct buffer digits = {0};
+    buffer_int(&digits, value);
+    size_t first = value < 0 ? 1 : 0;
+    for (size_t i = 0; i < digits.length; i++) {
+        if (i > first && (digits.length - i) % 3 == 0)
+            buffer_char(out, ',');
+        buffer_char(out, digits.bytes[i]);
+    }
+    buffer_release(&digits);
+}
+
+void view_count(struct buffer *out, double count)
+{
+    if (!(fabs(count) < 1e18))
+        buffer_string(out, dash);
+    else
+        digits_in_groups(out, (int64_t)round(count));
+}
+
+void view_amount(struct buffer *out, double amount)
+{
+    if (!(fabs(amount) < 1e18))
+        buffer_string(out, dash);
+    else if (amount == 0)
+        buffer_char(out, '0');
+    else if (fabs(amount) < 0.995)
+        buffer_format(out, "%.2f", amount);
+    else if (fabs(amount) < 9.95)
+        buffer_format(out, "%.1f", amount);
+    else
+        digits_in_groups(out, (int64_t)round(amount));
+}
+
+void view_percent(struct buffer *out, double ratio)
+{
+    if (!isfinite(ratio))
+        buffer_string(out, dash);
+    else if (ratio > 0 && ratio < 0.0005)
+        buffer_string(out, "<0.1 %");
+    else
+        buffer_format(out, "%.1f %%", ratio * 100);
+}
+
+void view_duration(struct buffer *out, double seconds)
+{
+    if (!(fabs(seconds) < 1e12)) {
+        buffer_string(out, dash);
+        return;
+    }
+    long long s = llround(seconds);
+    if (seconds < 0.05)
+        buffer_string(out, "0 s");
+    else if (seconds < 9.95)
+        buffer_format(out, "%.1f s", seconds);
+    else if (s < 60)
+        buffer_format(out, "%lld s", s);
+    else if (s < 3600)
+        buffer_format(out, "%lldm %02llds", s / 60, s % 60);
+    else if (s < 86400)
+        buffer_format(out, "%lldh %02lldm", s / 3600, s % 3600 / 60);
+    else
+        buffer_format(out, "%lldd %02lldh", s / 86400, s % 86400 / 3600);
+}
+
+/* Bytes of the character at the start; 0: none that may be shown. */
+static size_t shown_bytes(struct text text)
+{
+    unsigned char c = (unsigned char)text.at[0];
+    size_t bytes = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
+    if (bytes == 0 || bytes > text.length || c > 0xf4 || c < 0x20 || c == 0x7f)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if (((unsigned char)text.at[i] & 0xc0) != 0x80)
+            return 0;
+    unsigned char second = bytes > 1 ? (unsigned char)text.at[1] : 0;
+    unsigned char third = bytes > 2 ? (unsigned char)text.at[2] : 0;
+    if (c == 0xc2 && second < 0xa0)
+        return 0; /* U+0080..9F: control */
+    if (c == 0xe2 && second == 0x80 &&
+        ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae)))
+        return 0; /* U+200B..200F, U+2028..202E: no width, line ends, direction */
+    if (c == 0xe2 && second == 0x81 && third >= 0xa0 && third <= 0xaf)
+        return 0; /* U+2060..206F: joiners, isolates */
+    return bytes;
+}
+
+void view_name(struct buffer *out, const char *name, size_t width_max)
+{
+    struct text rest = text_of(name);
+    size_t width = 0;
+    while (rest.length > 0) {
+        size_t bytes = shown_bytes(rest);
+        size_t step = bytes == 0 ? 1 : bytes;
+        if (width + 1 == width_max && step < rest.length) {
+            buffer_string(out, "\xe2\x80\xa6"); /* U+2026 */
+            return;
+        }
+        if (bytes == 0)
+            buffer_char(out, '?');
+        else
+            buffer_bytes(out, rest.at, bytes);
+        rest = (struct text){rest.at + step, rest.length - step};
+        width++;
+    }
+}
+
+size_t view_width(struct text text)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < text.length; i++)
+        width += ((unsigned char)text.at[i] & 0xc0) != 0x80;
+    return width;
+}
+
+bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
+{
+    double allocated = metrics_value(metrics, "allocation_ratio");
+    double active = metrics_value(metrics, "sm_active_ratio");
+    shares->reserved = metrics_value(metrics, "idle_reserved_ratio");
+    shares->down = metrics_value(metrics, "down_ratio");
+    shares->active = active;
+    shares->inactive = allocated - active;
+    shares->idle = fmax(0, 1 - allocated - shares->reserved - shares->down);
+    return isfinite(allocated);
+}
+
+static double value_of(const struct metric *metrics, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(metrics[i].name, name) == 0)
+            return metrics[i].value;
+    return NAN;
+}
+
+double view_cut_value(const struct metrics *metrics, const char *cut, size_t index,
+                      const char *name)
+{
+    size_t count;
+    const struct metric *values = metrics_cut(metrics, cut, index, &count);
+    return value_of(values, count, name);
+}
+
+struct demand {
+    double asked_gpu_h, jobs;
+    size_t index;
+};
+
+static int compare_demand(const void *a, const void *b)
+{
+    const struct demand *x = a, *y = b;
+    if (x->asked_gpu_h != y->asked_gpu_h)
+        return x->asked_gpu_h > y->asked_gpu_h ? -1 : 1;
+    if (x->jobs != y->jobs)
+        return x->jobs > y->jobs ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_t *count)
+{
+    *count = 0;
+    while (metrics_cut_key(metrics, cut, *count) != NULL)
+        ++*count;
+    struct demand *demands = mem_zalloc(*count, sizeof *demands);
+    for (size_t i = 0; i < *count; i++)
+        demands[i] = (struct demand){
+            .asked_gpu_h = view_cut_value(metrics, cut, i, "asked_gpu_h"),
+            .jobs = view_cut_value(metrics, cut, i, "jobs_submitted"),
+            .index = i,
+        };
+    qsort(demands, *count, sizeof *demands, compare_demand);
+    size_t *order = mem_zalloc(*count, sizeof *order);
+    for (size_t i = 0; i < *count; i++)
+        order[i] = demands[i].index;
+    mem_free(demands);
+    return order;
+}

@@ -1,0 +1,44 @@
+/* reports/view.h -- what the table and the page both need: numbers as people write them, and cuts by demand.
+ *
+ *   view_count     1,234,567
+ *   view_amount    0.42, 4.2, 42, 4,213
+ *   view_percent   87.3 %
+ *   view_duration  0 s, 4.2 s, 42 s, 12m 05s, 3h 07m, 2d 04h
+ * NaN becomes a dash.
+ *
+ * It does not: decide what is worth showing.
+ */
+#ifndef REPORTS_VIEW_H
+#define REPORTS_VIEW_H
+
+#include "base/buffer.h"
+#include "reports/metrics.h"
+
+void view_count(struct buffer *out, double count);
+void view_amount(struct buffer *out, double amount);
+void view_percent(struct buffer *out, double ratio);
+void view_duration(struct buffer *out, double seconds);
+
+/* A name for people: control characters and marks that turn the direction of text become '?'; cut to
+ * `width_max` characters, the last then being an ellipsis.  Not escaped. */
+void view_name(struct buffer *out, const char *name, size_t width_max);
+
+/* Characters in UTF-8 text. */
+size_t view_width(struct text text);
+
+/* The shares of all GPU time in the window; they sum to 1.  False if the run has no window. */
+struct view_gpu_time {
+    double active, inactive; /* allocated and SM-active, allocated and not */
+    double reserved, idle, down;
+};
+bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares);
+
+/* A metric of one key of a cut; NAN if there is none. */
+double view_cut_value(const struct metrics *metrics, const char *cut, size_t index,
+                      const char *name);
+
+/* The indices of the cut's keys by GPU time asked, then by jobs, then in their own order; *count of
+ * them; caller frees with mem_free. */
+size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_t *count);
+
+#endif

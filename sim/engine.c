@@ -1,0 +1,254 @@
+/* The loop over instants; see sim/engine.h. */
+#include "sim/engine.h"
+
+#include <assert.h>
+
+#include "base/random.h"
+#include "sim/engine_state.h"
+
+enum { PROGRESS_EVENTS = 65536 };
+
+struct world_config world_config_default(void)
+{
+    return (struct world_config){
+        .queue_limit = -1, .end = TIME_NEVER, .sample_interval = 600 * TIME_NS_PER_S};
+}
+
+static void accumulate(struct engine *engine, time_ns to)
+{
+    time_ns span = to - engine->levels_at;
+    if (span == 0)
+        return;
+    for (uint32_t i = 0; i < LEVEL_COUNT; i++)
+        engine->levels[i].integral += (__int128)engine->levels[i].value * span;
+    engine->levels_at = to;
+}
+
+void engine_advance(struct engine *engine, time_ns to)
+{
+    while (engine->next_sample <= to) {
+        time_ns at = engine->next_sample, warmup = engine->config->world.warmup;
+        accumulate(engine, at);
+        engine_emit_sample(engine, at);
+        time_ns next = at + engine->config->world.sample_interval;
+        engine->next_sample = at < warmup && next > warmup ? warmup : next; /* a row exactly at its end */
+    }
+    accumulate(engine, to);
+    engine->now = to;
+}
+
+/* The first tick of the scheduler at or after `at`. */
+static time_ns tick(const struct engine *engine, time_ns at)
+{
+    time_ns period = engine->config->world.scheduler_period;
+    if (period == 0)
+        return at;
+    time_ns due = (at + period - 1) / period * period;
+    return due > engine->last_cycle ? due : engine->last_cycle + period;
+}
+
+void engine_want_cycle(struct engine *engine, time_ns at)
+{
+    if (at == TIME_NEVER)
+        return;
+    time_ns due = tick(engine, at);
+    if (due < engine->cycle_due)
+        engine->cycle_due = due;
+}
+
+static void tell_queues(struct engine *engine)
+{
+    const struct queue_table *queues = job_source_queues(engine->config->source);
+    if (queues->count == engine->queues_known)
+        return;
+    engine->queues_known = queues->count;
+    sched_queues_changed(engine->sched, queues, engine->now);
+}
+
+static void fetch(struct engine *engine)
+{
+    if (error_is(engine->error))
+        return;
+    engine->error =
+        job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
+    if (error_is(engine->error))
+        engine->has_next = false;
+}
+
+static void take_submissions(struct engine *engine)
+{
+    while (engine->has_next && engine->next_job.submit <= engine->now) {
+        tell_queues(engine);
+        uint32_t slot = engine_submit(engine, &engine->next_job, &engine->next_truth);
+        if (engine->config->world.queue_limit >= 0) {
+            MEM_GROW(engine->fresh, engine->fresh_capacity, (size_t)engine->fresh_count + 1);
+            engine->fresh[engine->fresh_count++] = slot;
+        }
+        fetch(engine);
+    }
+}
+
+static void take_events(struct engine *engine)
+{
+    while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
+        struct event event = event_queue_pop(&engine->events);
+        engine_event(engine, &event);
+    }
+}
+
+/* Newcomers that could not start at once leave again, last first, while too many wait. */
+static void enforce_queue_limit(struct engine *engine)
+{
+    while (engine->fresh_count > 0) {
+        uint32_t slot = engine->fresh[--engine->fresh_count];
+        if (engine->jobs[slot].state == LIFE_PENDING &&
+            engine->levels[LEVEL_PENDING].value > engine->config->world.queue_limit)
+            engine_reject(engine, slot, REASON_QUEUE_FULL);
+    }
+}
+
+static void note_reserved(struct engine *engine)
+{
+    struct sched_counts counts;
+    sched_count(engine->sched, &counts);
+    engine->levels[LEVEL_RESERVED].value = counts.reserved_gpu_milli;
+}
+
+static void run_cycle(struct engine *engine)
+{
+    const struct decision *decisions;
+    time_ns wake_at;
+    engine->cycle_due = TIME_NEVER;
+    engine->last_cycle = engine->now;
+    engine->cycles++;
+    size_t count = sched_cycle(engine->sched, engine->now, &decisions, &wake_at);
+    for (size_t i = 0; i < count; i++)
+        engine_apply(engine, &decisions[i]);
+    engine->decisions += count;
+    engine_want_cycle(engine, wake_at);
+    if (engine->fresh_count > 0)
+        enforce_queue_limit(engine);
+}
+
+static time_ns next_instant(const struct engine *engine)
+{
+    time_ns at = event_queue_time(&engine->events);
+    if (engine->has_next && engine->next_job.submit < at)
+        at = engine->next_job.submit;
+    return engine->cycle_due < at ? engine->cycle_due : at;
+}
+
+static void tell_progress(struct engine *engine)
+{
+    if (engine->config->on_progress == NULL)
+        return;
+    struct engine_progress progress = {.now = engine->now,
+                                       .end = engine->config->world.end,
+                                       .submitted = engine->submitted,
+                                       .finished = engine->ended + engine->rejected,
+                                       .total_jobs = job_source_facts(engine->config->source)->job_count,
+                                       .events = engine->event_count};
+    engine->config->on_progress(engine->config->progress_self, &progress);
+}
+
+static bool is_stopped(const struct engine *engine)
+{
+    return error_is(engine->error) || (engine->config->stop != NULL && *engine->config->stop != 0);
+}
+
+static void run_instant(struct engine *engine, time_ns at)
+{
+    engine_advance(engine, at);
+    take_events(engine);
+    take_submissions(engine);
+    if (engine->cycle_due <= at && !error_is(engine->error)) {
+        run_cycle(engine);
+        note_reserved(engine);
+    }
+    if (engine->config->is_checked)
+        engine_check_instant(engine);
+}
+
+static void loop(struct engine *engine)
+{
+    uint64_t next_progress = PROGRESS_EVENTS;
+    fetch(engine);
+    while (!is_stopped(engine)) {
+        time_ns at = next_instant(engine);
+        if (at == TIME_NEVER || at > engine->config->world.end)
+            break;
+        run_instant(engine, at);
+        if (engine->event_count >= next_progress) {
+            next_progress += PROGRESS_EVENTS;
+            tell_progress(engine);
+        }
+    }
+}
+
+static void finish(struct engine *engine)
+{
+    struct engine_result *result = engine->result;
+    time_ns end = engine->config->world.end;
+    bool is_partial = engine->config->stop != NULL && *engine->config->stop != 0;
+    engine_advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    engine_close(engine);
+    engine_emit_sample(engine, engine->now);
+    struct random_stream last;
+    random_stream_init(&last, engine->config->seed, "fingerprint", 0);
+    engine_hash(engine, 0xff, random_below(&last, UINT32_MAX));
+    result->fingerprint = engine->fingerprint;
+    result->submitted = engine->submitted;
+    result->finished = engine->ended;
+    result->facts.is_partial = is_partial;
+    engine_emit_finished(engine);
+}
+
+static void find_wants(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        engine->wants_jobs |= sink->on_job != NULL;
+        engine->wants_attempts |= sink->on_attempt != NULL;
+        engine->wants_samples |= sink->on_sample != NULL;
+    }
+}
+
+static void release(struct engine *engine)
+{
+    for (uint32_t s = 0; s < engine->job_used; s++) {
+        mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
+        mem_free(engine->jobs[s].pieces);
+    }
+    mem_free(engine->jobs);
+    mem_free(engine->free_slots);
+    mem_free(engine->slot_of);
+    mem_free(engine->fresh);
+    mem_free(engine->gpu_used);
+    buffer_release(&engine->placement);
+    buffer_release(&engine->number);
+    event_queue_release(&engine->events);
+    sched_free(engine->sched);
+}
+
+struct error engine_run(const struct engine_config *config, struct engine_result *result)
+{
+    struct engine engine = {.config = config,
+                            .result = result,
+                            .cycle_due = TIME_NEVER,
+                            .last_cycle = -1,
+                            .fingerprint = config->seed};
+    *result = (struct engine_result){0};
+    const struct queue_table *queues = job_source_queues(config->source);
+    engine.queues_known = queues->count;
+    engine.sched = sched_new(config->cluster, queues, config->policy, &engine.error);
+    if (engine.sched == NULL)
+        return engine.error;
+    if (config->is_checked)
+        engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
+    find_wants(&engine);
+    loop(&engine);
+    if (!error_is(engine.error))
+        finish(&engine);
+    release(&engine);
+    return engine.error;
+}

@@ -1,0 +1,69 @@
+/* sim/engine.h -- the simulated world: jobs arrive, the scheduler decides, time passes, rows are written.
+ *
+ * One instant goes in this order: ends, evictions, effects of decisions, submissions; then, if anything was
+ * told or the scheduler asked to be woken, one cycle.  With scheduler_period 0 a cycle follows at each such
+ * instant; above 0 cycles lie on that grid and idle ticks are skipped.
+ *
+ * What an eviction costs: a job that can save within its grace stops working, writes its checkpoint and
+ * leaves; it resumes where it stopped, after its restart time.  If the grace is too short it works on until
+ * the grace ends and falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing.
+ * Periodic checkpoints are taken to be part of the recorded run time.
+ *
+ * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
+ *
+ * It does not: read files or clocks, print, or know what metrics are.
+ */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include <signal.h>
+
+#include "base/error.h"
+#include "policies/policy_config.h"
+#include "sim/record.h"
+#include "workloads/source.h"
+
+struct world_config {
+    time_ns scheduler_period; /* 0: a cycle at every instant that told something */
+    time_ns decision_latency; /* from a START decision to its effect */
+    bool kills_at_limit;
+    int64_t queue_limit;      /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
+    time_ns end;              /* TIME_NEVER: when every job has ended */
+    time_ns warmup;           /* metrics count from here */
+    time_ns sample_interval;  /* of the timeline */
+};
+
+struct world_config world_config_default(void);
+
+struct engine_progress {
+    time_ns now, end;       /* end: TIME_NEVER if not known */
+    uint64_t submitted, finished, total_jobs; /* total: 0 if not known */
+    uint64_t events;
+};
+
+struct engine_config {
+    const struct cluster *cluster;
+    struct job_source *source;
+    const struct policy_config *policy;
+    struct world_config world;
+    uint64_t seed;
+    const struct record_sink *sinks;
+    size_t sink_count;
+    bool is_checked; /* verify the invariants at every instant; O(cluster) each */
+    const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now, as partial */
+    void (*on_progress)(void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
+    void *progress_self;
+};
+
+struct engine_result {
+    struct run_facts facts;
+    uint64_t fingerprint; /* of every event and decision, and one last draw */
+    uint64_t never_fits;  /* jobs rejected because no state of the cluster could hold them */
+    uint64_t queue_full;  /* jobs rejected by world.queue_limit */
+    uint64_t submitted, finished;
+};
+
+/* Run to the end.  Errors: of the source, of a sink, or ERROR_INTERNAL when a law is broken. */
+struct error engine_run(const struct engine_config *config, struct engine_result *result) MUST_CHECK;
+
+#endif

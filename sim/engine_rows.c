@@ -1,0 +1,206 @@
+/* From states to rows. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine_state.h"
+
+static void check_sink(struct engine *engine, struct error error)
+{
+    if (!error_is(error))
+        return;
+    if (error_is(engine->error))
+        error_release(&error);
+    else
+        engine->error = error;
+}
+
+void engine_emit_job(struct engine *engine, const struct sim_job *job)
+{
+    struct job_row row = job->row;
+    if (row.name == NULL) {
+        engine->number.length = 0;
+        buffer_int(&engine->number, job->trace_id);
+        row.name = buffer_c_string(&engine->number);
+    }
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_job != NULL)
+            check_sink(engine, sink->on_job(sink->self, &row));
+    }
+}
+
+/* "0-3,6" of a mask. */
+static void append_indices(struct buffer *out, uint16_t mask)
+{
+    const char *separator = "";
+    for (int i = 0; i < NODE_GPUS_MAX; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        int last = i;
+        while (last + 1 < NODE_GPUS_MAX && (mask >> (last + 1) & 1))
+            last++;
+        buffer_string(out, separator);
+        buffer_int(out, i);
+        if (last > i) {
+            buffer_char(out, '-');
+            buffer_int(out, last);
+        }
+        separator = ",";
+        i = last;
+    }
+}
+
+/* Where the number at the end of a node's name begins. */
+static size_t number_at(const char *name)
+{
+    size_t at = strlen(name);
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at;
+}
+
+/* Do the names count up by one, as n7 and n8 do? */
+static bool counts_up(const char *a, const char *b)
+{
+    size_t at = number_at(a);
+    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' || strlen(a + at) > 9 ||
+        strlen(b + at) > 9 || a[at] == '0' || b[at] == '0')
+        return false;
+    return strtol(a + at, NULL, 10) + 1 == strtol(b + at, NULL, 10);
+}
+
+static void append_nodes(struct buffer *out, const char *first, const char *last)
+{
+    size_t at = number_at(first);
+    if (first == last) {
+        buffer_string(out, first);
+        return;
+    }
+    buffer_bytes(out, first, at);
+    buffer_char(out, '[');
+    buffer_string(out, first + at);
+    buffer_char(out, '-');
+    buffer_string(out, last + at);
+    buffer_char(out, ']');
+}
+
+/* "n[0-7]:0-7 n9:2@142": runs of equal neighbours, a share after '@' in milli-GPUs. */
+static void write_placement(struct engine *engine, const struct sim_job *job)
+{
+    struct buffer *out = &engine->placement;
+    const struct node *nodes = engine->config->cluster->nodes;
+    out->length = 0;
+    for (uint32_t i = 0; i < job->piece_count;) {
+        const struct piece *piece = &job->pieces[i];
+        uint32_t end = i + 1;
+        while (end < job->piece_count && job->pieces[end].gpu_mask == piece->gpu_mask &&
+               job->pieces[end].gpu_milli == piece->gpu_milli &&
+               counts_up(nodes[job->pieces[end - 1].node].name, nodes[job->pieces[end].node].name))
+            end++;
+        if (i > 0)
+            buffer_char(out, ' ');
+        append_nodes(out, nodes[piece->node].name, nodes[job->pieces[end - 1].node].name);
+        if (piece->gpu_mask != 0) {
+            buffer_char(out, ':');
+            append_indices(out, piece->gpu_mask);
+        }
+        if (piece->gpu_milli != GPU_MILLI) {
+            buffer_char(out, '@');
+            buffer_int(out, piece->gpu_milli);
+        }
+        i = end;
+    }
+}
+
+void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, time_ns saved, time_ns lost)
+{
+    write_placement(engine, job);
+    struct attempt_row row = {.id = job->row.id,
+                              .attempt = job->attempts,
+                              .start = job->attempt_start,
+                              .end = engine->now,
+                              .gpu_milli = job->row.gpu_milli,
+                              .placement = buffer_c_string(&engine->placement),
+                              .why = (uint8_t)why,
+                              .reason = why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
+                              .saved = saved,
+                              .lost = lost};
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_attempt != NULL)
+            check_sink(engine, sink->on_attempt(sink->self, &row));
+    }
+}
+
+/* Units x ns to units x s. */
+static double integral_s(const struct engine *engine, enum level_id id, double units)
+{
+    return (double)engine->levels[id].integral / (1e9 * units);
+}
+
+void engine_emit_sample(struct engine *engine, time_ns at)
+{
+    if (!engine->wants_samples)
+        return;
+    const struct level *levels = engine->levels;
+    struct timeline_row row = {.time = at,
+                               .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
+                               .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
+                               .pending_gpu_milli = levels[LEVEL_PENDING_GPU].value,
+                               .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
+                               .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
+                               .reserved_gpu_milli = levels[LEVEL_RESERVED].value,
+                               .submitted = engine->submitted,
+                               .started = engine->started,
+                               .ended = engine->ended,
+                               .evicted = engine->evicted,
+                               .rejected = engine->rejected,
+                               .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, GPU_MILLI),
+                               .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, 1000.0 * GPU_MILLI),
+                               .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, GPU_MILLI),
+                               .pending_job_s = integral_s(engine, LEVEL_PENDING, 1),
+                               .running_job_s = integral_s(engine, LEVEL_RUNNING, 1),
+                               .partial_gang_gpu_s = integral_s(engine, LEVEL_PARTIAL, GPU_MILLI)};
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_sample != NULL)
+            check_sink(engine, sink->on_sample(sink->self, &row));
+    }
+}
+
+/* Mean price of a GPU; 0 if any pool with GPUs has none. */
+static double mean_price(const struct cluster *cluster)
+{
+    double sum = 0;
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        const struct node_pool *pool = &cluster->pools[p];
+        double gpus = (double)pool->node_count * cluster->types[pool->type].gpu_count;
+        if (gpus > 0 && pool->price_usd_per_gpu_h <= 0)
+            return 0;
+        sum += gpus * pool->price_usd_per_gpu_h;
+    }
+    return cluster->gpu_count > 0 ? sum / cluster->gpu_count : 0;
+}
+
+void engine_emit_finished(struct engine *engine)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    struct run_facts *facts = &engine->result->facts;
+    const char *names[CLUSTER_MODELS_MAX + 1] = {NULL};
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        names[m] = cluster->models[m].name;
+    facts->end = engine->now;
+    facts->warmup = engine->config->world.warmup;
+    facts->gpu_count = cluster->gpu_count;
+    facts->model_names = names;
+    facts->price_usd_per_gpu_h = mean_price(cluster);
+    facts->events = engine->event_count;
+    facts->cycles = engine->cycles;
+    facts->decisions = engine->decisions;
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_finished != NULL)
+            check_sink(engine, sink->on_finished(sink->self, facts));
+    }
+    facts->model_names = NULL; /* borrowed for the hooks only */
+}

@@ -1,0 +1,32 @@
+/* sim/life.h -- the life of a job in the simulated world, as a table.
+ *
+ *              submit   start      effect    evict     left      end     refuse  reject/cancel
+ *   NONE       PENDING                                                            
+ *   PENDING             STARTING                                                 GONE
+ *   STARTING                       RUNNING             PENDING   GONE    PENDING
+ *   RUNNING                                  LEAVING   PENDING   GONE
+ *   LEAVING                                            PENDING   GONE    RUNNING
+ *
+ * Law: any other step is a bug of the simulator, found at once.
+ */
+#ifndef SIM_LIFE_H
+#define SIM_LIFE_H
+
+enum life_state { LIFE_NONE, LIFE_PENDING, LIFE_STARTING, LIFE_RUNNING, LIFE_LEAVING, LIFE_GONE, LIFE_STATE_COUNT };
+
+enum life_step {
+    STEP_SUBMIT,
+    STEP_START,  /* START was decided */
+    STEP_EFFECT, /* it took effect */
+    STEP_EVICT,  /* EVICT was decided */
+    STEP_LEFT,   /* it has left its space and waits again */
+    STEP_END,
+    STEP_REFUSE, /* the world could not do what was decided */
+    STEP_REJECT, /* never to be started */
+    LIFE_STEP_COUNT
+};
+
+/* The state after the step; LIFE_NONE if the step is illegal there. */
+enum life_state life_next(enum life_state state, enum life_step step);
+
+#endif

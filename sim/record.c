@@ -1,0 +1,30 @@
+/* sim/record.c -- the words and header lines of the record. */
+#include "sim/record.h"
+
+const char *const job_end_names[] = {
+    [END_COMPLETED] = "completed", [END_FAILED] = "failed",     [END_CANCELLED] = "cancelled",
+    [END_LIMIT] = "limit",         [END_REJECTED] = "rejected", [END_PENDING] = "pending",
+    [END_RUNNING] = "running",     [END_STATE_COUNT] = NULL,
+};
+
+const char *const attempt_end_names[] = {
+    [ATTEMPT_ENDED] = "ended",
+    [ATTEMPT_EVICTED] = "evicted",
+    [ATTEMPT_UNFINISHED] = "unfinished",
+    NULL,
+};
+
+const char record_job_columns[] = "job_id,name,queue,user,class,priority,gpus,members,gpu_model,"
+                                  "submit_s,eligible_s,start_s,end_s,"
+                                  "state,reason,wait_s,wait_total_s,run_s,work_s,work_asked_s,"
+                                  "evictions,lost_gpu_s,overhead_gpu_s,"
+                                  "sm_active_ratio,is_counted";
+
+const char record_attempt_columns[] =
+    "job_id,attempt,start_s,end_s,gpus,placement,why,reason,saved_s,lost_s";
+
+const char record_timeline_columns[] =
+    "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"
+    "down_gpus,submitted,started,ended,evicted,rejected,allocated_gpu_s,active_gpu_s,reserved_gpu_"
+    "s,"
+    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s";

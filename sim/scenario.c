@@ -1,0 +1,344 @@
+#include "sim/scenario.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/input.h"
+#include "policies/presets.h"
+#include "topologies/cluster_load.h"
+
+enum { SCENARIO_BYTES_MAX = 64 << 20 };
+
+static const char empty_scenario[] = "{}";
+
+/* Set `path` in the document to a string, whatever it looks like. */
+static struct error set_string(struct json_doc *doc, const char *path, const char *value)
+{
+    struct buffer assignment = {0};
+    buffer_string(&assignment, path);
+    buffer_char(&assignment, '=');
+    buffer_json(&assignment, text_of(value));
+    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    return error;
+}
+
+static struct error read_doc(struct json_doc **doc, const char *path)
+{
+    char *bytes;
+    size_t length;
+    TRY(input_read_all(path, SCENARIO_BYTES_MAX, &bytes, &length));
+    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    mem_free(bytes);
+    return error;
+}
+
+/* ---- Paths of the file count from its folder ---- */
+
+/* The string at a dotted path of at most two steps, NULL if there is none. */
+static const char *string_at(struct json_doc *doc, const char *first, const char *second)
+{
+    struct error ignored = ERROR_OK;
+    struct json_value root = json_doc_root(doc, &ignored);
+    json_t *node = json_object_get(root.node, first);
+    if (second != NULL)
+        node = json_object_get(node, second);
+    return json_string_value(node);
+}
+
+static struct error rebase(struct scenario *scenario, const char *folder, const char *first, const char *second)
+{
+    const char *value = string_at(scenario->doc, first, second);
+    if (value == NULL || value[0] == '/' || folder[0] == '\0')
+        return ERROR_OK;
+    struct buffer path = {0}, key = {0};
+    buffer_format(&path, "%s%s", folder, value);
+    buffer_string(&key, first);
+    if (second != NULL)
+        buffer_format(&key, ".%s", second);
+    struct error error = set_string(scenario->doc, buffer_c_string(&key), buffer_c_string(&path));
+    buffer_release(&path);
+    buffer_release(&key);
+    return error;
+}
+
+static struct error open_doc(struct scenario *scenario, const char *path)
+{
+    if (path == NULL)
+        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
+    TRY(read_doc(&scenario->doc, path));
+    const char *slash = strrchr(path, '/');
+    struct text folder = {path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
+    const char *base = arena_copy(&scenario->arena, folder);
+    TRY(rebase(scenario, base, "workload", "trace"));
+    TRY(rebase(scenario, base, "cluster", NULL));
+    return rebase(scenario, base, "policy", "file");
+}
+
+/* ---- Overrides ---- */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Overrides that reach into the cluster's or the policy's own file wait until that is in place. */
+static bool is_late(const char *assignment)
+{
+    if (starts_with(assignment, "cluster."))
+        return true;
+    return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
+           !starts_with(assignment, "policy.file=");
+}
+
+static bool names_a_file(const char *policy)
+{
+    size_t length = strlen(policy);
+    return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
+}
+
+static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct json_doc *doc = scenario->doc;
+    if (options->trace != NULL) {
+        TRY(json_doc_set(doc, "workload={}"));
+        TRY(set_string(doc, "workload.trace", options->trace));
+    }
+    if (options->format != NULL)
+        TRY(set_string(doc, "workload.format", options->format));
+    if (options->cluster != NULL)
+        TRY(set_string(doc, "cluster", options->cluster));
+    if (options->policy != NULL) {
+        TRY(json_doc_set(doc, "policy={}"));
+        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+    }
+    if (options->seed != NULL) {
+        struct buffer assignment = {0};
+        buffer_format(&assignment, "seed=%s", options->seed);
+        struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+        buffer_release(&assignment);
+        return error;
+    }
+    return ERROR_OK;
+}
+
+static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options, bool late)
+{
+    for (size_t i = 0; i < options->set_count; i++)
+        if (is_late(options->sets[i]) == late)
+            TRY(json_doc_set(scenario->doc, options->sets[i]));
+    return ERROR_OK;
+}
+
+/* ---- The cluster and the policy come from other files ---- */
+
+static bool has_late_cluster_set(const struct scenario_options *options)
+{
+    for (size_t i = 0; i < options->set_count; i++)
+        if (starts_with(options->sets[i], "cluster."))
+            return true;
+    return false;
+}
+
+static struct error expand_cluster(struct scenario *scenario, const struct scenario_options *options)
+{
+    const char *named = string_at(scenario->doc, "cluster", NULL);
+    scenario->cluster_path = "";
+    if (named == NULL)
+        return ERROR_OK;
+    const char *path = arena_copy(&scenario->arena, text_of(named));
+    bool is_list;
+    scenario->cluster_path = path;
+    TRY(cluster_is_node_list(path, &is_list));
+    TRY(input_digest(path, scenario->cluster_digest));
+    if (!is_list) {
+        struct json_doc *cluster;
+        TRY(cluster_load_doc(&cluster, path));
+        return json_doc_graft(scenario->doc, "cluster", cluster);
+    }
+    if (has_late_cluster_set(options))
+        return error_new(ERROR_CONFIG, "%s is a node list: its nodes cannot be changed by --set cluster.", path);
+    return cluster_load(&scenario->cluster, path);
+}
+
+static struct error preset_doc(struct json_doc **doc, const char *name)
+{
+    const char *names[64];
+    uint32_t count = 0;
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
+        if (strcmp(preset->name, name) == 0)
+            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
+        if (count < 63)
+            names[count++] = preset->name;
+    }
+    names[count] = NULL;
+    struct error error = error_new(ERROR_CONFIG, "there is no policy preset '%s'", name);
+    const char *near = text_nearest(text_of(name), names);
+    if (near != NULL)
+        error_set_hint(&error, "did you mean '%s'? `windtunnel policy list` lists them", near);
+    else
+        error_set_hint(&error, "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
+    return error;
+}
+
+/* The fields of policy.set, as assignments below "policy.", kept before the preset takes their place. */
+static char **policy_sets(struct scenario *scenario, size_t *count)
+{
+    struct error ignored = ERROR_OK;
+    json_t *root = json_doc_root(scenario->doc, &ignored).node;
+    json_t *set = json_object_get(json_object_get(root, "policy"), "set"), *value;
+    const char *key;
+    *count = 0;
+    char **list = arena_alloc_array(&scenario->arena, json_object_size(set) + 1, char *);
+    json_object_foreach(set, key, value) {
+        struct buffer assignment = {0};
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        buffer_format(&assignment, "policy.%s=%s", key, text != NULL ? text : "null");
+        list[(*count)++] =
+            arena_copy(&scenario->arena, (struct text){assignment.bytes, assignment.length});
+        mem_free(text);
+        buffer_release(&assignment);
+    }
+    return list;
+}
+
+static struct error expand_policy(struct scenario *scenario)
+{
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_object top, object;
+    const char *preset = string_at(scenario->doc, "policy", "preset");
+    const char *file = string_at(scenario->doc, "policy", "file");
+    if (preset == NULL && file == NULL)
+        return ERROR_OK; /* inline, or absent: defaults */
+    json_object_open(&top, &root);
+    struct json_value value = json_member(&top, "policy");
+    json_object_open(&object, &value);
+    json_member(&object, "set");
+    json_get_string(&object, "preset", NULL);
+    json_get_string(&object, "file", NULL);
+    if (preset != NULL && file != NULL)
+        json_fail(&value, "'policy' names both a preset and a file");
+    json_object_close(&object);
+    TRY(error);
+    size_t set_count;
+    char **sets = policy_sets(scenario, &set_count);
+    struct json_doc *doc;
+    TRY(file != NULL ? read_doc(&doc, file) : preset_doc(&doc, preset));
+    TRY(json_doc_graft(scenario->doc, "policy", doc));
+    for (size_t i = 0; i < set_count; i++)
+        TRY(json_doc_set(scenario->doc, sets[i]));
+    return ERROR_OK;
+}
+
+/* ---- Reading the whole ---- */
+
+static void read_world(struct world_config *world, const struct json_value *value)
+{
+    static const char *const limits[] = {"kill", "ignore", NULL};
+    struct json_object object;
+    *world = world_config_default();
+    if (value->node == NULL) {
+        world->kills_at_limit = true;
+        return;
+    }
+    json_object_open(&object, value);
+    world->scheduler_period = json_get_duration(&object, "scheduler_period_s", 0);
+    world->decision_latency = json_get_duration(&object, "decision_latency_s", 0);
+    world->kills_at_limit = json_get_choice(&object, "limits", limits, 0) == 0;
+    world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
+    world->end = json_get_duration(&object, "end", TIME_NEVER);
+    world->warmup = json_get_duration(&object, "warmup", 0);
+    world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);
+    if (world->sample_interval <= 0) {
+        struct json_value sample = json_member(&object, "sample_s");
+        json_fail(&sample, "'sample_s' must be positive");
+    }
+    if (world->warmup >= world->end) {
+        struct json_value warmup = json_member(&object, "warmup");
+        json_fail(&warmup, "'warmup' must end before 'end'");
+    }
+    json_object_close(&object);
+}
+
+static void need(struct json_object *object, const char *key, const char *what)
+{
+    if (!json_has(object, key))
+        json_fail(&object->value, "the scenario has no '%s': %s", key, what);
+}
+
+static void read_all(struct scenario *scenario, struct error *error)
+{
+    struct json_value root = json_doc_root(scenario->doc, error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    json_get_string(&object, "name", NULL); /* for people */
+    need(&object, "cluster", "name a file with --cluster or in the scenario");
+    need(&object, "workload", "name a trace with --trace or give the scenario a workload");
+    struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");
+    struct json_value policy = json_member(&object, "policy"), world = json_member(&object, "world");
+    json_member(&object, "queues"); /* read when the jobs' queues are known */
+    scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
+    if (error_is(*error))
+        return;
+    if (scenario->cluster == NULL)
+        scenario->cluster = cluster_read(&cluster, hwloc_read_inside);
+    workload_read(&scenario->workload, &workload, "");
+    if (policy.node != NULL)
+        policy_config_read(&scenario->policy, &policy);
+    else
+        scenario->policy = policy_config_default();
+    read_world(&scenario->world, &world);
+    json_object_close(&object);
+}
+
+static struct error load(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct error error = ERROR_OK;
+    TRY(open_doc(scenario, options->path));
+    TRY(apply_shorthands(scenario, options));
+    TRY(apply_sets(scenario, options, false));
+    TRY(expand_cluster(scenario, options));
+    TRY(expand_policy(scenario));
+    TRY(apply_sets(scenario, options, true));
+    read_all(scenario, &error);
+    TRY(error);
+    scenario->resolved = json_doc_canonical_new(scenario->doc);
+    return ERROR_OK;
+}
+
+struct error scenario_load(struct scenario *scenario, const struct scenario_options *options)
+{
+    *scenario = (struct scenario){0};
+    struct error error = load(scenario, options);
+    if (error_is(error))
+        scenario_release(scenario);
+    return error;
+}
+
+void scenario_release(struct scenario *scenario)
+{
+    cluster_free(scenario->cluster);
+    workload_release(&scenario->workload);
+    json_doc_free(scenario->doc);
+    mem_free(scenario->resolved);
+    arena_release(&scenario->arena);
+    *scenario = (struct scenario){0};
+}
+
+struct error scenario_open(const struct scenario *scenario, struct job_source **source)
+{
+    struct error error = ERROR_OK;
+    TRY(job_source_open(source, &scenario->workload, scenario->cluster, scenario->seed));
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    struct json_value queues = json_member(&object, "queues");
+    if (queues.node != NULL)
+        queue_table_read(job_source_queues(*source), &queues);
+    if (error_is(error)) {
+        job_source_close(*source);
+        *source = NULL;
+    }
+    return error;
+}

@@ -1,0 +1,52 @@
+/* sim/scenario.h -- everything a run needs, read from one JSON object and overrides.
+ *
+ *   {"cluster":  "../topologies/dgx-h100-500.json" or an object,
+ *    "workload": {...}                       see workloads/README.md
+ *    "queues":   [...]                       see topologies/README.md; optional
+ *    "policy":   {"preset": "windtunnel", "set": {"preemption.grace_s": 60}}, or {"file": "mine.json"}, or the fields
+ *    "world":    {"scheduler_period_s": 1, "decision_latency_s": 0, "limits": "kill" | "ignore",
+ *                 "queue_limit": 100, "end": "14d", "warmup": "1d", "sample_s": 600},
+ *    "seed":     1}
+ *
+ * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given.
+ * Overrides below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.
+ * Paths in the file count from its folder, paths given as options from the present one.
+ *
+ * Law: nothing is read but what the scenario names; unknown fields are errors.
+ */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include "base/error.h"
+#include "sim/engine.h"
+
+struct scenario_options { /* all may be NULL or 0 */
+    const char *path;     /* of the scenario file */
+    const char *trace, *format;
+    const char *cluster;  /* a file */
+    const char *policy;   /* a preset's name, or a file if it holds '/' or ends in .json */
+    const char *seed;
+    const char *const *sets; /* "path=value" */
+    size_t set_count;
+};
+
+struct scenario {
+    struct cluster *cluster;
+    struct workload_spec workload;
+    struct policy_config policy;
+    struct world_config world;
+    uint64_t seed;
+    char *resolved;            /* canonical JSON of all of it */
+    struct json_doc *doc;
+    char cluster_digest[33];   /* of the file; "" for an inline cluster */
+    const char *cluster_path;  /* "" for an inline one */
+    struct arena arena;
+};
+
+struct error scenario_load(struct scenario *scenario, const struct scenario_options *options) MUST_CHECK;
+void scenario_release(struct scenario *scenario);
+
+/* The scenario's jobs, with its queues filled in. */
+struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;
+
+#endif

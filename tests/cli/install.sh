@@ -1,0 +1,57 @@
+#!/bin/sh
+# What `make install` puts down is enough to compile, link and run a stranger's program against the scheduler library.
+set -eu
+
+# The sanitizers' variants are not for installing.
+case ${WINDTUNNEL_BUILD-build/release} in
+build/release) ;;
+*) exit 77 ;;
+esac
+
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+make --no-print-directory install PREFIX="$place" CC="${CC:-cc}" ${OPT:+OPT="$OPT"}
+
+for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so lib/libwindtunnel_sched.so.0 \
+    lib/pkgconfig/windtunnel_sched.pc include/windtunnel/policies/sched.h include/windtunnel/workloads/job.h \
+    share/man/man1/windtunnel.1; do
+    if [ ! -s "$place/$path" ]; then
+        echo "not installed, or empty: $path"
+        exit 1
+    fi
+done
+if [ -e "$place/include/windtunnel/workloads/job_truth.h" ]; then
+    echo "installed, but not for schedulers: workloads/job_truth.h"
+    exit 1
+fi
+
+cat >"$place/stranger.c" <<'END'
+#include <policies/sched.h>
+
+int main(void)
+{
+    time_ns wake_at;
+    const struct decision *decisions;
+    struct error error = ERROR_OK;
+    struct cluster *cluster = cluster_uniform_new(1, 1);
+    size_t (*volatile cycle)(struct sched *, time_ns, const struct decision **, time_ns *) = sched_cycle;
+    (void)wake_at;
+    (void)decisions;
+    int is_whole = cluster->gpu_count == 1 && cycle != 0 && !error_is(error);
+    cluster_free(cluster);
+    return is_whole ? 0 : 1;
+}
+END
+export PKG_CONFIG_PATH="$place/lib/pkgconfig"
+cd "$place"
+# shellcheck disable=SC2046 # lists of flags
+"${CC:-cc}" $(pkg-config --cflags windtunnel_sched) -o shared stranger.c $(pkg-config --libs windtunnel_sched)
+LD_LIBRARY_PATH="$place/lib" ./shared
+# shellcheck disable=SC2046
+"${CC:-cc}" $(pkg-config --cflags windtunnel_sched) -o static stranger.c lib/libwindtunnel_sched.a \
+    $(pkg-config --static --libs jansson libxxhash) -lm
+./static
+if ldd ./shared | grep -E 'hwloc|zstd|gsl'; then
+    echo 'the scheduler library drags these in'
+    exit 1
+fi

@@ -1,0 +1,181 @@
+#!/bin/sh
+# Every rule of the lint passes on a small clean project and finds the one thing that is then broken in it.
+set -eu
+
+root=$PWD
+cc=${CC:-cc}
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+failures=0
+
+# ---- The clean project: the rules themselves, and a little of every layer ----
+
+mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/sim" \
+    "$copy/reports" "$copy/tests/unit"
+cp -r "$root/tools/lint" "$copy/tools/"
+cp "$root/.clang-format" "$copy/"
+cd "$copy"
+
+header() { # path, body
+    guard=$(echo "$1" | tr 'a-z/.' 'A-Z__')
+    printf '#ifndef %s\n#define %s\n\n%s\n\n#endif\n' "$guard" "$guard" "$2" >"$1"
+}
+
+header base/text.h 'int text_width(const char *text);'
+header base/input.h 'int input_read(void);'
+header workloads/job.h '#include "base/text.h"
+
+int job_width(void);'
+header workloads/job_truth.h 'int job_truth(void);'
+header sim/record.h '#include "workloads/job.h"
+
+int record_rows(void);'
+header sim/engine.h 'int engine_run(void);'
+header policies/sched.h '#include "workloads/job.h"
+
+int sched_cycle(void);'
+printf '#include "base/text.h"\n\n#include <string.h>\n\nint text_width(const char *text)\n{\n    return (int)strlen(text);\n}\n' >base/text.c
+printf '#include "workloads/job.h"\n\nint job_width(void)\n{\n    return text_width("job");\n}\n' >workloads/job.c
+printf '#include "workloads/job_truth.h"\n\nint job_truth(void)\n{\n    return 7;\n}\n' >workloads/job_truth.c
+printf '#include "sim/record.h"\n\nint record_rows(void)\n{\n    return job_width();\n}\n' >sim/record.c
+printf '#include "sim/engine.h"\n\nint engine_run(void)\n{\n    return 1;\n}\n' >sim/engine.c
+cat >policies/sched.c <<'END'
+#include "policies/sched.h"
+
+static const char *const names[] = {"fifo", "priority"};
+
+int sched_cycle(void)
+{
+    return job_width() + text_width(names[0]);
+}
+END
+
+compile() { # source
+    mkdir -p "objects/$(dirname "$1")"
+    "$cc" -std=gnu11 -D_GNU_SOURCE -I. -O2 -fPIC -fno-builtin -c -o "objects/${1%.c}.o" "$1"
+}
+for source in base/text.c workloads/job.c workloads/job_truth.c sim/record.c sim/engine.c policies/sched.c; do
+    compile "$source"
+done
+
+# ---- The checks ----
+
+passes() { # rule, arguments
+    rule=$1
+    shift
+    if ! said=$("tools/lint/$rule" "$@" 2>&1); then
+        echo "the clean project fails '$rule':"
+        echo "$said"
+        failures=$((failures + 1))
+    fi
+}
+
+# The rule fails and names the broken file and what is wrong with it.
+finds() { # file, text in the message, rule, arguments
+    file=$1 text=$2 rule=$3
+    shift 3
+    if said=$("tools/lint/$rule" "$@" 2>&1); then
+        echo "'$rule' passes although $file is broken ($text)"
+        failures=$((failures + 1))
+    elif ! echo "$said" | grep -F "$file" | grep -qF "$text"; then
+        echo "'$rule' fails, but does not say '$text' of $file:"
+        echo "$said"
+        failures=$((failures + 1))
+    fi
+}
+
+# Write a broken source, compile it, see the rule find it, take it away.
+source_breaks() { # file, text in the message, rule, body
+    printf '%s\n' "$4" >"$1"
+    compile "$1"
+    finds "$1" "$2" "$3" objects
+    rm "$1" "objects/${1%.c}.o"
+}
+
+# The same for rules that read the sources alone.
+file_breaks() { # file, text in the message, rule, body
+    printf '%s\n' "$4" >"$1"
+    finds "$1" "$2" "$3"
+    rm "$1"
+}
+
+for rule in includes headers texts sizes; do
+    passes $rule
+done
+passes symbols objects
+passes no_world objects
+
+file_breaks base/up.c 'base may not include sim/record.h' includes '#include "sim/record.h"'
+file_breaks policies/peek.c 'policies may not include workloads/job_truth.h' includes '#include "workloads/job_truth.h"'
+file_breaks policies/order/peek.c 'policies may not include sim/engine.h' includes '#include "sim/engine.h"'
+file_breaks reports/deep.c 'reports may not include sim/engine.h' includes '#include "sim/engine.h"'
+file_breaks reports/deep.c 'reports may not include policies/sched.h' includes '#include "policies/sched.h"'
+file_breaks base/bare.c 'must name its folder' includes '#include "text.h"'
+header workloads/job.h '#include "workloads/job_truth.h"
+
+int job_width(void);'
+finds policies/sched.h 'workloads/job_truth.h, reached through workloads/job.h' includes
+header workloads/job.h '#include "base/text.h"
+
+int job_width(void);'
+
+source_breaks topologies/up.c 'uses job_width of workloads/job.c' symbols \
+    'int job_width(void); int up(void); int up(void) { return job_width(); }'
+source_breaks policies/peek.c 'uses job_truth of workloads/job_truth.c' symbols \
+    'int job_truth(void); int peek(void); int peek(void) { return job_truth(); }'
+source_breaks reports/deep.c 'uses engine_run of sim/engine.c' symbols \
+    'int engine_run(void); int deep(void); int deep(void) { return engine_run(); }'
+
+for call in 'time(0)' 'clock_gettime(0, 0)' 'getenv("A")' 'fopen("a", "r")' 'open("a", 0)' 'printf("a")' 'rand()' \
+    'random()' 'pthread_self()' 'exit(1)' 'abort()' 'malloc(1)'; do
+    function=${call%%(*}
+    source_breaks policies/world.c "uses $function," no_world \
+        "long $function(); long world(void); long world(void) { return (long)$function(${call#*(}; }"
+done
+source_breaks policies/order/world.c 'uses stderr,' no_world \
+    'extern void *stderr; void *world(void); void *world(void) { return stderr; }'
+source_breaks policies/state.c 'keeps state in calls' no_world \
+    'int state(void); int state(void) { static int calls; return ++calls; }'
+source_breaks policies/state.c 'keeps state in level' no_world 'int level = 3;'
+source_breaks policies/state.c 'keeps state in worker' no_world '_Thread_local int worker;'
+
+file_breaks base/alone.h 'does not compile alone' headers '#ifndef BASE_ALONE_H
+#define BASE_ALONE_H
+size_t alone(void);
+#endif'
+file_breaks base/twice.h 'does not compile alone (or has no guard)' headers 'struct twice {
+    int a;
+};'
+
+tab=$(printf '\t')
+file_breaks base/tab.c 'a tab' texts "int${tab}tab;"
+file_breaks base/blank.c 'a blank at the end' texts 'int blank; '
+slash=/
+file_breaks notes.md 'a path of one machine' texts "see ${slash}home/someone/notes"
+file_breaks notes.md 'a host of a package registry' texts "from http:${slash}/registry.example.org/x"
+
+long_function=$(printf 'int long_one(void)\n{\n'; for i in $(seq 91); do echo "    f($i);"; done; printf '}\n')
+file_breaks base/long.c '91 lines (at most 90): int long_one(void)' sizes "$long_function"
+file_breaks base/long.c '601 lines without tables' sizes "$(for i in $(seq 601); do echo "int v$i;"; done)"
+table=$(printf 'static const int table[] = {\n'; for i in $(seq 700); do echo "    $i,"; done; printf '};\n')
+printf '%s\n' "$table" >base/table.c
+passes sizes
+rm base/table.c
+
+printf 'int library(void); int library(void) { return 1; }\n' >library.c
+"$cc" -shared -fPIC -o clean.so library.c -Wl,--no-as-needed -ljansson
+passes library clean.so
+"$cc" -shared -fPIC -o broken.so library.c -Wl,--no-as-needed -lzstd
+finds broken.so 'needs libzstd' library broken.so
+rm library.c
+
+# Without clang-format, which building and testing do not need, the rule about layout cannot run at all.
+if command -v clang-format >/dev/null; then
+    passes format
+    file_breaks base/layout.c 'should be clang-formatted' format 'int  f( void ){return 1;}'
+fi
+
+if [ "$failures" -ne 0 ]; then
+    echo "$failures checks failed"
+    exit 1
+fi

@@ -1,0 +1,149 @@
+/* tests/golden/test_topology_show.c -- the drawing of dgx-h100-500 against topology_show.txt.
+ *
+ * With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) or GOLDEN_UPDATE=1 in the environment the
+ * file is written anew instead of compared.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "topologies/cluster_load.h"
+#include "topologies/cluster_show.h"
+
+static const char golden_path[] = "tests/golden/topology_show.txt";
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+static void draw(const char *path, struct buffer *out)
+{
+    struct cluster *cluster;
+    assert_false(error_is(cluster_load(&cluster, path)));
+    cluster_show(cluster, out);
+    cluster_free(cluster);
+}
+
+static void write_golden(const struct buffer *text)
+{
+    FILE *file = fopen(golden_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
+    assert_int_equal(fclose(file), 0);
+    print_message("wrote %s\n", golden_path);
+}
+
+static void read_golden(struct buffer *out)
+{
+    FILE *file = fopen(golden_path, "rb");
+    assert_non_null(file);
+    char bytes[4096];
+    size_t length;
+    while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
+        buffer_bytes(out, bytes, length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void the_500_dgx_h100_are_drawn_as_before(void **state)
+{
+    (void)state;
+    struct buffer drawn = {0}, golden = {0};
+    draw("topologies/dgx-h100-500.json", &drawn);
+    if (is_set("WINDTUNNEL_GOLDEN_UPDATE") || is_set("GOLDEN_UPDATE"))
+        write_golden(&drawn);
+    read_golden(&golden);
+    assert_string_equal(buffer_c_string(&drawn), buffer_c_string(&golden));
+    buffer_release(&drawn);
+    buffer_release(&golden);
+}
+
+static void check_has(struct buffer *text, const char *piece)
+{
+    if (strstr(buffer_c_string(text), piece) == NULL)
+        fail_msg("expected '%s' in\n%s", piece, buffer_c_string(text));
+}
+
+static struct cluster *cluster_of(const char *json)
+{
+    struct json_doc *doc;
+    struct error error = ERROR_OK;
+    assert_false(error_is(json_doc_parse(&doc, "c.json", text_of(json), ERROR_CONFIG)));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    json_doc_free(doc);
+    assert_false(error_is(error));
+    return cluster;
+}
+
+static void names_fold_where_numbers_follow(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        cluster_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 2, \"node_name\": \"a%03u\"},\n"
+                   " {\"nodes\": 8, \"gpus_per_node\": 0, \"node_name\": \"b%u\", \"cpus\": 1.5, "
+                   "\"memory_gb\": 8},\n"
+                   " {\"nodes\": 10, \"gpus_per_node\": 1, \"node_name\": \"c%u-x\"}]}");
+    struct buffer text = {0};
+    cluster_show(cluster, &text);
+    check_has(&text, "  a[000-002]\n");
+    check_has(&text, "  b[3-10]\n");
+    check_has(&text, "  c11-x,c12-x,c13-x,c14-x,c15-x,c16-x,+4\n");
+    check_has(&text, "node as in pool pool1: 1.5 CPUs, 8 GB, 2 NICs\n");
+    check_has(&text, "cluster: 21 nodes, 16 GPUs, ");
+    buffer_release(&text);
+    cluster_free(cluster);
+}
+
+static void long_tables_are_cut_in_the_middle(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(32 * 50, 8);
+    struct buffer text = {0};
+    cluster_show(cluster, &text);
+    check_has(&text, "uniform: 1600 nodes, 12800 GPUs, ample CPUs, ample memory\n");
+    check_has(&text, "SU 19   n[608-639]");
+    check_has(&text, "\n... 10 more units\n");
+    check_has(&text, "SU 30   n[960-991]");
+    assert_null(strstr(buffer_c_string(&text), "SU 20 "));
+    buffer_release(&text);
+    cluster_free(cluster);
+}
+
+static void many_pools_are_shown_by_their_types(void **state)
+{
+    (void)state;
+    struct buffer json = {0}, text = {0};
+    for (unsigned i = 0; i < 50; i++)
+        buffer_format(&json,
+                      "%s{\"nodes\": 2, \"gpus_per_node\": %u, \"cpus\": 4, \"memory_gb\": 0.5,"
+                      " \"labels\": {\"rack\": \"r%u\"}}",
+                      i == 0 ? "{\"pools\": [" : ",", i % 2, i % 2);
+    buffer_string(&json, "]}");
+    struct cluster *cluster = cluster_of(buffer_c_string(&json));
+    cluster_show(cluster, &text);
+    check_has(&text, "\n50 pools of 2 types\n");
+    check_has(&text, "\n    50     0  -            4 CPUs, 0.5 GB rack=r0\n");
+    check_has(&text, "\n    50     1  generic      4 CPUs, 0.5 GB rack=r1\n");
+    buffer_release(&json);
+    buffer_release(&text);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_500_dgx_h100_are_drawn_as_before),
+        cmocka_unit_test(names_fold_where_numbers_follow),
+        cmocka_unit_test(many_pools_are_shown_by_their_types),
+        cmocka_unit_test(long_tables_are_cut_in_the_middle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* The event queue against a sorted list: random pushes and pops come out in the order (time, kind, sequence). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "sim/event_queue.h"
+
+enum { STEPS = 20000 };
+
+struct naive {
+    struct event events[STEPS];
+    uint32_t count;
+};
+
+/* The first of the unsorted list, by definition; events that tie in time and kind come out first in, first out. */
+static struct event naive_pop(struct naive *naive)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < naive->count; i++) {
+        const struct event *a = &naive->events[i], *b = &naive->events[best];
+        if (a->time < b->time || (a->time == b->time && event_kind(a) < event_kind(b)))
+            best = i;
+    }
+    struct event event = naive->events[best];
+    for (uint32_t i = best + 1; i < naive->count; i++)
+        naive->events[i - 1] = naive->events[i];
+    naive->count--;
+    return event;
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    static struct naive naive;
+    struct event_queue queue = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, 42, "events", 0);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        if (queue.count == 0 || random_below(&stream, 100) < 52) {
+            time_ns time = random_below(&stream, 50); /* many ties */
+            enum event_kind kind = (enum event_kind)random_below(&stream, EVENT_TIMER + 1);
+            event_queue_push(&queue, time, kind, step, step + 1);
+            naive.events[naive.count++] =
+                (struct event){.time = time, .order = (uint64_t)kind << 56, .subject = step, .generation = step + 1};
+        } else {
+            struct event got = event_queue_pop(&queue), want = naive_pop(&naive);
+            assert_int_equal(got.subject, want.subject);
+            assert_int_equal(got.generation, want.generation);
+            assert_int_equal(got.time, want.time);
+            assert_int_equal(event_kind(&got), event_kind(&want));
+        }
+        assert_int_equal(queue.count, naive.count);
+    }
+    event_queue_release(&queue);
+    assert_true(event_queue_time(&queue) == TIME_NEVER);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* tests/unit/test_buffer.c -- growing bytes, numbers and escapes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "base/random.h"
+
+static void assert_holds(struct buffer *buffer, const char *expected)
+{
+    assert_string_equal(buffer_c_string(buffer), expected);
+    assert_int_equal(buffer->length, strlen(expected));
+    buffer->length = 0;
+}
+
+static uint64_t random_bits(struct random_stream *stream)
+{
+    uint64_t high = gsl_rng_get(random_gsl(stream));
+    return high << 32 | gsl_rng_get(random_gsl(stream));
+}
+
+static void test_bytes_grow(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    assert_holds(&buffer, "");
+    buffer_bytes(&buffer, NULL, 0);
+    buffer_text(&buffer, (struct text){NULL, 0});
+    for (int i = 0; i < 10000; i++) {
+        buffer_char(&buffer, 'a');
+        buffer_string(&buffer, "bc");
+        buffer_text(&buffer, TEXT("d"));
+    }
+    assert_int_equal(buffer.length, 40000);
+    for (size_t i = 0; i < buffer.length; i++)
+        assert_int_equal(buffer.bytes[i], "abcd"[i % 4]);
+    buffer_release(&buffer);
+    assert_null(buffer.bytes);
+    assert_int_equal(buffer.capacity, 0);
+    buffer_release(&buffer);
+}
+
+static void test_int(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, 1, "int", 0);
+    static const int64_t edges[] = {0,  1,   -1,  9,    10,    11,        99,       100,
+                                    -9, 101, 999, 1000, -1000, INT64_MAX, INT64_MIN};
+    char expected[32];
+    for (size_t i = 0; i < 200000; i++) {
+        size_t edge_count = sizeof edges / sizeof edges[0];
+        /* all lengths alike: shift by as many bits as there are */
+        int64_t value =
+            i < edge_count ? edges[i] : (int64_t)random_bits(&stream) >> random_below(&stream, 64);
+        snprintf(expected, sizeof expected, "%" PRId64, value);
+        buffer_int(&buffer, value);
+        assert_holds(&buffer, expected);
+    }
+    buffer_release(&buffer);
+}
+
+static void test_scaled(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        int64_t scale;
+        const char *expected;
+    } cases[] = {
+        {1500, 1000, "1.5"},
+        {0, 1000, "0"},
+        {1, 1000, "0.001"},
+        {-1, 1000, "-0.001"},
+        {-1500, 1000, "-1.5"},
+        {1000, 1000, "1"},
+        {100, 1, "100"},
+        {105, 10, "10.5"},
+        {1050, 100, "10.5"},
+        {66000000000, 1000000000, "66"},
+        {1, 1000000000, "0.000000001"},
+        {100000000, 1000000000, "0.1"},
+        {123456, 1000000, "0.123456"},
+        {INT64_MAX, 1000000000, "9223372036.854775807"},
+        {INT64_MIN, 1000000000, "-9223372036.854775808"},
+        {INT64_MIN, 1, "-9223372036854775808"},
+        {INT64_MIN, 1000000000000000000, "-9.223372036854775808"},
+    };
+    struct buffer buffer = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buffer_scaled(&buffer, cases[i].value, cases[i].scale);
+        assert_holds(&buffer, cases[i].expected);
+    }
+    buffer_release(&buffer);
+}
+
+static void test_scaled_reads_back(void **state)
+{
+    (void)state;
+    const uint64_t seed = 4242;
+    print_message("seed %" PRIu64 "\n", seed);
+    struct buffer buffer = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, seed, "scaled", 0);
+    int64_t scale = 1;
+    for (int digits = 0; digits <= 9; digits++, scale *= 10) {
+        for (int i = 0; i < 20000; i++) {
+            int64_t value = (int64_t)random_bits(&stream) >> random_below(&stream, 64);
+            buffer_scaled(&buffer, value, scale);
+            struct text printed = {buffer.bytes, buffer.length};
+            int64_t again;
+            assert_true(text_to_scaled(printed, scale, &again));
+            assert_int_equal(again, value);
+            /* no zero is left behind the point */
+            bool has_point = memchr(buffer.bytes, '.', buffer.length) != NULL;
+            assert_false(has_point && buffer.bytes[buffer.length - 1] == '0');
+            buffer.length = 0;
+        }
+    }
+    buffer_release(&buffer);
+}
+
+static void test_double_is_shortest(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *expected;
+    } cases[] = {
+        {0.0, "0"},
+        {-0.0, "-0"},
+        {0.1, "0.1"},
+        {0.3, "0.3"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {1.0 / 3, "0.3333333333333333"},
+        {1, "1"},
+        {-17, "-17"},
+        {4000, "4000"},
+        {999999999999999, "999999999999999"},
+        {1e15, "1e+15"},
+        {1e22, "1e+22"},
+        {123.45, "123.45"},
+        {DBL_MAX, "1.7976931348623157e+308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {DBL_TRUE_MIN, "5e-324"},
+        {INFINITY, "null"},
+        {-INFINITY, "null"},
+        {NAN, "null"},
+    };
+    struct buffer buffer = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        buffer_double(&buffer, cases[i].value);
+        assert_holds(&buffer, cases[i].expected);
+    }
+    buffer_release(&buffer);
+}
+
+/* Any bit pattern reads back, and one digit less would not. */
+static void test_double_reads_back(void **state)
+{
+    (void)state;
+    const uint64_t seed = 271828;
+    print_message("seed %" PRIu64 "\n", seed);
+    struct buffer buffer = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, seed, "double", 0);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = random_bits(&stream);
+        if (i % 4 == 0)
+            bits &= UINT64_C(0x800fffffffffffff); /* subnormal */
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        buffer_double(&buffer, value);
+        const char *printed = buffer_c_string(&buffer);
+        double again = strtod(printed, NULL);
+        assert_memory_equal(&again, &value, sizeof value);
+        int digits = 0;
+        bool has_begun = false;
+        for (const char *at = printed; *at != '\0' && *at != 'e'; at++) {
+            has_begun |= *at >= '1' && *at <= '9';
+            digits += has_begun && *at != '.';
+        }
+        char shorter[400];
+        snprintf(shorter, sizeof shorter, "%.*g", digits > 1 ? digits - 1 : 1, value);
+        assert_true(digits == 1 || strtod(shorter, NULL) != value);
+        buffer.length = 0;
+    }
+    buffer_release(&buffer);
+}
+
+static void test_format(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_format(&buffer, "%d of %s, ", 3, "four");
+    buffer_format(&buffer, "%.2f", 0.125);
+    assert_holds(&buffer, "3 of four, 0.12");
+    for (int width = 120; width < 140; width++) { /* around the first guess of the room */
+        buffer_string(&buffer, "x");
+        buffer_format(&buffer, "%*d", width, 7);
+        assert_int_equal(buffer.length, width + 1);
+        assert_int_equal(buffer.bytes[width], '7');
+        buffer.length = 0;
+    }
+    buffer_format(&buffer, "%5000d", 7);
+    assert_int_equal(buffer.length, 5000);
+    buffer_release(&buffer);
+}
+
+static void test_json(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_json(&buffer, TEXT("a\"b\\c\n\t\x01\x1f</script>ö\xff"));
+    assert_holds(&buffer, "\"a\\\"b\\\\c\\n\\t\\u0001\\u001f\\u003c/script>ö\\ufffd\"");
+    buffer_json(&buffer, (struct text){"\0x", 2});
+    assert_holds(&buffer, "\"\\u0000x\"");
+    buffer_json(&buffer, TEXT(""));
+    assert_holds(&buffer, "\"\"");
+    buffer_release(&buffer);
+}
+
+/* Whatever the bytes, a JSON parser takes the string and finds no '<' in the text. */
+static void test_json_is_json(void **state)
+{
+    (void)state;
+    const uint64_t seed = 99;
+    print_message("seed %" PRIu64 "\n", seed);
+    struct buffer buffer = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, seed, "json", 0);
+    for (int i = 0; i < 20000; i++) {
+        char bytes[24];
+        size_t length = random_below(&stream, sizeof bytes + 1);
+        bool is_ascii = random_below(&stream, 2) != 0;
+        for (size_t j = 0; j < length; j++)
+            bytes[j] = (char)(random_below(&stream, is_ascii ? 128 : 256));
+        buffer_json(&buffer, (struct text){bytes, length});
+        assert_null(memchr(buffer.bytes, '<', buffer.length));
+        json_t *value =
+            json_loadb(buffer.bytes, buffer.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+        assert_non_null(value);
+        if (is_ascii) {
+            assert_int_equal(json_string_length(value), length);
+            assert_memory_equal(json_string_value(value), bytes, length);
+        }
+        json_decref(value);
+        buffer.length = 0;
+    }
+    buffer_release(&buffer);
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_csv(&buffer, TEXT("plain text"));
+    assert_holds(&buffer, "plain text");
+    buffer_csv(&buffer, TEXT("a,b"));
+    assert_holds(&buffer, "\"a,b\"");
+    buffer_csv(&buffer, TEXT("say \"hi\""));
+    assert_holds(&buffer, "\"say \"\"hi\"\"\"");
+    buffer_csv(&buffer, TEXT("two\nlines"));
+    assert_holds(&buffer, "\"two\nlines\"");
+    buffer_csv(&buffer, TEXT("\r"));
+    assert_holds(&buffer, "\"\r\"");
+    buffer_csv(&buffer, TEXT(""));
+    assert_holds(&buffer, "");
+    buffer_release(&buffer);
+}
+
+static void test_html(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_html(&buffer, TEXT("<a href=\"x\">R&D's ö</a>"));
+    assert_holds(&buffer, "&lt;a href=&quot;x&quot;&gt;R&amp;D&#39;s ö&lt;/a&gt;");
+    buffer_release(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_grow),
+        cmocka_unit_test(test_int),
+        cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_scaled_reads_back),
+        cmocka_unit_test(test_double_is_shortest),
+        cmocka_unit_test(test_double_reads_back),
+        cmocka_unit_test(test_format),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_json_is_json),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_html),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

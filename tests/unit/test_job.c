@@ -1,0 +1,181 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "topologies/gpu_model.h"
+#include "topologies/mig.h"
+#include "workloads/ask.h"
+#include "workloads/job.h"
+
+static void test_default_asks_nothing_and_is_told_so(void **state)
+{
+    (void)state;
+    struct job job = job_default();
+    assert_int_equal(job.priority, 50);
+    assert_true(job.is_preemptible);
+    assert_true(job.limit == TIME_NEVER);
+    assert_int_equal(job_gpu_milli(&job), 0);
+    assert_string_equal(job_complaint(&job), "a member asks for nothing");
+    job.first.request.cpu_milli = 1;
+    assert_null(job_complaint(&job));
+}
+
+static void check_shape(uint32_t gpus, uint16_t per_node, uint32_t members, uint16_t each)
+{
+    struct job job = job_default();
+    job_shape_gpus(&job, gpus, per_node);
+    assert_int_equal(job.first.count, members);
+    assert_int_equal(job.first.min_count, members);
+    assert_int_equal(job.first.request.gpus, each);
+    assert_int_equal(job_gpu_milli(&job), (int64_t)gpus * GPU_MILLI);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    check_shape(1, 8, 1, 1);
+    check_shape(5, 8, 1, 5);
+    check_shape(8, 8, 1, 8);
+    check_shape(16, 8, 2, 8);
+    check_shape(12, 8, 2, 6);
+    check_shape(11, 8, 11, 1); /* 2 nodes do not divide it */
+    check_shape(4, 0, 4, 1);
+    check_shape(1000000, 8, 125000, 8);
+    check_shape(0, 8, 1, 0);
+    check_shape(0, 0, 1, 0);
+}
+
+static void test_sizes_in_milli_gpus(void **state)
+{
+    (void)state;
+    const struct gpu_model *h100 = gpu_model_find(TEXT("h100-80gb"));
+    struct request share = {.gpu_milli = 142};
+    struct request memory = {.gpu_memory_mib = h100->memory_mib / 4};
+    struct request third = {.gpu_memory_mib = h100->memory_mib / 3 + 1};
+    struct request mig_1g = {.mig = MIG_1G + 1}, mig_3g = {.mig = MIG_3G + 1};
+    struct request mig_7g = {.mig = MIG_7G + 1}, whole = {.gpus = 8};
+    assert_int_equal(request_gpu_milli(&whole, h100), 8000);
+    assert_int_equal(request_gpu_milli(&share, h100), 142);
+    assert_int_equal(request_gpu_milli(&share, NULL), 142);
+    assert_int_equal(request_gpu_milli(&memory, h100), 250);
+    assert_int_equal(request_gpu_milli(&third, h100), 334); /* rounded up: three would not fit otherwise */
+    assert_int_equal(request_gpu_milli(&memory, NULL), 1000);
+    assert_int_equal(request_gpu_milli(&mig_1g, h100), 142);
+    assert_int_equal(request_gpu_milli(&mig_3g, h100), 500); /* two fill the memory */
+    assert_int_equal(request_gpu_milli(&mig_7g, h100), 1000);
+    assert_int_equal(request_gpu_milli(&mig_1g, NULL), 1000);
+}
+
+static void test_groups_sum_their_minimum(void **state)
+{
+    (void)state;
+    struct job_group more[] = {{{.gpu_milli = 250}, 8, 4}, {{.cpu_milli = 1000}, 3, 3}};
+    struct job job = job_default();
+    job.group_count = 3;
+    job.first = (struct job_group){{.gpus = 2}, 5, 2};
+    job.more = more;
+    assert_null(job_complaint(&job));
+    assert_ptr_equal(job_group(&job, 0), &job.first);
+    assert_ptr_equal(job_group(&job, 2), &more[1]);
+    assert_int_equal(job_gpu_milli(&job), 2 * 2000 + 4 * 250);
+}
+
+/* One change that breaks the law, and a word of the complaint. */
+static void check_complaint(struct job job, const char *word)
+{
+    const char *complaint = job_complaint(&job);
+    assert_non_null(complaint);
+    if (strstr(complaint, word) == NULL)
+        fail_msg("'%s' not in '%s'", word, complaint);
+}
+
+static void test_complaints(void **state)
+{
+    (void)state;
+    struct job sound = job_default(), job;
+    sound.first.request.gpus = 1;
+    assert_null(job_complaint(&sound));
+    job = sound, job.class = JOB_CLASS_COUNT, check_complaint(job, "class");
+    job = sound, job.group_count = 0, check_complaint(job, "groups");
+    job = sound, job.group_count = 2, check_complaint(job, "further groups");
+    job = sound, job.first.count = 0, check_complaint(job, "no members");
+    job = sound, job.first.min_count = 0, check_complaint(job, "minimum");
+    job = sound, job.first.min_count = 2, check_complaint(job, "minimum");
+    job = sound, job.first.request.gpu_milli = 100, check_complaint(job, "more than one way");
+    job = sound, job.first.request.mig = 1, check_complaint(job, "more than one way");
+    job = sound, job.submit = -1, check_complaint(job, "before the start");
+    job = sound, job.limit = 0, check_complaint(job, "limit");
+    job = sound, job.checkpoint.restart = -1, check_complaint(job, "checkpoint");
+    job = sound, job.first.request = (struct request){.gpu_milli = 1000};
+    check_complaint(job, "less than the whole");
+    job = sound, job.first.request = (struct request){.mig = MIG_PROFILE_COUNT + 1};
+    check_complaint(job, "MIG");
+}
+
+static void test_class_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < JOB_CLASS_COUNT; i++)
+        assert_string_equal(job_class_name((enum job_class)i), job_class_names[i]);
+    assert_null(job_class_names[JOB_CLASS_COUNT]);
+    assert_string_equal(job_class_name(JOB_INFERENCE), "inference");
+}
+
+static void test_asks_are_split_over_members(void **state)
+{
+    (void)state;
+    struct job job = job_default();
+    enum ask_field culprit;
+    struct ask ask = {.gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
+    assert_null(ask_shape(&ask, &job, &culprit));
+    assert_int_equal(job.first.count, 4);
+    assert_int_equal(job.first.min_count, 2);
+    assert_int_equal(job.first.request.gpus, 8);
+    assert_int_equal(job.first.request.cpu_milli, 2501); /* rounded up */
+    assert_int_equal(job.first.request.memory_mib, 3);
+    ask = (struct ask){.gpus = 3, .nodes = 2};
+    assert_non_null(ask_shape(&ask, &job, &culprit));
+    assert_int_equal(culprit, ASK_NODES);
+    assert_int_equal(job.first.count, 4); /* as before */
+    ask = (struct ask){.gpus = 3, .min_members = 4};
+    assert_non_null(ask_shape(&ask, &job, &culprit));
+    assert_int_equal(culprit, ASK_MIN_MEMBERS);
+}
+
+static void test_model_masks(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 8);
+    uint64_t absent = UINT64_C(1) << CLUSTER_MODELS_MAX, models;
+    struct text own = text_of(cluster->models[0].name);
+    assert_true(ask_models(cluster, TEXT("")) == 0);
+    assert_true(ask_models(cluster, own) == 1);
+    assert_true(ask_models(cluster, TEXT("no-such-gpu")) == absent);
+    assert_true(ask_models(cluster, TEXT("no-such-gpu|no-other")) == absent);
+    assert_true(ask_both_models(0, 6) == 6);
+    assert_true(ask_both_models(3, 6) == 2);
+    assert_true(ask_both_models(1, 6) == absent);
+    assert_int_equal(ask_mig(cluster, TEXT("1g.10gb"), &models), MIG_1G + 1);
+    assert_true(models == absent); /* the generic model has no MIG */
+    assert_int_equal(ask_mig(cluster, TEXT("9g.1gb"), &models), 0);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default_asks_nothing_and_is_told_so),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_sizes_in_milli_gpus),
+        cmocka_unit_test(test_groups_sum_their_minimum),
+        cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_class_names),
+        cmocka_unit_test(test_asks_are_split_over_members),
+        cmocka_unit_test(test_model_masks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/* tests/unit/test_mig.c -- MIG geometry against nvidia-smi's tables and against brute force.
+ *
+ * The brute force knows only sizes and starts (not masks or tables): it places instances in every
+ * way and counts placed states, maximal ones, and what they come to as multisets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "topologies/mig.h"
+
+enum { SLICES = 8, STATES_MAX = 4096 };
+
+struct row {
+    const char *name;
+    unsigned compute, memory, max_count, sm, ce, dec, jpeg, ofa;
+    const char *gib; /* as nvidia-smi prints it: cut to two digits */
+    const char *starts;
+};
+
+/* nvidia-smi mig -lgip and -lgipp of an H100-80GB SXM. */
+static const struct row h100[MIG_PROFILE_COUNT] = {
+    {"1g.10gb", 1, 1, 7, 16, 1, 1, 1, 0, "9.75", "0123456"},
+    {"1g.10gb+me", 1, 1, 1, 16, 1, 1, 1, 1, "9.75", "0123456"},
+    {"1g.20gb", 1, 2, 4, 26, 1, 1, 1, 0, "19.62", "0246"},
+    {"2g.20gb", 2, 2, 3, 32, 2, 2, 2, 0, "19.62", "024"},
+    {"3g.40gb", 3, 4, 2, 60, 3, 3, 3, 0, "39.50", "04"},
+    {"4g.40gb", 4, 4, 1, 64, 4, 4, 4, 0, "39.50", "0"},
+    {"7g.80gb", 7, 8, 1, 132, 8, 7, 7, 1, "79.25", "0"},
+};
+
+/* NVIDIA MIG user guide: names in the order of the profiles, SMs (0: not known), copy engines. */
+static const struct {
+    enum mig_family family;
+    const char *names[MIG_PROFILE_COUNT];
+    unsigned sm[MIG_PROFILE_COUNT], ce[MIG_PROFILE_COUNT];
+} families[] = {
+    {MIG_A100_40,
+     {"1g.5gb", "1g.5gb+me", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb"},
+     {14, 14, 14, 28, 42, 56, 98},
+     {1, 1, 1, 2, 3, 4, 7}},
+    {MIG_A100_80,
+     {"1g.10gb", "1g.10gb+me", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"},
+     {14, 14, 14, 28, 42, 56, 98},
+     {1, 1, 1, 2, 3, 4, 7}},
+    {MIG_H100_80,
+     {"1g.10gb", "1g.10gb+me", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"},
+     {16, 16, 26, 32, 60, 64, 132},
+     {1, 1, 1, 2, 3, 4, 8}},
+    {MIG_H200_141,
+     {"1g.18gb", "1g.18gb+me", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb"},
+     {16, 16, 26, 32, 60, 64, 132},
+     {1, 1, 1, 2, 3, 4, 8}},
+    {MIG_B200_180,
+     {"1g.23gb", "1g.23gb+me", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb"},
+     {0, 0, 0, 0, 0, 0, 0},
+     {2, 2, 2, 3, 6, 8, 16}},
+};
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static void the_h100_is_as_nvidia_smi_lists_it(void **state)
+{
+    (void)state;
+    const struct mig_profile *profiles = mig_profiles(MIG_H100_80);
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
+        const struct mig_profile *profile = &profiles[p];
+        char gib[16];
+        unsigned hundredths = profile->memory_mib * 100 / 1024;
+        snprintf(gib, sizeof gib, "%u.%02u", hundredths / 100, hundredths % 100);
+        assert_string_equal(profile->name, h100[p].name);
+        assert_int_equal(profile->compute_slices, h100[p].compute);
+        assert_int_equal(profile->memory_slices, h100[p].memory);
+        assert_int_equal(profile->max_count, h100[p].max_count);
+        assert_int_equal(profile->sm_count, h100[p].sm);
+        assert_int_equal(profile->copy_engines, h100[p].ce);
+        assert_int_equal(profile->decoders, h100[p].dec);
+        assert_int_equal(profile->jpeg, h100[p].jpeg);
+        assert_int_equal(profile->ofa, h100[p].ofa);
+        assert_string_equal(gib, h100[p].gib);
+    }
+}
+
+static void every_family_has_its_names_and_the_common_shape(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < FAMILIES; f++) {
+        const struct mig_profile *profiles = mig_profiles(families[f].family);
+        for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
+            assert_string_equal(profiles[p].name, families[f].names[p]);
+            assert_int_equal(profiles[p].sm_count, families[f].sm[p]);
+            assert_int_equal(profiles[p].copy_engines, families[f].ce[p]);
+            assert_int_equal(profiles[p].compute_slices, h100[p].compute);
+            assert_int_equal(profiles[p].memory_slices, h100[p].memory);
+            assert_int_equal(profiles[p].max_count, h100[p].max_count);
+            unsigned starts = 0;
+            for (const char *c = h100[p].starts; *c != '\0'; c++)
+                starts |= 1u << (*c - '0');
+            assert_int_equal(profiles[p].starts, starts);
+        }
+    }
+}
+
+static void profiles_are_found_by_name(void **state)
+{
+    (void)state;
+    assert_null(mig_profiles(MIG_NONE));
+    assert_int_equal(mig_profile_find(MIG_NONE, TEXT("1g.10gb")), -1);
+    for (size_t f = 0; f < FAMILIES; f++)
+        for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+            assert_int_equal(mig_profile_find(families[f].family, text_of(families[f].names[p])),
+                             p);
+    assert_int_equal(mig_profile_find(MIG_A100_40, TEXT("1g.10gb")), MIG_1G_2MEM);
+    assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("1g.5gb")), -1);
+    assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("1g.10gb+m")), -1);
+    assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("")), -1);
+}
+
+static void fit_is_what_a_naive_search_finds_for_every_mask(void **state)
+{
+    (void)state;
+    for (unsigned mask = 0; mask < 256; mask++) {
+        for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
+            unsigned naive = 0;
+            for (const char *c = h100[p].starts; *c != '\0'; c++) {
+                unsigned start = (unsigned)(*c - '0'), is_free = 1;
+                for (unsigned i = start; i < start + h100[p].memory; i++)
+                    is_free &= !(mask >> i & 1);
+                naive |= is_free << start;
+            }
+            assert_int_equal(mig_fit((uint8_t)mask, (enum mig_profile_id)p), naive);
+        }
+    }
+}
+
+static void masks_cover_the_slices_from_their_start(void **state)
+{
+    (void)state;
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
+        for (const char *c = h100[p].starts; *c != '\0'; c++) {
+            unsigned start = (unsigned)(*c - '0'), covered = 0;
+            for (unsigned i = 0; i < SLICES; i++)
+                covered |= (unsigned)(i >= start && i < start + h100[p].memory) << i;
+            assert_int_equal(mig_mask((enum mig_profile_id)p, start), covered);
+        }
+    }
+}
+
+/* ---- layouts, counted ---- */
+
+struct tally {
+    const struct mig_profile *profiles;
+    unsigned allowed;           /* bits of the profiles that take part */
+    uint8_t profile_at[SLICES]; /* profile + 1 that starts there, 0: none */
+    bool taken[SLICES];
+    unsigned states, maximal;
+    unsigned compute_max;
+    uint32_t multisets[STATES_MAX]; /* of maximal states, without repeats */
+    unsigned multiset_count;
+};
+
+static bool can_place(const struct tally *tally, int p, unsigned start)
+{
+    const struct mig_profile *profile = &tally->profiles[p];
+    if (!(tally->allowed >> p & 1) || !(profile->starts >> start & 1))
+        return false;
+    for (unsigned i = start; i < start + profile->memory_slices; i++)
+        if (i >= SLICES || tally->taken[i])
+            return false;
+    return true;
+}
+
+static bool is_maximal(const struct tally *tally)
+{
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+        for (unsigned start = 0; start < SLICES; start++)
+            if (can_place(tally, p, start))
+                return false;
+    return true;
+}
+
+static void note_state(struct tally *tally)
+{
+    uint32_t multiset = 0; /* a hexadecimal digit per profile */
+    unsigned compute = 0;
+    for (unsigned i = 0; i < SLICES; i++) {
+        if (tally->profile_at[i] == 0)
+            continue;
+        multiset += 1u << (4 * (tally->profile_at[i] - 1));
+        compute += tally->profiles[tally->profile_at[i] - 1].compute_slices;
+    }
+    tally->states++;
+    if (compute > tally->compute_max)
+        tally->compute_max = compute;
+    if (!is_maximal(tally))
+        return;
+    tally->maximal++;
+    for (unsigned i = 0; i < tally->multiset_count; i++)
+        if (tally->multisets[i] == multiset)
+            return;
+    tally->multisets[tally->multiset_count++] = multiset;
+}
+
+/* Choose what starts at `slice` and behind it, in every way. */
+static void place_from(struct tally *tally, unsigned slice)
+{
+    if (slice == SLICES) {
+        note_state(tally);
+        return;
+    }
+    place_from(tally, slice + 1); /* nothing starts here */
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
+        if (!can_place(tally, p, slice))
+            continue;
+        unsigned size = tally->profiles[p].memory_slices;
+        tally->profile_at[slice] = (uint8_t)(p + 1);
+        memset(&tally->taken[slice], true, size);
+        place_from(tally, slice + 1);
+        memset(&tally->taken[slice], false, size);
+        tally->profile_at[slice] = 0;
+    }
+}
+
+static void check_counts(unsigned allowed, unsigned states, unsigned maximal, unsigned multisets)
+{
+    for (size_t f = 0; f < FAMILIES; f++) {
+        struct tally tally = {.profiles = mig_profiles(families[f].family), .allowed = allowed};
+        place_from(&tally, 0);
+        assert_int_equal(tally.states, states);
+        assert_int_equal(tally.maximal, maximal);
+        assert_int_equal(tally.multiset_count, multisets);
+        assert_int_equal(tally.compute_max, 7); /* the memory mask alone keeps this */
+    }
+}
+
+#define BASE_PROFILES (1u << MIG_1G | 1u << MIG_2G | 1u << MIG_3G | 1u << MIG_4G | 1u << MIG_7G)
+
+/* 19 are the "19 configurations" of NVIDIA's MIG user guide. */
+static void base_profiles_make_298_states_and_19_layouts(void **state)
+{
+    (void)state;
+    check_counts(BASE_PROFILES, 298, 19, 14);
+}
+
+static void double_memory_makes_723_states_and_78_layouts(void **state)
+{
+    (void)state;
+    check_counts(BASE_PROFILES | 1u << MIG_1G_2MEM, 723, 78, 38);
+}
+
+/* The same search, but through mig_fit and mig_mask, as the ledger will go. */
+static unsigned count_by_mask(uint8_t mask, unsigned from)
+{
+    unsigned count = 1;
+    for (unsigned start = from; start < SLICES; start++)
+        for (unsigned p = 0; p < MIG_PROFILE_COUNT; p++)
+            if ((BASE_PROFILES >> p & 1) && (mig_fit(mask, p) >> start & 1))
+                count += count_by_mask((uint8_t)(mask | mig_mask(p, start)), start + 1);
+    return count;
+}
+
+static void masks_lead_to_the_same_states(void **state)
+{
+    (void)state;
+    assert_int_equal(count_by_mask(0, 0), 298);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_h100_is_as_nvidia_smi_lists_it),
+        cmocka_unit_test(every_family_has_its_names_and_the_common_shape),
+        cmocka_unit_test(profiles_are_found_by_name),
+        cmocka_unit_test(fit_is_what_a_naive_search_finds_for_every_mask),
+        cmocka_unit_test(masks_cover_the_slices_from_their_start),
+        cmocka_unit_test(base_profiles_make_298_states_and_19_layouts),
+        cmocka_unit_test(double_memory_makes_723_states_and_78_layouts),
+        cmocka_unit_test(masks_lead_to_the_same_states),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

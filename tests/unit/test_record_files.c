@@ -1,0 +1,385 @@
+/* tests/unit/test_record_files.c -- a record written, read back, broken and refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/input.h"
+#include "reports/record_read.h"
+#include "reports/result.h"
+#include "sim/record_files.h"
+#include "tests/support/fake_run.h"
+
+static const struct fake_run usual = {.jobs = 3000,
+                                      .gpus = 64,
+                                      .queues = 12,
+                                      .seed = 11,
+                                      .load = 0.9,
+                                      .warmup_s = 3600,
+                                      .price_usd_per_gpu_h = 1.99,
+                                      .rejected_every = 100};
+
+static const char *const nasty_names[] = {"plain",      "with,comma",   "with \"quotes\"",
+                                          "two\nlines", "<script>",     "\xc3\xa9t\xc3\xa9",
+                                          "",           "=1+1",         "\"",
+                                          ",",          "a\"\nb,\"\nc", "tab\there"};
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/windtunnel-test-XXXXXX");
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
+                                        RECORD_TIMELINE_FILE, RESULT_FILE};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unlink(path_of(names[i]));
+    return rmdir(folder); /* fails if anything else was left behind */
+}
+
+static void ok(struct error error)
+{
+    if (error_is(error))
+        fail_msg("%s", error_message(&error));
+}
+
+/* ---- rows as text, to compare them ---- */
+
+struct rows {
+    struct buffer jobs, attempts, samples;
+};
+
+static struct error rows_job(void *self, const struct job_row *row)
+{
+    struct buffer *out = &((struct rows *)self)->jobs;
+    buffer_format(out, "%u|%s|%s|%s|%d|%d|%lld|%u|%d|", row->id, row->name, row->queue, row->user,
+                  row->class, row->priority, (long long)row->gpu_milli, row->members, row->model);
+    const int64_t times[] = {row->submit,      row->eligible,       row->start,
+                             row->end,         row->wait,           row->wait_total,
+                             row->run,         row->work,           row->work_asked,
+                             row->lost_gpu_ns, row->overhead_gpu_ns};
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        buffer_format(out, "%lld ", (long long)times[i]);
+    buffer_format(out, "%d %d %u %d %d\n", row->state, row->reason, row->evictions,
+                  row->sm_active_milli, row->is_counted);
+    return ERROR_OK;
+}
+
+static struct error rows_attempt(void *self, const struct attempt_row *row)
+{
+    buffer_format(&((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld\n",
+                  row->id, row->attempt, (long long)row->start, (long long)row->end,
+                  (long long)row->gpu_milli, row->placement, row->why, row->reason,
+                  (long long)row->saved, (long long)row->lost);
+    return ERROR_OK;
+}
+
+static struct error rows_sample(void *self, const struct timeline_row *row)
+{
+    struct buffer *out = &((struct rows *)self)->samples;
+    buffer_format(out, "%lld %u %u %lld %lld %lld %lld %lld %lu %lu %lu %lu %lu ",
+                  (long long)row->time, row->pending_jobs, row->running_jobs,
+                  (long long)row->pending_gpu_milli, (long long)row->allocated_gpu_milli,
+                  (long long)row->active_gpu_milli, (long long)row->reserved_gpu_milli,
+                  (long long)row->down_gpu_milli, row->submitted, row->started, row->ended,
+                  row->evicted, row->rejected);
+    buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s,
+                  row->reserved_gpu_s, row->down_gpu_s, row->pending_job_s, row->running_job_s,
+                  row->partial_gang_gpu_s);
+    return ERROR_OK;
+}
+
+static struct record_sink rows_sink(struct rows *rows)
+{
+    return (struct record_sink){
+        .self = rows, .on_job = rows_job, .on_attempt = rows_attempt, .on_sample = rows_sample};
+}
+
+static void same(struct buffer *a, struct buffer *b)
+{
+    assert_true(a->length > 0);
+    assert_string_equal(buffer_c_string(a), buffer_c_string(b));
+    buffer_release(a);
+    buffer_release(b);
+}
+
+/* ---- writing ---- */
+
+static void write_manifest(const struct metrics *metrics)
+{
+    struct result_manifest manifest = {.version = "1", .seed = 1, .fingerprint = "f"};
+    ok(result_write(folder, &manifest, metrics, NULL));
+}
+
+/* The whole record of the run; its result.json text goes to `result`. */
+static void write_record(const struct fake_run *run, struct buffer *result)
+{
+    struct record_files *files;
+    ok(record_files_open(&files, folder, fake_run_models));
+    struct record_sink sink = record_files_sink(files);
+    fake_run_feed(run, &sink);
+    ok(record_files_commit(&files));
+    assert_null(files);
+    struct metrics *metrics = metrics_new();
+    sink = metrics_sink(metrics);
+    fake_run_feed(run, &sink);
+    metrics_finish(metrics);
+    write_manifest(metrics);
+    if (result != NULL)
+        metrics_write_json(metrics, result);
+    metrics_free(metrics);
+}
+
+static void rows_and_metrics_come_back(void **state)
+{
+    (void)state;
+    for (int is_nasty = 0; is_nasty < 2; is_nasty++) {
+        struct fake_run run = usual;
+        run.queue_names = is_nasty ? nasty_names : NULL;
+        struct buffer result = {0}, again = {0};
+        struct rows written = {0}, read = {0};
+        struct record_sink sink = rows_sink(&written);
+        fake_run_feed(&run, &sink);
+        write_record(&run, &result);
+        sink = rows_sink(&read);
+        ok(record_read(folder, &sink));
+        same(&written.jobs, &read.jobs);
+        same(&written.attempts, &read.attempts);
+        same(&written.samples, &read.samples);
+
+        struct metrics *metrics = metrics_new();
+        sink = metrics_sink(metrics);
+        ok(record_read(folder, &sink));
+        metrics_finish(metrics);
+        metrics_write_json(metrics, &again);
+        same(&result, &again);
+        metrics_free(metrics);
+    }
+}
+
+static void extreme_rows_come_back(void **state)
+{
+    (void)state;
+    struct job_row job = {.id = 4294967294u,
+                          .name = "x",
+                          .queue = "q",
+                          .user = "",
+                          .class = JOB_INFERENCE,
+                          .priority = INT32_MIN,
+                          .gpu_milli = 1,
+                          .members = UINT32_MAX,
+                          .model = 7,
+                          .submit = 1,
+                          .eligible = TIME_NEVER,
+                          .start = TIME_NS_MAX,
+                          .end = TIME_NS_MAX,
+                          .state = END_LIMIT,
+                          .reason = REASON_HELD,
+                          .wait = 999999999,
+                          .wait_total = INT64_MAX,
+                          .work_asked = 1000000001,
+                          .evictions = UINT32_MAX,
+                          .sm_active_milli = 1000};
+    struct timeline_row sample = {.time = 3,
+                                  .allocated_gpu_s = 0.1,
+                                  .active_gpu_s = 1e-300,
+                                  .pending_job_s = 123456789.123456789,
+                                  .submitted = INT64_MAX};
+    struct rows written = {0}, read = {0};
+    ok(rows_job(&written, &job));
+    ok(rows_sample(&written, &sample));
+    write_record(&usual, NULL); /* for its result.json */
+    struct record_files *files;
+    ok(record_files_open(&files, folder, NULL));
+    struct record_sink sink = record_files_sink(files);
+    ok(sink.on_job(sink.self, &job));
+    ok(sink.on_sample(sink.self, &sample));
+    ok(record_files_commit(&files));
+    sink = rows_sink(&read);
+    ok(record_read(folder, &sink));
+    same(&written.jobs, &read.jobs);
+    same(&written.samples, &read.samples);
+    assert_int_equal(read.attempts.length, 0);
+}
+
+static void what_is_discarded_never_appears(void **state)
+{
+    (void)state;
+    write_record(&usual, NULL);
+    struct stat before, after;
+    assert_int_equal(stat(path_of(RECORD_JOBS_FILE), &before), 0);
+    struct record_files *files;
+    ok(record_files_open(&files, folder, fake_run_models));
+    struct record_sink sink = record_files_sink(files);
+    struct fake_run other = usual;
+    other.seed = 12;
+    fake_run_feed(&other, &sink);
+    record_files_discard(&files);
+    assert_null(files);
+    assert_int_equal(stat(path_of(RECORD_JOBS_FILE), &after), 0);
+    assert_true(before.st_ino == after.st_ino && before.st_size == after.st_size);
+    record_files_discard(&files); /* NULL is fine */
+}
+
+/* ---- refusals ---- */
+
+/* Replace the first `from` of a record file by `to` (the file is plain text afterwards, which is read as well). */
+static void edit(const char *name, const char *from, const char *to)
+{
+    struct buffer text = {0};
+    struct input *input;
+    ok(input_open(&input, path_of(name), NULL));
+    struct text line;
+    bool has;
+    for (ok(input_line(input, &line, &has)); has; ok(input_line(input, &line, &has))) {
+        buffer_text(&text, line);
+        buffer_char(&text, '\n');
+    }
+    input_close(input);
+    const char *place = strstr(buffer_c_string(&text), from);
+    assert_non_null(place);
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    size_t before = (size_t)(place - text.bytes);
+    fwrite(text.bytes, 1, before, file);
+    fputs(to, file);
+    fwrite(place + strlen(from), 1, text.length - before - strlen(from), file);
+    assert_int_equal(fclose(file), 0);
+    buffer_release(&text);
+}
+
+/* Reading must fail with this kind, saying all the pieces. */
+static void check_refused(enum error_kind kind, const char *piece, const char *other)
+{
+    struct rows rows = {0};
+    struct record_sink sink = rows_sink(&rows);
+    struct error error = record_read(folder, &sink);
+    char *text = error_text_new(&error);
+    if (error.kind != kind || strstr(text, piece) == NULL || strstr(text, other) == NULL)
+        fail_msg("expected kind %d with '%s' and '%s', got %d: %s", kind, piece, other, error.kind,
+                 text);
+    free(text);
+    error_release(&error);
+    buffer_release(&rows.jobs);
+    buffer_release(&rows.attempts);
+    buffer_release(&rows.samples);
+}
+
+static void an_edited_field_is_named_with_its_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *from, *to, *place, *what;
+    } cases[] = {
+        {RECORD_JOBS_FILE, "\n0,job-13,", "\n-1,job-13,", "jobs.csv.zst:2:1", "job_id"},
+        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "26 fields"},
+        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,\"job\"-13,", "jobs.csv.zst:2:3", "closing quote"},
+        {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
+        {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
+        {RECORD_JOBS_FILE, "h100-80gb", "h100", "jobs.csv.zst:", "gpu_model"},
+        {RECORD_JOBS_FILE, "queue,user", "queue,users", "jobs.csv.zst:1", "'user' is missing"},
+        {RECORD_JOBS_FILE, "queue,user", "queue,queue", "jobs.csv.zst:1", "twice"},
+        {RECORD_ATTEMPTS_FILE, "ended", "endet", "attempts.csv.zst:2:", "why"},
+        {RECORD_TIMELINE_FILE, "\n3600,", "\n36e0x,", "timeline.csv.zst:3:1", "time_s"},
+        {RECORD_TIMELINE_FILE, "\n7200,", "\n72,", "timeline.csv.zst:4:1", "before the row above"},
+        {RESULT_FILE, "\"end_s\": ", "\"end_s\": -", "result.json:", "end_s"},
+        {RESULT_FILE, "\"facts\"", "\"fact\"", "result.json:", "fact"},
+        {RESULT_FILE, "\"schema_version\": 1", "\"schema_version\": 2", "result.json:1",
+         "schema_version"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_record(&usual, NULL);
+        edit(cases[i].file, cases[i].from, cases[i].to);
+        check_refused(ERROR_DATA, cases[i].place, cases[i].what);
+    }
+}
+
+static void columns_are_found_by_name(void **state)
+{
+    (void)state;
+    write_record(&usual, NULL);
+    edit(RECORD_ATTEMPTS_FILE, "placement,why,",
+         "why,placement,"); /* now every row has them swapped */
+    check_refused(ERROR_DATA, "attempts.csv.zst:2:", "why");
+}
+
+static void a_truncated_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
+                                        RECORD_TIMELINE_FILE};
+    for (size_t i = 0; i < 3; i++) {
+        write_record(&usual, NULL);
+        struct stat status;
+        assert_int_equal(stat(path_of(names[i]), &status), 0);
+        assert_int_equal(truncate(path_of(names[i]), status.st_size - 9), 0);
+        check_refused(ERROR_DATA, names[i], "");
+    }
+}
+
+static void a_missing_file_is_named(void **state)
+{
+    (void)state;
+    static const char *const names[] = {RESULT_FILE, RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
+                                        RECORD_TIMELINE_FILE};
+    for (size_t i = 0; i < 4; i++) {
+        write_record(&usual, NULL);
+        assert_int_equal(unlink(path_of(names[i])), 0);
+        check_refused(ERROR_IO, names[i], folder);
+    }
+}
+
+static struct error refuse(void *self, const struct job_row *row)
+{
+    (void)self;
+    (void)row;
+    return error_new(ERROR_INTERNAL, "no more, please");
+}
+
+static void the_sink_s_error_comes_out(void **state)
+{
+    (void)state;
+    write_record(&usual, NULL);
+    struct record_sink sink = {.on_job = refuse};
+    struct error error = record_read(folder, &sink);
+    assert_int_equal(error.kind, ERROR_INTERNAL);
+    assert_string_equal(error_message(&error), "no more, please");
+    error_release(&error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(columns_are_found_by_name, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_truncated_file_is_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_named, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(the_sink_s_error_comes_out, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+#include "tools/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFRESH_S 0.2
+
+static double wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void progress_begin(struct progress *progress, bool is_wanted)
+{
+    *progress = (struct progress){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
+}
+
+double progress_elapsed_s(const struct progress *progress)
+{
+    return wall_s() - progress->started_s;
+}
+
+/* How much of the run is done, 0 if nothing tells. */
+static double done_ratio(const struct engine_progress *state)
+{
+    if (state->end != TIME_NEVER && state->end > 0)
+        return (double)state->now / (double)state->end;
+    return state->total_jobs > 0 ? (double)state->finished / (double)state->total_jobs : 0;
+}
+
+void progress_show(void *self, const struct engine_progress *state)
+{
+    struct progress *progress = self;
+    double now = wall_s(), elapsed = now - progress->started_s, done = done_ratio(state);
+    if (!progress->is_on || now - progress->shown_s < REFRESH_S)
+        return;
+    progress->shown_s = now;
+    progress->is_shown = true;
+    fprintf(stderr, "\r\033[K%8.1f days simulated  %10llu jobs  %7.0f thousand jobs/s",
+            time_to_seconds(state->now) / 86400, (unsigned long long)state->submitted,
+            elapsed > 0 ? (double)state->submitted / elapsed / 1e3 : 0);
+    if (done > 0.01)
+        fprintf(stderr, "  %5.1f %%  %4.0f s left", done * 100, elapsed * (1 - done) / done);
+    fflush(stderr);
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_shown)
+        fputs("\r\033[K", stderr);
+    progress->is_shown = false;
+}

@@ -1,0 +1,52 @@
+/* What all verbs share. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/verbs.h"
+
+static char *const *arguments;
+
+char *const *tool_arguments(void)
+{
+    return arguments;
+}
+
+void tool_set_arguments(char *const *typed)
+{
+    arguments = typed;
+}
+
+struct scenario_options tool_scenario_options(const struct args *args)
+{
+    struct scenario_options options = {.path = args_operand(args, 0),
+                                       .trace = args_string(args, "trace"),
+                                       .format = args_string(args, "format"),
+                                       .cluster = args_string(args, "cluster"),
+                                       .policy = args_string(args, "policy"),
+                                       .seed = args_string(args, "seed")};
+    options.sets = args_list(args, "set", &options.set_count);
+    return options;
+}
+
+int tool_fail(struct error *error)
+{
+    char *text = error_text_new(error);
+    int status = error_exit_status(error->kind);
+    fputs(text != NULL ? text : "error: out of memory\n", stderr);
+    free(text);
+    error_release(error);
+    return status;
+}
+
+int tool_print(struct buffer *out)
+{
+    int status = 0;
+    errno = 0;
+    if (fwrite(out->bytes, 1, out->length, stdout) != out->length || fflush(stdout) != 0) {
+        struct error error = error_io("write", "standard output", errno);
+        status = tool_fail(&error);
+    }
+    buffer_release(out);
+    return status;
+}

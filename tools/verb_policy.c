@@ -1,0 +1,84 @@
+/* windtunnel policy list, policy show: the presets and the policies of each seam. */
+#include <string.h>
+
+#include "base/json.h"
+#include "policies/order/order.h"
+#include "policies/placement/placements.h"
+#include "policies/preemption/preemption.h"
+#include "policies/presets.h"
+#include "policies/quota/quota.h"
+#include "tools/verbs.h"
+
+static void line(struct buffer *out, const char *name, const char *summary)
+{
+    buffer_format(out, "  %-14s %s\n", name, summary);
+}
+
+/* The "summary" of a preset's JSON; the presets are our own and parse. */
+static void preset_line(struct buffer *out, const struct policy_preset_text *preset)
+{
+    struct json_doc *doc;
+    struct error error = json_doc_parse(&doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
+    if (error_is(error)) {
+        line(out, preset->name, error_message(&error));
+        error_release(&error);
+        return;
+    }
+    struct json_value root = json_doc_root(doc, &error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    line(out, preset->name, json_get_string(&object, "summary", ""));
+    json_doc_free(doc);
+}
+
+static int list(const struct args *args)
+{
+    (void)args;
+    struct buffer out = {0};
+    buffer_string(&out, "presets (--policy NAME)\n");
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+        preset_line(&out, preset);
+    buffer_string(&out, "\nquota: may this queue have it\n");
+    for (size_t i = 0; quota_policies[i] != NULL; i++)
+        line(&out, quota_policies[i]->name, quota_policies[i]->summary);
+    buffer_string(&out, "\norder: who is next (a chain, first difference wins)\n");
+    for (size_t i = 0; order_policies[i] != NULL; i++)
+        line(&out, order_policies[i]->name, order_policies[i]->summary);
+    buffer_string(&out, "\nplacement: where\n");
+    for (size_t i = 0; placement_policies[i] != NULL; i++)
+        line(&out, placement_policies[i]->name, placement_policies[i]->summary);
+    buffer_string(&out, "\npreemption: who gives way\n");
+    for (size_t i = 0; preemption_policies[i] != NULL; i++)
+        line(&out, preemption_policies[i]->name, preemption_policies[i]->summary);
+    return tool_print(&out);
+}
+
+static int show(const struct args *args)
+{
+    const char *name = args_operand(args, 0);
+    struct buffer out = {0};
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+        if (strcmp(preset->name, name) == 0) {
+            buffer_bytes(&out, preset->text, preset->length);
+            return tool_print(&out);
+        }
+    struct error error = error_new(ERROR_USAGE, "there is no policy preset '%s'", name);
+    error_set_hint(&error, "`windtunnel policy list` lists them");
+    return tool_fail(&error);
+}
+
+const struct args_verb verb_policy_list = {
+    .name = "policy list",
+    .summary = "the presets, and the policies of each seam",
+    .synopsis = "",
+    .run = list,
+};
+
+const struct args_verb verb_policy_show = {
+    .name = "policy show",
+    .summary = "print a preset as JSON, to start a policy file from",
+    .synopsis = "PRESET",
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = show,
+};

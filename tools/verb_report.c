@@ -1,0 +1,61 @@
+/* windtunnel report: a record folder, read again and reported again. */
+#include "reports/html.h"
+#include "reports/metrics.h"
+#include "reports/record_read.h"
+#include "reports/result.h"
+#include "reports/table.h"
+#include "tools/verbs.h"
+
+static struct error report(const struct args *args, struct metrics *metrics, struct buffer *out)
+{
+    const char *folder = args_operand(args, 0);
+    struct record_sink sink = metrics_sink(metrics);
+    struct result result;
+    TRY(record_read(folder, &sink));
+    metrics_finish(metrics);
+    if (args_flag(args, "json")) {
+        buffer_char(out, '{');
+        metrics_write_json(metrics, out);
+        buffer_string(out, "}\n");
+    } else {
+        table_run(metrics, NULL, out);
+    }
+    if (!args_flag(args, "html"))
+        return ERROR_OK;
+    TRY(result_read(&result, folder));
+    struct error error = html_write(folder, metrics, &result.manifest, NULL);
+    result_release(&result);
+    return error;
+}
+
+static int run_report(const struct args *args)
+{
+    struct metrics *metrics = metrics_new();
+    struct buffer out = {0};
+    struct error error = report(args, metrics, &out);
+    metrics_free(metrics);
+    if (error_is(error)) {
+        buffer_release(&out);
+        return tool_fail(&error);
+    }
+    return tool_print(&out);
+}
+
+static const struct args_option options[] = {
+    {.name = "json", .help = "Print the metrics as JSON, as they stand in result.json."},
+    {.name = "html", .help = "Write DIR/report.html again."},
+    {0},
+};
+
+const struct args_verb verb_report = {
+    .name = "report",
+    .summary = "report again on the record of a run",
+    .synopsis = "DIR [OPTION]...",
+    .description = (const char *const[]){"Reads the files of a record and computes every metric anew, by the same "
+                                         "code as the run did.",
+                                         NULL},
+    .options = options,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_report,
+};

@@ -1,0 +1,235 @@
+/* windtunnel run: one simulation, from scenario to table and record. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "base/output.h"
+#include "reports/html.h"
+#include "reports/metrics.h"
+#include "reports/result.h"
+#include "reports/table.h"
+#include "sim/record_files.h"
+#include "tools/progress.h"
+#include "tools/verbs.h"
+
+static volatile sig_atomic_t caught_signal;
+
+/* The first signal ends the run with a partial report, the second ends the program. */
+static void on_signal(int number)
+{
+    caught_signal = number;
+    signal(number, SIG_DFL);
+}
+
+struct run {
+    const struct args *args;
+    struct scenario scenario;
+    struct job_source *source;
+    struct metrics *metrics;
+    struct record_files *files; /* NULL without --out */
+    struct engine_result result;
+    struct progress progress;
+    const char *out; /* NULL: no record */
+    char *const *arguments;
+};
+
+static struct error simulate(struct run *run)
+{
+    const char *model_names[CLUSTER_MODELS_MAX + 1] = {NULL};
+    const struct cluster *cluster = run->scenario.cluster;
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        model_names[m] = cluster->models[m].name;
+    struct record_sink sinks[2] = {metrics_sink(run->metrics)};
+    size_t sink_count = 1;
+    if (run->out != NULL) {
+        TRY(record_files_open(&run->files, run->out, model_names));
+        sinks[sink_count++] = record_files_sink(run->files);
+    }
+    struct engine_config config = {.cluster = cluster,
+                                   .source = run->source,
+                                   .policy = &run->scenario.policy,
+                                   .world = run->scenario.world,
+                                   .seed = run->scenario.seed,
+                                   .sinks = sinks,
+                                   .sink_count = sink_count,
+                                   .is_checked = args_flag(run->args, "check"),
+                                   .stop = &caught_signal,
+                                   .on_progress = progress_show,
+                                   .progress_self = &run->progress};
+    TRY(engine_run(&config, &run->result));
+    metrics_finish(run->metrics);
+    return run->files != NULL ? record_files_commit(&run->files) : ERROR_OK;
+}
+
+static void fill_host(const struct run *run, struct result_host *host, char system[256], char started[32])
+{
+    struct utsname name;
+    struct rusage usage;
+    time_t now = time(NULL) - (time_t)progress_elapsed_s(&run->progress);
+    struct tm utc;
+    *host = (struct result_host){.compiler = __VERSION__, .wall_s = progress_elapsed_s(&run->progress)};
+    if (uname(&name) == 0) {
+        snprintf(system, 256, "%s %s %s", name.sysname, name.release, name.machine);
+        host->system = system;
+    }
+    if (gmtime_r(&now, &utc) != NULL && strftime(started, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
+        host->started = started;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        host->memory_peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+        host->cpu_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    }
+}
+
+static struct error write_record(const struct run *run, const struct result_manifest *manifest)
+{
+    struct result_host host;
+    char system[256], started[32];
+    struct html_options options = {.cluster = run->scenario.cluster->name, .policy = run->scenario.policy.name};
+    fill_host(run, &host, system, started);
+    TRY(html_write(run->out, run->metrics, manifest, &options));
+    return result_write(run->out, manifest, run->metrics, &host); /* last: its presence says the record is whole */
+}
+
+static struct error finish_record(const struct run *run)
+{
+    struct result_input inputs[3];
+    size_t count = 0;
+    char fingerprint[17], scenario_digest[33];
+    const char *path = args_operand(run->args, 0);
+    const struct workload_facts *facts = job_source_facts(run->source);
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)run->result.fingerprint);
+    if (path != NULL) {
+        TRY(input_digest(path, scenario_digest));
+        inputs[count++] = (struct result_input){"scenario", path, scenario_digest};
+    }
+    if (run->scenario.cluster_path[0] != '\0')
+        inputs[count++] = (struct result_input){"cluster", run->scenario.cluster_path, run->scenario.cluster_digest};
+    if (run->scenario.workload.trace != NULL)
+        inputs[count++] = (struct result_input){"trace", run->scenario.workload.trace, facts->digest};
+    struct result_manifest manifest = {.version = WINDTUNNEL_VERSION,
+                                       .seed = run->scenario.seed,
+                                       .fingerprint = fingerprint,
+                                       .arguments = (const char *const *)run->arguments,
+                                       .inputs = inputs,
+                                       .input_count = count,
+                                       .scenario_json = run->scenario.resolved};
+    return write_record(run, &manifest);
+}
+
+static struct error run_all(struct run *run)
+{
+    struct scenario_options options = tool_scenario_options(run->args);
+    if (options.path == NULL && options.trace == NULL && options.set_count == 0)
+        return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, or a trace with --trace");
+    TRY(scenario_load(&run->scenario, &options));
+    TRY(scenario_open(&run->scenario, &run->source));
+    run->metrics = metrics_new();
+    TRY(simulate(run));
+    return run->out != NULL ? finish_record(run) : ERROR_OK;
+}
+
+static int print_table(const struct run *run)
+{
+    struct buffer out = {0};
+    struct table_options options = {.cluster = run->scenario.cluster->name, .policy = run->scenario.policy.name};
+    double elapsed = progress_elapsed_s(&run->progress);
+    table_run(run->metrics, &options, &out);
+    if (!args_flag(run->args, "quiet")) {
+        fprintf(stderr, "%llu jobs in %.2f s: %.0f thousand jobs/s; fingerprint %016llx\n",
+                (unsigned long long)run->result.submitted, elapsed,
+                (double)run->result.submitted / (elapsed > 0 ? elapsed : 1e-9) / 1e3,
+                (unsigned long long)run->result.fingerprint);
+        if (run->out != NULL)
+            fprintf(stderr, "record in %s\n", run->out);
+    }
+    return tool_print(&out);
+}
+
+/* Say once what was turned away or skipped. */
+static int warn(const struct run *run)
+{
+    const struct workload_facts *facts = job_source_facts(run->source);
+    if (facts->bad_line_count > 0)
+        fprintf(stderr, "warning: %llu unreadable lines of the trace were skipped\n",
+                (unsigned long long)facts->bad_line_count);
+    if (run->result.never_fits == 0)
+        return 0;
+    fprintf(stderr, "warning: %llu jobs were rejected (NeverFits): no state of this cluster could hold them\n",
+            (unsigned long long)run->result.never_fits);
+    return args_flag(run->args, "strict") ? error_exit_status(ERROR_DATA) : 0;
+}
+
+static void release(struct run *run)
+{
+    record_files_discard(&run->files);
+    metrics_free(run->metrics);
+    job_source_close(run->source);
+    scenario_release(&run->scenario);
+}
+
+static int run_verb(const struct args *args)
+{
+    struct run run = {.args = args, .out = args_string(args, "out"), .arguments = tool_arguments()};
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    progress_begin(&run.progress, !args_flag(args, "quiet"));
+    struct error error = run_all(&run);
+    progress_end(&run.progress);
+    int status;
+    if (error_is(error)) {
+        status = tool_fail(&error);
+    } else {
+        status = print_table(&run);
+        int warned = warn(&run);
+        status = status != 0 ? status : warned;
+    }
+    release(&run);
+    if (caught_signal != 0) {
+        signal(caught_signal, SIG_DFL);
+        raise(caught_signal);
+    }
+    return status;
+}
+
+static const struct args_option options[] = {
+    SCENARIO_OPTIONS,
+    {.name = "out", .letter = 'o', .metavar = "DIR",
+     .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, timeline.csv.zst and "
+             "report.html. Files of an earlier record are replaced."},
+    {.name = "check", .help = "Verify every invariant at every instant of simulated time; slow."},
+    {.name = "strict", .help = "Exit with status 3 if a job was rejected because it can never fit."},
+    {.name = "quiet", .letter = 'q', .help = "Print the table only: no progress, no summary."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel run scenarios/h100-500x8.json --out out/main", "The main scenario, with its record."},
+    {"windtunnel run --trace jobs.csv.zst --cluster topologies/dgx-h100-500.json --policy fifo --set workload.load=0.9",
+     "A trace of your own at 90 % load."},
+    {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550", "What if there were 50 more nodes?"},
+    {0},
+};
+
+const struct args_verb verb_run = {
+    .name = "run",
+    .summary = "simulate a scenario and report",
+    .synopsis = "[SCENARIO] [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Replays or synthesizes the workload of a scenario on its cluster under its policy and prints what came "
+            "of it. Without SCENARIO the options must name at least a trace and a cluster.",
+            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are partial, and the "
+            "signal is raised again.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_max = 1,
+    .run = run_verb,
+};

@@ -1,0 +1,309 @@
+/* topologies/cluster.c -- construction of a cluster: interned types, numbered nodes, the fabric's counts. */
+#include "topologies/cluster.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topologies/cluster_build.h"
+
+uint8_t cluster_model_of(const struct cluster *cluster, struct text name)
+{
+    for (uint32_t i = 0; i < cluster->model_count; i++)
+        if (gpu_model_is(&cluster->models[i], name))
+            return (uint8_t)i;
+    return CLUSTER_MODELS_MAX;
+}
+
+void cluster_free(struct cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    arena_release(&cluster->arena);
+    mem_free(cluster);
+}
+
+void cluster_build_init(struct cluster_build *build, struct text name)
+{
+    *build = (struct cluster_build){.cluster = mem_zalloc(1, sizeof *build->cluster),
+                                    .node_names = names_new()};
+    struct cluster *cluster = build->cluster;
+    cluster->name = arena_copy(&cluster->arena, name);
+    cluster->models = arena_alloc_array(&cluster->arena, CLUSTER_MODELS_MAX, struct gpu_model);
+}
+
+void cluster_build_release(struct cluster_build *build)
+{
+    cluster_free(build->cluster);
+    names_free(build->node_names);
+    mem_free(build->types);
+    mem_free(build->pools);
+    mem_free(build->nodes);
+    *build = (struct cluster_build){0};
+}
+
+static const char *const *copy_aliases(struct arena *arena, const char *const *aliases)
+{
+    size_t count = 0;
+    while (aliases != NULL && aliases[count] != NULL)
+        count++;
+    const char **copy = arena_alloc_array(arena, count + 1, const char *);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = arena_copy(arena, text_of(aliases[i]));
+    return copy;
+}
+
+uint8_t cluster_build_model(struct cluster_build *build, const struct gpu_model *model)
+{
+    struct cluster *cluster = build->cluster;
+    uint8_t known = cluster_model_of(cluster, text_of(model->name));
+    if (known != CLUSTER_MODELS_MAX || cluster->model_count == CLUSTER_MODELS_MAX)
+        return known;
+    struct gpu_model *copy = &cluster->models[cluster->model_count];
+    *copy = *model;
+    copy->name = arena_copy(&cluster->arena, text_of(model->name));
+    copy->source = arena_copy(&cluster->arena, text_of(model->source));
+    copy->aliases = copy_aliases(&cluster->arena, model->aliases);
+    return (uint8_t)cluster->model_count++;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    return strcmp(((const struct label *)a)->key, ((const struct label *)b)->key);
+}
+
+static bool labels_equal(const struct node_type *a, const struct node_type *b)
+{
+    if (a->label_count != b->label_count)
+        return false;
+    for (uint32_t i = 0; i < a->label_count; i++)
+        if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
+            strcmp(a->labels[i].value, b->labels[i].value) != 0)
+            return false;
+    return true;
+}
+
+static bool types_equal(const struct node_type *a, const struct node_type *b)
+{
+    return a->gpu_count == b->gpu_count && a->model == b->model && a->cpu_milli == b->cpu_milli &&
+           a->memory_mib == b->memory_mib && labels_equal(a, b);
+}
+
+/* A copy with the labels in the order of their keys, so that equal sets compare equal. */
+static const struct label *copy_labels(struct arena *arena, const struct node_type *type)
+{
+    struct label *copy = arena_alloc_array(arena, type->label_count, struct label);
+    for (uint32_t i = 0; i < type->label_count; i++) {
+        copy[i].key = arena_copy(arena, text_of(type->labels[i].key));
+        copy[i].value = arena_copy(arena, text_of(type->labels[i].value));
+    }
+    if (type->label_count > 1)
+        qsort(copy, type->label_count, sizeof *copy, compare_labels);
+    return copy;
+}
+
+static uint32_t intern_type(struct cluster_build *build, struct node_type type)
+{
+    struct cluster *cluster = build->cluster;
+    type.labels = copy_labels(&cluster->arena, &type);
+    type.node_count = 0;
+    for (uint32_t i = 0; i < cluster->type_count; i++)
+        if (types_equal(&build->types[i], &type))
+            return i;
+    MEM_GROW(build->types, build->type_capacity, cluster->type_count + 1u);
+    build->types[cluster->type_count] = type;
+    return cluster->type_count++;
+}
+
+/* Until the rails are known gpu_rail holds the NIC. */
+static void lay_inside(struct node_pool *pool, const struct pool_spec *spec)
+{
+    unsigned gpus = spec->type.gpu_count;
+    memset(pool->gpu_rail, NIC_BY_INDEX, sizeof pool->gpu_rail);
+    memset(pool->gpu_island, NVLINK_NONE, sizeof pool->gpu_island);
+    for (unsigned i = 0; i < gpus; i++) {
+        pool->gpu_numa[i] = (uint8_t)(i * spec->numa_count / gpus);
+        if (spec->inside != NULL) {
+            pool->gpu_numa[i] = spec->inside->gpu_numa[i];
+            pool->gpu_rail[i] = spec->inside->gpu_nic[i];
+        }
+        if (spec->island_gpus != 0)
+            pool->gpu_island[i] = (uint8_t)(i / spec->island_gpus);
+    }
+}
+
+void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spec)
+{
+    struct cluster *cluster = build->cluster;
+    assert(spec->type.gpu_count <= NODE_GPUS_MAX && spec->numa_count >= 1);
+    MEM_GROW(build->pools, build->pool_capacity, cluster->pool_count + 1u);
+    struct node_pool *pool = &build->pools[cluster->pool_count++];
+    *pool = (struct node_pool){.name = arena_copy(&cluster->arena, spec->name),
+                               .first = cluster->node_count,
+                               .type = intern_type(build, spec->type),
+                               .nic_count = spec->nic_count,
+                               .numa_count = spec->numa_count,
+                               .price_usd_per_gpu_h = spec->price_usd_per_gpu_h};
+    lay_inside(pool, spec);
+}
+
+bool cluster_build_node(struct cluster_build *build, struct text name)
+{
+    struct cluster *cluster = build->cluster;
+    assert(cluster->pool_count > 0 && cluster->node_count < CLUSTER_NODES_MAX);
+    if (names_add(build->node_names, name) != cluster->node_count)
+        return false;
+    struct node_pool *pool = &build->pools[cluster->pool_count - 1];
+    struct node_type *type = &build->types[pool->type];
+    MEM_GROW(build->nodes, build->node_capacity, cluster->node_count + 1u);
+    build->nodes[cluster->node_count++] = (struct node){.type = pool->type,
+                                                        .pool = cluster->pool_count - 1,
+                                                        .first_gpu = cluster->gpu_count,
+                                                        .name = arena_copy(&cluster->arena, name)};
+    pool->node_count++;
+    type->node_count++;
+    cluster->gpu_count += type->gpu_count;
+    cluster->cpu_milli += type->cpu_milli;
+    cluster->memory_mib += type->memory_mib;
+    return true;
+}
+
+struct fabric fabric_default(void)
+{
+    return (struct fabric){.nodes_per_unit = FABRIC_NODES_PER_UNIT,
+                           .rails = FABRIC_DERIVE,
+                           .leaves = FABRIC_DERIVE,
+                           .spines = FABRIC_DERIVE,
+                           .cores = FABRIC_DERIVE,
+                           .rail_bytes_per_s = FABRIC_NDR_GBPS * 1e9 / 8,
+                           .leaf_oversubscription = 1,
+                           .spine_oversubscription = 1};
+}
+
+static uint32_t switches_for(double cables, unsigned ports)
+{
+    return (uint32_t)ceil(cables / ports);
+}
+
+/* Reproduces all four rows (4, 8, 16, 32 units) of DGX H100 SuperPOD RA-11333, table 3: up to 64
+ * leaves every spine reaches each of them with all its ports; beyond, half of its ports go up. */
+void fabric_derive_switches(struct fabric *fabric)
+{
+    const uint32_t half = FABRIC_SWITCH_PORTS / 2;
+    double down = (double)fabric->unit_count * fabric->nodes_per_unit * fabric->rails;
+    double up = down / fabric->leaf_oversubscription;
+    if (fabric->leaves == FABRIC_DERIVE)
+        fabric->leaves =
+            fabric->unit_count * fabric->rails * ((fabric->nodes_per_unit + half - 1) / half);
+    bool has_cores = fabric->leaves > FABRIC_SWITCH_PORTS;
+    if (fabric->spines == FABRIC_DERIVE) {
+        fabric->spines = switches_for(up, has_cores ? half : FABRIC_SWITCH_PORTS);
+        if (fabric->leaves == 1)
+            fabric->spines = 0;
+    }
+    if (fabric->cores == FABRIC_DERIVE)
+        fabric->cores = has_cores && fabric->spines != 0
+                            ? switches_for(up / fabric->spine_oversubscription, FABRIC_SWITCH_PORTS)
+                            : 0;
+}
+
+/* One rail per NIC of the best-connected node; a NIC per GPU where the file does not count them. */
+static uint32_t derive_rails(const struct cluster_build *build)
+{
+    uint32_t rails = 1;
+    for (uint32_t i = 0; i < build->cluster->pool_count; i++) {
+        const struct node_pool *pool = &build->pools[i];
+        uint32_t nics = pool->nic_count != 0 ? pool->nic_count : build->types[pool->type].gpu_count;
+        if (nics > rails)
+            rails = nics;
+    }
+    return rails;
+}
+
+/* NICs become known with the rails, and with them the rail of each GPU. */
+static void lay_rails(struct cluster_build *build, uint32_t rails)
+{
+    for (uint32_t i = 0; i < build->cluster->pool_count; i++) {
+        struct node_pool *pool = &build->pools[i];
+        unsigned gpus = build->types[pool->type].gpu_count;
+        if (pool->nic_count == 0)
+            pool->nic_count = (uint8_t)rails;
+        for (unsigned gpu = 0; gpu < NODE_GPUS_MAX; gpu++) {
+            unsigned nic = pool->gpu_rail[gpu];
+            if (nic == NIC_BY_INDEX)
+                nic = gpu < gpus ? gpu * pool->nic_count / gpus : 0;
+            pool->gpu_rail[gpu] = (uint8_t)(nic % rails);
+        }
+    }
+}
+
+static uint32_t number_units(struct cluster_build *build, uint32_t nodes_per_unit)
+{
+    uint32_t unit = 0, filled = 0;
+    for (uint32_t i = 0; i < build->cluster->node_count; i++) {
+        struct node *node = &build->nodes[i];
+        bool begins_pool = i > 0 && node->pool != build->nodes[i - 1].pool;
+        if (filled == nodes_per_unit || (begins_pool && !build->units_span_pools)) {
+            unit++;
+            filled = 0;
+        }
+        node->unit = unit;
+        filled++;
+    }
+    return unit + 1;
+}
+
+static void *move_to_arena(struct arena *arena, const void *array, size_t count, size_t size)
+{
+    void *copy = arena_alloc_many(arena, count, size);
+    memcpy(copy, array, count * size);
+    return copy;
+}
+
+struct cluster *cluster_build_finish(struct cluster_build *build, const struct fabric *fabric)
+{
+    struct cluster *cluster = build->cluster;
+    assert(cluster->node_count > 0);
+    if (cluster->model_count == 0)
+        cluster_build_model(build, gpu_model_find(TEXT("generic")));
+    cluster->fabric = *fabric;
+    if (cluster->fabric.rails == FABRIC_DERIVE)
+        cluster->fabric.rails = derive_rails(build);
+    lay_rails(build, cluster->fabric.rails);
+    cluster->fabric.unit_count = number_units(build, cluster->fabric.nodes_per_unit);
+    fabric_derive_switches(&cluster->fabric);
+    struct arena *arena = &cluster->arena;
+    cluster->types = move_to_arena(arena, build->types, cluster->type_count, sizeof *build->types);
+    cluster->pools = move_to_arena(arena, build->pools, cluster->pool_count, sizeof *build->pools);
+    cluster->nodes = move_to_arena(arena, build->nodes, cluster->node_count, sizeof *build->nodes);
+    build->cluster = NULL;
+    return cluster;
+}
+
+struct cluster *cluster_uniform_new(uint32_t node_count, uint16_t gpus)
+{
+    assert(node_count >= 1 && node_count <= CLUSTER_NODES_MAX && gpus <= NODE_GPUS_MAX);
+    struct cluster_build build;
+    cluster_build_init(&build, TEXT("uniform"));
+    uint8_t model = cluster_build_model(&build, gpu_model_find(TEXT("generic")));
+    struct pool_spec spec = {.name = TEXT("pool"),
+                             .type = {.gpu_count = gpus,
+                                      .model = model,
+                                      .cpu_milli = CLUSTER_AMPLE_CPU_MILLI,
+                                      .memory_mib = CLUSTER_AMPLE_MEMORY_MIB},
+                             .numa_count = 1};
+    cluster_build_pool(&build, &spec);
+    for (uint32_t i = 0; i < node_count; i++) {
+        char name[16];
+        int length = snprintf(name, sizeof name, "n%u", i);
+        bool is_new = cluster_build_node(&build, (struct text){name, (size_t)length});
+        assert(is_new);
+        (void)is_new;
+    }
+    struct fabric fabric = fabric_default();
+    struct cluster *cluster = cluster_build_finish(&build, &fabric);
+    cluster_build_release(&build);
+    return cluster;
+}

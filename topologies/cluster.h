@@ -1,0 +1,132 @@
+/* topologies/cluster.h -- what there is: nodes, their GPUs and the fabric between them.
+ *
+ * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can
+ * tell apart (same GPU model and count, CPUs, memory, labels), whatever their pool; a unit is a scalable
+ * unit or rack (the nodes under one group of leaves); a rail is the i-th NIC of every node.
+ *
+ * Law: built once, then const.  Nodes are numbered 0..node_count-1 in the order of the file,
+ * their GPUs node by node: gpu_id = node.first_gpu + index.
+ *
+ *   struct cluster *cluster;
+ *   TRY(cluster_load(&cluster, "topologies/dgx-h100-500.json"));
+ *
+ * It does not: hold state (policies/ledger.h) or know who uses what.
+ */
+#ifndef TOPOLOGIES_CLUSTER_H
+#define TOPOLOGIES_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "topologies/gpu_model.h"
+
+typedef uint32_t node_id;
+typedef uint32_t gpu_id;
+
+#define NODE_NONE UINT32_MAX
+
+enum {
+    NODE_GPUS_MAX = 16,
+    CLUSTER_MODELS_MAX = 63, /* a request names models as bits of a 64-bit mask; bit 63: a model not here */
+    CLUSTER_NODES_MAX = 1000000,
+};
+
+struct label {
+    const char *key;
+    const char *value;
+};
+
+/* What is equal for all nodes of a type. */
+struct node_type {
+    uint16_t gpu_count;      /* 0..NODE_GPUS_MAX */
+    uint8_t model;           /* index into cluster.models; of a node without GPUs: 0 */
+    uint32_t cpu_milli;
+    uint32_t memory_mib;
+    uint32_t node_count;
+    const struct label *labels;
+    uint32_t label_count;
+};
+
+struct node_pool {
+    const char *name;
+    node_id first;
+    uint32_t node_count;
+    uint32_t type;             /* index into cluster.types */
+    uint8_t nic_count;         /* per node; default: one per rail */
+    uint8_t numa_count;        /* >= 1 */
+    uint8_t gpu_numa[NODE_GPUS_MAX];   /* the NUMA node of each GPU */
+    uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of each GPU's nearest NIC */
+    uint8_t gpu_island[NODE_GPUS_MAX]; /* GPUs with the same number share NVLink; 255: no NVLink */
+    double price_usd_per_gpu_h; /* 0: unknown */
+};
+
+struct node {
+    uint32_t type;
+    uint32_t pool;
+    uint32_t unit;     /* scalable unit or rack, from 0 */
+    gpu_id first_gpu;
+    const char *name;
+};
+
+/* Leaf, spine, core.  Counts of switches are derived from the units unless the file gives them. */
+struct fabric {
+    uint32_t unit_count;
+    uint32_t nodes_per_unit;
+    uint32_t rails;               /* per node; 1 if not rail-optimised */
+    uint32_t leaves, spines, cores; /* 0: that tier is absent */
+    double rail_bytes_per_s;      /* of one NIC, one direction */
+    double leaf_oversubscription; /* down/up, >= 1; 1: non-blocking */
+    double spine_oversubscription;
+};
+
+struct cluster {
+    const char *name;
+    struct gpu_model *models;
+    uint32_t model_count;
+    struct node_type *types;
+    uint32_t type_count;
+    struct node_pool *pools;
+    uint32_t pool_count;
+    struct node *nodes;
+    uint32_t node_count;
+    uint32_t gpu_count;
+    uint64_t cpu_milli, memory_mib; /* sums */
+    struct fabric fabric;
+    struct arena arena; /* owns everything above */
+};
+
+static inline const struct node_type *cluster_node_type(const struct cluster *cluster, node_id node)
+{
+    return &cluster->types[cluster->nodes[node].type];
+}
+
+static inline uint16_t cluster_node_gpus(const struct cluster *cluster, node_id node)
+{
+    return cluster_node_type(cluster, node)->gpu_count;
+}
+
+/* Index of the model of that name or alias among the cluster's; 63 if it has none. */
+uint8_t cluster_model_of(const struct cluster *cluster, struct text name);
+
+/* Build from JSON (topologies/README says every field).  Fails through the value's sticky error, then NULL.
+ * read_hwloc: how a pool's "hwloc" file is read; NULL refuses such pools (the scheduler library needs no hwloc). */
+struct cluster_inside { /* one node as seen from inside */
+    uint16_t gpu_count;
+    uint32_t cpu_milli, memory_mib;
+    uint8_t nic_count, numa_count;
+    uint8_t gpu_numa[NODE_GPUS_MAX];
+    uint8_t gpu_nic[NODE_GPUS_MAX]; /* the nearest NIC of each GPU, below nic_count; 255: not told */
+    char gpu_model[64]; /* "" if the export does not tell */
+};
+typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
+struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);
+
+/* For tests and generated clusters: `node_count` nodes of `gpus` GPUs, ample CPU and memory, generic model. */
+struct cluster *cluster_uniform_new(uint32_t node_count, uint16_t gpus);
+
+void cluster_free(struct cluster *cluster);
+
+#endif

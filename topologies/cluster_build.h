@@ -1,0 +1,77 @@
+/* topologies/cluster_build.h -- a cluster under construction, for the readers in this folder.
+ *
+ * Models, then a pool, then its nodes, pool after pool; last finish, which counts, lays the fabric
+ * and hands the cluster over.
+ *
+ * Law: types are interned (equal ones share an index); node names are unique.
+ *
+ *   struct cluster_build build;
+ *   cluster_build_init(&build, TEXT("small"));
+ *   cluster_build_pool(&build, &spec, &inside);
+ *   for (...) cluster_build_node(&build, name);
+ *   cluster = cluster_build_finish(&build, &fabric);
+ *   cluster_build_release(&build);
+ */
+#ifndef TOPOLOGIES_CLUSTER_BUILD_H
+#define TOPOLOGIES_CLUSTER_BUILD_H
+
+#include "base/names.h"
+#include "topologies/cluster.h"
+
+enum {
+    NIC_BY_INDEX = UINT8_MAX,   /* gpu_nic: spread the NICs evenly over the GPUs */
+    NVLINK_NONE = UINT8_MAX,    /* node_pool.gpu_island */
+    FABRIC_NODES_PER_UNIT = 32, /* DGX H100 SuperPOD RA-11333: 32 nodes in a scalable unit */
+    FABRIC_SWITCH_PORTS = 64,   /* the same: 64 x 400 Gb/s, half of them down in leaf and spine */
+};
+
+#define FABRIC_DERIVE   UINT32_MAX /* a count of switches to be derived */
+#define FABRIC_NDR_GBPS 400.0      /* NVIDIA NDR InfiniBand, one port */
+
+/* "Ample": of what no file speaks, a node has more than all jobs together ask. */
+#define CLUSTER_AMPLE_CPU_MILLI  UINT32_C(1000000000) /* a million CPUs */
+#define CLUSTER_AMPLE_MEMORY_MIB (UINT32_C(1) << 30)  /* 1 PiB */
+
+struct cluster_build {
+    struct cluster *cluster; /* owned until finish; its arrays are not set yet */
+    struct node_type *types;
+    struct node_pool *pools;
+    struct node *nodes;
+    size_t type_capacity, pool_capacity, node_capacity;
+    struct names *node_names;
+    bool units_span_pools; /* else every pool begins a new unit */
+};
+
+struct pool_spec {
+    struct text name;
+    struct node_type type; /* labels in any order, borrowed */
+    uint8_t nic_count;     /* 0: one per rail */
+    uint8_t numa_count;
+    uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
+    const struct cluster_inside *inside; /* NUMA node and NIC of each GPU; NULL: spread evenly */
+    double price_usd_per_gpu_h;
+};
+
+void cluster_build_init(struct cluster_build *build, struct text name);
+void cluster_build_release(struct cluster_build *build); /* frees what finish did not hand over */
+
+/* The index of a copy of `model` in the cluster, by its name; CLUSTER_MODELS_MAX if there are too many. */
+uint8_t cluster_build_model(struct cluster_build *build, const struct gpu_model *model);
+
+/* Begin a pool; nodes that follow belong to it. */
+void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spec);
+
+/* Append a node to the last pool; false if a node of that name is there already. */
+bool cluster_build_node(struct cluster_build *build, struct text name);
+
+/* The fabric that nothing is known of: nodes_per_unit, rails and switch counts are derived at the end. */
+struct fabric fabric_default(void);
+
+/* Leaves, spines and cores of a fabric of 64-port switches, where they are FABRIC_DERIVE.
+ * unit_count, nodes_per_unit, rails and the oversubscriptions must be set. */
+void fabric_derive_switches(struct fabric *fabric);
+
+/* Count, number units and rails, complete the fabric.  There is at least one node.  The caller owns the result. */
+struct cluster *cluster_build_finish(struct cluster_build *build, const struct fabric *fabric);
+
+#endif

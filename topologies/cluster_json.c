@@ -1,0 +1,470 @@
+/* topologies/cluster_json.c -- a cluster from its JSON tree (topologies/README.md names every field). */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "topologies/cluster.h"
+#include "topologies/cluster_build.h"
+
+enum {
+    MILLI = 1000,
+    MIB_PER_GB = 1024, /* as users count: an 80 GB GPU holds 80 x 1024 MiB */
+    LABELS_MAX = 64,
+    MEMORY_GB_MAX = 1 << 20,
+    GPU_MEMORY_GB_MAX = 1 << 16,
+    NICS_MAX = 16,
+    NUMA_MAX = 16,
+    RAILS_MAX = 16,
+    SWITCHES_MAX = 10000000,
+    NODE_NAME_MAX = 256,
+};
+
+struct reading {
+    struct cluster_build *build;
+    struct gpu_model *own_models; /* of the file; strings borrowed from the document */
+    uint32_t own_model_count;
+    struct names *pool_names;
+    cluster_read_inside_fn *read_hwloc;
+    struct arena scratch;
+};
+
+/* A pool as its object says, before it has nodes. */
+struct pool_draft {
+    struct pool_spec spec;
+    struct cluster_inside inside; /* from hwloc; used if spec.inside points here */
+    int64_t node_count;
+    const char *node_name;
+};
+
+static bool has_failed(const struct json_object *object)
+{
+    return error_is(*object->value.error);
+}
+
+static uint32_t mib_of_gb(double gb)
+{
+    return (uint32_t)llround(gb * MIB_PER_GB);
+}
+
+/* ---- GPU models ---- */
+
+static const struct gpu_model *find_model(const struct reading *reading, struct text name)
+{
+    for (uint32_t i = 0; i < reading->own_model_count; i++)
+        if (gpu_model_is(&reading->own_models[i], name))
+            return &reading->own_models[i];
+    return gpu_model_find(name);
+}
+
+static void hint_nearest_model(const struct reading *reading, struct text name, struct error *error)
+{
+    const char *names[2 * CLUSTER_MODELS_MAX + 1];
+    size_t count = 0;
+    uint32_t built_in_count;
+    const struct gpu_model *built_in = gpu_model_table(&built_in_count);
+    for (uint32_t i = 0; i < built_in_count && i < CLUSTER_MODELS_MAX; i++)
+        names[count++] = built_in[i].name;
+    for (uint32_t i = 0; i < reading->own_model_count; i++)
+        names[count++] = reading->own_models[i].name;
+    names[count] = NULL;
+    const char *nearest = text_nearest(name, names);
+    if (nearest != NULL)
+        error_set_hint(error, "did you mean '%s'?", nearest);
+    else
+        error_set_hint(error, "define it under 'gpu_models', or take 'generic'");
+}
+
+static const char *const *read_aliases(struct reading *reading, struct json_object *object)
+{
+    struct json_value array = json_member(object, "aliases");
+    size_t count = array.node == NULL ? 0 : json_array_count(&array);
+    const char **aliases = arena_alloc_array(&reading->scratch, count + 1, const char *);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        const char *alias = json_value_string(&item);
+        if (alias == NULL || has_failed(object))
+            break;
+        if (find_model(reading, text_of(alias)) != NULL)
+            json_fail(&item, "there is a GPU model called '%s' already", alias);
+        aliases[i] = alias;
+    }
+    return aliases;
+}
+
+/* The MIG family of the built-in model named by "mig". */
+static enum mig_family read_mig_family(struct json_object *object)
+{
+    const char *like = json_get_string(object, "mig_like", NULL);
+    if (like == NULL)
+        return MIG_NONE;
+    const struct gpu_model *model = gpu_model_find(text_of(like));
+    if (model != NULL && model->mig != MIG_NONE)
+        return model->mig;
+    struct json_value value = json_member(object, "mig_like");
+    json_fail(&value, "'%s' is no built-in GPU model with MIG", like);
+    return MIG_NONE;
+}
+
+static const char *lower_case(struct arena *arena, const char *name)
+{
+    char *copy = arena_copy(arena, text_of(name));
+    for (char *c = copy; *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'Z')
+            *c = (char)(*c + ('a' - 'A'));
+    return copy;
+}
+
+static void read_model(struct reading *reading, const struct json_value *value)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    json_need(&object, "name");
+    json_need(&object, "memory_gb");
+    struct gpu_model model = {0};
+    const char *name = json_get_string(&object, "name", "");
+    struct json_value name_value = json_member(&object, "name");
+    if (!has_failed(&object) && name[0] == '\0')
+        json_fail(&name_value, "a GPU model needs a name that is not empty");
+    if (!has_failed(&object) && find_model(reading, text_of(name)) != NULL)
+        json_fail(&name_value, "there is a GPU model called '%s' already", name);
+    model.name = lower_case(&reading->scratch, name);
+    model.memory_mib = mib_of_gb(json_get_real(&object, "memory_gb", 1, GPU_MEMORY_GB_MAX, 1));
+    model.sm_count = (uint16_t)json_get_int(&object, "sm_count", 0, UINT16_MAX, 0);
+    model.power_w = (uint16_t)json_get_int(&object, "power_w", 0, UINT16_MAX, 0);
+    model.bf16_tflops = json_get_real(&object, "bf16_tflops", 0, 1e9, 0);
+    model.memory_bytes_per_s = json_get_real(&object, "memory_gb_per_s", 0, 1e9, 0) * 1e9;
+    model.nvlink_bytes_per_s = json_get_real(&object, "nvlink_gb_per_s", 0, 1e9, 0) * 1e9;
+    model.mig = read_mig_family(&object);
+    model.source = json_get_string(&object, "source", "the cluster file");
+    model.aliases = read_aliases(reading, &object);
+    json_object_close(&object);
+    if (!has_failed(&object))
+        reading->own_models[reading->own_model_count++] = model;
+}
+
+static void read_models(struct reading *reading, struct json_object *root)
+{
+    struct json_value array = json_member(root, "gpu_models");
+    size_t count = array.node == NULL ? 0 : json_array_count(&array);
+    if (count > CLUSTER_MODELS_MAX) {
+        json_fail(&array, "at most %d GPU models are possible, got %zu", CLUSTER_MODELS_MAX, count);
+        return;
+    }
+    reading->own_models = arena_alloc_array(&reading->scratch, count, struct gpu_model);
+    for (size_t i = 0; i < count && !has_failed(root); i++) {
+        struct json_value item = json_array_item(&array, i);
+        read_model(reading, &item);
+    }
+}
+
+/* ---- pools ---- */
+
+static void read_labels(struct reading *reading, struct json_object *pool, struct node_type *type)
+{
+    struct json_value value = json_member(pool, "labels");
+    if (value.node == NULL)
+        return;
+    struct json_object labels;
+    json_object_open(&labels, &value);
+    struct label *list = arena_alloc_array(&reading->scratch, LABELS_MAX, struct label);
+    const char *key;
+    for (size_t i = 0; !has_failed(pool) && (key = json_object_key(&labels, i)) != NULL; i++) {
+        if (i == LABELS_MAX) {
+            json_fail(&value, "at most %d labels are possible", LABELS_MAX);
+            return;
+        }
+        list[i] = (struct label){key, json_get_string(&labels, key, "")};
+        type->label_count = (uint32_t)i + 1;
+    }
+    type->labels = list;
+    json_object_close(&labels);
+}
+
+static void read_inside(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
+{
+    const char *path = json_get_string(pool, "hwloc", NULL);
+    if (path == NULL || has_failed(pool))
+        return;
+    struct json_value value = json_member(pool, "hwloc");
+    if (reading->read_hwloc == NULL) {
+        json_fail(&value, "hwloc files cannot be read here");
+        error_set_hint(pool->value.error, "write out 'gpus_per_node', 'cpus' and 'memory_gb'");
+        return;
+    }
+    struct error error = reading->read_hwloc(path, &draft->inside);
+    if (error_is(error)) {
+        enum error_kind kind = error.kind; /* a file that is missing stays an I/O error */
+        json_fail(&value, "%s", error_message(&error));
+        pool->value.error->kind = kind;
+        error_release(&error);
+        return;
+    }
+    draft->spec.inside = &draft->inside;
+}
+
+/* A count that the hwloc file tells may be repeated, not contradicted.  0: not told. */
+static int64_t read_count(struct json_object *pool, const char *key, int64_t low, int64_t high,
+                          bool is_told, int64_t told)
+{
+    int64_t count = json_get_int(pool, key, low, high, told);
+    if (is_told && count != told && !has_failed(pool)) {
+        struct json_value value = json_member(pool, key);
+        json_fail(&value, "'%s' is %lld, but the hwloc file has %lld", key, (long long)count,
+                  (long long)told);
+    }
+    return count;
+}
+
+static const struct gpu_model *read_pool_model(const struct reading *reading,
+                                               struct json_object *pool,
+                                               const struct pool_draft *draft)
+{
+    struct json_value place = json_member(pool, "gpu_model");
+    const char *name = json_get_string(pool, "gpu_model", NULL);
+    bool is_told = draft->spec.inside != NULL && draft->inside.gpu_model[0] != '\0';
+    if (name == NULL) {
+        name = is_told ? draft->inside.gpu_model : "generic";
+        place = pool->value;
+    } else if (draft->spec.type.gpu_count == 0) {
+        json_fail(&place, "nodes without GPUs have no 'gpu_model'");
+        return NULL;
+    }
+    const struct gpu_model *model = find_model(reading, text_of(name));
+    if (model == NULL && !has_failed(pool)) {
+        json_fail(&place, "unknown GPU model '%s'", name);
+        hint_nearest_model(reading, text_of(name), pool->value.error);
+    }
+    return model;
+}
+
+static void read_gpus(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
+{
+    bool is_told = draft->spec.inside != NULL;
+    struct node_type *type = &draft->spec.type;
+    if (!is_told)
+        json_need(pool, "gpus_per_node");
+    type->gpu_count = (uint16_t)read_count(pool, "gpus_per_node", 0, NODE_GPUS_MAX, is_told,
+                                           draft->inside.gpu_count);
+    double nvlink_bytes_per_s = 0;
+    const struct gpu_model *model = has_failed(pool) ? NULL : read_pool_model(reading, pool, draft);
+    if (model != NULL && type->gpu_count > 0) {
+        type->model = cluster_build_model(reading->build, model);
+        nvlink_bytes_per_s = model->nvlink_bytes_per_s;
+        if (type->model == CLUSTER_MODELS_MAX)
+            json_fail(&pool->value, "more than %d GPU models in one cluster", CLUSTER_MODELS_MAX);
+    }
+    int64_t all = nvlink_bytes_per_s > 0 && type->gpu_count > 1 ? type->gpu_count : 0;
+    int64_t island = json_get_int(pool, "nvlink_island", 0, NODE_GPUS_MAX, all);
+    struct json_value value = json_member(pool, "nvlink_island");
+    if (island == 1 || (island > 1 && (type->gpu_count == 0 || type->gpu_count % island != 0)))
+        json_fail(&value, "'nvlink_island' must be 0 or divide the %u GPUs of a node, got %lld",
+                  type->gpu_count, (long long)island);
+    else if (island > 1 && model != NULL && nvlink_bytes_per_s <= 0)
+        json_fail(&value, "GPU model '%s' has no NVLink", model->name);
+    draft->spec.island_gpus = (uint8_t)island;
+}
+
+static void read_host(struct json_object *pool, struct pool_draft *draft)
+{
+    const struct cluster_inside *inside = draft->spec.inside;
+    struct node_type *type = &draft->spec.type;
+    bool is_told = inside != NULL;
+    type->cpu_milli =
+        (uint32_t)json_get_scaled(pool, "cpus", MILLI, 1, CLUSTER_AMPLE_CPU_MILLI,
+                                  is_told ? inside->cpu_milli : CLUSTER_AMPLE_CPU_MILLI);
+    type->memory_mib = is_told ? inside->memory_mib : CLUSTER_AMPLE_MEMORY_MIB;
+    if (json_has(pool, "memory_gb"))
+        type->memory_mib =
+            mib_of_gb(json_get_real(pool, "memory_gb", 1.0 / MIB_PER_GB, MEMORY_GB_MAX, 1));
+    bool tells_nics = is_told && inside->nic_count > 0;
+    draft->spec.nic_count = (uint8_t)read_count(pool, "nics", 1, NICS_MAX, tells_nics,
+                                                tells_nics ? inside->nic_count : 0);
+    draft->spec.numa_count = (uint8_t)read_count(pool, "numa_nodes", 1, NUMA_MAX, is_told,
+                                                 is_told ? inside->numa_count : 1);
+}
+
+static struct text read_pool_name(struct reading *reading, struct json_object *pool)
+{
+    char *other = arena_alloc(&reading->scratch, 32);
+    snprintf(other, 32, "pool%u", reading->build->cluster->pool_count);
+    struct text name = text_of(json_get_string(pool, "name", other));
+    struct json_value value = json_has(pool, "name") ? json_member(pool, "name") : pool->value;
+    if (has_failed(pool))
+        return name;
+    if (name.length == 0)
+        json_fail(&value, "a pool's name must not be empty");
+    else if (names_add(reading->pool_names, name) != reading->build->cluster->pool_count)
+        json_fail(&value, "there is a pool named '%.*s' already", (int)name.length, name.at);
+    return name;
+}
+
+/* The pattern must hold "%u" once, or "%0Wu" (W a digit), and no other '%'. */
+static bool is_node_pattern(const char *pattern)
+{
+    const char *percent = strchr(pattern, '%');
+    if (percent == NULL || strlen(pattern) > NODE_NAME_MAX / 2)
+        return false;
+    const char *next = percent + 1;
+    if (next[0] == '0' && next[1] >= '1' && next[1] <= '9')
+        next += 2;
+    return *next == 'u' && strchr(next, '%') == NULL;
+}
+
+static const char *read_node_name(struct json_object *pool)
+{
+    const char *pattern = json_get_string(pool, "node_name", "n%u");
+    struct json_value value = json_member(pool, "node_name");
+    if (!has_failed(pool) && !is_node_pattern(pattern)) {
+        json_fail(&value, "'node_name' must hold %%u (or %%04u) once, got \"%s\"", pattern);
+        error_set_hint(pool->value.error, "the node's number in the cluster stands for it");
+    }
+    return pattern;
+}
+
+static struct text node_name(const char *pattern, uint32_t number, char name[NODE_NAME_MAX])
+{
+    const char *percent = strchr(pattern, '%');
+    int prefix_length = (int)(percent - pattern);
+    int width = percent[1] == '0' ? percent[2] - '0' : 0;
+    const char *suffix = percent + (width != 0 ? 4 : 2);
+    int length =
+        snprintf(name, NODE_NAME_MAX, "%.*s%0*u%s", prefix_length, pattern, width, number, suffix);
+    assert(length < NODE_NAME_MAX);
+    return (struct text){name, (size_t)length};
+}
+
+static void add_nodes(struct reading *reading, const struct json_value *value,
+                      const struct pool_draft *draft)
+{
+    cluster_build_pool(reading->build, &draft->spec);
+    for (int64_t i = 0; i < draft->node_count; i++) {
+        char name[NODE_NAME_MAX];
+        struct text text = node_name(draft->node_name, reading->build->cluster->node_count, name);
+        if (!cluster_build_node(reading->build, text)) {
+            json_fail(value, "there is a node named '%s' already", name);
+            error_set_hint(value->error, "give the pool another 'node_name'");
+            return;
+        }
+    }
+}
+
+static void read_pool(struct reading *reading, const struct json_value *value)
+{
+    struct json_object pool;
+    struct pool_draft draft = {0};
+    json_object_open(&pool, value);
+    draft.spec.name = read_pool_name(reading, &pool);
+    json_need(&pool, "nodes");
+    draft.node_count = json_get_int(&pool, "nodes", 1, CLUSTER_NODES_MAX, 1);
+    struct json_value count_value = json_member(&pool, "nodes");
+    read_inside(reading, &pool, &draft);
+    read_gpus(reading, &pool, &draft);
+    read_host(&pool, &draft);
+    read_labels(reading, &pool, &draft.spec.type);
+    draft.spec.price_usd_per_gpu_h = json_get_real(&pool, "price_usd_per_gpu_h", 0, 1e6, 0);
+    draft.node_name = read_node_name(&pool);
+    json_object_close(&pool);
+    if (has_failed(&pool))
+        return;
+    if (reading->build->cluster->node_count + draft.node_count > CLUSTER_NODES_MAX)
+        json_fail(&count_value, "more than %d nodes in one cluster", CLUSTER_NODES_MAX);
+    else
+        add_nodes(reading, value, &draft);
+}
+
+static void read_pools(struct reading *reading, struct json_object *root)
+{
+    json_need(root, "pools");
+    struct json_value array = json_member(root, "pools");
+    if (has_failed(root))
+        return;
+    size_t count = json_array_count(&array);
+    if (count == 0)
+        json_fail(&array, "a cluster needs at least one pool");
+    for (size_t i = 0; i < count && !has_failed(root); i++) {
+        struct json_value item = json_array_item(&array, i);
+        read_pool(reading, &item);
+    }
+}
+
+/* ---- fabric ---- */
+
+static uint32_t read_switches(struct json_object *object, const char *key, int64_t low)
+{
+    if (!json_has(object, key))
+        return FABRIC_DERIVE;
+    return (uint32_t)json_get_int(object, key, low, SWITCHES_MAX, low);
+}
+
+static struct fabric read_fabric(struct json_object *object)
+{
+    struct fabric fabric = fabric_default();
+    fabric.nodes_per_unit = (uint32_t)json_get_int(object, "nodes_per_unit", 1, CLUSTER_NODES_MAX,
+                                                   FABRIC_NODES_PER_UNIT);
+    if (json_has(object, "rails"))
+        fabric.rails = (uint32_t)json_get_int(object, "rails", 1, RAILS_MAX, 1);
+    fabric.rail_bytes_per_s =
+        json_get_real(object, "rail_gbps", 1e-3, 1e5, FABRIC_NDR_GBPS) * 1e9 / 8;
+    fabric.leaves = read_switches(object, "leaves", 1);
+    fabric.spines = read_switches(object, "spines", 0);
+    fabric.cores = read_switches(object, "cores", 0);
+    fabric.leaf_oversubscription = json_get_real(object, "leaf_oversubscription", 1, 1000, 1);
+    fabric.spine_oversubscription = json_get_real(object, "spine_oversubscription", 1, 1000, 1);
+    return fabric;
+}
+
+/* What can be judged only when the units are known. */
+static void check_fabric(struct json_object *object, const struct fabric *fabric)
+{
+    struct json_value leaves = json_member(object, "leaves");
+    struct json_value spines = json_member(object, "spines");
+    struct json_value cores = json_member(object, "cores");
+    uint32_t leaves_min = fabric->unit_count * fabric->rails;
+    if (fabric->leaves < leaves_min)
+        json_fail(&leaves, "%u units of %u rails need at least %u leaves, got %u",
+                  fabric->unit_count, fabric->rails, leaves_min, fabric->leaves);
+    else if (fabric->spines == 0 && fabric->unit_count > 1)
+        json_fail(&spines, "without spines the %u units are not connected", fabric->unit_count);
+    else if (fabric->spines == 0 && fabric->cores != 0)
+        json_fail(&cores, "cores without spines connect nothing");
+}
+
+static struct cluster *finish(struct reading *reading, struct json_object *root)
+{
+    struct json_value value = json_member(root, "fabric");
+    if (value.node == NULL) {
+        struct fabric fabric = fabric_default();
+        return cluster_build_finish(reading->build, &fabric);
+    }
+    struct json_object object;
+    json_object_open(&object, &value);
+    struct fabric fabric = read_fabric(&object);
+    json_object_close(&object);
+    if (has_failed(root))
+        return NULL;
+    struct cluster *cluster = cluster_build_finish(reading->build, &fabric);
+    check_fabric(&object, &cluster->fabric);
+    return cluster;
+}
+
+struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc)
+{
+    struct json_object root;
+    json_object_open(&root, value);
+    const char *name = json_get_string(&root, "name", "cluster");
+    struct cluster_build build;
+    cluster_build_init(&build, text_of(name));
+    struct reading reading = {.build = &build, .pool_names = names_new(), .read_hwloc = read_hwloc};
+    read_models(&reading, &root);
+    read_pools(&reading, &root);
+    struct cluster *cluster = has_failed(&root) ? NULL : finish(&reading, &root);
+    json_object_close(&root);
+    names_free(reading.pool_names);
+    arena_release(&reading.scratch);
+    cluster_build_release(&build);
+    if (!error_is(*value->error))
+        return cluster;
+    cluster_free(cluster);
+    return NULL;
+}

@@ -1,0 +1,24 @@
+/* topologies/cluster_load.h -- a cluster from a file: JSON, or a node list in openb's CSV columns (plain or zstd).
+ *
+ * The node list has the columns sn,cpu_milli,memory_mib,gpu,model; every line is a node, in the file's
+ * order; models that are not known become generic ones of that name.
+ * Needs base/input.h (zstd) and hwloc, which the scheduler library does not.
+ */
+#ifndef TOPOLOGIES_CLUSTER_LOAD_H
+#define TOPOLOGIES_CLUSTER_LOAD_H
+
+#include "topologies/cluster.h"
+
+/* Relative hwloc paths inside the file count from the file's folder. */
+struct error cluster_load(struct cluster **out, const char *path) MUST_CHECK;
+
+/* As cluster_load for JSON, but leave the tree for overrides first: *doc is owned by the caller. */
+struct error cluster_load_doc(struct json_doc **doc, const char *path) MUST_CHECK;
+
+/* True if the file holds a node list rather than JSON (looks at its first line). */
+struct error cluster_is_node_list(const char *path, bool *is) MUST_CHECK;
+
+/* One node's inside from `lstopo --of xml`: a cluster_read_inside_fn. */
+struct error hwloc_read_inside(const char *path, struct cluster_inside *out) MUST_CHECK;
+
+#endif

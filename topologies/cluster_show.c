@@ -1,0 +1,386 @@
+/* topologies/cluster_show.c -- a cluster drawn as text. */
+#include "topologies/cluster_show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "topologies/cluster_build.h"
+#include "topologies/mig.h"
+
+enum {
+    ROWS_MAX = 40,     /* longer tables show their first and last rows */
+    NAME_RUNS_MAX = 6, /* pieces of a folded list of names */
+    MIB_PER_GB = 1024,
+};
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void put_gb(struct buffer *out, uint64_t memory_mib)
+{
+    if (memory_mib % MIB_PER_GB == 0)
+        buffer_format(out, "%llu GB", (unsigned long long)(memory_mib / MIB_PER_GB));
+    else
+        buffer_format(out, "%.1f GB", (double)memory_mib / MIB_PER_GB);
+}
+
+static void put_host(struct buffer *out, uint64_t cpu_milli, uint64_t memory_mib, uint64_t nodes)
+{
+    if (cpu_milli >= nodes * CLUSTER_AMPLE_CPU_MILLI) {
+        buffer_string(out, "ample CPUs, ");
+    } else {
+        buffer_scaled(out, (int64_t)cpu_milli, 1000);
+        buffer_string(out, " CPUs, ");
+    }
+    if (memory_mib >= nodes * CLUSTER_AMPLE_MEMORY_MIB)
+        buffer_string(out, "ample memory");
+    else
+        put_gb(out, memory_mib);
+}
+
+/* ---- names, folded: n[0-31],x7 ---- */
+
+struct numbered {
+    size_t prefix_length;
+    size_t digit_count; /* 0: no number at the end, or one too long */
+    uint64_t number;
+};
+
+static struct numbered split_name(const char *name)
+{
+    size_t length = strlen(name), start = length;
+    while (start > 0 && name[start - 1] >= '0' && name[start - 1] <= '9')
+        start--;
+    struct numbered split = {.prefix_length = start, .digit_count = length - start};
+    if (split.digit_count > 15)
+        split.digit_count = 0;
+    for (size_t i = start; split.digit_count != 0 && i < length; i++)
+        split.number = split.number * 10 + (uint64_t)(name[i] - '0');
+    return split;
+}
+
+/* n9 n10 and n09 n10 follow; n9 n010 do not. */
+static bool follows(const char *name, const char *next)
+{
+    struct numbered a = split_name(name), b = split_name(next);
+    if (a.digit_count == 0 || b.digit_count == 0 || a.prefix_length != b.prefix_length ||
+        memcmp(name, next, a.prefix_length) != 0 || b.number != a.number + 1)
+        return false;
+    return a.digit_count == b.digit_count ||
+           (b.digit_count == a.digit_count + 1 && next[b.prefix_length] != '0');
+}
+
+static void put_names(struct buffer *out, const struct cluster *cluster, node_id first,
+                      uint32_t count)
+{
+    node_id end = first + count;
+    for (unsigned run = 0; first < end; run++) {
+        if (run == NAME_RUNS_MAX) {
+            buffer_format(out, ",+%u", end - first);
+            return;
+        }
+        node_id last = first;
+        while (last + 1 < end && follows(cluster->nodes[last].name, cluster->nodes[last + 1].name))
+            last++;
+        const char *name = cluster->nodes[first].name;
+        size_t prefix = split_name(name).prefix_length;
+        if (run > 0)
+            buffer_char(out, ',');
+        if (last == first)
+            buffer_string(out, name);
+        else
+            buffer_format(out, "%.*s[%s-%s]", (int)prefix, name, name + prefix,
+                          cluster->nodes[last].name + prefix);
+        first = last + 1;
+    }
+}
+
+/* ---- totals and pools ---- */
+
+static void show_totals(const struct cluster *cluster, struct buffer *out)
+{
+    buffer_format(out, "%s: %u node%s, %u GPU%s, ", cluster->name, cluster->node_count,
+                  plural(cluster->node_count), cluster->gpu_count, plural(cluster->gpu_count));
+    put_host(out, cluster->cpu_milli, cluster->memory_mib, cluster->node_count);
+    buffer_char(out, '\n');
+}
+
+static int width_of_pool_names(const struct cluster *cluster)
+{
+    size_t width = strlen("pool");
+    for (uint32_t i = 0; i < cluster->pool_count; i++)
+        if (strlen(cluster->pools[i].name) > width)
+            width = strlen(cluster->pools[i].name);
+    return width > 40 ? 40 : (int)width;
+}
+
+static const char *model_name(const struct cluster *cluster, const struct node_type *type)
+{
+    return type->gpu_count == 0 ? "-" : cluster->models[type->model].name;
+}
+
+static void put_labels(const struct node_type *type, struct buffer *out)
+{
+    for (uint32_t i = 0; i < type->label_count; i++)
+        buffer_format(out, " %s=%s", type->labels[i].key, type->labels[i].value);
+}
+
+static void show_pool(const struct cluster *cluster, const struct node_pool *pool, int width,
+                      struct buffer *out)
+{
+    const struct node_type *type = &cluster->types[pool->type];
+    buffer_format(out, "%-*s %6u %5u  %-12s %4u %4u  ", width, pool->name, pool->node_count,
+                  type->gpu_count, model_name(cluster, type), pool->nic_count, pool->numa_count);
+    if (pool->price_usd_per_gpu_h > 0)
+        buffer_format(out, "%7.2f  ", pool->price_usd_per_gpu_h);
+    else
+        buffer_string(out, "      -  ");
+    put_names(out, cluster, pool->first, pool->node_count);
+    put_labels(type, out);
+    buffer_char(out, '\n');
+}
+
+/* True if row `i` of `count` is left out; says how many at the first of them. */
+static bool is_left_out(uint32_t i, uint32_t count, const char *what, struct buffer *out)
+{
+    if (count <= ROWS_MAX || i < ROWS_MAX / 2 || i >= count - ROWS_MAX / 2)
+        return false;
+    if (i == ROWS_MAX / 2)
+        buffer_format(out, "... %u more %s\n", count - ROWS_MAX, what);
+    return true;
+}
+
+static void show_pools(const struct cluster *cluster, struct buffer *out)
+{
+    int width = width_of_pool_names(cluster);
+    buffer_format(out, "\n%-*s  nodes  GPUs  %-12s NICs NUMA  $/GPU-h  names\n", width, "pool",
+                  "model");
+    for (uint32_t i = 0; i < cluster->pool_count; i++)
+        show_pool(cluster, &cluster->pools[i], width, out);
+}
+
+/* Instead of pools where they are many, as the runs of a node list are. */
+static void show_types(const struct cluster *cluster, struct buffer *out)
+{
+    buffer_format(out, "\n%u pools of %u types\n nodes  GPUs  %-12s inside\n", cluster->pool_count,
+                  cluster->type_count, "model");
+    for (uint32_t i = 0; i < cluster->type_count; i++) {
+        const struct node_type *type = &cluster->types[i];
+        if (is_left_out(i, cluster->type_count, "types", out))
+            continue;
+        buffer_format(out, "%6u %5u  %-12s ", type->node_count, type->gpu_count,
+                      model_name(cluster, type));
+        put_host(out, type->cpu_milli, type->memory_mib, 1);
+        put_labels(type, out);
+        buffer_char(out, '\n');
+    }
+}
+
+/* ---- units ---- */
+
+struct unit {
+    node_id first;
+    uint32_t node_count;
+    uint32_t gpu_count;
+};
+
+static struct unit next_unit(const struct cluster *cluster, node_id first)
+{
+    struct unit unit = {.first = first};
+    node_id node = first;
+    for (; node < cluster->node_count && cluster->nodes[node].unit == cluster->nodes[first].unit;
+         node++)
+        unit.gpu_count += cluster_node_gpus(cluster, node);
+    unit.node_count = node - first;
+    return unit;
+}
+
+static void show_unit(const struct cluster *cluster, const struct unit *unit, struct buffer *out)
+{
+    const struct fabric *fabric = &cluster->fabric;
+    struct buffer names = {0};
+    put_names(&names, cluster, unit->first, unit->node_count);
+    buffer_format(out, "SU %-4u %-16s %3u node%s  %4u GPU%s", cluster->nodes[unit->first].unit,
+                  buffer_c_string(&names), unit->node_count, plural(unit->node_count),
+                  unit->gpu_count, plural(unit->gpu_count));
+    buffer_release(&names);
+    if (fabric->leaves % fabric->unit_count == 0) {
+        uint32_t leaves = fabric->leaves / fabric->unit_count;
+        buffer_format(out, "  %u lea%s", leaves, leaves == 1 ? "f" : "ves");
+    }
+    buffer_char(out, '\n');
+}
+
+static void show_units(const struct cluster *cluster, struct buffer *out)
+{
+    buffer_format(out, "\nunits of up to %u nodes\n", cluster->fabric.nodes_per_unit);
+    struct unit unit;
+    for (node_id first = 0; first < cluster->node_count; first += unit.node_count) {
+        unit = next_unit(cluster, first);
+        if (!is_left_out(cluster->nodes[first].unit, cluster->fabric.unit_count, "units", out))
+            show_unit(cluster, &unit, out);
+    }
+}
+
+/* ---- the inside of a node ---- */
+
+enum inside_row { ROW_GPU, ROW_RAIL, ROW_NVLINK };
+
+static void put_cell(const struct node_pool *pool, unsigned gpu, enum inside_row row,
+                     struct buffer *out)
+{
+    char cell[16] = "-";
+    if (row == ROW_GPU)
+        snprintf(cell, sizeof cell, "GPU%u", gpu);
+    else if (row == ROW_RAIL)
+        snprintf(cell, sizeof cell, "rail%u", pool->gpu_rail[gpu]);
+    else if (pool->gpu_island[gpu] != NVLINK_NONE)
+        snprintf(cell, sizeof cell, "nvl%u", pool->gpu_island[gpu]);
+    buffer_format(out, " %-6s", cell);
+}
+
+static unsigned gpus_of_numa(const struct node_pool *pool, unsigned gpus, unsigned numa)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < gpus; i++)
+        count += pool->gpu_numa[i] == numa;
+    return count;
+}
+
+/* Width of a NUMA node's box: seven columns a GPU, and room for its title. */
+static unsigned box_width(unsigned gpus_inside)
+{
+    return gpus_inside < 2 ? 14 : gpus_inside * 7 + 1;
+}
+
+static void put_border(const struct node_pool *pool, unsigned gpus, bool has_title,
+                       struct buffer *out)
+{
+    buffer_string(out, "  ");
+    for (unsigned numa = 0; numa < pool->numa_count; numa++) {
+        size_t end = out->length + 1 + box_width(gpus_of_numa(pool, gpus, numa));
+        buffer_char(out, '+');
+        if (has_title)
+            buffer_format(out, "- NUMA %u ", numa);
+        while (out->length < end)
+            buffer_char(out, '-');
+    }
+    buffer_string(out, "+\n");
+}
+
+static void put_row(const struct node_pool *pool, unsigned gpus, enum inside_row row,
+                    struct buffer *out)
+{
+    buffer_string(out, "  ");
+    for (unsigned numa = 0; numa < pool->numa_count; numa++) {
+        size_t end = out->length + 1 + box_width(gpus_of_numa(pool, gpus, numa));
+        buffer_char(out, '|');
+        for (unsigned gpu = 0; gpu < gpus; gpu++)
+            if (pool->gpu_numa[gpu] == numa)
+                put_cell(pool, gpu, row, out);
+        while (out->length < end)
+            buffer_char(out, ' ');
+    }
+    buffer_string(out, "|\n");
+}
+
+static void put_model(const struct gpu_model *model, struct buffer *out)
+{
+    buffer_format(out, "%s: ", model->name);
+    put_gb(out, model->memory_mib);
+    if (model->sm_count > 0)
+        buffer_format(out, ", %u SMs", model->sm_count);
+    if (model->power_w > 0)
+        buffer_format(out, ", %u W", model->power_w);
+    if (model->nvlink_bytes_per_s > 0)
+        buffer_format(out, ", NVLink %.0f GB/s each way", model->nvlink_bytes_per_s / 1e9);
+    const struct mig_profile *profiles = mig_profiles(model->mig);
+    if (profiles != NULL)
+        buffer_format(out, ", MIG %s to %s", profiles[MIG_1G].name, profiles[MIG_7G].name);
+    buffer_char(out, '\n');
+}
+
+static void show_inside(const struct cluster *cluster, const struct node_pool *pool,
+                        struct buffer *out)
+{
+    const struct node_type *type = &cluster->types[pool->type];
+    buffer_format(out, "\nnode as in pool %s: ", pool->name);
+    if (type->gpu_count > 0)
+        buffer_format(out, "%u x %s, ", type->gpu_count, model_name(cluster, type));
+    put_host(out, type->cpu_milli, type->memory_mib, 1);
+    buffer_format(out, ", %u NIC%s\n", pool->nic_count, plural(pool->nic_count));
+    if (type->gpu_count == 0)
+        return;
+    put_border(pool, type->gpu_count, true, out);
+    put_row(pool, type->gpu_count, ROW_GPU, out);
+    put_row(pool, type->gpu_count, ROW_RAIL, out);
+    if (pool->gpu_island[0] != NVLINK_NONE)
+        put_row(pool, type->gpu_count, ROW_NVLINK, out);
+    put_border(pool, type->gpu_count, false, out);
+    buffer_string(out, "  ");
+    put_model(&cluster->models[type->model], out);
+}
+
+/* One node of each type, in the first pool that has the type. */
+static void show_insides(const struct cluster *cluster, struct buffer *out)
+{
+    uint32_t shown = 0; /* types are numbered in the order of their first pools */
+    for (uint32_t i = 0; i < cluster->pool_count; i++) {
+        if (cluster->pools[i].type != shown)
+            continue;
+        if (!is_left_out(shown, cluster->type_count, "types of nodes", out))
+            show_inside(cluster, &cluster->pools[i], out);
+        shown++;
+    }
+}
+
+/* ---- the fabric ---- */
+
+static void put_tier(struct buffer *out, const char *name, uint32_t switches)
+{
+    buffer_format(out, "%-6s %6u switch%s\n", name, switches, switches == 1 ? "" : "es");
+}
+
+/* Cables of full units: leaves have all their uplinks even where a unit is partly filled. */
+static void put_cables(struct buffer *out, double cables, double oversubscription)
+{
+    buffer_format(out, "          |  %.0f cables, %g:1\n", cables, oversubscription);
+}
+
+static void show_fabric(const struct cluster *cluster, struct buffer *out)
+{
+    const struct fabric *fabric = &cluster->fabric;
+    uint64_t nics = 0;
+    for (uint32_t i = 0; i < cluster->pool_count; i++)
+        nics += (uint64_t)cluster->pools[i].nic_count * cluster->pools[i].node_count;
+    double down = (double)fabric->unit_count * fabric->nodes_per_unit * fabric->rails;
+    double up = down / fabric->leaf_oversubscription;
+    buffer_format(out, "\nfabric: %u rail%s of %g Gb/s, %u unit%s\n", fabric->rails,
+                  plural(fabric->rails), fabric->rail_bytes_per_s * 8 / 1e9, fabric->unit_count,
+                  plural(fabric->unit_count));
+    if (fabric->cores > 0) {
+        put_tier(out, "core", fabric->cores);
+        put_cables(out, up / fabric->spine_oversubscription, fabric->spine_oversubscription);
+    }
+    if (fabric->spines > 0) {
+        put_tier(out, "spine", fabric->spines);
+        put_cables(out, up, fabric->leaf_oversubscription);
+    }
+    put_tier(out, "leaf", fabric->leaves);
+    buffer_format(out, "          |  %llu cable%s\n", (unsigned long long)nics, plural(nics));
+    buffer_format(out, "%-6s %6u\n", "node", cluster->node_count);
+}
+
+void cluster_show(const struct cluster *cluster, struct buffer *out)
+{
+    show_totals(cluster, out);
+    if (cluster->pool_count <= ROWS_MAX)
+        show_pools(cluster, out);
+    else
+        show_types(cluster, out);
+    show_units(cluster, out);
+    show_insides(cluster, out);
+    show_fabric(cluster, out);
+}

@@ -1,0 +1,139 @@
+#include "workloads/job.h"
+
+#include <stddef.h>
+
+#include "topologies/gpu_model.h"
+#include "topologies/mig.h"
+
+enum { PRIORITY_DEFAULT = 50, MIG_COMPUTE_SLICES = 7, MIG_MEMORY_SLICES = 8 };
+
+const char *const job_class_names[] = {"training", "interactive", "inference", NULL};
+
+const char *job_class_name(enum job_class class)
+{
+    return (unsigned)class < JOB_CLASS_COUNT ? job_class_names[class] : "unknown";
+}
+
+struct job job_default(void)
+{
+    return (struct job){
+        .user = NAMES_NONE,
+        .priority = PRIORITY_DEFAULT,
+        .class = JOB_TRAINING,
+        .is_preemptible = true,
+        .group_count = 1,
+        .first = {.count = 1, .min_count = 1},
+        .limit = TIME_NEVER,
+    };
+}
+
+/* The dominant share: two 3g instances fill a GPU although they use 6 of its 7 compute slices. */
+static int64_t mig_gpu_milli(const struct request *request, const struct gpu_model *model)
+{
+    const struct mig_profile *profiles = model != NULL ? mig_profiles(model->mig) : NULL;
+    if (profiles == NULL)
+        return GPU_MILLI;
+    const struct mig_profile *profile = &profiles[request->mig - 1];
+    int64_t compute = profile->compute_slices * GPU_MILLI / MIG_COMPUTE_SLICES;
+    int64_t memory = profile->memory_slices * GPU_MILLI / MIG_MEMORY_SLICES;
+    return compute > memory ? compute : memory;
+}
+
+static int64_t memory_gpu_milli(const struct request *request, const struct gpu_model *model)
+{
+    if (model == NULL || model->memory_mib == 0 || request->gpu_memory_mib >= model->memory_mib)
+        return GPU_MILLI;
+    int64_t asked = (int64_t)request->gpu_memory_mib * GPU_MILLI;
+    return (asked + model->memory_mib - 1) / model->memory_mib;
+}
+
+int64_t request_gpu_milli(const struct request *request, const struct gpu_model *model)
+{
+    if (request->mig != 0)
+        return mig_gpu_milli(request, model);
+    if (request->gpu_memory_mib != 0)
+        return memory_gpu_milli(request, model);
+    return request->gpu_milli != 0 ? request->gpu_milli : (int64_t)request->gpus * GPU_MILLI;
+}
+
+int64_t job_gpu_milli(const struct job *job)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < job->group_count; i++) {
+        const struct job_group *group = job_group(job, i);
+        sum += group->min_count * request_gpu_milli(&group->request, NULL);
+    }
+    return sum;
+}
+
+static void shape_set(struct job *job, uint32_t member_count, uint32_t gpus_per_member)
+{
+    job->first.count = member_count;
+    job->first.min_count = member_count;
+    job->first.request.gpus = (uint16_t)gpus_per_member;
+}
+
+void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node)
+{
+    if (gpus == 0 || gpus_per_node == 0) {
+        shape_set(job, gpus == 0 ? 1 : gpus, gpus != 0);
+        return;
+    }
+    uint32_t nodes = (uint32_t)(((uint64_t)gpus + gpus_per_node - 1) / gpus_per_node);
+    if (gpus % nodes == 0)
+        shape_set(job, nodes, gpus / nodes);
+    else
+        shape_set(job, gpus, 1);
+}
+
+static const char *request_complaint(const struct request *request)
+{
+    int kinds = (request->gpus != 0) + (request->gpu_milli != 0) + (request->gpu_memory_mib != 0) +
+                (request->mig != 0);
+    if (kinds > 1)
+        return "a member asks for GPUs in more than one way";
+    if (request->gpu_milli >= GPU_MILLI)
+        return "a share of a GPU must be less than the whole of it";
+    if (request->mig > MIG_PROFILE_COUNT)
+        return "a member asks for a MIG profile that does not exist";
+    if (kinds == 0 && request->cpu_milli == 0 && request->memory_mib == 0)
+        return "a member asks for nothing";
+    return NULL;
+}
+
+static const char *group_complaint(const struct job_group *group)
+{
+    if (group->count == 0)
+        return "a group has no members";
+    if (group->min_count == 0 || group->min_count > group->count)
+        return "a group's minimum must be from 1 to its members";
+    return request_complaint(&group->request);
+}
+
+static const char *times_complaint(const struct job *job)
+{
+    if (job->submit < 0)
+        return "it is submitted before the start";
+    if (job->limit <= 0)
+        return "its limit is not positive";
+    const struct checkpoint_plan *plan = &job->checkpoint;
+    if (plan->interval < 0 || plan->duration < 0 || plan->restart < 0)
+        return "its checkpoint plan holds a negative time";
+    return NULL;
+}
+
+const char *job_complaint(const struct job *job)
+{
+    if (job->class >= JOB_CLASS_COUNT)
+        return "its class is unknown";
+    if (job->group_count == 0 || job->group_count > JOB_GROUPS_MAX)
+        return "it must have from 1 to 64 groups";
+    if ((job->group_count > 1) != (job->more != NULL))
+        return "its further groups do not agree with their number";
+    for (uint32_t i = 0; i < job->group_count; i++) {
+        const char *complaint = group_complaint(job_group(job, i));
+        if (complaint != NULL)
+            return complaint;
+    }
+    return times_complaint(job);
+}

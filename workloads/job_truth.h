@@ -1,0 +1,19 @@
+/* workloads/job_truth.h -- what really happens to a job; only the simulator may look. */
+#ifndef WORKLOADS_JOB_TRUTH_H
+#define WORKLOADS_JOB_TRUTH_H
+
+#include <stdint.h>
+
+#include "base/time.h"
+
+enum job_outcome { OUTCOME_COMPLETED, OUTCOME_FAILED, OUTCOME_CANCELLED, OUTCOME_COUNT };
+extern const char *const job_outcome_names[]; /* "completed", "failed", "cancelled", NULL */
+
+struct job_truth {
+    time_ns duration;          /* reference work: run time on what it asks, well placed, alone; >= 0 */
+    uint8_t outcome;           /* how it ends after that */
+    uint16_t sm_active_milli;  /* mean SM activity of the GPUs (or the piece) it holds, 0..1000 */
+    uint16_t would_do_milli;   /* GPU share in milli per asked GPU that would have done, 1..1000 */
+};
+
+#endif

@@ -1,0 +1,185 @@
+/* workloads/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`. */
+#include <string.h>
+
+#include "workloads/json_line.h"
+#include "workloads/native_row.h"
+
+enum { GROUP_COUNT, GROUP_MIN_MEMBERS, GROUP_MIG, GROUP_OWN_COUNT };
+
+/* What only groups have; the rest of their names are native ones. */
+static const struct column group_columns[GROUP_OWN_COUNT] = {
+    [GROUP_COUNT] = {"count", false, FIELD_NUMBER},
+    [GROUP_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
+    [GROUP_MIG] = {"mig", false, FIELD_TEXT},
+};
+
+struct jsonl_state {
+    struct field fields[NATIVE_FIELD_COUNT];
+    struct field group[NATIVE_FIELD_COUNT]; /* of the group being read */
+    struct job_group groups[JOB_GROUPS_MAX];
+};
+
+static bool jsonl_is_mine(struct text first_line)
+{
+    struct text line = text_trim(first_line);
+    return line.length > 1 && line.at[0] == '{' && line.at[line.length - 1] == '}';
+}
+
+static int column_index(const struct column *columns, int count, struct text key)
+{
+    for (int i = 0; i < count; i++)
+        if (text_is(key, columns[i].name))
+            return i;
+    return -1;
+}
+
+static void fields_clear(struct field *fields)
+{
+    for (int i = 0; i < NATIVE_FIELD_COUNT; i++)
+        fields[i] = (struct field){.name = native_columns[i].name};
+}
+
+static struct error ask_error(const struct line *line, const struct field *field,
+                              const char *complaint)
+{
+    return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
+}
+
+/* The fields of one object of `groups`; own: count and min_members. */
+static struct error group_fields(struct reader *reader, const struct line *line, struct text object,
+                                 struct field own[GROUP_OWN_COUNT])
+{
+    struct jsonl_state *state = reader->state;
+    struct text rest = object, key, value;
+    if (object.at[0] != '{')
+        return input_error(line->input, line->text, object, "a group must be an object");
+    fields_clear(state->group);
+    while (json_line_member(&rest, &key, &value)) {
+        int index = column_index(group_columns, GROUP_OWN_COUNT, key);
+        if (index >= 0 && index != GROUP_MIG) {
+            own[index].name = group_columns[index].name;
+            TRY(json_line_field(line, value, FIELD_NUMBER, reader->arena, &own[index]));
+            continue;
+        }
+        index = index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        if (index < NATIVE_GPUS || index > NATIVE_GPU_MODEL || index == NATIVE_NODES)
+            continue;
+        struct field *field = &state->group[index];
+        TRY(json_line_field(line, value, native_columns[index].kind, reader->arena, field));
+    }
+    return ERROR_OK;
+}
+
+static struct error group_read(struct reader *reader, const struct line *line, struct text object,
+                               struct job_group *group)
+{
+    struct jsonl_state *state = reader->state;
+    struct field own[GROUP_OWN_COUNT] = {{0}};
+    struct ask ask;
+    int64_t count = 1, min_members = 0;
+    enum ask_field culprit;
+    TRY(group_fields(reader, line, object, own));
+    TRY(field_int(line, &own[GROUP_COUNT], 1, ASK_GPUS_MAX, &count));
+    TRY(field_int(line, &own[GROUP_MIN_MEMBERS], 1, count, &min_members));
+    if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
+        state->group[NATIVE_GPU_MODEL] = state->fields[NATIVE_GPU_MODEL];
+    TRY(native_row_ask(reader, line, state->group, &ask));
+    const char *complaint =
+        ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
+    if (complaint == NULL)
+        return ERROR_OK;
+    struct field field = *native_row_culprit(state->group, culprit);
+    if (!field_is_set(&field))
+        field.place = object;
+    return ask_error(line, &field, complaint);
+}
+
+/* `gpus` beside `groups` must be their sum; the other amounts have no meaning there. */
+static struct error groups_check(const struct reader *reader, const struct line *line,
+                                 const struct job *job)
+{
+    const struct jsonl_state *state = reader->state;
+    const struct field *fields = state->fields;
+    int64_t sum = 0, gpus = 0;
+    for (int i = NATIVE_NODES; i <= NATIVE_MIN_MEMBERS; i++)
+        if (field_is_set(&fields[i]))
+            return ask_error(line, &fields[i], "it excludes 'groups', which say it each");
+    for (uint32_t i = 0; i < job->group_count; i++)
+        sum += (int64_t)job_group(job, i)->count * job_group(job, i)->request.gpus;
+    if (!field_is_set(&fields[NATIVE_GPUS]))
+        return ERROR_OK;
+    TRY(field_int(line, &fields[NATIVE_GPUS], 0, INT32_MAX, &gpus));
+    if (gpus != sum)
+        return ask_error(line, &fields[NATIVE_GPUS], "it is not the sum over 'groups'");
+    return ERROR_OK;
+}
+
+static struct error groups_read(struct reader *reader, const struct line *line, struct text array,
+                                struct job *job)
+{
+    struct jsonl_state *state = reader->state;
+    struct text rest = array, key, value;
+    uint16_t count = 0;
+    if (array.at[0] != '[')
+        return input_error(line->input, line->text, array, "'groups' must be an array");
+    while (json_line_member(&rest, &key, &value)) {
+        if (count == JOB_GROUPS_MAX)
+            return input_error(line->input, line->text, value, "a job has at most %d groups",
+                               JOB_GROUPS_MAX);
+        TRY(group_read(reader, line, value, &state->groups[count++]));
+    }
+    if (count == 0)
+        return input_error(line->input, line->text, array, "'groups' must hold at least one");
+    job->group_count = count;
+    job->first = state->groups[0];
+    if (count > 1) {
+        struct job_group *more = arena_alloc_array(reader->arena, count - 1u, struct job_group);
+        memcpy(more, &state->groups[1], (count - 1u) * sizeof *more);
+        job->more = more;
+    }
+    return groups_check(reader, line, job);
+}
+
+static struct error required_check(const struct line *line, const struct field *fields,
+                                   bool has_groups)
+{
+    for (int i = 0; i < NATIVE_FIELD_COUNT; i++) {
+        bool is_needed = native_columns[i].is_required && !(i == NATIVE_GPUS && has_groups);
+        if (is_needed && !field_is_set(&fields[i]))
+            return input_error(line->input, line->text, fields[i].place, "'%s' is missing",
+                               native_columns[i].name);
+    }
+    return ERROR_OK;
+}
+
+static struct error jsonl_line(struct reader *reader, struct text text, struct trace_row *row)
+{
+    struct jsonl_state *state = reader->state;
+    struct line line = {reader->input, text};
+    struct text rest = text, key, value, groups = {0};
+    TRY(json_line_check(&line));
+    fields_clear(state->fields);
+    while (json_line_member(&rest, &key, &value)) {
+        int index = column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        if (index >= 0)
+            TRY(json_line_field(&line, value, native_columns[index].kind, reader->arena,
+                                &state->fields[index]));
+        else if (text_is(key, "groups") && !text_is(value, "null"))
+            groups = value;
+    }
+    TRY(required_check(&line, state->fields, groups.at != NULL));
+    if (groups.at != NULL)
+        TRY(groups_read(reader, &line, groups, &row->job));
+    else
+        TRY(native_row_shape(reader, &line, state->fields, row));
+    return native_row_facts(reader, &line, state->fields, row);
+}
+
+const struct trace_format trace_jsonl = {
+    .name = "jsonl",
+    .summary = "a JSON object per line with the native names, or with groups of members",
+    .version = TRACE_FORMAT_VERSION,
+    .state_bytes = sizeof(struct jsonl_state),
+    .is_mine = jsonl_is_mine,
+    .on_line = jsonl_line,
+};

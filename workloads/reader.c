@@ -1,0 +1,136 @@
+#include "workloads/reader.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct job_truth truth_default(void)
+{
+    return (struct job_truth){
+        .outcome = OUTCOME_COMPLETED,
+        .sm_active_milli = GPU_MILLI,
+        .would_do_milli = GPU_MILLI,
+    };
+}
+
+queue_id reader_queue(struct reader *reader, struct text name)
+{
+    return queue_table_of(reader->queues, name.length != 0 ? name : TEXT("default"));
+}
+
+uint32_t reader_user(struct reader *reader, struct text name)
+{
+    return name.length != 0 ? names_add(reader->users, name) : NAMES_NONE;
+}
+
+static const struct trace_format *format_named(const char *name)
+{
+    for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
+        if (strcmp((*format)->name, name) == 0)
+            return *format;
+    return NULL;
+}
+
+static struct error format_find(struct reader *reader, struct text first_line)
+{
+    const char *name = reader->spec->format;
+    if (name != NULL) {
+        reader->format = format_named(name);
+        if (reader->format == NULL)
+            return error_new(ERROR_CONFIG, "there is no trace format '%s'", name);
+        return ERROR_OK;
+    }
+    for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
+        if ((*format)->is_mine(first_line)) {
+            reader->format = *format;
+            return ERROR_OK;
+        }
+    struct error error = input_error(reader->input, first_line, (struct text){NULL, 0},
+                                     "the trace's format cannot be told from its first line");
+    error_set_hint(&error, "name it: native, jsonl, philly, openb or swf");
+    return error;
+}
+
+static bool is_blank(struct text line)
+{
+    return line.length == 0 || text_trim(line).length == 0;
+}
+
+/* The next line that is not blank. */
+static struct error line_next(struct reader *reader, struct text *line, bool *has)
+{
+    do
+        TRY(input_line(reader->input, line, has));
+    while (*has && is_blank(*line));
+    return ERROR_OK;
+}
+
+static struct error reader_begin(struct reader *reader)
+{
+    struct text line;
+    bool has, is_header = false;
+    TRY(line_next(reader, &line, &has));
+    if (!has)
+        return error_new(ERROR_DATA, "%s holds no jobs: it is empty", reader->spec->trace);
+    TRY(format_find(reader, line));
+    reader->state = mem_zalloc(1, reader->format->state_bytes);
+    if (reader->format->on_first_line != NULL)
+        TRY(reader->format->on_first_line(reader, line, &is_header));
+    reader->first_line = line;
+    reader->has_first_line = !is_header;
+    return ERROR_OK;
+}
+
+struct error reader_open(struct reader *reader, const struct workload_spec *spec)
+{
+    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL);
+    reader->spec = spec;
+    TRY(input_open(&reader->input, spec->trace, NULL));
+    struct error error = reader_begin(reader);
+    if (error_is(error))
+        reader_close(reader);
+    return error;
+}
+
+/* Whether an error on a line is to be counted and forgotten. */
+static bool line_is_forgiven(struct reader *reader, struct error *error)
+{
+    if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)
+        return false;
+    reader->bad_line_count++;
+    error_release(error);
+    return true;
+}
+
+struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
+{
+    while (true) {
+        struct text line = reader->first_line;
+        *has = true;
+        if (!reader->has_first_line)
+            TRY(line_next(reader, &line, has));
+        reader->has_first_line = false;
+        if (!*has)
+            return ERROR_OK;
+        *row = (struct trace_row){ROW_JOB, job_default(), truth_default()};
+        struct error error = reader->format->on_line(reader, line, row);
+        if (error_is(error)) {
+            if (line_is_forgiven(reader, &error))
+                continue;
+            return error;
+        }
+        reader->row_count += row->kind != ROW_NOTHING;
+        reader->skipped_count += row->kind == ROW_SKIPPED;
+        if (row->kind == ROW_JOB)
+            return ERROR_OK;
+    }
+}
+
+void reader_close(struct reader *reader)
+{
+    if (reader->state != NULL && reader->format->on_close != NULL)
+        reader->format->on_close(reader);
+    mem_free(reader->state);
+    input_close(reader->input);
+    reader->state = NULL;
+    reader->input = NULL;
+}

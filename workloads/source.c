@@ -1,0 +1,307 @@
+#include "workloads/source.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "workloads/held.h"
+#include "workloads/reader.h"
+#include "workloads/synth.h"
+
+/* Traces up to so many jobs are read once and kept (40 MB); longer ones are read again as a stream, unless they
+ * must be sorted. */
+enum { HELD_MAX = 1 << 18 };
+
+__extension__ typedef unsigned __int128 gpu_ns; /* milli-GPU nanoseconds: sums do not depend on order */
+
+#define MILLI_NS_PER_GPU_S 1e12
+
+struct job_source {
+    const struct workload_spec *spec;
+    const struct cluster *cluster;
+    struct queue_table *queues;
+    struct names *users;
+    struct workload_facts facts;
+    struct synth *synth;  /* NULL: a trace */
+    struct reader reader; /* open while streaming or loading */
+    struct arena arena;   /* what rows point to */
+    struct held held;
+    bool is_held;   /* jobs come from `held`, not from the reader */
+    bool is_sorted; /* the trace's submissions never decrease */
+    bool is_scanned;
+    time_ns origin;   /* the trace's time that becomes 0 */
+    time_ns previous; /* submission of the job before, in the trace's time */
+    gpu_ns work;
+    job_id next_id;
+};
+
+static bool has_window(const struct workload_spec *spec)
+{
+    return spec->window_from != 0 || spec->window_to != 0;
+}
+
+static bool is_stdin(const struct workload_spec *spec)
+{
+    return strcmp(spec->trace, "-") == 0;
+}
+
+static time_ns time_scaled(time_ns time, double factor)
+{
+    if (factor == 1 || time == TIME_NEVER)
+        return time;
+    return time_from_seconds(time_to_seconds(time) * factor);
+}
+
+/* Milli-GPUs of the job; pieces count by the first model that will do. */
+static uint64_t job_size(const struct job *job, const struct cluster *cluster)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < job->group_count; i++) {
+        const struct job_group *group = job_group(job, i);
+        uint64_t models = group->request.gpu_models;
+        uint32_t first = models != 0 ? (uint32_t)__builtin_ctzll(models) : 0;
+        const struct gpu_model *model =
+            cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
+        sum += group->min_count * (uint64_t)request_gpu_milli(&group->request, model);
+    }
+    return sum;
+}
+
+/* ---- The first reading ------------------------------------------------------------------------- */
+
+static void facts_add(struct job_source *source, const struct job *job,
+                      const struct job_truth *truth)
+{
+    struct workload_facts *facts = &source->facts;
+    if (facts->job_count == 0)
+        facts->first_submit = facts->last_submit = job->submit;
+    if (job->submit < facts->first_submit)
+        facts->first_submit = job->submit;
+    if (job->submit > facts->last_submit)
+        facts->last_submit = job->submit;
+    facts->job_count++;
+    source->work += (gpu_ns)job_size(job, source->cluster) * (uint64_t)truth->duration;
+}
+
+static void facts_finish(struct job_source *source)
+{
+    struct workload_facts *facts = &source->facts;
+    facts->gpu_s = (double)source->work / MILLI_NS_PER_GPU_S;
+    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
+    uint32_t gpus = source->cluster != NULL ? source->cluster->gpu_count : 0;
+    facts->load_recorded = span_s > 0 && gpus > 0 ? facts->gpu_s / (span_s * gpus) : 0;
+}
+
+/* The next row inside the window, its durations scaled. */
+static struct error row_next(struct job_source *source, struct trace_row *row, bool *has)
+{
+    const struct workload_spec *spec = source->spec;
+    double factor = spec->duration_scale != 0 ? spec->duration_scale : 1;
+    do {
+        if (!source->is_held)
+            arena_reset(&source->arena);
+        TRY(reader_next(&source->reader, row, has));
+    } while (*has && has_window(spec) &&
+             (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
+    row->truth.duration = time_scaled(row->truth.duration, factor);
+    row->job.limit = time_scaled(row->job.limit, factor);
+    if (row->job.limit == 0)
+        row->job.limit = TIME_NS_PER_US; /* scaled to nothing, yet a limit */
+    return ERROR_OK;
+}
+
+static struct error trace_open(struct job_source *source)
+{
+    source->reader = (struct reader){
+        .cluster = source->cluster,
+        .queues = source->queues,
+        .users = source->users,
+        .arena = &source->arena,
+    };
+    return reader_open(&source->reader, source->spec);
+}
+
+/* Read everything once: what there is, whether it is sorted; hold it if it is short. */
+static struct error trace_scan(struct job_source *source)
+{
+    struct trace_row row;
+    bool has;
+    uint64_t held_max = is_stdin(source->spec) ? JOB_NONE : HELD_MAX;
+    source->is_held = true;
+    source->is_sorted = true;
+    while (true) {
+        TRY(row_next(source, &row, &has));
+        if (!has)
+            break;
+        if (source->facts.job_count != 0 && row.job.submit < source->previous)
+            source->is_sorted = false;
+        source->previous = row.job.submit;
+        if (source->facts.job_count == JOB_NONE)
+            return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace,
+                             JOB_NONE);
+        facts_add(source, &row.job, &row.truth);
+        assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
+        if (source->is_held && source->facts.job_count > held_max) {
+            source->is_held = false;
+            held_release(&source->held);
+        }
+        if (source->is_held)
+            held_add(&source->held, &row.job, &row.truth);
+    }
+    source->facts.bad_line_count = source->reader.bad_line_count;
+    source->facts.skipped_count = source->reader.skipped_count;
+    source->facts.format = source->reader.format->name;
+    return ERROR_OK;
+}
+
+/* ---- Between the readings ---------------------------------------------------------------------- */
+
+static struct error trace_judge(struct job_source *source)
+{
+    const struct workload_spec *spec = source->spec;
+    struct workload_facts *facts = &source->facts;
+    if (facts->job_count == 0)
+        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace,
+                         has_window(spec) ? " in the window" : "");
+    facts_finish(source);
+    source->origin = has_window(spec) ? spec->window_from : facts->first_submit;
+    facts->arrival_factor = 1;
+    if (spec->load == 0)
+        return ERROR_OK;
+    if (facts->load_recorded == 0)
+        return error_new(ERROR_DATA,
+                         "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
+                         "once, or the cluster has no GPUs",
+                         spec->trace);
+    facts->arrival_factor = facts->load_recorded / spec->load;
+    return ERROR_OK;
+}
+
+static struct error trace_load(struct job_source *source)
+{
+    struct trace_row row;
+    bool has;
+    source->is_held = true;
+    while (true) {
+        TRY(row_next(source, &row, &has));
+        if (!has)
+            return ERROR_OK;
+        held_add(&source->held, &row.job, &row.truth);
+    }
+}
+
+static struct error trace_begin(struct job_source *source)
+{
+    TRY(trace_open(source));
+    TRY(trace_scan(source));
+    TRY(trace_judge(source));
+    reader_close(&source->reader);
+    if (!source->is_held) {
+        arena_reset(&source->arena);
+        TRY(trace_open(source));
+        if (!source->is_sorted)
+            TRY(trace_load(source));
+    }
+    if (!source->is_sorted)
+        held_sort(&source->held);
+    source->previous = INT64_MIN;
+    return is_stdin(source->spec) ? ERROR_OK
+                                  : input_digest(source->spec->trace, source->facts.digest);
+}
+
+static struct error synth_begin(struct job_source *source, uint64_t seed)
+{
+    if (source->cluster == NULL || source->cluster->gpu_count == 0)
+        return error_new(ERROR_CONFIG, "a synthesized workload needs a cluster with GPUs: its load is "
+                                       "a share of them");
+    source->synth = synth_new(source->spec->synth, source->cluster, seed);
+    synth_tenants(source->synth, source->queues);
+    source->facts.format = "synth";
+    source->facts.arrival_factor = 1;
+    return ERROR_OK;
+}
+
+/* ---- The stream -------------------------------------------------------------------------------- */
+
+struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
+                             const struct cluster *cluster, uint64_t seed)
+{
+    struct job_source *source = mem_zalloc(1, sizeof *source);
+    assert((spec->trace != NULL) != (spec->synth != NULL));
+    source->spec = spec;
+    source->cluster = cluster;
+    source->queues = queue_table_new();
+    source->users = names_new();
+    struct error error = spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source);
+    *out = source;
+    if (error_is(error)) {
+        job_source_close(source);
+        *out = NULL;
+    }
+    return error;
+}
+
+static struct error trace_next(struct job_source *source, struct job *job, struct job_truth *truth,
+                               bool *has)
+{
+    if (source->is_held) {
+        *has = held_next(&source->held, job, truth);
+    } else {
+        struct trace_row row;
+        TRY(row_next(source, &row, has));
+        if (*has && (row.job.submit < source->previous || row.job.submit < source->origin))
+            return error_new(ERROR_DATA, "%s changed while it was read", source->spec->trace);
+        *job = row.job;
+        *truth = row.truth;
+    }
+    if (!*has)
+        return ERROR_OK;
+    source->previous = job->submit;
+    job->submit = time_scaled(job->submit - source->origin, source->facts.arrival_factor);
+    return ERROR_OK;
+}
+
+struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
+                             bool *has)
+{
+    if (source->synth == NULL) {
+        TRY(trace_next(source, job, truth, has));
+    } else {
+        *has = source->next_id != JOB_NONE && synth_next(source->synth, job, truth);
+        if (*has)
+            facts_add(source, job, truth);
+        else
+            facts_finish(source);
+    }
+    if (*has)
+        job->id = source->next_id++;
+    return ERROR_OK;
+}
+
+struct queue_table *job_source_queues(struct job_source *source)
+{
+    return source->queues;
+}
+
+const struct names *job_source_users(const struct job_source *source)
+{
+    return source->users;
+}
+
+const struct workload_facts *job_source_facts(const struct job_source *source)
+{
+    return &source->facts;
+}
+
+void job_source_close(struct job_source *source)
+{
+    if (source == NULL)
+        return;
+    reader_close(&source->reader);
+    synth_free(source->synth);
+    held_release(&source->held);
+    arena_release(&source->arena);
+    queue_table_free(source->queues);
+    names_free(source->users);
+    mem_free(source);
+}

@@ -1,0 +1,139 @@
+/* workloads/workload_spec.c -- the "workload" of a scenario, read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "workloads/source.h"
+#include "workloads/synth.h"
+
+enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
+
+/* Paths count from the scenario's folder, except absolute ones and standard input. */
+static const char *path_from(struct arena *arena, const char *base, const char *path)
+{
+    if (path[0] == '/' || strcmp(path, "-") == 0 || base == NULL || base[0] == '\0')
+        return arena_copy(arena, text_of(path));
+    size_t base_bytes = strlen(base), path_bytes = strlen(path);
+    char *joined = arena_alloc(arena, base_bytes + path_bytes + 2);
+    memcpy(joined, base, base_bytes);
+    joined[base_bytes] = '/';
+    memcpy(joined + base_bytes + 1, path, path_bytes);
+    return joined;
+}
+
+/* A moment in the trace's own time: a date, or a duration since its zero. */
+static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
+{
+    time_ns moment = 0;
+    if (value->node != NULL && json_is_number(value->node))
+        return time_from_seconds(json_value_real(value, 0, 1e12));
+    struct text text = text_of(json_value_string(value));
+    if (time_parse_date(text, &moment))
+        return moment - tz_offset;
+    if (!time_parse_duration(text, &moment))
+        json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
+    return moment;
+}
+
+static void window_read(struct workload_spec *spec, struct json_object *object)
+{
+    struct json_value window = json_member(object, "window");
+    if (window.node == NULL)
+        return;
+    if (json_array_count(&window) != 2) {
+        json_fail(&window, "'window' must be an array of two moments, from and to");
+        return;
+    }
+    struct json_value from = json_array_item(&window, 0), to = json_array_item(&window, 1);
+    spec->window_from = moment_read(&from, spec->tz_offset);
+    spec->window_to = moment_read(&to, spec->tz_offset);
+    if (spec->window_to <= spec->window_from)
+        json_fail(&window, "'window' must end after it begins");
+}
+
+/* Seconds or a duration, either with a sign: zones west of Greenwich are behind UTC. */
+static time_ns offset_read(struct json_object *object)
+{
+    enum { HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
+    struct json_value value = json_member(object, "tz_offset");
+    time_ns offset = 0;
+    if (value.node == NULL)
+        return 0;
+    if (json_is_number(value.node)) {
+        offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
+    } else {
+        struct text text = text_of(json_value_string(&value));
+        bool is_behind = text.length != 0 && text.at[0] == '-';
+        text.at += is_behind;
+        text.length -= is_behind;
+        if (!time_parse_duration(text, &offset))
+            json_fail(&value, "'tz_offset' must be seconds or a duration such as \"-8h\"");
+        offset = is_behind ? -offset : offset;
+    }
+    if (llabs(offset) > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
+        json_fail(&value, "'tz_offset' must be less than %d hours", HOURS_MAX);
+    return offset;
+}
+
+static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    const char *path = json_get_string(object, "trace", "");
+    int format = json_get_choice(object, "format", trace_format_names, -1);
+    if (path[0] == '\0') {
+        struct json_value value = json_member(object, "trace");
+        json_fail(&value, "'trace' must be a path");
+        return;
+    }
+    spec->trace = path_from(&spec->arena, base, path);
+    spec->format = format >= 0 ? trace_format_names[format] : NULL;
+    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
+    spec->tz_offset = offset_read(object);
+    window_read(spec, object);
+    spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
+    spec->processors_per_gpu =
+        json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
+    spec->gpus_per_node =
+        (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
+    spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
+    spec->default_duration = json_get_duration(object, "default_duration", 0);
+}
+
+/* Told apart from unknown keys: somebody meant something by them. */
+static void trace_keys_refuse(struct json_object *object)
+{
+    static const char *const keys[] = {"format",         "load",           "window",
+                                       "duration_scale", "tz_offset",      "processors_per_gpu",
+                                       "gpus_per_node",  "bad_lines_max",  "default_duration"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (!json_has(object, keys[i]))
+            continue;
+        struct json_value value = json_member(object, keys[i]);
+        json_fail(&value, "'%s' belongs to a trace; a synthesized workload has %s", keys[i],
+                  strcmp(keys[i], "load") == 0 ? "synth.load_whole_gpu" : "no such thing");
+    }
+}
+
+void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
+{
+    struct json_object object;
+    *spec = (struct workload_spec){.duration_scale = 1,
+                                   .processors_per_gpu = 1,
+                                   .gpus_per_node = GPUS_PER_NODE_DEFAULT};
+    json_object_open(&object, value);
+    bool has_trace = json_has(&object, "trace");
+    struct json_value synth = json_member(&object, "synth");
+    if (has_trace == (synth.node != NULL)) {
+        json_fail(value, "a workload must have either 'trace' or 'synth'");
+    } else if (has_trace) {
+        trace_read(spec, &object, base);
+    } else {
+        trace_keys_refuse(&object);
+        spec->synth = synth_read(&synth, &spec->arena);
+    }
+    json_object_close(&object);
+}
+
+void workload_release(struct workload_spec *spec)
+{
+    arena_release(&spec->arena);
+    *spec = (struct workload_spec){0};
+}
