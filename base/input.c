@@ -160,6 +160,21 @@ static struct error check_caps(const struct input *input)
     return ERROR_OK;
 }
 
+/* `count` bytes came behind the end of the block. */
+static struct error take(struct input *input, size_t count)
+{
+    const char *at = input->block + input->end;
+    input->produced_bytes += count;
+    TRY(check_caps(input));
+    if (input->nul_at == SIZE_MAX && count != 0) {
+        const char *nul = memchr(at, '\0', count);
+        if (nul != NULL)
+            input->nul_at = (size_t)(nul - input->block);
+    }
+    input->end += count;
+    return ERROR_OK;
+}
+
 /* Read something behind the end of the block, which has room; sets has_ended if there is nothing. */
 static struct error fill(struct input *input)
 {
@@ -174,16 +189,8 @@ static struct error fill(struct input *input)
         TRY(read_zstd(input, at, room, &count));
     else
         TRY(read_some(input->fd, input->path, at, room, &count));
-    input->produced_bytes += count;
     input->has_ended = count == 0;
-    TRY(check_caps(input));
-    if (input->nul_at == SIZE_MAX && count != 0) {
-        const char *nul = memchr(at, '\0', count);
-        if (nul != NULL)
-            input->nul_at = (size_t)(nul - input->block);
-    }
-    input->end += count;
-    return ERROR_OK;
+    return take(input, count);
 }
 
 /* ---- opening ---- */
@@ -199,9 +206,8 @@ static bool is_zstd(const char *bytes, size_t count)
 
 /* The whole file is the start of a magic number.  One byte of it, '(', or none is also a good text;
  * then, and only then, the name decides. */
-static bool is_zstd_stump(const struct input *input)
+static bool is_zstd_stump(const struct input *input, size_t count)
 {
-    size_t count = input->end;
     size_t length = strlen(input->path);
     bool is_called_zstd = length >= 4 && strcmp(input->path + length - 4, ".zst") == 0;
     if (count >= MAGIC_BYTES || (count != 0 && memcmp(input->block, "\x28\xb5\x2f", count) != 0))
@@ -209,14 +215,12 @@ static bool is_zstd_stump(const struct input *input)
     return count >= 2 || is_called_zstd;
 }
 
-static struct error start_zstd(struct input *input)
+/* The first `count` stored bytes are in the block. */
+static struct error start_zstd(struct input *input, size_t count)
 {
     char *stored = mem_alloc(BLOCK_BYTES);
-    memcpy(stored, input->block, input->end);
-    input->stored = (ZSTD_inBuffer){stored, input->end, 0};
-    input->end = 0;
-    input->produced_bytes = 0;
-    input->nul_at = SIZE_MAX;
+    memcpy(stored, input->block, count);
+    input->stored = (ZSTD_inBuffer){stored, count, 0};
     input->zstd = ZSTD_createDStream();
     if (input->zstd == NULL)
         return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it",
@@ -228,13 +232,19 @@ static struct error start_zstd(struct input *input)
 /* Read enough to see what it is. */
 static struct error start(struct input *input)
 {
-    while (!input->has_ended && input->end < MAGIC_BYTES)
-        TRY(fill(input));
-    if (is_zstd_stump(input))
+    size_t count = 0;
+    size_t more = 1;
+    while (more != 0 && count < MAGIC_BYTES) {
+        TRY(read_some(input->fd, input->path, input->block + count, input->capacity - count,
+                      &more));
+        count += more;
+    }
+    if (is_zstd_stump(input, count))
         return truncated(input);
-    if (is_zstd(input->block, input->end))
-        return start_zstd(input);
-    return ERROR_OK;
+    if (is_zstd(input->block, count))
+        return start_zstd(input, count);
+    input->has_ended = more == 0;
+    return take(input, count);
 }
 
 static bool is_standard_input(const char *path)

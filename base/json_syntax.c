@@ -47,7 +47,8 @@ static void say_token(struct syntax *syntax)
     struct text shown = {syntax->token.at, is_cut ? TOKEN_BYTES_MAX : syntax->token.length};
     bool is_string = shown.at[0] == '"';
     buffer_string(&syntax->message, is_string ? "" : "'");
-    buffer_text(&syntax->message, shown);
+    for (size_t i = 0; i < shown.length; i++)
+        buffer_char(&syntax->message, shown.at[i] != '\0' ? shown.at[i] : '?');
     buffer_string(&syntax->message, is_cut ? "..." : "");
     buffer_string(&syntax->message, is_string ? "" : "'");
 }

@@ -13,7 +13,6 @@
  * Cost: O(running jobs + nodes x members) a plan.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "policies/sched_state.h"
 
@@ -37,24 +36,25 @@ static bool is_borrowed_from(struct sched *sched, queue_id gainer, queue_id vict
     return sched->policy.quota->is_borrowing(&sched->tree, below_victim);
 }
 
-static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, bool is_due, time_ns now,
-                         bool *is_borrower)
+/* Why jobs of a queue may be victims of the gainer, if at all. */
+enum claim { CLAIM_NONE, CLAIM_PRIORITY, CLAIM_BORROWED };
+
+static enum claim claim_on(struct sched *sched, queue_id gainer, queue_id queue, bool is_due)
+{
+    if (sched->policy.quota->is_flat || queue == gainer)
+        return CLAIM_PRIORITY;
+    return is_due && is_borrowed_from(sched, gainer, queue) ? CLAIM_BORROWED : CLAIM_NONE;
+}
+
+static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum claim claim, time_ns now)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
     const struct preemption_config *guard = &sched->policy.preempt;
-    *is_borrower = false;
-    if (!sched_shape(sched, job)->is_preemptible || job->decided_cycle == sched->cycle ||
-        job->evictions >= guard->evictions_per_job_max)
+    if (job->decided_cycle == sched->cycle || job->evictions >= guard->evictions_per_job_max)
         return false;
-    bool same_line = sched->policy.quota->is_flat || job->queue == own->queue;
-    if (same_line) {
-        if (job->priority >= own->priority || pending_compare(&sched->pending, gainer, slot) >= 0)
-            return false;
-    } else {
-        if (!is_due || !is_borrowed_from(sched, own->queue, job->queue))
-            return false;
-        *is_borrower = true;
-    }
+    if (claim == CLAIM_PRIORITY &&
+        (job->priority >= own->priority || pending_compare(&sched->pending, gainer, slot) >= 0))
+        return false;
     if (now - job->decided >= guard->min_runtime)
         return true;
     if (job->decided + guard->min_runtime < sched->eviction.ripe_at)
@@ -62,16 +62,10 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, bo
     return false;
 }
 
-/* qsort_r's context is the policy's comparison. */
-static int compare_victims(const void *a, const void *b, void *policy)
-{
-    return ((const struct preemption_policy *)policy)->compare(a, b);
-}
-
 static void link_pieces(struct sched *sched)
 {
     struct eviction_scratch *scratch = &sched->eviction;
-    for (uint32_t v = scratch->victim_count; v-- > 0;) { /* backwards: each node's list ends up in order */
+    for (uint32_t v = 0; v < scratch->victim_count; v++) {
         const struct sched_job *job = job_of(sched, &scratch->victims[v]);
         for (uint32_t p = 0; p < job->piece_count; p++) {
             MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
@@ -93,28 +87,35 @@ static void unlink_pieces(struct sched *sched)
     scratch->link_count = 0;
 }
 
-static void collect_victims(struct sched *sched, uint32_t gainer, bool is_due, time_ns now)
+static void add_victim(struct sched *sched, uint32_t slot, bool is_borrower, time_ns now)
 {
     struct eviction_scratch *scratch = &sched->eviction;
-    scratch->victim_count = 0;
-    for (uint32_t i = 0; i < sched->running.count; i++) {
-        uint32_t slot = sched->running.slots[i];
-        bool is_borrower;
-        if (!is_candidate(sched, gainer, slot, is_due, now, &is_borrower))
-            continue;
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        MEM_GROW(scratch->victims, scratch->victim_capacity, (size_t)scratch->victim_count + 1);
-        scratch->victims[scratch->victim_count++] =
-            (struct victim){.slot = slot,
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct victim victim = {.slot = slot,
                             .id = job->id,
                             .gpu_milli = sched_shape(sched, job)->charge[QUEUE_SUM_GPU],
                             .priority = job->priority,
                             .running = now - job->decided,
                             .is_borrower = is_borrower};
+    MEM_GROW(scratch->victims, scratch->victim_capacity, (size_t)scratch->victim_count + 1);
+    scratch->victims[scratch->victim_count++] = victim;
+    if (victim.gpu_milli < scratch->smallest_milli)
+        scratch->smallest_milli = victim.gpu_milli;
+}
+
+static void collect_victims(struct sched *sched, uint32_t gainer, bool is_due, time_ns now)
+{
+    sched->eviction.victim_count = 0;
+    sched->eviction.smallest_milli = INT64_MAX;
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        const struct slot_list *running = &sched->running[q];
+        if (running->count == 0)
+            continue;
+        enum claim claim = claim_on(sched, sched->jobs.jobs[gainer].queue, q, is_due);
+        for (uint32_t i = 0; i < running->count && claim != CLAIM_NONE; i++)
+            if (is_candidate(sched, gainer, running->slots[i], claim, now))
+                add_victim(sched, running->slots[i], claim == CLAIM_BORROWED, now);
     }
-    if (scratch->victim_count > 0)
-        qsort_r(scratch->victims, scratch->victim_count, sizeof *scratch->victims, compare_victims,
-                (void *)(uintptr_t)sched->policy.preemption);
 }
 
 /* A node as it would be with some victims gone. */
@@ -182,6 +183,27 @@ static struct space link_space(struct sched *sched, const struct victim_link *li
     return placement_space(sched_shape(sched, job), &job->pieces[link->piece], victim->slot);
 }
 
+/* The victims of a node, by the policy's order; few enough for insertion. */
+static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[NODE_VICTIMS_MAX])
+{
+    const struct eviction_scratch *scratch = &sched->eviction;
+    uint32_t count = 0;
+    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX; l = scratch->links[l - 1].next) {
+        const struct victim *victim = &scratch->victims[scratch->links[l - 1].victim];
+        if (victim->is_taken || victim->is_excluded)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0; at--) {
+            const struct victim *before = &scratch->victims[scratch->links[links[at - 1]].victim];
+            if (sched->policy.preemption->compare(before, victim) <= 0)
+                break;
+            links[at] = links[at - 1];
+        }
+        links[at] = l - 1;
+    }
+    return count;
+}
+
 /* Take victims of the node in order until one more member fits, then give back, last first, who was not
  * needed.  False if it never fits. */
 static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct node_offer *offer)
@@ -189,21 +211,18 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
     struct node_view view;
     const struct eviction_scratch *scratch = &sched->eviction;
     uint32_t links[NODE_VICTIMS_MAX], count = 0;
-    if (scratch->first_on_node[node] == 0 || !view_open(&view, sched->ledger, node, request))
+    if (!view_open(&view, sched->ledger, node, request))
         return false;
     uint64_t wanted = view_members(&view) + 1;
-    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX && view_members(&view) < wanted;
-         l = scratch->links[l - 1].next) {
-        const struct victim *victim = &scratch->victims[scratch->links[l - 1].victim];
-        if (victim->is_taken || victim->is_excluded)
-            continue;
-        struct space space = link_space(sched, &scratch->links[l - 1]);
+    uint32_t candidates = gather_node(sched, node, links);
+    while (count < candidates && view_members(&view) < wanted) {
+        struct space space = link_space(sched, &scratch->links[links[count++]]);
         view_change(&view, &space, 1);
-        links[count++] = l - 1;
     }
     if (view_members(&view) < wanted)
         return false;
-    *offer = (struct node_offer){0};
+    offer->count = 0;
+    offer->cost_milli = 0;
     for (uint32_t i = count; i-- > 0;) {
         struct space space = link_space(sched, &scratch->links[links[i]]);
         view_change(&view, &space, -1);
@@ -214,6 +233,14 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
         offer->cost_milli += scratch->victims[scratch->links[links[i]].victim].gpu_milli;
     }
     return true;
+}
+
+/* No offer of this node can cost less. */
+static int64_t least_cost(const struct sched *sched, node_id node, const struct request *request)
+{
+    int64_t least = sched->eviction.smallest_milli;
+    int64_t lacking = request->gpus - __builtin_popcount(sched->ledger->index->free_mask[node]);
+    return lacking * GPU_MILLI > least ? lacking * GPU_MILLI : least;
 }
 
 static void take_victim(struct sched *sched, struct victim *victim)
@@ -234,9 +261,12 @@ static void give_back_victim(struct sched *sched, struct victim *victim)
 static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct request *request, uint32_t *taken)
 {
     struct eviction_scratch *scratch = &sched->eviction;
-    struct node_offer best = {.cost_milli = INT64_MAX}, offer;
+    struct node_offer best, offer;
+    best.cost_milli = INT64_MAX;
+    best.count = 0;
     for (node_id node = 0; node < sched->cluster->node_count; node++)
-        if (make_offer(sched, node, request, &offer) && offer.cost_milli < best.cost_milli)
+        if (scratch->first_on_node[node] != 0 && least_cost(sched, node, request) < best.cost_milli &&
+            make_offer(sched, node, request, &offer) && offer.cost_milli < best.cost_milli)
             best = offer;
     if (best.cost_milli == INT64_MAX || *taken + best.count > sched->policy.preempt.victims_max)
         return false;
@@ -273,17 +303,29 @@ static bool grow_plan(struct sched *sched, uint32_t gainer)
     return taken > 0;
 }
 
+/* The taken victim that the policy would take last and that was not yet considered. */
+static struct victim *dearest_left(struct sched *sched)
+{
+    struct eviction_scratch *scratch = &sched->eviction;
+    struct victim *dearest = NULL;
+    for (uint32_t v = 0; v < scratch->victim_count; v++) {
+        struct victim *victim = &scratch->victims[v];
+        if (victim->is_taken && !victim->is_kept &&
+            (dearest == NULL || sched->policy.preemption->compare(victim, dearest) > 0))
+            dearest = victim;
+    }
+    return dearest;
+}
+
 /* Give back, dearest first, every victim the gainer does not need. */
 static void trim_plan(struct sched *sched, uint32_t gainer)
 {
-    struct eviction_scratch *scratch = &sched->eviction;
-    for (uint32_t v = scratch->victim_count; v-- > 0;) {
-        struct victim *victim = &scratch->victims[v];
-        if (!victim->is_taken)
-            continue;
+    for (struct victim *victim = dearest_left(sched); victim != NULL; victim = dearest_left(sched)) {
         give_back_victim(sched, victim);
-        if (!gainer_fits(sched, gainer))
-            take_victim(sched, victim);
+        if (gainer_fits(sched, gainer))
+            continue;
+        take_victim(sched, victim);
+        victim->is_kept = true;
     }
 }
 
@@ -310,7 +352,7 @@ static bool is_stable(struct sched *sched, uint32_t gainer)
 static void book_victim(struct sched *sched, const struct victim *victim, job_id gainer)
 {
     struct sched_job *job = job_of(sched, victim);
-    slot_list_remove(&sched->running, &sched->jobs, victim->slot);
+    sched_unlist_running(sched, victim->slot);
     sched_move_pieces(sched, victim->slot, ledger_vacate);
     sched_charge(sched, victim->slot, -1);
     job->state = SJOB_EVICTING;

@@ -37,7 +37,9 @@ void sched_free(struct sched *sched)
     shape_table_release(&sched->shapes);
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
-    mem_free(sched->running.slots);
+    for (size_t q = 0; q < sched->running_capacity; q++)
+        mem_free(sched->running[q].slots);
+    mem_free(sched->running);
     mem_free(sched->claims);
     mem_free(sched->rejects);
     mem_free(sched->releases);
@@ -105,6 +107,20 @@ void sched_charge(struct sched *sched, uint32_t slot, int sign)
     queue_tree_touch(&sched->tree, job->queue);
     if (sign < 0)
         reopen_lanes(sched, job->queue);
+}
+
+void sched_list_running(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->shapes.shapes[job->shape].is_preemptible)
+        slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
+}
+
+void sched_unlist_running(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->shapes.shapes[job->shape].is_preemptible)
+        slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -209,7 +225,7 @@ static void free_space(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->state == SJOB_RUNNING)
-        slot_list_remove(&sched->running, &sched->jobs, slot);
+        sched_unlist_running(sched, slot);
     if (job->state == SJOB_EVICTING) {
         sched_move_pieces(sched, slot, ledger_arrive); /* uncharged when it was decided */
     } else {
@@ -254,7 +270,7 @@ void sched_job_started(struct sched *sched, job_id id, time_ns now)
     sched->changes++;
     sched->jobs.jobs[slot].state = SJOB_RUNNING;
     sched->jobs.jobs[slot].decision = 0;
-    slot_list_add(&sched->running, &sched->jobs, slot);
+    sched_list_running(sched, slot);
 }
 
 static bool holds_space(const struct sched_job *job)
@@ -323,7 +339,7 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
         job->state = SJOB_RUNNING;
         job->decision = 0;
         sched->booked_running++;
-        slot_list_add(&sched->running, &sched->jobs, slot);
+        sched_list_running(sched, slot);
     }
 }
 
@@ -354,6 +370,7 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
     pending_lines(&sched->pending, queues->count);
+    MEM_GROW(sched->running, sched->running_capacity, queues->count);
     for (queue_id q = 0; q < queues->count; q++)
         reopen_lanes(sched, q); /* limits may have been raised */
 }

@@ -24,6 +24,7 @@ struct eviction_scratch {
     struct victim_link *links;
     size_t link_capacity;
     uint32_t link_count;
+    int64_t smallest_milli; /* the least that any victim holds */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
 };
 
@@ -35,7 +36,8 @@ struct sched {
     struct shape_table shapes;
     struct job_table jobs;
     struct pending pending;
-    struct slot_list running;  /* SJOB_RUNNING, in no order */
+    struct slot_list *running; /* by queue_id: SJOB_RUNNING jobs that may be evicted, in no order */
+    size_t running_capacity;
     uint32_t *claims;          /* slots in SJOB_CLAIMING, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
@@ -72,6 +74,10 @@ void sched_move_pieces(struct sched *sched, uint32_t slot, ledger_move_fn *move)
 
 /* Charge (sign 1) or uncharge (-1) the job to its queue. */
 void sched_charge(struct sched *sched, uint32_t slot, int sign);
+
+/* The job runs, or does no more: it is, or is no longer, a possible victim. */
+void sched_list_running(struct sched *sched, uint32_t slot);
+void sched_unlist_running(struct sched *sched, uint32_t slot);
 
 /* Put the job into its lane, or take it out (it must be the head unless O(lane) is fine). */
 void sched_wait(struct sched *sched, uint32_t slot);

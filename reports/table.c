@@ -206,6 +206,8 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
 {
     static const char *const heads[] = {
         "Queues by demand", "jobs", "demand", "served", "p50", "p99", "lost GPU h", NULL};
+    if (metrics_cut_key(metrics, "queue", 0) == NULL)
+        return;
     size_t count;
     size_t *order = view_by_demand_new(metrics, "queue", &count);
     double asked = metrics_value(metrics, "asked_gpu_h");
@@ -224,10 +226,7 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
         view_duration(grid_cell(&grid, 5), view_cut_value(metrics, "queue", q, "queue_time_p99_s"));
         view_amount(grid_cell(&grid, 6), view_cut_value(metrics, "queue", q, "lost_gpu_h"));
     }
-    if (count > 0)
-        grid_write(&grid, out);
-    else
-        buffer_release(&grid.cells[0][0]);
+    grid_write(&grid, out);
     if (count > TABLE_QUEUES_MAX) {
         buffer_string(out, "  and ");
         view_count(out, (double)(count - TABLE_QUEUES_MAX));

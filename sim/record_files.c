@@ -1,166 +1,178 @@
 /* sim/record_files.c -- rows as lines of CSV. */
 #include "sim/record_files.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/output.h"
+#include "sim/record_line.h"
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
 struct record_files {
     struct output *outputs[FILE_COUNT];
-    const char *const *model_names;
-    size_t model_count;
+    struct text models[UINT8_MAX]; /* names borrowed */
+    size_t model_count, model_room;
 };
 
-/* ---- fields: each writes its value and the comma behind it ---- */
+/* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
+enum { JOB_FIELDS_MAX = 25, ATTEMPT_FIELDS_MAX = 10, TIMELINE_FIELDS_MAX = 20 };
 
-static void field_int(struct buffer *line, int64_t value)
+/* ---- fields ---- */
+
+/* The most a text takes: quotes around, each byte doubled, the comma. */
+static size_t text_room(struct text text)
 {
-    buffer_int(line, value);
-    buffer_char(line, ',');
+    return 2 * text.length + 3;
 }
 
-/* `value` / `scale` as a decimal; 0 is common and quick. */
-static void field_scaled(struct buffer *line, int64_t value, int64_t scale)
+/* Any text, after RFC 4180 (as buffer_csv). */
+static void field_text(struct line *line, struct text text)
 {
-    if (value == 0)
-        buffer_char(line, '0');
-    else
-        buffer_scaled(line, value, scale);
-    buffer_char(line, ',');
-}
-
-static void field_time(struct buffer *line, time_ns time)
-{
-    if (time == TIME_NEVER)
-        buffer_char(line, ',');
-    else
-        field_scaled(line, time, TIME_NS_PER_S);
-}
-
-static void field_milli(struct buffer *line, int64_t milli)
-{
-    field_scaled(line, milli, 1000);
-}
-
-static void field_double(struct buffer *line, double value)
-{
-    buffer_double(line, value);
-    buffer_char(line, ',');
-}
-
-static void field_text(struct buffer *line, const char *text)
-{
-    buffer_csv(line, text_of(text));
-    buffer_char(line, ',');
+    bool is_plain = true;
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.at[i];
+        line->at[i] = c;
+        if (c == ',' || c == '"' || c == '\n' || c == '\r')
+            is_plain = false;
+    }
+    if (is_plain) {
+        line->at += text.length;
+        *line->at++ = ',';
+        return;
+    }
+    *line->at++ = '"';
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.at[i] == '"')
+            *line->at++ = '"';
+        *line->at++ = text.at[i];
+    }
+    *line->at++ = '"';
+    *line->at++ = ',';
 }
 
 /* A word of our own, which needs no quotes. */
-static void field_word(struct buffer *line, const char *word)
+static void field_word(struct line *line, const char *word)
 {
-    buffer_string(line, word);
-    buffer_char(line, ',');
+    line_word(line, word, strlen(word));
 }
 
-static void field_reason(struct buffer *line, uint8_t reason)
+static void field_reason(struct line *line, uint8_t reason)
 {
     field_word(line, reason == REASON_NONE ? "" : reason_name(reason));
 }
 
-static void field_model(const struct record_files *files, struct buffer *line, uint8_t model)
+static void field_model(const struct record_files *files, struct line *line, uint8_t model)
 {
     if (model == 255)
-        buffer_char(line, ',');
+        field_word(line, "");
     else if (model < files->model_count)
-        field_text(line, files->model_names[model]);
+        field_text(line, files->models[model]);
     else
-        field_int(line, model);
-}
-
-/* The comma behind the last field becomes the end of the line. */
-static void line_end(struct buffer *line)
-{
-    line->bytes[line->length - 1] = '\n';
+        line_uint(line, model);
 }
 
 /* ---- rows ---- */
 
+static void job_times(struct line *line, const struct job_row *row)
+{
+    line_ns(line, row->submit);
+    line_time(line, row->eligible);
+    line_time(line, row->start);
+    line_time(line, row->end);
+}
+
+static void job_amounts(struct line *line, const struct job_row *row)
+{
+    line_ns(line, row->wait);
+    line_ns(line, row->wait_total);
+    line_ns(line, row->run);
+    line_ns(line, row->work);
+    line_ns(line, row->work_asked);
+    line_uint(line, row->evictions);
+    line_ns(line, row->lost_gpu_ns);
+    line_ns(line, row->overhead_gpu_ns);
+    line_milli(line, row->sm_active_milli);
+    line_uint(line, row->is_counted);
+}
+
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct record_files *files = self;
-    struct buffer *line = output_buffer(files->outputs[FILE_JOBS]);
-    field_int(line, row->id);
-    field_text(line, row->name);
-    field_text(line, row->queue);
-    field_text(line, row->user);
-    field_word(line, job_class_names[row->class]);
-    field_int(line, row->priority);
-    field_milli(line, row->gpu_milli);
-    field_int(line, row->members);
-    field_model(files, line, row->model);
-    field_time(line, row->submit);
-    field_time(line, row->eligible);
-    field_time(line, row->start);
-    field_time(line, row->end);
-    field_word(line, job_end_names[row->state]);
-    field_reason(line, row->reason);
-    field_time(line, row->wait);
-    field_time(line, row->wait_total);
-    field_time(line, row->run);
-    field_time(line, row->work);
-    field_time(line, row->work_asked);
-    field_int(line, row->evictions);
-    field_time(line, row->lost_gpu_ns);
-    field_time(line, row->overhead_gpu_ns);
-    field_milli(line, row->sm_active_milli);
-    field_int(line, row->is_counted);
-    line_end(line);
+    struct buffer *buffer = output_buffer(files->outputs[FILE_JOBS]);
+    struct text name = text_of(row->name), queue = text_of(row->queue), user = text_of(row->user);
+    size_t room = text_room(name) + text_room(queue) + text_room(user) + files->model_room;
+    struct line line = line_begin(buffer, JOB_FIELDS_MAX, room);
+    line_uint(&line, row->id);
+    field_text(&line, name);
+    field_text(&line, queue);
+    field_text(&line, user);
+    field_word(&line, job_class_names[row->class]);
+    line_int(&line, row->priority);
+    line_milli(&line, row->gpu_milli);
+    line_uint(&line, row->members);
+    field_model(files, &line, row->model);
+    job_times(&line, row);
+    field_word(&line, job_end_names[row->state]);
+    field_reason(&line, row->reason);
+    job_amounts(&line, row);
+    line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
 }
 
 static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct record_files *files = self;
-    struct buffer *line = output_buffer(files->outputs[FILE_ATTEMPTS]);
-    field_int(line, row->id);
-    field_int(line, row->attempt);
-    field_time(line, row->start);
-    field_time(line, row->end);
-    field_milli(line, row->gpu_milli);
-    field_text(line, row->placement);
-    field_word(line, attempt_end_names[row->why]);
-    field_reason(line, row->reason);
-    field_time(line, row->saved);
-    field_time(line, row->lost);
-    line_end(line);
+    struct buffer *buffer = output_buffer(files->outputs[FILE_ATTEMPTS]);
+    struct text placement = text_of(row->placement);
+    struct line line = line_begin(buffer, ATTEMPT_FIELDS_MAX, text_room(placement));
+    line_uint(&line, row->id);
+    line_uint(&line, row->attempt);
+    line_ns(&line, row->start);
+    line_ns(&line, row->end);
+    line_milli(&line, row->gpu_milli);
+    field_text(&line, placement);
+    field_word(&line, attempt_end_names[row->why]);
+    field_reason(&line, row->reason);
+    line_ns(&line, row->saved);
+    line_ns(&line, row->lost);
+    line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);
+}
+
+static void sample_integrals(struct buffer *buffer, const struct timeline_row *row)
+{
+    const double integrals[] = {row->allocated_gpu_s,   row->active_gpu_s,  row->reserved_gpu_s,
+                                row->down_gpu_s,        row->pending_job_s, row->running_job_s,
+                                row->partial_gang_gpu_s};
+    for (size_t i = 0; i < sizeof integrals / sizeof integrals[0]; i++) {
+        if (i > 0)
+            buffer_char(buffer, ',');
+        buffer_double(buffer, integrals[i]);
+    }
+    buffer_char(buffer, '\n');
 }
 
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct record_files *files = self;
-    struct buffer *line = output_buffer(files->outputs[FILE_TIMELINE]);
-    field_time(line, row->time);
-    field_int(line, row->pending_jobs);
-    field_int(line, row->running_jobs);
-    field_milli(line, row->pending_gpu_milli);
-    field_milli(line, row->allocated_gpu_milli);
-    field_milli(line, row->active_gpu_milli);
-    field_milli(line, row->reserved_gpu_milli);
-    field_milli(line, row->down_gpu_milli);
-    field_int(line, (int64_t)row->submitted);
-    field_int(line, (int64_t)row->started);
-    field_int(line, (int64_t)row->ended);
-    field_int(line, (int64_t)row->evicted);
-    field_int(line, (int64_t)row->rejected);
-    field_double(line, row->allocated_gpu_s);
-    field_double(line, row->active_gpu_s);
-    field_double(line, row->reserved_gpu_s);
-    field_double(line, row->down_gpu_s);
-    field_double(line, row->pending_job_s);
-    field_double(line, row->running_job_s);
-    field_double(line, row->partial_gang_gpu_s);
-    line_end(line);
+    struct buffer *buffer = output_buffer(files->outputs[FILE_TIMELINE]);
+    struct line line = line_begin(buffer, TIMELINE_FIELDS_MAX, 0);
+    line_ns(&line, row->time);
+    line_uint(&line, row->pending_jobs);
+    line_uint(&line, row->running_jobs);
+    line_milli(&line, row->pending_gpu_milli);
+    line_milli(&line, row->allocated_gpu_milli);
+    line_milli(&line, row->active_gpu_milli);
+    line_milli(&line, row->reserved_gpu_milli);
+    line_milli(&line, row->down_gpu_milli);
+    line_uint(&line, row->submitted);
+    line_uint(&line, row->started);
+    line_uint(&line, row->ended);
+    line_uint(&line, row->evicted);
+    line_uint(&line, row->rejected);
+    buffer->length = (size_t)(line.at - buffer->bytes);
+    sample_integrals(buffer, row);
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
 
@@ -196,9 +208,12 @@ struct error record_files_open(struct record_files **out, const char *folder,
     *out = NULL;
     TRY(output_make_folder(folder));
     struct record_files *files = mem_zalloc(1, sizeof *files);
-    files->model_names = model_names;
-    while (model_names != NULL && model_names[files->model_count] != NULL)
-        files->model_count++;
+    for (size_t m = 0; model_names != NULL && model_names[m] != NULL && m < UINT8_MAX; m++) {
+        files->models[m] = text_of(model_names[m]);
+        files->model_count = m + 1;
+        if (text_room(files->models[m]) > files->model_room)
+            files->model_room = text_room(files->models[m]);
+    }
     for (int which = 0; which < FILE_COUNT; which++) {
         struct error error = open_one(files, (enum record_file)which, folder);
         if (error_is(error)) {

@@ -30,7 +30,7 @@ typedef uint32_t gpu_id;
 
 enum {
     NODE_GPUS_MAX = 16,
-    CLUSTER_MODELS_MAX = 63, /* a request names models as bits of a 64-bit mask; bit 63: a model not here */
+    CLUSTER_MODELS_MAX = 63, /* requests name models as bits of a word; bit 63: a model not here */
     CLUSTER_NODES_MAX = 1000000,
 };
 
@@ -41,8 +41,8 @@ struct label {
 
 /* What is equal for all nodes of a type. */
 struct node_type {
-    uint16_t gpu_count;      /* 0..NODE_GPUS_MAX */
-    uint8_t model;           /* index into cluster.models; of a node without GPUs: 0 */
+    uint16_t gpu_count; /* 0..NODE_GPUS_MAX */
+    uint8_t model;      /* index into cluster.models; of a node without GPUs: 0 */
     uint32_t cpu_milli;
     uint32_t memory_mib;
     uint32_t node_count;
@@ -54,19 +54,19 @@ struct node_pool {
     const char *name;
     node_id first;
     uint32_t node_count;
-    uint32_t type;             /* index into cluster.types */
-    uint8_t nic_count;         /* per node; default: one per rail */
-    uint8_t numa_count;        /* >= 1 */
+    uint32_t type;                     /* index into cluster.types */
+    uint8_t nic_count;                 /* per node; default: one per rail */
+    uint8_t numa_count;                /* >= 1 */
     uint8_t gpu_numa[NODE_GPUS_MAX];   /* the NUMA node of each GPU */
     uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of each GPU's nearest NIC */
     uint8_t gpu_island[NODE_GPUS_MAX]; /* GPUs with the same number share NVLink; 255: no NVLink */
-    double price_usd_per_gpu_h; /* 0: unknown */
+    double price_usd_per_gpu_h;        /* 0: unknown */
 };
 
 struct node {
     uint32_t type;
     uint32_t pool;
-    uint32_t unit;     /* scalable unit or rack, from 0 */
+    uint32_t unit; /* scalable unit or rack, from 0 */
     gpu_id first_gpu;
     const char *name;
 };
@@ -75,10 +75,10 @@ struct node {
 struct fabric {
     uint32_t unit_count;
     uint32_t nodes_per_unit;
-    uint32_t rails;               /* per node; 1 if not rail-optimised */
+    uint32_t rails;                 /* per node; 1 if not rail-optimised */
     uint32_t leaves, spines, cores; /* 0: that tier is absent */
-    double rail_bytes_per_s;      /* of one NIC, one direction */
-    double leaf_oversubscription; /* down/up, >= 1; 1: non-blocking */
+    double rail_bytes_per_s;        /* of one NIC, one direction */
+    double leaf_oversubscription;   /* down/up, >= 1; 1: non-blocking */
     double spine_oversubscription;
 };
 
@@ -118,8 +118,8 @@ struct cluster_inside { /* one node as seen from inside */
     uint32_t cpu_milli, memory_mib;
     uint8_t nic_count, numa_count;
     uint8_t gpu_numa[NODE_GPUS_MAX];
-    uint8_t gpu_nic[NODE_GPUS_MAX]; /* the nearest NIC of each GPU, below nic_count; 255: not told */
-    char gpu_model[64]; /* "" if the export does not tell */
+    uint8_t gpu_nic[NODE_GPUS_MAX]; /* each GPU's nearest NIC, below nic_count; 255: not told */
+    char gpu_model[64];             /* "" if the export does not tell */
 };
 typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
 struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);

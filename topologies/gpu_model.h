@@ -22,12 +22,12 @@ enum mig_family {
 };
 
 struct gpu_model {
-    const char *name;        /* "h100-80gb", lower case */
+    const char *name;           /* "h100-80gb", lower case */
     const char *const *aliases; /* names used by traces, NULL-terminated; may be NULL */
     uint32_t memory_mib;
-    uint16_t sm_count;       /* 0: unknown */
-    uint16_t power_w;        /* board power limit; 0: unknown */
-    double bf16_tflops;      /* dense; 0: unknown or none */
+    uint16_t sm_count;  /* 0: unknown */
+    uint16_t power_w;   /* board power limit; 0: unknown */
+    double bf16_tflops; /* dense; 0: unknown or none */
     double memory_bytes_per_s;
     double nvlink_bytes_per_s; /* one direction, all links; 0: none */
     enum mig_family mig;

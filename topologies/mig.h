@@ -35,7 +35,7 @@ struct mig_profile {
     uint8_t starts;         /* bit s set: may start at memory slice s */
     uint8_t max_count;      /* on one GPU */
     uint32_t memory_mib;
-    uint16_t sm_count;      /* 0: not known for this model */
+    uint16_t sm_count; /* 0: not known for this model */
     uint8_t copy_engines;
     uint8_t decoders, jpeg, ofa; /* 0 also where not known: only the H100's are */
 };

@@ -14,17 +14,17 @@
 
 typedef uint32_t queue_id;
 
-#define QUEUE_ROOT ((queue_id)0)
-#define QUEUE_NONE UINT32_MAX
+#define QUEUE_ROOT      ((queue_id)0)
+#define QUEUE_NONE      UINT32_MAX
 #define QUOTA_UNLIMITED INT64_C(-1)
 
 struct queue_spec {
-    const char *name;        /* borrowed from the table */
-    queue_id parent;         /* QUEUE_NONE for the root */
-    int64_t deserved_milli;  /* QUOTA_UNLIMITED possible */
-    int64_t limit_milli;     /* QUOTA_UNLIMITED: none */
+    const char *name;                /* borrowed from the table */
+    queue_id parent;                 /* QUEUE_NONE for the root */
+    int64_t deserved_milli;          /* QUOTA_UNLIMITED possible */
+    int64_t limit_milli;             /* QUOTA_UNLIMITED: none */
     int64_t over_quota_weight_milli; /* 1000 = weight 1; >= 0 */
-    int32_t priority;        /* higher goes first; default 100 */
+    int32_t priority;                /* higher goes first; default 100 */
 };
 
 struct queue_table {

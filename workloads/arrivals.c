@@ -130,8 +130,7 @@ void arrivals_init(struct arrivals *arrivals, struct arena *arena,
     arrivals->demand = service_count != 0 ? demand : whole_demand;
     arrivals->service_count = service_count != 0 ? service_count : 1;
     arrivals->mean_gap_s = 1 / rate_per_s;
-    arrivals->is_plain =
-        shape->peak == 1 && shape->weekend_factor == 1 && shape->burst_factor == 1;
+    arrivals->is_plain = shape->peak == 1 && shape->weekend_factor == 1 && shape->burst_factor == 1;
     random_stream_init(&arrivals->gaps, seed, "synth.arrivals", entity);
     random_stream_init(&arrivals->bursts, seed, "synth.bursts", entity);
     if (arrivals->is_plain || rate_per_s == 0)

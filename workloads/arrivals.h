@@ -44,23 +44,24 @@ struct arrivals {
     struct arrivals_shape shape;
     const double *demand; /* by service: its share, summing to 1; borrowed */
     uint32_t service_count;
-    double mean_gap_s;    /* INFINITY: nothing ever comes */
-    bool is_plain;        /* constant rate */
+    double mean_gap_s; /* INFINITY: nothing ever comes */
+    bool is_plain;     /* constant rate */
     time_ns now;
-    time_ns edge;         /* where the rate changes next */
+    time_ns edge; /* where the rate changes next */
     double rate_per_s;
-    double burst_extra;   /* (factor - 1) x the demand that bursts now */
+    double burst_extra; /* (factor - 1) x the demand that bursts now */
     double hour_factor[HOURS_PER_DAY], day_factor[7];
-    struct burst *today, *active; /* today's by start; those going on, in the order of their start */
+    struct burst *today;  /* by start */
+    struct burst *active; /* going on, in the order of their start */
     uint32_t today_count, today_next, active_count;
     time_ns day_end;
     struct random_stream gaps, bursts;
 };
 
 /* entity: names the streams.  demand: NULL with service_count 0 makes one service of everything. */
-void arrivals_init(struct arrivals *arrivals, struct arena *arena, const struct arrivals_shape *shape,
-                   double rate_per_s, const double *demand, uint32_t service_count, uint64_t seed,
-                   uint64_t entity);
+void arrivals_init(struct arrivals *arrivals, struct arena *arena,
+                   const struct arrivals_shape *shape, double rate_per_s, const double *demand,
+                   uint32_t service_count, uint64_t seed, uint64_t entity);
 
 /* The next arrival, or TIME_NEVER if it is not before `until`. */
 time_ns arrivals_next(struct arrivals *arrivals, time_ns until);

@@ -46,8 +46,8 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
         .memory_mib = (uint32_t)each->memory_mib,
     };
     request_set_gpus(&request, each, each->gpus);
-    bool has_gpu = (request.gpus | request.gpu_milli | request.mig) != 0 ||
-                   request.gpu_memory_mib != 0;
+    bool has_gpu =
+        (request.gpus | request.gpu_milli | request.mig) != 0 || request.gpu_memory_mib != 0;
     if (!has_gpu && request.cpu_milli == 0 && request.memory_mib == 0)
         return "it asks for nothing: no GPUs, no CPUs and no memory";
     *culprit = ASK_MIN_MEMBERS;
@@ -100,14 +100,16 @@ uint64_t ask_both_models(uint64_t a, uint64_t b)
     return both != 0 ? both : UINT64_C(1) << MODEL_ABSENT;
 }
 
+/* The smallest profile that any family calls so; 0 if none does. */
 static int mig_anywhere(struct text name)
 {
+    int smallest = 0;
     for (int family = MIG_NONE + 1; family < MIG_FAMILY_COUNT; family++) {
         int profile = mig_profile_find((enum mig_family)family, name);
-        if (profile >= 0)
-            return profile + 1;
+        if (profile >= 0 && (smallest == 0 || profile + 1 < smallest))
+            smallest = profile + 1;
     }
-    return 0;
+    return smallest;
 }
 
 int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_models)

@@ -15,8 +15,9 @@ struct error field_error(const struct line *line, const struct field *field, con
                            field->name, must_be);
     size_t length = field->value.length;
     return input_error(line->input, line->text, field->place, "'%s' must be %s, got \"%.*s\"%s",
-                       field->name, must_be, (int)(length < GOT_LENGTH_MAX ? length : GOT_LENGTH_MAX),
-                       field->value.at, length > GOT_LENGTH_MAX ? "..." : "");
+                       field->name, must_be,
+                       (int)(length < GOT_LENGTH_MAX ? length : GOT_LENGTH_MAX), field->value.at,
+                       length > GOT_LENGTH_MAX ? "..." : "");
 }
 
 struct error field_int(const struct line *line, const struct field *field, int64_t low,

@@ -51,8 +51,7 @@ struct error field_scaled(const struct line *line, const struct field *field, in
                           int64_t low, int64_t high, int64_t *out) MUST_CHECK;
 
 /* GB (of 1024 MiB, as cluster files count them) to MiB. */
-struct error field_mib(const struct line *line, const struct field *field,
-                       int64_t *out) MUST_CHECK;
+struct error field_mib(const struct line *line, const struct field *field, int64_t *out) MUST_CHECK;
 
 /* Seconds, not negative. */
 struct error field_seconds(const struct line *line, const struct field *field,

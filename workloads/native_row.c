@@ -28,7 +28,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
 };
 
 enum {
-    PREEMPTIBLE_PRIORITY_BELOW = 100, /* where a priority without a word about it ends to be preemptible */
+    PREEMPTIBLE_PRIORITY_BELOW = 100, /* unless a job says otherwise */
     CPUS_MAX = 4000000,               /* as milli-CPUs they fit a uint32_t */
 };
 
@@ -82,7 +82,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     int class = row->job.class;
     TRY(times_read(line, fields, row));
     TRY(field_choice(line, &fields[NATIVE_CLASS], job_class_names, &class));
-    row->job.class = (uint8_t)class;
+    row->job.class = (uint8_t) class;
     TRY(priority_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
     id_read(reader, &fields[NATIVE_JOB_ID], &row->job);

@@ -61,7 +61,8 @@ static struct error group_fields(struct reader *reader, const struct line *line,
             TRY(json_line_field(line, value, FIELD_NUMBER, reader->arena, &own[index]));
             continue;
         }
-        index = index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        index =
+            index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
         if (index < NATIVE_GPUS || index > NATIVE_GPU_MODEL || index == NATIVE_NODES)
             continue;
         struct field *field = &state->group[index];

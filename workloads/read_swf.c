@@ -29,11 +29,11 @@ enum {
 };
 
 static const char *const names[SWF_FIELD_COUNT] = {
-    "job number", "submit time",          "wait time",      "run time",
-    "processors", "CPU time",             "memory",         "requested processors",
-    "requested time", "requested memory", "status",         "user",
-    "group",      "program",              "queue",          "partition",
-    "preceding job", "think time",
+    "job number",     "submit time",      "wait time", "run time",
+    "processors",     "CPU time",         "memory",    "requested processors",
+    "requested time", "requested memory", "status",    "user",
+    "group",          "program",          "queue",     "partition",
+    "preceding job",  "think time",
 };
 
 /* Status codes of the standard; 2 to 4 are parts of a job whose summary stands in a line of its own. */
@@ -89,8 +89,8 @@ static struct error swf_seconds(const struct line *line, const struct field *fie
 static struct error swf_fields(const struct line *line, struct field fields[SWF_FIELD_COUNT],
                                int64_t numbers[SWF_FIELD_COUNT])
 {
-    static const uint8_t whole[] = {SWF_JOB,  SWF_PROCESSORS, SWF_PROCESSORS_ASKED,
-                                    SWF_STATUS, SWF_USER,     SWF_QUEUE};
+    static const uint8_t whole[] = {SWF_JOB,    SWF_PROCESSORS, SWF_PROCESSORS_ASKED,
+                                    SWF_STATUS, SWF_USER,       SWF_QUEUE};
     uint32_t count = pieces_cut(line->text, fields, SWF_FIELD_COUNT);
     if (count != SWF_FIELD_COUNT)
         return input_error(line->input, line->text, (struct text){NULL, 0},
@@ -134,7 +134,8 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     TRY(swf_seconds(&line, &fields[SWF_TIME_ASKED], &limit));
     int64_t asked = numbers[SWF_PROCESSORS_ASKED], status = numbers[SWF_STATUS];
     int64_t gpus = swf_gpus(reader, asked > 0 ? asked : numbers[SWF_PROCESSORS]);
-    if (gpus <= 0 || row->truth.duration < 0 || (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
+    if (gpus <= 0 || row->truth.duration < 0 ||
+        (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
         return ERROR_OK;
     if (gpus > ASK_GPUS_MAX)
         return field_error(&line, &fields[asked > 0 ? SWF_PROCESSORS_ASKED : SWF_PROCESSORS],

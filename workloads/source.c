@@ -12,7 +12,8 @@
  * must be sorted. */
 enum { HELD_MAX = 1 << 18 };
 
-__extension__ typedef unsigned __int128 gpu_ns; /* milli-GPU nanoseconds: sums do not depend on order */
+/* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
+__extension__ typedef unsigned __int128 gpu_ns;
 
 #define MILLI_NS_PER_GPU_S 1e12
 
@@ -22,13 +23,14 @@ struct job_source {
     struct queue_table *queues;
     struct names *users;
     struct workload_facts facts;
-    struct synth *synth;  /* NULL: a trace */
+    struct synth *synth;        /* NULL: a trace */
+    job_source_next_fn *custom; /* NULL: a trace or synth */
+    void *custom_self;
     struct reader reader; /* open while streaming or loading */
     struct arena arena;   /* what rows point to */
     struct held held;
-    bool is_held;   /* jobs come from `held`, not from the reader */
-    bool is_sorted; /* the trace's submissions never decrease */
-    bool is_scanned;
+    bool is_held;     /* jobs come from `held`, not from the reader */
+    bool is_sorted;   /* the trace's submissions never decrease */
     time_ns origin;   /* the trace's time that becomes 0 */
     time_ns previous; /* submission of the job before, in the trace's time */
     gpu_ns work;
@@ -169,10 +171,11 @@ static struct error trace_judge(struct job_source *source)
     if (spec->load == 0)
         return ERROR_OK;
     if (facts->load_recorded == 0)
-        return error_new(ERROR_DATA,
-                         "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
-                         "once, or the cluster has no GPUs",
-                         spec->trace);
+        return error_new(
+            ERROR_DATA,
+            "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
+            "once, or the cluster has no GPUs",
+            spec->trace);
     facts->arrival_factor = facts->load_recorded / spec->load;
     return ERROR_OK;
 }
@@ -212,8 +215,9 @@ static struct error trace_begin(struct job_source *source)
 static struct error synth_begin(struct job_source *source, uint64_t seed)
 {
     if (source->cluster == NULL || source->cluster->gpu_count == 0)
-        return error_new(ERROR_CONFIG, "a synthesized workload needs a cluster with GPUs: its load is "
-                                       "a share of them");
+        return error_new(ERROR_CONFIG,
+                         "a synthesized workload needs a cluster with GPUs: its load is "
+                         "a share of them");
     source->synth = synth_new(source->spec->synth, source->cluster, seed);
     synth_tenants(source->synth, source->queues);
     source->facts.format = "synth";
@@ -241,6 +245,18 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
     return error;
 }
 
+struct job_source *job_source_custom(job_source_next_fn *next, void *self)
+{
+    struct job_source *source = mem_zalloc(1, sizeof *source);
+    source->queues = queue_table_new();
+    source->users = names_new();
+    source->custom = next;
+    source->custom_self = self;
+    source->facts.format = "custom";
+    source->facts.arrival_factor = 1;
+    return source;
+}
+
 static struct error trace_next(struct job_source *source, struct job *job, struct job_truth *truth,
                                bool *has)
 {
@@ -261,18 +277,31 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
     return ERROR_OK;
 }
 
+/* A job that is made as it is asked for; the facts grow with it. */
+static struct error made_next(struct job_source *source, struct job *job, struct job_truth *truth,
+                              bool *has)
+{
+    if (source->custom != NULL)
+        TRY(source->custom(source->custom_self, job, truth, has));
+    else
+        *has = synth_next(source->synth, job, truth);
+    if (*has)
+        facts_add(source, job, truth);
+    else
+        facts_finish(source);
+    return ERROR_OK;
+}
+
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
                              bool *has)
 {
-    if (source->synth == NULL) {
+    *has = false;
+    if (source->next_id == JOB_NONE)
+        return error_new(ERROR_DATA, "a run can have no more than %u jobs", JOB_NONE);
+    if (source->synth != NULL || source->custom != NULL)
+        TRY(made_next(source, job, truth, has));
+    else
         TRY(trace_next(source, job, truth, has));
-    } else {
-        *has = source->next_id != JOB_NONE && synth_next(source->synth, job, truth);
-        if (*has)
-            facts_add(source, job, truth);
-        else
-            facts_finish(source);
-    }
     if (*has)
         job->id = source->next_id++;
     return ERROR_OK;

@@ -64,6 +64,11 @@ struct job_source;
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
                              const struct cluster *cluster, uint64_t seed) MUST_CHECK;
 
+/* Jobs made by the caller: `next` is called for each (its errors stop the stream), obeys the law above but for
+ * ids, which are given here.  For tests and generators of one's own. */
+typedef struct error job_source_next_fn(void *self, struct job *job, struct job_truth *truth, bool *has);
+struct job_source *job_source_custom(job_source_next_fn *next, void *self);
+
 /* The next job; *has false at the end.  job->queue is an id of job_source_queues, which may have grown. */
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
                              bool *has) MUST_CHECK;

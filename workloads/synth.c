@@ -76,7 +76,7 @@ static struct job template_of(const struct synth *synth, const struct synth_clas
     const char *complaint = ask_shape(&ask, &job, &culprit);
     assert(complaint == NULL && "synth_read has checked it");
     (void)complaint;
-    job.class = (uint8_t)class->class;
+    job.class = (uint8_t) class->class;
     job.priority = class->priority;
     job.is_preemptible = class->is_preemptible;
     job.checkpoint = class->checkpoint;
@@ -229,8 +229,8 @@ static double early_end(struct synth_stream *stream, struct job_truth *truth)
 static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
-    *truth = (struct job_truth){.outcome = OUTCOME_COMPLETED,
-                                .would_do_milli = class->would_do_milli};
+    *truth =
+        (struct job_truth){.outcome = OUTCOME_COMPLETED, .would_do_milli = class->would_do_milli};
     double seconds = run_time_draw_s(&class->run_time, &stream->run_time);
     if (stream->has_early_end)
         seconds *= early_end(stream, truth);

@@ -13,8 +13,9 @@ enum {
     MILLI = 1000,
 };
 
-#define WEEKEND_FACTOR_DEFAULT 0.5 /* how much of a weekday's arrivals a weekend day has under "weekly" */
-#define SHARES_TOLERANCE       1e-6
+#define WEEKEND_FACTOR_DEFAULT                                                                     \
+    0.5 /* how much of a weekday's arrivals a weekend day has under "weekly" */
+#define SHARES_TOLERANCE 1e-6
 
 static const char *text_kept(struct json_object *object, const char *key, struct arena *arena)
 {
@@ -206,8 +207,7 @@ static void class_read(const struct json_value *value, struct synth_class *class
     json_need(&object, "sizes");
     json_need(&object, "share");
     json_need(&object, "run_time");
-    class->class =
-        (enum job_class)json_get_choice(&object, "class", job_class_names, JOB_TRAINING);
+    class->class = (enum job_class)json_get_choice(&object, "class", job_class_names, JOB_TRAINING);
     class->name = text_kept(&object, "name", arena);
     if (class->name == NULL)
         class->name = job_class_name(class->class);
@@ -272,8 +272,7 @@ static void tenants_read(const struct json_value *value, struct synth_tenancy *t
     json_object_open(&object, value);
     json_need(&object, "projects");
     tenants->organisations = (uint32_t)json_get_int(&object, "organisations", 1, 100000, 1);
-    tenants->teams =
-        (uint32_t)json_get_int(&object, "teams", 1, 100000, tenants->organisations);
+    tenants->teams = (uint32_t)json_get_int(&object, "teams", 1, 100000, tenants->organisations);
     tenants->projects = (uint32_t)json_get_int(&object, "projects", 1, 1000000, 1);
     tenants->zipf_exponent = json_get_real(&object, "zipf_exponent", 0, 10, 1);
     json_object_close(&object);

@@ -30,7 +30,7 @@ struct synth_class {
     struct synth_size *sizes;
     uint32_t size_count;
     struct run_time run_time;
-    double fail_early, cancelled; /* chances */
+    double fail_early, cancelled;           /* chances */
     uint16_t sm_active_low, sm_active_high; /* milli */
     uint16_t would_do_milli;
     struct checkpoint_plan checkpoint;
@@ -53,9 +53,9 @@ struct synth_spec {
 
 /* A job that fails early ends at a uniform moment of the first tenth of its run time, a cancelled one at a
  * uniform moment of all of it: so much of the mean run time they take. */
-#define SYNTH_FAIL_WITHIN     0.1
-#define SYNTH_FAILED_MEAN     (SYNTH_FAIL_WITHIN / 2)
-#define SYNTH_CANCELLED_MEAN  0.5
+#define SYNTH_FAIL_WITHIN    0.1
+#define SYNTH_FAILED_MEAN    (SYNTH_FAIL_WITHIN / 2)
+#define SYNTH_CANCELLED_MEAN 0.5
 
 /* Mean whole GPUs of a class, and mean seconds its jobs take, early ends included. */
 double synth_class_whole_gpus(const struct synth_class *class);

@@ -30,7 +30,8 @@ static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
     if (time_parse_date(text, &moment))
         return moment - tz_offset;
     if (!time_parse_duration(text, &moment))
-        json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
+        json_fail(value,
+                  "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
     return moment;
 }
 
@@ -100,9 +101,9 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
 /* Told apart from unknown keys: somebody meant something by them. */
 static void trace_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"format",         "load",           "window",
-                                       "duration_scale", "tz_offset",      "processors_per_gpu",
-                                       "gpus_per_node",  "bad_lines_max",  "default_duration"};
+    static const char *const keys[] = {"format",         "load",          "window",
+                                       "duration_scale", "tz_offset",     "processors_per_gpu",
+                                       "gpus_per_node",  "bad_lines_max", "default_duration"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
@@ -115,9 +116,8 @@ static void trace_keys_refuse(struct json_object *object)
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
 {
     struct json_object object;
-    *spec = (struct workload_spec){.duration_scale = 1,
-                                   .processors_per_gpu = 1,
-                                   .gpus_per_node = GPUS_PER_NODE_DEFAULT};
+    *spec = (struct workload_spec){
+        .duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
     json_object_open(&object, value);
     bool has_trace = json_has(&object, "trace");
     struct json_value synth = json_member(&object, "synth");

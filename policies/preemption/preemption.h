@@ -18,6 +18,7 @@ struct victim {
     time_ns running;     /* since its START */
     bool is_borrower;    /* its queue holds more than it is due */
     bool is_taken;       /* in the plan */
+    bool is_kept;        /* found necessary when the plan was trimmed */
     bool is_excluded;    /* may not be evicted after all */
 };
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "topologies/cluster_build.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
 
@@ -102,6 +103,27 @@ static void names_fold_where_numbers_follow(void **state)
     cluster_free(cluster);
 }
 
+static void names_of_other_width_do_not_fold(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"n8", "n09", "n010", "n012", "n013", "m014", "x"};
+    struct cluster_build build;
+    cluster_build_init(&build, TEXT("odd"));
+    struct pool_spec spec = {.name = TEXT("p"), .numa_count = 1};
+    cluster_build_pool(&build, &spec);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(cluster_build_node(&build, text_of(names[i])));
+    assert_false(cluster_build_node(&build, TEXT("x")));
+    struct fabric fabric = fabric_default();
+    struct cluster *cluster = cluster_build_finish(&build, &fabric);
+    cluster_build_release(&build);
+    struct buffer text = {0};
+    cluster_show(cluster, &text);
+    check_has(&text, "  n8,n09,n010,n[012-013],m014,x\n");
+    buffer_release(&text);
+    cluster_free(cluster);
+}
+
 static void long_tables_are_cut_in_the_middle(void **state)
 {
     (void)state;
@@ -142,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_500_dgx_h100_are_drawn_as_before),
         cmocka_unit_test(names_fold_where_numbers_follow),
+        cmocka_unit_test(names_of_other_width_do_not_fold),
         cmocka_unit_test(many_pools_are_shown_by_their_types),
         cmocka_unit_test(long_tables_are_cut_in_the_middle),
     };

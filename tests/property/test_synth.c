@@ -68,10 +68,10 @@ static void test_run_time_means(void **state)
 {
     (void)state;
     const struct run_time cases[] = {
-        {RUN_TIME_LOGNORMAL, 2400, 1.0, INFINITY},  {RUN_TIME_LOGNORMAL, 2400, 1.8, 259200},
-        {RUN_TIME_LOGNORMAL, 43200, 1.2, 604800},   {RUN_TIME_LOGNORMAL, 100, 0.7, 100},
-        {RUN_TIME_LOGNORMAL, 100, 0, 200},          {RUN_TIME_EXPONENTIAL, 3600, 0, INFINITY},
-        {RUN_TIME_EXPONENTIAL, 3600, 0, 3600},      {RUN_TIME_EXPONENTIAL, 3600, 0, 20000},
+        {RUN_TIME_LOGNORMAL, 2400, 1.0, INFINITY}, {RUN_TIME_LOGNORMAL, 2400, 1.8, 259200},
+        {RUN_TIME_LOGNORMAL, 43200, 1.2, 604800},  {RUN_TIME_LOGNORMAL, 100, 0.7, 100},
+        {RUN_TIME_LOGNORMAL, 100, 0, 200},         {RUN_TIME_EXPONENTIAL, 3600, 0, INFINITY},
+        {RUN_TIME_EXPONENTIAL, 3600, 0, 3600},     {RUN_TIME_EXPONENTIAL, 3600, 0, 20000},
         {RUN_TIME_CONSTANT, 77, 0, INFINITY},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -93,7 +93,8 @@ static void test_run_time_means_known(void **state)
 
 struct arrival_counts {
     double hours[HOURS_PER_DAY], days[7], all, weeks;
-    double bursting; /* arrivals that a burst brought or that fell into the burst of their service */
+    double
+        bursting; /* arrivals that a burst brought or that fell into the burst of their service */
 };
 
 static void arrivals_count(const struct arrivals_shape *shape, uint32_t services, double rate_per_s,
@@ -299,12 +300,13 @@ static void test_demand_is_zipf(void **state)
     (void)state;
     enum { PROJECTS = 40, JOBS = 200000 };
     struct arena arena = {0};
-    struct synth_spec *spec = spec_of(
-        "{\"jobs\": 200000, \"load_whole_gpu\": 0.5,"
-        " \"tenants\": {\"organisations\": 2, \"teams\": 5, \"projects\": 40, \"zipf_exponent\": 1},"
-        " \"classes\": [{\"share\": 1, \"sizes\": [{\"gpus\": 1}],"
-        " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}",
-        &arena);
+    struct synth_spec *spec =
+        spec_of("{\"jobs\": 200000, \"load_whole_gpu\": 0.5,"
+                " \"tenants\": {\"organisations\": 2, \"teams\": 5, \"projects\": 40, "
+                "\"zipf_exponent\": 1},"
+                " \"classes\": [{\"share\": 1, \"sizes\": [{\"gpus\": 1}],"
+                " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}",
+                &arena);
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct queue_table *queues = queue_table_new();
     struct synth *synth = synth_new(spec, cluster, SEED);
@@ -346,7 +348,8 @@ static void test_demand_is_zipf(void **state)
 /* ---- Independence and repetition --------------------------------------------------------------- */
 
 #define TWO_CLASSES(other)                                                                         \
-    "{\"duration\": \"20d\", \"load_whole_gpu\": 0.8, \"tenants\": {\"teams\": 3, \"projects\": 12},"  \
+    "{\"duration\": \"20d\", \"load_whole_gpu\": 0.8, \"tenants\": {\"teams\": 3, \"projects\": "  \
+    "12},"                                                                                         \
     " \"classes\": [" other ", {\"name\": \"watched\", \"share\": 0.5, \"class\": \"inference\","  \
     " \"arrivals\": {\"diurnal_peak_to_mean\": 1.5, \"weekly\": true,"                             \
     "   \"burst\": {\"factor\": 4, \"duration\": \"30m\", \"per_day\": 3}},"                       \
@@ -389,11 +392,13 @@ static void test_classes_do_not_move_each_other(void **state)
     const char *one = TWO_CLASSES(
         "{\"name\": \"other\", \"share\": 0.5, \"sizes\": [{\"gpus\": 1}], \"run_time\":"
         " {\"distribution\": \"exponential\", \"mean\": \"1h\"}}");
-    const char *two = TWO_CLASSES(
-        "{\"name\": \"else\", \"share\": 0.2, \"sizes\": [{\"gpus\": 2}, {\"gpus\": 4}], \"cancelled\":"
-        " 0.5, \"run_time\": {\"distribution\": \"constant\", \"mean\": \"9m\"}}, {\"name\": \"third\","
-        " \"share\": 0.3, \"sizes\": [{\"gpus\": 8}], \"run_time\": {\"distribution\": \"constant\","
-        " \"mean\": \"2h\"}}");
+    const char *two = TWO_CLASSES("{\"name\": \"else\", \"share\": 0.2, \"sizes\": [{\"gpus\": 2}, "
+                                  "{\"gpus\": 4}], \"cancelled\":"
+                                  " 0.5, \"run_time\": {\"distribution\": \"constant\", \"mean\": "
+                                  "\"9m\"}}, {\"name\": \"third\","
+                                  " \"share\": 0.3, \"sizes\": [{\"gpus\": 8}], \"run_time\": "
+                                  "{\"distribution\": \"constant\","
+                                  " \"mean\": \"2h\"}}");
     int count_one, count_two;
     uint64_t hash = watched_hash(one, SEED, &count_one);
     assert_true(hash == watched_hash(two, SEED, &count_two));
@@ -403,12 +408,47 @@ static void test_classes_do_not_move_each_other(void **state)
     assert_true(hash == watched_hash(one, SEED, &count_two));
 }
 
-static void test_ends_by_count_and_by_time(void **state)
+/* Jobs that end early are shorter by what the rate counts on; constant run times leave no other spread. */
+static void test_early_ends_have_their_mean(void **state)
 {
     (void)state;
     struct arena arena = {0};
     struct synth_spec *spec = spec_of(
-        SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+        "{\"jobs\": 100000, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\":"
+        " [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"constant\", \"mean\": 1000},"
+        " \"fail_early\": 0.8, \"cancelled\": 0.15}]}",
+        &arena);
+    struct cluster *cluster = cluster_uniform_new(10, 8);
+    struct queue_table *queues = queue_table_new();
+    struct synth *synth = synth_new(spec, cluster, SEED);
+    struct job job;
+    struct job_truth truth;
+    double sums[OUTCOME_COUNT] = {0}, squares = 0, all = 0, jobs = (double)spec->job_count;
+    synth_tenants(synth, queues);
+    while (synth_next(synth, &job, &truth)) {
+        double seconds = time_to_seconds(truth.duration);
+        assert_true(truth.outcome != OUTCOME_FAILED || seconds <= 100);
+        assert_true(seconds <= 1000);
+        sums[truth.outcome] += seconds;
+        squares += seconds * seconds;
+        all += seconds;
+    }
+    double deviation = sqrt((squares / jobs - all * all / jobs / jobs) / jobs);
+    assert_near(synth_class_mean_s(&spec->classes[0]), 0.8 * 50 + 0.15 * 500 + 0.05 * 1000, 1e-9);
+    assert_near(all / jobs, synth_class_mean_s(&spec->classes[0]), SIGMAS * deviation);
+    assert_near(sums[OUTCOME_FAILED] / jobs, 0.8 * 50, SIGMAS * 35 / sqrt(jobs));
+    synth_free(synth);
+    queue_table_free(queues);
+    cluster_free(cluster);
+    arena_release(&arena);
+}
+
+static void test_ends_by_count_and_by_time(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct synth_spec *spec =
+        spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
     struct cluster *cluster = cluster_uniform_new(1, 4);
     struct synth *synth = synth_new(spec, cluster, 1);
     struct queue_table *queues = queue_table_new();
@@ -441,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_class_loads_of_the_main_mix),
         cmocka_unit_test(test_demand_is_zipf),
         cmocka_unit_test(test_classes_do_not_move_each_other),
+        cmocka_unit_test(test_early_ends_have_their_mean),
         cmocka_unit_test(test_ends_by_count_and_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ void trace_case_refused(const char *text, const struct workload_spec *spec,
     if (column != 0)
         snprintf(place, sizeof place, ":%u:%u: ", line, column);
     else
-        snprintf(place, sizeof place, line != 0 ? ":%u" : "", line);
+        snprintf(place, sizeof place, "%s%.0u", line != 0 ? ":" : "", line);
     if (strstr(report, place) == NULL || strstr(report, says) == NULL)
         fail_msg("wanted '%s' and '%s' in:\n%s", place, says, report);
     free(report);

@@ -252,6 +252,18 @@ static void switches_may_be_given(void **state)
     cluster_free(cluster);
 }
 
+static void more_nics_than_rails_share_them(void **state)
+{
+    (void)state;
+    struct cluster *cluster =
+        cluster_of("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 8, \"nics\": 4}],\n"
+                   " \"fabric\": {\"rails\": 2}}");
+    check_laws(cluster);
+    for (unsigned gpu = 0; gpu < 8; gpu++)
+        assert_int_equal(cluster->pools[0].gpu_rail[gpu], gpu / 2 % 2);
+    cluster_free(cluster);
+}
+
 static void a_uniform_cluster_is_for_tests(void **state)
 {
     (void)state;
@@ -327,10 +339,10 @@ static void bad_pools_are_refused_with_their_place(void **state)
     check_refused("{}", "error: c.json:1:1: 'pools' is missing", "");
     check_refused("{\"pools\": []}", "error: c.json:1:11: a cluster needs at least one pool",
                   "at /pools");
-    check_refused("{\"pools\": [{\"gpus_per_node\": 8}]}",
-                  "error: c.json:1:12: 'nodes' is missing", "at /pools/0");
-    check_refused("{\"pools\": [{\"nodes\": 2}]}",
-                  "error: c.json:1:12: 'gpus_per_node' is missing", "at /pools/0");
+    check_refused("{\"pools\": [{\"gpus_per_node\": 8}]}", "error: c.json:1:12: 'nodes' is missing",
+                  "at /pools/0");
+    check_refused("{\"pools\": [{\"nodes\": 2}]}", "error: c.json:1:12: 'gpus_per_node' is missing",
+                  "at /pools/0");
     check_refused("{\"pools\": [{\"nodes\": 0, \"gpus_per_node\": 8}]}",
                   "error: c.json:1:22: 'nodes' must be an integer from 1 to 1000000, got 0",
                   "at /pools/0/nodes");
@@ -452,6 +464,7 @@ int main(void)
         cmocka_unit_test(pools_of_many_kinds),
         cmocka_unit_test(switches_are_derived_as_the_reference_architecture_has_them),
         cmocka_unit_test(switches_may_be_given),
+        cmocka_unit_test(more_nics_than_rails_share_them),
         cmocka_unit_test(a_uniform_cluster_is_for_tests),
         cmocka_unit_test(what_an_export_tells_is_taken),
         cmocka_unit_test(bad_pools_are_refused_with_their_place),

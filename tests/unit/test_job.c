@@ -62,7 +62,8 @@ static void test_sizes_in_milli_gpus(void **state)
     assert_int_equal(request_gpu_milli(&share, h100), 142);
     assert_int_equal(request_gpu_milli(&share, NULL), 142);
     assert_int_equal(request_gpu_milli(&memory, h100), 250);
-    assert_int_equal(request_gpu_milli(&third, h100), 334); /* rounded up: three would not fit otherwise */
+    assert_int_equal(request_gpu_milli(&third, h100),
+                     334); /* rounded up: three would not fit otherwise */
     assert_int_equal(request_gpu_milli(&memory, NULL), 1000);
     assert_int_equal(request_gpu_milli(&mig_1g, h100), 142);
     assert_int_equal(request_gpu_milli(&mig_3g, h100), 500); /* two fill the memory */
@@ -130,7 +131,8 @@ static void test_asks_are_split_over_members(void **state)
     (void)state;
     struct job job = job_default();
     enum ask_field culprit;
-    struct ask ask = {.gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
+    struct ask ask = {
+        .gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
     assert_null(ask_shape(&ask, &job, &culprit));
     assert_int_equal(job.first.count, 4);
     assert_int_equal(job.first.min_count, 2);

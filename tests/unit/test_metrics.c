@@ -309,7 +309,7 @@ static void a_name_is_what_it_says_not_where_it_is(void **state)
 {
     (void)state;
     struct metrics *m = metrics_new();
-    char name[8];
+    char name[16];
     for (int i = 0; i < 30; i++) {
         snprintf(name, sizeof name, "q%d", i % 3);
         feed_job(m, (struct job_row){

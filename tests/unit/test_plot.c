@@ -81,7 +81,7 @@ static void a_plot_is_drawn_and_dressed(void **state)
     assert_int_equal(occurrences(&svg, "<g class=\"series c3\"><title>a &amp; b</title>"),
                      2); /* fill and line */
     assert_int_equal(occurrences(&svg, "<g class=\"series c1\"><title>second</title>"), 1);
-    assert_int_equal(occurrences(&svg, "polygon"), 1);
+    assert_true(occurrences(&svg, "<polygon") >= 1);
     assert_int_equal(occurrences(&svg, "10 min"), 1);
     assert_int_equal(occurrences(&svg, "gnuplot"), 0);
     assert_int_equal(occurrences(&svg, "http"), 0);

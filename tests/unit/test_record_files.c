@@ -196,7 +196,7 @@ static void extreme_rows_come_back(void **state)
                           .state = END_LIMIT,
                           .reason = REASON_HELD,
                           .wait = 999999999,
-                          .wait_total = INT64_MAX,
+                          .wait_total = INT64_MAX - 1,
                           .work_asked = 1000000001,
                           .evictions = UINT32_MAX,
                           .sm_active_milli = 1000};

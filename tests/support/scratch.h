@@ -1,0 +1,39 @@
+/* tests/support/scratch.h -- a folder of its own for tests that need files.
+ *
+ *   return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+ *
+ * Law: the folder is new, everybody may read it, and it goes with all that is in it.
+ */
+#ifndef TESTS_SUPPORT_SCRATCH_H
+#define TESTS_SUPPORT_SCRATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+/* The set-up and tear-down of a cmocka group; one folder at a time. */
+int scratch_make(void **state);
+int scratch_remove(void **state);
+
+/* The path of `name` in the folder; "" is the folder.  Borrowed until scratch_remove. */
+const char *scratch_path(const char *name);
+
+/* Write a file; its path. */
+const char *scratch_write(const char *name, const void *bytes, size_t length);
+
+/* The bytes of a file; the caller releases them. */
+struct buffer scratch_read(const char *name);
+
+bool scratch_exists(const char *name);
+
+/* How many entries the folder `name` has, hidden ones included. */
+size_t scratch_count(const char *name);
+
+/* Remove what is in the folder. */
+void scratch_empty(void);
+
+/* Append one zstd frame that holds the bytes, with or without a check sum. */
+void scratch_zstd_frame(struct buffer *out, const void *bytes, size_t length, bool has_checksum);
+
+#endif

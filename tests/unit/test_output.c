@@ -1,0 +1,275 @@
+/* tests/unit/test_output.c -- files that appear whole or not at all, devices, folders. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "base/output.h"
+#include "tests/support/scratch.h"
+
+static struct output *open_good(const char *path, enum output_form form)
+{
+    struct output *out;
+    struct error error = output_open(&out, path, form);
+    assert_string_equal(error_message(&error), "");
+    assert_non_null(out);
+    return out;
+}
+
+static void commit_good(struct output **out)
+{
+    struct error error = output_commit(out);
+    assert_string_equal(error_message(&error), "");
+    assert_false(error_is(error));
+    assert_null(*out);
+}
+
+static void assert_holds(const char *name, const char *expected)
+{
+    struct buffer bytes = scratch_read(name);
+    assert_string_equal(buffer_c_string(&bytes), expected);
+    buffer_release(&bytes);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    scratch_empty();
+    return 0;
+}
+
+static void test_appears_at_commit(void **state)
+{
+    (void)state;
+    struct output *out = open_good(scratch_path("a.csv"), OUTPUT_PLAIN);
+    buffer_string(output_buffer(out), "job_id\n");
+    assert_false(scratch_exists("a.csv"));
+    commit_good(&out);
+    assert_holds("a.csv", "job_id\n");
+    assert_int_equal(scratch_count(""), 1);
+}
+
+static void test_old_file_stays_until_then(void **state)
+{
+    (void)state;
+    scratch_write("a.csv", "old", 3);
+    struct output *out = open_good(scratch_path("a.csv"), OUTPUT_PLAIN);
+    buffer_string(output_buffer(out), "new");
+    assert_holds("a.csv", "old");
+    commit_good(&out);
+    assert_holds("a.csv", "new");
+    assert_int_equal(scratch_count(""), 1);
+}
+
+static void test_discard_leaves_nothing(void **state)
+{
+    (void)state;
+    scratch_write("old", "old", 3);
+    for (int i = 0; i < 2; i++) {
+        struct output *out =
+            open_good(scratch_path(i == 0 ? "old" : "new"), i == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
+        buffer_string(output_buffer(out), "text");
+        output_discard(&out);
+        assert_null(out);
+        output_discard(&out); /* nothing is fine */
+    }
+    assert_holds("old", "old");
+    assert_int_equal(scratch_count(""), 1);
+}
+
+static void test_empty_files(void **state)
+{
+    (void)state;
+    struct output *out = open_good(scratch_path("plain"), OUTPUT_PLAIN);
+    commit_good(&out);
+    assert_holds("plain", "");
+    out = open_good(scratch_path("frame"), OUTPUT_ZSTD);
+    commit_good(&out);
+    char *bytes;
+    size_t length = 1;
+    assert_false(error_is(input_read_all(scratch_path("frame"), 10, &bytes, &length)));
+    assert_int_equal(length, 0);
+    mem_free(bytes);
+    struct buffer frame = scratch_read("frame");
+    assert_true(frame.length > 4); /* a frame that holds nothing, not an empty file */
+    buffer_release(&frame);
+}
+
+/* Many megabytes through a small buffer, and back. */
+static void test_large(void **state)
+{
+    (void)state;
+    enum { LINES = 600000 };
+    for (int form = 0; form < 2; form++) {
+        const char *path = scratch_path(form == 0 ? "plain" : "frame");
+        struct output *out = open_good(path, form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
+        size_t length_max = 0;
+        for (int i = 0; i < LINES; i++) {
+            buffer_format(output_buffer(out), "%d,%d\n", i, i * 79 % 10007);
+            if (output_buffer(out)->length > length_max)
+                length_max = output_buffer(out)->length;
+            assert_false(error_is(output_flush_if_full(out)));
+        }
+        assert_in_range(length_max, 1, 1 << 20); /* it was flushed now and then */
+        commit_good(&out);
+        struct input *input;
+        struct text line;
+        bool has;
+        char expected[32];
+        assert_false(error_is(input_open(&input, path, NULL)));
+        for (int i = 0; i < LINES; i++) {
+            assert_false(error_is(input_line(input, &line, &has)));
+            assert_true(has);
+            snprintf(expected, sizeof expected, "%d,%d", i, i * 79 % 10007);
+            assert_true(text_is(line, expected));
+        }
+        assert_false(error_is(input_line(input, &line, &has)));
+        assert_false(has);
+        input_close(input);
+    }
+    struct stat plain, frame;
+    assert_int_equal(stat(scratch_path("plain"), &plain), 0);
+    assert_int_equal(stat(scratch_path("frame"), &frame), 0);
+    assert_true(frame.st_size * 2 < plain.st_size);
+}
+
+/* The same bytes whatever the calls of flush: a record's digest depends on them. */
+static void test_compression_does_not_depend_on_flushes(void **state)
+{
+    (void)state;
+    enum { LINES = 200000 };
+    struct buffer first = {0};
+    for (int round = 0; round < 2; round++) {
+        struct output *out = open_good(scratch_path("frame"), OUTPUT_ZSTD);
+        for (int i = 0; i < LINES; i++) {
+            buffer_format(output_buffer(out), "%d,%d\n", i, i * 79 % 10007);
+            if (round == 0 || i % 40000 == 0)
+                assert_false(error_is(output_flush_if_full(out)));
+        }
+        commit_good(&out);
+        struct buffer frame = scratch_read("frame");
+        if (round == 0) {
+            first = frame;
+            continue;
+        }
+        assert_int_equal(frame.length, first.length);
+        assert_memory_equal(frame.bytes, first.bytes, frame.length);
+        buffer_release(&frame);
+    }
+    buffer_release(&first);
+}
+
+static void test_links_and_modes(void **state)
+{
+    (void)state;
+    scratch_write("target", "old", 3);
+    assert_int_equal(symlink("target", scratch_path("link")), 0);
+    struct output *out = open_good(scratch_path("link"), OUTPUT_PLAIN);
+    buffer_string(output_buffer(out), "new");
+    commit_good(&out);
+    struct stat status;
+    assert_int_equal(lstat(scratch_path("link"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_holds("target", "new");
+    mode_t mask = umask(027);
+    out = open_good(scratch_path("mode"), OUTPUT_PLAIN);
+    commit_good(&out);
+    umask(mask);
+    assert_int_equal(stat(scratch_path("mode"), &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0640);
+}
+
+/* Names without a folder, and two files of one folder at a time. */
+static void test_here_and_side_by_side(void **state)
+{
+    (void)state;
+    char before[4096];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(scratch_path("")), 0);
+    struct output *a = open_good("a", OUTPUT_PLAIN);
+    struct output *b = open_good("./b", OUTPUT_PLAIN);
+    assert_int_equal(chdir(before), 0); /* the folder is held, not its name */
+    buffer_string(output_buffer(a), "1");
+    buffer_string(output_buffer(b), "2");
+    commit_good(&b);
+    commit_good(&a);
+    assert_holds("a", "1");
+    assert_holds("b", "2");
+    assert_int_equal(scratch_count(""), 2);
+}
+
+/* Left behind by a killed process of the same number. */
+static void test_old_temporary_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        char name[64];
+        snprintf(name, sizeof name, ".windtunnel-%ld-%d.tmp", (long)getpid(), i);
+        scratch_write(name, "x", 1);
+    }
+    struct output *out = open_good(scratch_path("a"), OUTPUT_PLAIN);
+    commit_good(&out);
+    assert_true(scratch_exists("a"));
+    assert_int_equal(scratch_count(""), 4);
+}
+
+static void test_devices_and_pipes(void **state)
+{
+    (void)state;
+    struct output *out = open_good("/dev/null", OUTPUT_ZSTD);
+    buffer_string(output_buffer(out), "gone");
+    commit_good(&out);
+    struct stat status;
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+    const char *path = scratch_path("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int end = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(end >= 0);
+    out = open_good(path, OUTPUT_PLAIN);
+    buffer_string(output_buffer(out), "through");
+    commit_good(&out);
+    char bytes[16];
+    assert_int_equal(read(end, bytes, sizeof bytes), 7);
+    assert_memory_equal(bytes, "through", 7);
+    close(end);
+}
+
+static void test_make_folder(void **state)
+{
+    (void)state;
+    struct stat status;
+    assert_false(error_is(output_make_folder(scratch_path("a/b//c/"))));
+    assert_int_equal(stat(scratch_path("a/b/c"), &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_false(error_is(output_make_folder(scratch_path("a/b/c"))));
+    assert_false(error_is(output_make_folder("/")));
+    assert_false(error_is(output_make_folder(".")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_appears_at_commit, clean),
+        cmocka_unit_test_teardown(test_old_file_stays_until_then, clean),
+        cmocka_unit_test_teardown(test_discard_leaves_nothing, clean),
+        cmocka_unit_test_teardown(test_empty_files, clean),
+        cmocka_unit_test_teardown(test_large, clean),
+        cmocka_unit_test_teardown(test_compression_does_not_depend_on_flushes, clean),
+        cmocka_unit_test_teardown(test_links_and_modes, clean),
+        cmocka_unit_test_teardown(test_here_and_side_by_side, clean),
+        cmocka_unit_test_teardown(test_old_temporary_names, clean),
+        cmocka_unit_test_teardown(test_devices_and_pipes, clean),
+        cmocka_unit_test_teardown(test_make_folder, clean),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
