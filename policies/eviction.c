@@ -239,7 +239,7 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
 static int64_t least_cost(const struct sched *sched, node_id node, const struct request *request)
 {
     int64_t least = sched->eviction.smallest_milli;
-    int64_t lacking = request->gpus - __builtin_popcount(sched->ledger->index->free_mask[node]);
+    int64_t lacking = request->gpus - sched->ledger->index->free_count[node];
     return lacking * GPU_MILLI > least ? lacking * GPU_MILLI : least;
 }
 

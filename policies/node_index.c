@@ -8,6 +8,7 @@ struct node_index *node_index_new(const struct cluster *cluster)
     index->cluster = cluster;
     index->types = arena_alloc_array(&index->arena, cluster->type_count, struct type_index);
     index->free_mask = arena_alloc_array(&index->arena, cluster->node_count, uint16_t);
+    index->free_count = arena_alloc_array(&index->arena, cluster->node_count, uint8_t);
     index->is_listed = arena_alloc_array(&index->arena, cluster->node_count, uint8_t);
     index->gpu_node = arena_alloc_array(&index->arena, cluster->gpu_count, node_id);
     for (node_id n = 0; n < cluster->node_count; n++)
@@ -58,19 +59,27 @@ static void share_remove(struct type_index *type, gpu_id gpu, uint16_t milli)
         type->shared_any[milli >> 6] &= ~(UINT64_C(1) << (milli & 63));
 }
 
-static uint32_t count_ones(uint16_t mask)
+static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask, uint8_t count)
 {
-    return (uint32_t)__builtin_popcount(mask);
+    uint8_t before = index->free_count[node];
+    index->free_mask[node] = mask;
+    index->free_count[node] = count;
+    if (!index->is_listed[node] || before == count)
+        return;
+    bits_remove(&type->whole[before], node);
+    bits_add(&type->whole[count], node);
 }
 
-static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask)
+void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
+                             bool is_free)
 {
-    uint16_t before = index->free_mask[node];
-    index->free_mask[node] = mask;
-    if (!index->is_listed[node] || count_ones(before) == count_ones(mask))
-        return;
-    bits_remove(&type->whole[count_ones(before)], node);
-    bits_add(&type->whole[count_ones(mask)], node);
+    struct type_index *type = &index->types[index->cluster->nodes[node].type];
+    uint16_t mask = index->free_mask[node];
+    uint8_t count = index->free_count[node];
+    if (is_free)
+        set_mask(index, type, node, mask | gpu_mask, (uint8_t)(count + gpu_count));
+    else
+        set_mask(index, type, node, (uint16_t)(mask & ~gpu_mask), (uint8_t)(count - gpu_count));
 }
 
 void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,
@@ -85,11 +94,8 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
         share_add(index, type, entry->first_gpu + gpu_index, after);
     }
     uint16_t bit = (uint16_t)(1u << gpu_index);
-    uint16_t mask = index->free_mask[node];
-    if (before == GPU_MILLI)
-        set_mask(index, type, node, (uint16_t)(mask & ~bit));
-    else if (after == GPU_MILLI)
-        set_mask(index, type, node, mask | bit);
+    if (before == GPU_MILLI || after == GPU_MILLI)
+        node_index_change_whole(index, node, bit, 1, after == GPU_MILLI);
 }
 
 void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli)
@@ -99,14 +105,18 @@ void node_index_list(struct node_index *index, node_id node, const uint16_t *fre
     const struct node *entry = &index->cluster->nodes[node];
     struct type_index *type = &index->types[entry->type];
     uint16_t mask = 0;
+    uint8_t count = 0;
     for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++) {
-        if (free_milli[i] == GPU_MILLI)
+        if (free_milli[i] == GPU_MILLI) {
             mask |= (uint16_t)(1u << i);
+            count++;
+        }
         share_add(index, type, entry->first_gpu + i, free_milli[i]);
     }
     index->free_mask[node] = mask;
+    index->free_count[node] = count;
     index->is_listed[node] = 1;
-    bits_add(&type->whole[count_ones(mask)], node);
+    bits_add(&type->whole[count], node);
 }
 
 void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli)
@@ -117,7 +127,7 @@ void node_index_unlist(struct node_index *index, node_id node, const uint16_t *f
     struct type_index *type = &index->types[entry->type];
     for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++)
         share_remove(type, entry->first_gpu + i, free_milli[i]);
-    bits_remove(&type->whole[count_ones(index->free_mask[node])], node);
+    bits_remove(&type->whole[index->free_count[node]], node);
     index->is_listed[node] = 0;
 }
 

@@ -199,7 +199,7 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return false;
     if (request->gpus != 0)
-        return __builtin_popcount(ledger->index->free_mask[node]) >= request->gpus;
+        return ledger->index->free_count[node] >= request->gpus;
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < type->gpu_count; i++)
         if (ledger->gpus[first + i].free >= share)
