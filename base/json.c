@@ -80,6 +80,17 @@ static bool is_prefix(const struct json_step *prefix, size_t prefix_count,
     return true;
 }
 
+/* The newest override, from patch `first` on, of something at or below these steps; NULL if there is none. */
+static const char *override_below(const struct json_doc *doc, size_t first,
+                                  const struct json_step *steps, size_t count)
+{
+    for (size_t i = doc->patch_count; i-- > first;)
+        if (doc->patches[i].grafted == NULL &&
+            is_prefix(steps, count, doc->patches[i].steps, doc->patches[i].step_count))
+            return doc->patches[i].assigned;
+    return NULL;
+}
+
 /* A value that stands nowhere (it is missing, or was made on the way to an override) has the origin of
  * what an override put into it, or else of what is around it. */
 static struct origin find_origin(const struct json_doc *doc, const struct json_step *steps,
@@ -91,17 +102,24 @@ static struct origin find_origin(const struct json_doc *doc, const struct json_s
             continue;
         if (patch->grafted == NULL)
             return (struct origin){.file = patch->assigned};
-        if (!of_key || count > patch->step_count)
-            return find_origin(patch->grafted, steps + patch->step_count, count - patch->step_count,
-                               of_key);
+        if (of_key && count == patch->step_count)
+            continue;
+        const struct json_step *rest = steps + patch->step_count;
+        size_t rest_count = count - patch->step_count;
+        struct json_place unused;
+        const char *assigned = override_below(doc, i + 1, steps, count);
+        if (assigned != NULL &&
+            !json_place_find(patch->grafted->text, rest, rest_count, of_key, &unused))
+            return (struct origin){.file = assigned};
+        return find_origin(patch->grafted, rest, rest_count, of_key);
     }
     struct origin origin = {.file = doc->name};
     origin.is_in_text = json_place_find(doc->text, steps, count, of_key, &origin.place);
     if (origin.is_in_text || count == 0)
         return origin;
-    for (size_t i = doc->patch_count; i-- > 0;)
-        if (is_prefix(steps, count, doc->patches[i].steps, doc->patches[i].step_count))
-            return (struct origin){.file = doc->patches[i].assigned};
+    const char *assigned = override_below(doc, 0, steps, count);
+    if (assigned != NULL)
+        return (struct origin){.file = assigned};
     return find_origin(doc, steps, count - 1, false);
 }
 

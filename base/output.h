@@ -27,7 +27,11 @@ struct error output_open(struct output **out, const char *path, enum output_form
 struct buffer *output_buffer(struct output *out);
 struct error output_flush_if_full(struct output *out) MUST_CHECK;
 
-/* Flush, fsync, rename, fsync the directory; frees and clears *out in any case. */
+/* Flush and fsync; nothing may be appended any more.  When several files shall appear together, seal all of them
+ * before the first is committed: what can fail for want of space has then not failed. */
+struct error output_seal(struct output *out) MUST_CHECK;
+
+/* Seal unless that is done, rename, fsync the directory; frees and clears *out in any case. */
 struct error output_commit(struct output **out) MUST_CHECK;
 
 /* Forget it; nothing appears.  NULL is fine. */

@@ -41,8 +41,11 @@ static uint64_t hash_job(const struct job *job)
     for (uint32_t g = 0; g < job->group_count; g++) {
         uint64_t words[GROUP_WORDS];
         group_words(job_group(job, g), words);
-        for (uint32_t w = 0; w < GROUP_WORDS; w++)
-            hash = hash_mix(hash, words[w]);
+        /* Odd multipliers keep the words apart, and the products do not wait for each other. */
+        uint64_t sum = words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
+                       words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xff51afd7ed558ccd) +
+                       words[4] * UINT64_C(0xc4ceb9fe1a85ec53);
+        hash = hash_mix(hash, sum);
     }
     return hash;
 }

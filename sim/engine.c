@@ -163,7 +163,8 @@ static void run_instant(struct engine *engine, time_ns at)
     take_submissions(engine);
     if (engine->cycle_due <= at && !error_is(engine->error)) {
         run_cycle(engine);
-        note_reserved(engine);
+        if (engine->has_reserved)
+            note_reserved(engine);
     }
     if (engine->config->is_checked)
         engine_check_instant(engine);

@@ -51,41 +51,45 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
-static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
+static void fill_row(struct engine *engine, struct job_row *row, const struct job *job,
+                     const struct job_truth *truth)
 {
-    struct piece *pieces = own->pieces; /* the slot keeps its storage */
-    size_t piece_capacity = own->piece_capacity;
-    uint32_t generation = own->generation;
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    *own = (struct sim_job){.pieces = pieces,
-                            .piece_capacity = piece_capacity,
-                            .generation = generation,
-                            .truth = *truth,
-                            .checkpoint = job->checkpoint,
-                            .limit = job->limit,
-                            .min_members = members_of(job, true),
-                            .waiting_since = job->submit,
-                            .trace_id = job->trace_id,
-                            .frozen_at = TIME_NEVER};
-    own->row = (struct job_row){.id = job->id,
-                                .name = own_name(job),
-                                .queue = queues->queues[job->queue].name,
-                                .user = "",
-                                .class = job->class,
-                                .priority = job->priority,
-                                .gpu_milli = job_gpu_milli(job),
-                                .members = members_of(job, false),
-                                .model = 255,
-                                .submit = job->submit,
-                                .eligible = job->submit,
-                                .start = TIME_NEVER,
-                                .end = TIME_NEVER,
-                                .work_asked = truth->duration,
-                                .sm_active_milli = truth->sm_active_milli,
-                                .is_counted = job->submit >= engine->config->world.warmup};
-    if (job->user != NAMES_NONE)
-        own->row.user = names_text(job_source_users(source), job->user);
+    *row = (struct job_row){.id = job->id,
+                            .name = own_name(job),
+                            .queue = queues->queues[job->queue].name,
+                            .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+                            .class = job->class,
+                            .priority = job->priority,
+                            .gpu_milli = job_gpu_milli(job),
+                            .members = members_of(job, false),
+                            .model = 255,
+                            .submit = job->submit,
+                            .eligible = job->submit,
+                            .start = TIME_NEVER,
+                            .end = TIME_NEVER,
+                            .work_asked = truth->duration,
+                            .sm_active_milli = truth->sm_active_milli,
+                            .is_counted = job->submit >= engine->config->world.warmup};
+}
+
+/* Field by field: the slot keeps the storage of its pieces and its generation. */
+static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
+{
+    fill_row(engine, &own->row, job, truth);
+    own->truth = *truth;
+    own->checkpoint = job->checkpoint;
+    own->trace_id = job->trace_id;
+    own->limit = job->limit;
+    own->min_members = members_of(job, true);
+    own->waiting_since = job->submit;
+    own->attempt_start = own->attempt_restart = own->saved = 0;
+    own->frozen_at = TIME_NEVER;
+    own->piece_count = 0;
+    own->attempts = 0;
+    own->state = LIFE_NONE;
+    own->evict_reason = REASON_NONE;
 }
 
 static void begin_wait(struct engine *engine, struct sim_job *job)
@@ -249,6 +253,9 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine_reject(engine, slot, decision->reason);
         break;
     case DECISION_RESERVE: /* the space shows in sched_count; nothing happens in the world */
+        engine->has_reserved = true;
+        engine_hash(engine, 0x30 + decision->kind, decision->job);
+        break;
     case DECISION_RELEASE:
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;

@@ -77,6 +77,7 @@ struct engine {
     struct job next_job;   /* read ahead */
     struct job_truth next_truth;
     bool has_next;
+    bool has_reserved;     /* some job was ever reserved space */
     bool wants_jobs, wants_attempts, wants_samples;
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */

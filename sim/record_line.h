@@ -17,6 +17,9 @@ enum { LINE_NUMBER_CHARS_MAX = 32 }; /* sign, 20 digits, point, comma; and what 
 
 struct line {
     char *at;
+    int64_t ns;          /* the last time written by line_ns, ... */
+    const char *ns_text; /* ...where it stands; NULL: none yet */
+    size_t ns_length;    /* ...with its comma */
 };
 
 static const char line_digit_pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -27,7 +30,7 @@ static const char line_digit_pairs[] = "0001020304050607080910111213141516171819
 /* Room for so many numbers and so many bytes of text (quotes included). */
 static inline struct line line_begin(struct buffer *buffer, size_t numbers, size_t text_bytes)
 {
-    return (struct line){buffer_reserve(buffer, numbers * LINE_NUMBER_CHARS_MAX + text_bytes)};
+    return (struct line){.at = buffer_reserve(buffer, numbers * LINE_NUMBER_CHARS_MAX + text_bytes)};
 }
 
 /* The last comma becomes the end of the line. */
@@ -85,8 +88,7 @@ static inline void line_fraction(struct line *line, uint64_t fraction, unsigned 
     *line->at++ = ',';
 }
 
-/* Nanoseconds (or GPU-nanoseconds) as seconds; most are whole microseconds. */
-static inline void line_ns(struct line *line, int64_t ns)
+static inline void line_new_ns(struct line *line, int64_t ns)
 {
     uint64_t magnitude = (uint64_t)ns;
     if (ns < 0) {
@@ -101,6 +103,21 @@ static inline void line_ns(struct line *line, int64_t ns)
         line_fraction(line, fraction / 1000, 6);
     else
         line_fraction(line, fraction, 9);
+}
+
+/* Nanoseconds (or GPU-nanoseconds) as seconds; most are whole microseconds, and many repeat the field before (a job
+ * that started when it came, work done in one go). */
+static inline void line_ns(struct line *line, int64_t ns)
+{
+    if (line->ns_text != NULL && line->ns == ns) {
+        memcpy(line->at, line->ns_text, line->ns_length);
+        line->at += line->ns_length;
+        return;
+    }
+    line->ns = ns;
+    line->ns_text = line->at;
+    line_new_ns(line, ns);
+    line->ns_length = (size_t)(line->at - line->ns_text);
 }
 
 static inline void line_milli(struct line *line, int64_t milli)

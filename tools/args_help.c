@@ -175,6 +175,19 @@ static size_t verb_lines(const struct args_command *command, const char *family,
     return shown;
 }
 
+static void exit_status_lines(const struct args_command *command, struct buffer *out)
+{
+    size_t widest = 0;
+    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
+         e++)
+        widest = strlen(e->command) > widest ? strlen(e->command) : widest;
+    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
+         e++) {
+        buffer_format(out, "  %-*s  ", (int)widest, e->command);
+        wrap(out, e->meaning, widest + 4, widest + 4);
+    }
+}
+
 void args_help_command(const struct args_command *command, struct buffer *out)
 {
     buffer_format(out, "usage: %s COMMAND [OPTION]...\n\n", command->name);
@@ -187,11 +200,7 @@ void args_help_command(const struct args_command *command, struct buffer *out)
     verb_lines(command, NULL, out);
     if (command->exit_statuses != NULL)
         buffer_string(out, "\nexit status:\n");
-    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
-         e++) {
-        buffer_format(out, "  %-4s", e->command);
-        wrap(out, e->meaning, 6, 6);
-    }
+    exit_status_lines(command, out);
     buffer_format(out, "\n'%s COMMAND --help' tells more about one.\n", command->name);
 }
 
@@ -299,6 +308,8 @@ void args_manual(const struct args_command *command, struct buffer *out)
     roff(out, command->summary);
     buffer_format(out, "\n.SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n",
                   command->name);
+    buffer_string(
+        out, ".nh\n.ad l\n"); /* commands are to be copied: no hyphens in them, no blanks added */
     buffer_string(out, ".SH DESCRIPTION\n");
     roff_paragraphs(out, command->description);
     buffer_string(out,

@@ -1,5 +1,6 @@
 /* windtunnel: find the verb, parse its arguments, run it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,9 +11,9 @@
 #include "base/mem.h"
 #include "tools/verbs.h"
 
-static const struct args_verb *const verbs[] = {&verb_run,           &verb_validate,    &verb_report,
-                                                &verb_topology_show, &verb_policy_list, &verb_policy_show,
-                                                &verb_trace_info,    NULL};
+static const struct args_verb *const verbs[] = {
+    &verb_run,         &verb_validate,    &verb_report,     &verb_topology_show,
+    &verb_policy_list, &verb_policy_show, &verb_trace_info, NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
@@ -29,10 +30,12 @@ static const struct args_command command = {
     .version = WINDTUNNEL_VERSION,
     .summary = "judge GPU cluster schedulers in simulated time",
     .description =
-        (const char *const[]){
-            "Replays or synthesizes job arrivals against a modelled GPU cluster, drives the same scheduler library "
-            "that a live cluster would link, and reports utilization, queue times and what became of the jobs.",
-            "Data goes to standard output, everything else to standard error.", NULL},
+        (const char *const[]){"Replays or synthesizes job arrivals against a modelled GPU cluster, "
+                              "drives the same scheduler library "
+                              "that a live cluster would link, and reports utilization, queue "
+                              "times and what became of the jobs.",
+                              "Data goes to standard output, everything else to standard error.",
+                              NULL},
     .verbs = verbs,
     .exit_statuses = exit_statuses,
 };
@@ -95,8 +98,19 @@ static int run_verb(int count, char **arguments)
     return status;
 }
 
+/* The number of a standard stream that the caller closed is taken, lest a file of ours get it and then the table or
+ * a message.  Opened for the other direction, it fails in use as a closed one does. */
+static void occupy_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(error_exit_status(ERROR_IO));
+}
+
 int main(int argc, char **argv)
 {
+    occupy_standard_streams();
     mem_on_exhausted(on_exhausted);
     tool_set_arguments(argv + (argc > 0));
     json_set_alloc_funcs(mem_alloc, mem_free);
@@ -110,10 +124,12 @@ int main(int argc, char **argv)
         return error_exit_status(ERROR_USAGE);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("windtunnel %s\n", WINDTUNNEL_VERSION);
-        return 0;
+        struct buffer out = {0};
+        buffer_string(&out, "windtunnel " WINDTUNNEL_VERSION "\n");
+        return tool_print(&out);
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
         return help(argc - 2, argv + 2);
     return run_verb(argc - 1, argv + 1);
 }

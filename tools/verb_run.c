@@ -32,12 +32,32 @@ struct run {
     struct scenario scenario;
     struct job_source *source;
     struct metrics *metrics;
-    struct record_files *files; /* NULL without --out */
+    struct record_files *files;    /* NULL without --out, as are the two */
+    struct output *page, *summary; /* report.html and result.json */
     struct engine_result result;
     struct progress progress;
     const char *out; /* NULL: no record */
     char *const *arguments;
 };
+
+static struct error open_in(struct output **out, const char *folder, const char *name)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s", folder, name);
+    struct error error = output_open(out, buffer_c_string(&path), OUTPUT_PLAIN);
+    buffer_release(&path);
+    return error;
+}
+
+/* Before the simulation, so that nobody waits for a record that cannot be written. */
+static struct error open_record(struct run *run, const char *const *model_names)
+{
+    if (run->out[0] == '\0')
+        return error_new(ERROR_USAGE, "'--out' must name a folder, got an empty name");
+    TRY(record_files_open(&run->files, run->out, model_names));
+    TRY(open_in(&run->page, run->out, HTML_FILE));
+    return open_in(&run->summary, run->out, RESULT_FILE);
+}
 
 static struct error simulate(struct run *run)
 {
@@ -48,7 +68,7 @@ static struct error simulate(struct run *run)
     struct record_sink sinks[2] = {metrics_sink(run->metrics)};
     size_t sink_count = 1;
     if (run->out != NULL) {
-        TRY(record_files_open(&run->files, run->out, model_names));
+        TRY(open_record(run, model_names));
         sinks[sink_count++] = record_files_sink(run->files);
     }
     struct engine_config config = {.cluster = cluster,
@@ -64,16 +84,18 @@ static struct error simulate(struct run *run)
                                    .progress_self = &run->progress};
     TRY(engine_run(&config, &run->result));
     metrics_finish(run->metrics);
-    return run->files != NULL ? record_files_commit(&run->files) : ERROR_OK;
+    return ERROR_OK;
 }
 
-static void fill_host(const struct run *run, struct result_host *host, char system[256], char started[32])
+static void fill_host(const struct run *run, struct result_host *host, char system[256],
+                      char started[32])
 {
     struct utsname name;
     struct rusage usage;
     time_t now = time(NULL) - (time_t)progress_elapsed_s(&run->progress);
     struct tm utc;
-    *host = (struct result_host){.compiler = __VERSION__, .wall_s = progress_elapsed_s(&run->progress)};
+    *host =
+        (struct result_host){.compiler = __VERSION__, .wall_s = progress_elapsed_s(&run->progress)};
     if (uname(&name) == 0) {
         snprintf(system, 256, "%s %s %s", name.sysname, name.release, name.machine);
         host->system = system;
@@ -87,32 +109,42 @@ static void fill_host(const struct run *run, struct result_host *host, char syst
     }
 }
 
-static struct error write_record(const struct run *run, const struct result_manifest *manifest)
+/* The five files appear together: whatever can still fail for want of space does so before the first has its name. */
+static struct error write_record(struct run *run, const struct result_manifest *manifest)
 {
     struct result_host host;
     char system[256], started[32];
-    struct html_options options = {.cluster = run->scenario.cluster->name, .policy = run->scenario.policy.name};
+    struct html_options options = {.cluster = run->scenario.cluster->name,
+                                   .policy = run->scenario.policy.name};
     fill_host(run, &host, system, started);
-    TRY(html_write(run->out, run->metrics, manifest, &options));
-    return result_write(run->out, manifest, run->metrics, &host); /* last: its presence says the record is whole */
+    html_text(run->metrics, manifest, &options, output_buffer(run->page));
+    result_text(manifest, run->metrics, &host, output_buffer(run->summary));
+    TRY(output_seal(run->page));
+    TRY(output_seal(run->summary));
+    TRY(record_files_commit(&run->files));
+    TRY(output_commit(&run->page));
+    return output_commit(&run->summary); /* last: its presence says the record is whole */
 }
 
-static struct error finish_record(const struct run *run)
+static struct error finish_record(struct run *run)
 {
     struct result_input inputs[3];
     size_t count = 0;
     char fingerprint[17], scenario_digest[33];
     const char *path = args_operand(run->args, 0);
     const struct workload_facts *facts = job_source_facts(run->source);
-    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)run->result.fingerprint);
+    snprintf(fingerprint, sizeof fingerprint, "%016llx",
+             (unsigned long long)run->result.fingerprint);
     if (path != NULL) {
         TRY(input_digest(path, scenario_digest));
         inputs[count++] = (struct result_input){"scenario", path, scenario_digest};
     }
     if (run->scenario.cluster_path[0] != '\0')
-        inputs[count++] = (struct result_input){"cluster", run->scenario.cluster_path, run->scenario.cluster_digest};
+        inputs[count++] = (struct result_input){"cluster", run->scenario.cluster_path,
+                                                run->scenario.cluster_digest};
     if (run->scenario.workload.trace != NULL)
-        inputs[count++] = (struct result_input){"trace", run->scenario.workload.trace, facts->digest};
+        inputs[count++] =
+            (struct result_input){"trace", run->scenario.workload.trace, facts->digest};
     struct result_manifest manifest = {.version = WINDTUNNEL_VERSION,
                                        .seed = run->scenario.seed,
                                        .fingerprint = fingerprint,
@@ -127,7 +159,8 @@ static struct error run_all(struct run *run)
 {
     struct scenario_options options = tool_scenario_options(run->args);
     if (options.path == NULL && options.trace == NULL && options.set_count == 0)
-        return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, or a trace with --trace");
+        return error_new(ERROR_USAGE,
+                         "there is nothing to run: name a scenario, or a trace with --trace");
     TRY(scenario_load(&run->scenario, &options));
     TRY(scenario_open(&run->scenario, &run->source));
     run->metrics = metrics_new();
@@ -135,17 +168,29 @@ static struct error run_all(struct run *run)
     return run->out != NULL ? finish_record(run) : ERROR_OK;
 }
 
+enum { JOBS_TEXT_BYTES = 32 };
+#define RATE_SHOWN_FROM_S 0.5 /* below, it tells how fast files are opened */
+
+static const char *jobs_text(uint64_t count, char text[JOBS_TEXT_BYTES])
+{
+    snprintf(text, JOBS_TEXT_BYTES, "%llu job%s", (unsigned long long)count, count == 1 ? "" : "s");
+    return text;
+}
+
 static int print_table(const struct run *run)
 {
     struct buffer out = {0};
-    struct table_options options = {.cluster = run->scenario.cluster->name, .policy = run->scenario.policy.name};
+    struct table_options options = {.cluster = run->scenario.cluster->name,
+                                    .policy = run->scenario.policy.name};
     double elapsed = progress_elapsed_s(&run->progress);
+    char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
     if (!args_flag(run->args, "quiet")) {
-        fprintf(stderr, "%llu jobs in %.2f s: %.0f thousand jobs/s; fingerprint %016llx\n",
-                (unsigned long long)run->result.submitted, elapsed,
-                (double)run->result.submitted / (elapsed > 0 ? elapsed : 1e-9) / 1e3,
-                (unsigned long long)run->result.fingerprint);
+        fprintf(stderr, "%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
+        if (elapsed >= RATE_SHOWN_FROM_S)
+            fprintf(stderr, ": %.0f thousand jobs/s",
+                    (double)run->result.submitted / elapsed / 1e3);
+        fprintf(stderr, "; fingerprint %016llx\n", (unsigned long long)run->result.fingerprint);
         if (run->out != NULL)
             fprintf(stderr, "record in %s\n", run->out);
     }
@@ -156,19 +201,23 @@ static int print_table(const struct run *run)
 static int warn(const struct run *run)
 {
     const struct workload_facts *facts = job_source_facts(run->source);
+    char jobs[JOBS_TEXT_BYTES];
     if (facts->bad_line_count > 0)
-        fprintf(stderr, "warning: %llu unreadable lines of the trace were skipped\n",
-                (unsigned long long)facts->bad_line_count);
+        fprintf(stderr, "warning: %llu unreadable line%s of the trace %s skipped\n",
+                (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
+                facts->bad_line_count == 1 ? "was" : "were");
     if (run->result.never_fits == 0)
         return 0;
-    fprintf(stderr, "warning: %llu jobs were rejected (NeverFits): no state of this cluster could hold them\n",
-            (unsigned long long)run->result.never_fits);
+    fprintf(stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
+            jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(run->args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
 
 static void release(struct run *run)
 {
     record_files_discard(&run->files);
+    output_discard(&run->page);
+    output_discard(&run->summary);
     metrics_free(run->metrics);
     job_source_close(run->source);
     scenario_release(&run->scenario);
@@ -200,20 +249,27 @@ static int run_verb(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
-    {.name = "out", .letter = 'o', .metavar = "DIR",
-     .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, timeline.csv.zst and "
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "DIR",
+     .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, "
+             "timeline.csv.zst and "
              "report.html. Files of an earlier record are replaced."},
     {.name = "check", .help = "Verify every invariant at every instant of simulated time; slow."},
-    {.name = "strict", .help = "Exit with status 3 if a job was rejected because it can never fit."},
+    {.name = "strict",
+     .help = "Exit with status 3 if a job was rejected because it can never fit."},
     {.name = "quiet", .letter = 'q', .help = "Print the table only: no progress, no summary."},
     {0},
 };
 
 static const struct args_example examples[] = {
-    {"windtunnel run scenarios/h100-500x8.json --out out/main", "The main scenario, with its record."},
-    {"windtunnel run --trace jobs.csv.zst --cluster topologies/dgx-h100-500.json --policy fifo --set workload.load=0.9",
+    {"windtunnel run scenarios/h100-500x8.json --out out/main",
+     "The main scenario, with its record."},
+    {"windtunnel run --trace jobs.csv.zst --cluster topologies/dgx-h100-500.json --policy fifo "
+     "--set workload.load=0.9",
      "A trace of your own at 90 % load."},
-    {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550", "What if there were 50 more nodes?"},
+    {"windtunnel run scenarios/h100-500x8.json --set cluster.pools.h100.nodes=550",
+     "What if there were 50 more nodes?"},
     {0},
 };
 
@@ -223,9 +279,11 @@ const struct args_verb verb_run = {
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
         (const char *const[]){
-            "Replays or synthesizes the workload of a scenario on its cluster under its policy and prints what came "
+            "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
+            "prints what came "
             "of it. Without SCENARIO the options must name at least a trace and a cluster.",
-            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are partial, and the "
+            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
+            "partial, and the "
             "signal is raised again.",
             NULL},
     .options = options,

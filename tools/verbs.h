@@ -7,25 +7,36 @@
 #include "sim/scenario.h"
 #include "tools/args.h"
 
-extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show, verb_policy_list,
-    verb_policy_show, verb_trace_info;
+extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show,
+    verb_policy_list, verb_policy_show, verb_trace_info;
 
 /* The options by which a verb names a scenario; see scenario_options. */
 #define SCENARIO_OPTIONS                                                                           \
-    {.name = "trace", .letter = 't', .metavar = "FILE",                                            \
+    {.name = "trace",                                                                              \
+     .letter = 't',                                                                                \
+     .metavar = "FILE",                                                                            \
      .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},            \
-        {.name = "format", .letter = 'f', .metavar = "NAME",                                       \
+        {.name = "format",                                                                         \
+         .letter = 'f',                                                                            \
+         .metavar = "NAME",                                                                        \
          .help = "Its format: native, jsonl, philly, openb or swf. Guessed where possible."},      \
-        {.name = "cluster", .letter = 'c', .metavar = "FILE",                                      \
+        {.name = "cluster",                                                                        \
+         .letter = 'c',                                                                            \
+         .metavar = "FILE",                                                                        \
          .help = "The cluster: JSON, or a node list with openb's columns."},                       \
-        {.name = "policy", .letter = 'p', .metavar = "PRESET|FILE",                                \
+        {.name = "policy",                                                                         \
+         .letter = 'p',                                                                            \
+         .metavar = "PRESET|FILE",                                                                 \
          .help = "The policy: a preset's name, or a file if it holds '/' or ends in .json."},      \
-        {.name = "seed", .letter = 's', .metavar = "N",                                            \
+        {.name = "seed",                                                                           \
+         .letter = 's',                                                                            \
+         .metavar = "N",                                                                           \
          .help = "The seed of all chance; the same seed gives the same run."},                     \
     {                                                                                              \
         .name = "set", .metavar = "PATH=VALUE",                                                    \
-        .help = "Override a field of the scenario: names joined by dots, an element of an array by its name or "   \
-                "index. May be repeated; applied in order.",                                       \
+        .help = "Override a field of the scenario: names joined by dots, an element of an array "  \
+                "by its name or "                                                                  \
+                "index. Applied in order.",                                                        \
         .is_repeatable = true                                                                      \
     }
 

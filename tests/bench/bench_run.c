@@ -1,4 +1,5 @@
-/* How fast a whole run is: synthesis, scheduler, engine and metrics, with and without the record's files.
+/* How fast a whole run is: synthesis, scheduler, engine and metrics, with and without the record's files, in CPU time of
+ * one core (system time included), so that other load on the machine does not count.
  * Each line is a run in a process of its own, so that peak memory is its own. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ struct figures {
 static double now_s(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 

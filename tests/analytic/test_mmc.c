@@ -1,0 +1,231 @@
+/* M/M/c: the waits of one-GPU jobs against Erlang's formulas.
+ *
+ * A. K. Erlang (1917); closed forms as in L. Kleinrock, Queueing Systems 1 (1975), 3.5 and 5.9: with a = lambda/mu,
+ * P(wait > 0) is Erlang's C(c, a), and given that it waits a job waits exponentially with rate c mu - lambda.
+ *
+ * Seeds: 1 to 10, taken before the first run and never changed; each seeds two named streams.  The test is
+ * deterministic, so that the rare miss that 24 intervals of 99 % allow would have shown when it was written.
+ * Warm-up: the cluster starts empty, and the jobs of the first tenth beyond the counted ones are cut; that is at
+ * least ten relaxation times of the slowest case.  No job is censored: every run goes on until its last job ended.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "base/random.h"
+#include "tests/support/interval.h"
+#include "tests/support/run.h"
+
+enum { SEED_COUNT = 10, FIGURE_COUNT = 4 };
+#define SERVICE_S 1000.0 /* mean; long against the microsecond that times are rounded to */
+
+static const char *const figure_names[FIGURE_COUNT] = {"mean", "P(wait)", "median", "p99"};
+
+struct mmc {
+    uint32_t nodes;
+    uint16_t gpus;
+    double load;
+};
+
+/* ---- The closed forms -------------------------------------------------------------------------- */
+
+/* Erlang's C by his B: B(n) = a B(n-1) / (n + a B(n-1)). */
+static double erlang_c(uint32_t servers, double offered)
+{
+    double b = 1;
+    for (uint32_t n = 1; n <= servers; n++)
+        b = offered * b / (n + offered * b);
+    double load = offered / servers;
+    return b / (1 - load * (1 - b));
+}
+
+static double quantile_of(double p_wait, double drain_per_s, double p)
+{
+    return p_wait <= 1 - p ? 0 : log(p_wait / (1 - p)) / drain_per_s;
+}
+
+static void expected(const struct mmc *mmc, double figures[FIGURE_COUNT])
+{
+    uint32_t servers = mmc->nodes * mmc->gpus;
+    double p_wait = erlang_c(servers, mmc->load * servers);
+    double drain_per_s = servers * (1 - mmc->load) / SERVICE_S;
+    figures[0] = p_wait / drain_per_s;
+    figures[1] = p_wait;
+    figures[2] = quantile_of(p_wait, drain_per_s, 0.5);
+    figures[3] = quantile_of(p_wait, drain_per_s, 0.99);
+}
+
+/* ---- The simulation ---------------------------------------------------------------------------- */
+
+struct stream {
+    struct random_stream gaps, services;
+    double gap_s;
+    time_ns submit;
+    uint64_t left;
+};
+
+static struct error stream_next(void *self, struct job *job, struct job_truth *truth, bool *has)
+{
+    struct stream *stream = self;
+    *has = stream->left > 0;
+    if (!*has)
+        return ERROR_OK;
+    stream->left--;
+    stream->submit +=
+        time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), stream->gap_s));
+    double service_s = gsl_ran_exponential(random_gsl(&stream->services), SERVICE_S);
+    *job = job_default();
+    job->submit = stream->submit;
+    job->first.request.gpus = 1;
+    *truth = (struct job_truth){.duration = time_from_seconds(service_s)};
+    return ERROR_OK;
+}
+
+struct waits {
+    double *wait_s;
+    size_t count, capacity;
+};
+
+static struct error take_wait(void *self, const struct job_row *row)
+{
+    struct waits *waits = self;
+    if (!row->is_counted)
+        return ERROR_OK;
+    assert_true(waits->count < waits->capacity);
+    waits->wait_s[waits->count++] = time_to_seconds(row->wait);
+    return ERROR_OK;
+}
+
+static void measure(struct waits *waits, double figures[FIGURE_COUNT])
+{
+    size_t waited = 0;
+    for (size_t i = 0; i < waits->count; i++)
+        waited += waits->wait_s[i] > 0;
+    gsl_sort(waits->wait_s, 1, waits->count);
+    figures[0] = gsl_stats_mean(waits->wait_s, 1, waits->count);
+    figures[1] = (double)waited / (double)waits->count;
+    figures[2] = gsl_stats_quantile_from_sorted_data(waits->wait_s, 1, waits->count, 0.5);
+    figures[3] = gsl_stats_quantile_from_sorted_data(waits->wait_s, 1, waits->count, 0.99);
+}
+
+static void simulate(const struct mmc *mmc, uint64_t seed, uint64_t jobs,
+                     double figures[FIGURE_COUNT])
+{
+    uint64_t warmup_jobs = jobs / 10;
+    uint32_t servers = mmc->nodes * mmc->gpus;
+    struct stream stream = {.gap_s = SERVICE_S / (mmc->load * servers), .left = jobs + warmup_jobs};
+    struct waits waits = {.capacity = jobs + warmup_jobs};
+    waits.wait_s = mem_zalloc(waits.capacity, sizeof *waits.wait_s);
+    random_stream_init(&stream.gaps, seed, "mmc-gaps", 0);
+    random_stream_init(&stream.services, seed, "mmc-services", 0);
+    struct cluster *cluster = cluster_uniform_new(mmc->nodes, mmc->gpus);
+    struct run_setup setup = run_setup_default(cluster);
+    setup.is_unchecked = true; /* O(cluster) at each of millions of instants */
+    setup.world.warmup = time_from_seconds(stream.gap_s * (double)warmup_jobs);
+    setup.world.sample_interval = TIME_NS_MAX;
+    struct record_sink sink = {.self = &waits, .on_job = take_wait};
+    run_source(&setup, job_source_custom(stream_next, &stream), &sink);
+    measure(&waits, figures);
+    mem_free(waits.wait_s);
+    cluster_free(cluster);
+}
+
+/* ---- The judgement ----------------------------------------------------------------------------- */
+
+/* How wide an interval may be, of the figure that is to be met. */
+static bool judge(const char *name, const struct interval *interval, double truth, double width_max)
+{
+    bool is_inside = interval_holds(interval, truth);
+    bool is_narrow = interval->half_width <= width_max * truth;
+    print_message("  %-8s expected %11.5f  measured %11.5f +- %.5f%s%s\n", name, truth,
+                  interval->mean, interval->half_width, is_inside ? "" : "  OUTSIDE",
+                  is_narrow ? "" : "  TOO WIDE");
+    return is_inside && is_narrow;
+}
+
+static void check(const struct mmc *mmc)
+{
+    double figures[FIGURE_COUNT][SEED_COUNT], one[FIGURE_COUNT], truth[FIGURE_COUNT];
+    uint64_t jobs = test_is_full() ? 2000000 : 200000;
+    bool is_good = true;
+    for (uint64_t seed = 1; seed <= SEED_COUNT; seed++) {
+        simulate(mmc, seed, jobs, one);
+        for (int f = 0; f < FIGURE_COUNT; f++)
+            figures[f][seed - 1] = one[f];
+    }
+    expected(mmc, truth);
+    print_message("%u x %u GPUs at %.0f %%, seconds of wait at %.0f s of service:\n", mmc->nodes,
+                  mmc->gpus, mmc->load * 100, SERVICE_S);
+    for (int f = 0; f < FIGURE_COUNT; f++) {
+        struct interval interval = interval_99(figures[f], SEED_COUNT);
+        is_good &= judge(figure_names[f], &interval, truth[f], test_is_full() ? 0.05 : 0.15);
+    }
+    assert_true(is_good);
+}
+
+static void test_8_at_70(void **state)
+{
+    (void)state;
+    check(&(struct mmc){8, 1, 0.70});
+}
+
+static void test_8_at_90(void **state)
+{
+    (void)state;
+    check(&(struct mmc){1, 8, 0.90});
+}
+
+static void test_8_at_95(void **state)
+{
+    (void)state;
+    check(&(struct mmc){8, 1, 0.95});
+}
+
+static void test_64_at_90(void **state)
+{
+    (void)state;
+    check(&(struct mmc){8, 8, 0.90});
+}
+
+static void test_64_at_95(void **state)
+{
+    (void)state;
+    check(&(struct mmc){64, 1, 0.95});
+}
+
+static void test_500_at_95(void **state)
+{
+    (void)state;
+    check(&(struct mmc){125, 4, 0.95});
+}
+
+/* The formulas themselves, by hand: C(1, a) = a; C(2, 1) = 1/3; the median of M/M/1 at 80 % is ln(1.6) / (mu - lambda). */
+static void test_closed_forms(void **state)
+{
+    (void)state;
+    double figures[FIGURE_COUNT];
+    assert_true(fabs(erlang_c(1, 0.8) - 0.8) < 1e-12);
+    assert_true(fabs(erlang_c(2, 1.0) - 1.0 / 3) < 1e-12);
+    expected(&(struct mmc){1, 1, 0.8}, figures);
+    assert_true(fabs(figures[0] - 4 * SERVICE_S) < 1e-6); /* rho / (1 - rho) services */
+    assert_true(fabs(figures[2] - log(1.6) * 5 * SERVICE_S) < 1e-6);
+    assert_true(fabs(figures[3] - log(80) * 5 * SERVICE_S) < 1e-6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_8_at_70),
+        cmocka_unit_test(test_8_at_90),      cmocka_unit_test(test_8_at_95),
+        cmocka_unit_test(test_64_at_90),     cmocka_unit_test(test_64_at_95),
+        cmocka_unit_test(test_500_at_95),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

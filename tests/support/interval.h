@@ -1,0 +1,20 @@
+/* tests/support/interval.h -- what independent runs say about a mean: Student's 99 % interval. */
+#ifndef TESTS_SUPPORT_INTERVAL_H
+#define TESTS_SUPPORT_INTERVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct interval {
+    double mean, half_width;
+};
+
+/* Of independent values, one a seed; count >= 2. */
+struct interval interval_99(const double *values, size_t count);
+
+bool interval_holds(const struct interval *interval, double value);
+
+/* Is WINDTUNNEL_TEST_SIZE "full"? */
+bool test_is_full(void);
+
+#endif

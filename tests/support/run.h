@@ -1,0 +1,68 @@
+/* tests/support/run.h -- whole runs inside a test: jobs through the engine, rows kept in memory.
+ *
+ *   struct run_setup setup = run_setup_default(cluster);
+ *   struct run_log *log = run_jobs(&setup, jobs, 2);
+ *   assert_int_equal(log->jobs[0].wait, 0);
+ *   run_log_free(log);
+ *
+ * The laws of sim/record.h about the order of rows are checked on the way; an error of the run, or a broken
+ * law, fails the test.  Invariants are checked at every instant unless the set-up says otherwise.
+ *
+ * It does not: make workloads; see the tests, or workloads/synth.h.
+ */
+#ifndef TESTS_SUPPORT_RUN_H
+#define TESTS_SUPPORT_RUN_H
+
+#include "sim/engine.h"
+
+struct run_setup {
+    const struct cluster *cluster;
+    struct policy_config policy;
+    struct world_config world;
+    void (*fill_queues)(struct queue_table *queues); /* NULL: the root alone */
+    bool is_unchecked;
+};
+
+/* Strict fifo, best fit, nobody is evicted; no period, no latency, no limit, until every job has ended. */
+struct run_setup run_setup_default(const struct cluster *cluster);
+
+/* The preset of that name, as `--policy` would have it. */
+struct policy_config run_preset(const char *name);
+
+struct run_job { /* the id is the position in the list */
+    struct job job;
+    struct job_truth truth;
+};
+
+/* A job of `members` times `gpus` whole GPUs; all else as job_default says. */
+struct run_job run_job_make(time_ns submit, time_ns duration, uint32_t members, uint16_t gpus);
+
+struct run_log {
+    struct job_row *jobs; /* by id; name, queue and user are NULL: they were borrowed */
+    uint32_t job_count;
+    struct attempt_row *attempts; /* in order of their rows; placement is owned */
+    uint32_t attempt_count;
+    struct timeline_row *samples;
+    uint32_t sample_count;
+    struct engine_result result;
+    size_t job_capacity, attempt_capacity, sample_capacity;
+};
+
+struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jobs, uint32_t count);
+void run_log_free(struct run_log *log);
+
+/* The attempt of that number; fails the test if there is none. */
+const struct attempt_row *run_attempt(const struct run_log *log, job_id id, uint32_t attempt);
+
+/* The last sample: the state and the integrals at the end of the run. */
+const struct timeline_row *run_last_sample(const struct run_log *log);
+
+/* Run any source into any sink; closes the source. */
+struct engine_result run_source(const struct run_setup *setup, struct job_source *source,
+                                const struct record_sink *sink);
+
+/* GPUs of a placement's text on nodes named n0, n1, ...: milli of each GPU held, by node x NODE_GPUS_MAX + index.
+ * Fails the test if the text is none, or names a GPU beyond node_count or twice. */
+void run_placement_read(const char *placement, uint32_t node_count, uint16_t *milli);
+
+#endif
