@@ -247,9 +247,7 @@ bool json_place_find(struct text text, const struct json_step *steps, size_t cou
         if (!walk.is_value && !walk.is_key)
             continue;
         /* the outer frames stay where they are while an inner one moves */
-        if (walk.depth == 0)
-            matched = 0;
-        else if (matched >= walk.depth - 1 && walk.depth <= count)
+        if (walk.depth != 0 && walk.depth <= count && matched >= walk.depth - 1)
             matched = walk.depth - 1 + frame_is(innermost(&walk), &steps[walk.depth - 1]);
         is_found =
             walk.depth == count && matched == count && (of_key ? walk.is_key : walk.is_value);

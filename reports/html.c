@@ -46,6 +46,10 @@ static void headline(const struct metrics *metrics, const struct html_options *o
         buffer_string(out, ", measured after a warm-up of ");
         view_duration(out, time_to_seconds(facts->warmup));
     }
+    if (metrics_until(facts) < facts->end) {
+        buffer_string(out, ", GPU time measured until the last job came, at ");
+        view_duration(out, time_to_seconds(metrics_until(facts)));
+    }
     buffer_string(out, dot);
     view_count(out, metrics_value(metrics, "jobs_submitted"));
     buffer_string(out, " jobs</p>\n");
@@ -154,7 +158,8 @@ static void tiles(const struct metrics *metrics, struct buffer *out)
     double jain = metrics_value(metrics, "jain_fairness");
     buffer_string(out, "<div class=\"tiles\">\n");
     tile_ratio(metrics, "Allocated", "allocation_ratio", "of all GPU time", out);
-    tile_ratio(metrics, "SM-active", "sm_active_ratio", "of all GPU time", out);
+    if (isfinite(metrics_value(metrics, "sm_active_ratio")))
+        tile_ratio(metrics, "SM-active", "sm_active_ratio", "of all GPU time", out);
     tile_wait(metrics, out);
     tile_jobs(metrics, out);
     tile_ratio(metrics, "Goodput", "goodput_ratio", "of held GPU time became kept work", out);
@@ -177,7 +182,8 @@ static void gpu_time(const struct metrics *metrics, struct buffer *out)
         const char *label, *colour;
         double share;
     } parts[] = {
-        {"SM-active", "c6", shares.active},  {"allocated, SMs idle", "c3", shares.inactive},
+        {"SM-active", "c6", shares.active},
+        {shares.has_active ? "allocated, SMs idle" : "allocated", "c3", shares.inactive},
         {"reserved", "c2", shares.reserved}, {"idle", "c0", shares.idle},
         {"down", "c7", shares.down},
     };
@@ -188,7 +194,7 @@ static void gpu_time(const struct metrics *metrics, struct buffer *out)
         buffer_format(out, "<span class=\"fill %s\" style=\"width:%.2f%%\"></span>",
                       parts[i].colour, fmax(0, parts[i].share) * 100);
     buffer_string(out, "</div>\n<ul class=\"legend\">");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = shares.has_active ? 0 : 1; i < count; i++) {
         buffer_format(out, "<li class=\"%s\"><i class=\"box\"%s></i>%s ", parts[i].colour,
                       parts[i].colour[1] == '0' ? " style=\"border:1px solid var(--dim)\"" : "",
                       parts[i].label);

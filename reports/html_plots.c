@@ -225,6 +225,9 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
         {.label = "capacity", .x = capacity_x, .y = capacity_y, .count = 2, .colour = PLOT_BLACK},
     };
     size_t count = 4;
+    bool has_active = isfinite(metrics_value(metrics, "sm_active_ratio"));
+    if (!has_active)
+        memmove(&series[1], &series[2], --count * sizeof series[0]);
     if (highest(curves->down, curves->count) > 0)
         series[count++] = (struct plot_series){.label = "down",
                                                .x = curves->time,
@@ -235,7 +238,7 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
         count++;
     struct plot plot = {
         .title = "Utilization over time",
-        .description = "GPUs allocated, SM-active and reserved over the run, against the "
+        .description = "GPUs in use and reserved over the run, against the "
                        "capacity of the cluster; the data are in the table below.",
         .id = "utilization",
         .series = series,
@@ -243,18 +246,19 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
         .x_max = curves->end,
         .y_max = top,
     };
-    static const char *const heads[] = {"allocated", "SM-active", "reserved", "down"};
-    const double *columns[] = {curves->allocated, curves->active, curves->reserved, curves->down};
-    buffer_string(out,
-                  "<section><h2>Utilization over time</h2>\n<p class=\"note\">Means over each "
-                  "interval. SM-active is what the allocated GPUs computed on: the gap between the "
-                  "two is GPU time held but not used.</p>\n");
+    static const char *const heads[] = {"allocated", "reserved", "down", "SM-active"};
+    const double *columns[] = {curves->allocated, curves->reserved, curves->down, curves->active};
+    buffer_string(out, "<section><h2>Utilization over time</h2>\n<p class=\"note\">Means over each "
+                       "interval. ");
+    buffer_string(out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
+                                    "two is GPU time held but not used.</p>\n"
+                                  : "The workload does not tell how active the SMs are.</p>\n");
     size_t from = out->length;
     struct buffer caption = {0};
     x_caption(curves, &caption);
     drawing(&plot, tool, "GPUs", buffer_c_string(&caption), out);
     buffer_release(&caption);
-    time_table(curves, columns, heads, 4, !has_drawing(out, from), out);
+    time_table(curves, columns, heads, has_active ? 4 : 3, !has_drawing(out, from), out);
     buffer_string(out, "</section>\n");
 }
 

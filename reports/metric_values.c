@@ -113,7 +113,7 @@ static double little_error(const struct metrics *metrics)
 {
     if (metrics->sample_count == 0)
         return NAN;
-    double pending_job_s = metrics->window_end.pending_job_s;
+    double pending_job_s = metrics->run_end.pending_job_s;
     double waits_s = (double)metrics->all_waits_ns / 1e9;
     if (pending_job_s > 0)
         return fabs(pending_job_s - waits_s) / pending_job_s;
@@ -133,7 +133,8 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (!(gpu_s > 0))
         return;
     value[METRIC_ALLOCATION_RATIO] = (to->allocated_gpu_s - from->allocated_gpu_s) / gpu_s;
-    value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
+    if (!metrics->has_unknown_activity)
+        value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
@@ -141,9 +142,10 @@ static void fill_window(const struct metrics *metrics, double *value)
 static void fill_cost(const struct metrics *metrics, const struct tally *tally, double *value)
 {
     const struct run_facts *facts = &metrics->facts;
-    if (!(facts->price_usd_per_gpu_h > 0) || facts->end <= facts->warmup)
+    time_ns until = metrics_until(facts);
+    if (!(facts->price_usd_per_gpu_h > 0) || until <= facts->warmup)
         return;
-    double hours = (double)(facts->end - facts->warmup) / ns_per_hour;
+    double hours = (double)(until - facts->warmup) / ns_per_hour;
     double cost_usd = facts->price_usd_per_gpu_h * (double)facts->gpu_count * hours;
     value[METRIC_COST_USD] = cost_usd;
     if (tally->jobs[END_COMPLETED] > 0)

@@ -158,6 +158,8 @@ static struct error on_job(void *self, const struct job_row *row)
     assert(row->state < END_STATE_COUNT && row->reason < REASON_COUNT && row->wait >= 0);
     if (row->state != END_REJECTED)
         metrics->all_waits_ns += row->wait_total;
+    if (row->sm_active_milli == UINT16_MAX && row->run > 0 && row->gpu_milli > 0)
+        metrics->has_unknown_activity = true;
     if (!row->is_counted)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);
@@ -255,23 +257,32 @@ static struct integrals integrals_between(const struct integrals *a, const struc
     };
 }
 
+time_ns metrics_until(const struct run_facts *facts)
+{
+    return facts->measured_until > 0 ? facts->measured_until : facts->end;
+}
+
+/* The integrals at a time; past the last sample those of that. */
+static struct integrals integrals_at(const struct metrics *metrics, time_ns time)
+{
+    struct integrals before = {0};
+    for (size_t i = 0; i < metrics->sample_count; i++) {
+        const struct timeline_row *row = &metrics->samples[i];
+        struct integrals here = integrals_of(row);
+        if (row->time > time)
+            return integrals_between(&before, &here, time_to_seconds(time));
+        before = here;
+    }
+    return before;
+}
+
 static void window_find(struct metrics *metrics)
 {
     if (metrics->sample_count == 0)
         return;
-    metrics->window_end = integrals_of(&metrics->samples[metrics->sample_count - 1]);
-    struct integrals before = {0};
-    time_ns warmup = metrics->facts.warmup;
-    for (size_t i = 0; i < metrics->sample_count; i++) {
-        const struct timeline_row *row = &metrics->samples[i];
-        struct integrals here = integrals_of(row);
-        if (row->time > warmup) {
-            metrics->window_start = integrals_between(&before, &here, time_to_seconds(warmup));
-            return;
-        }
-        before = here;
-    }
-    metrics->window_start = before; /* nothing after the warm-up: an empty window */
+    metrics->run_end = integrals_of(&metrics->samples[metrics->sample_count - 1]);
+    metrics->window_start = integrals_at(metrics, metrics->facts.warmup);
+    metrics->window_end = integrals_at(metrics, metrics_until(&metrics->facts));
 }
 
 static void samples_thin(struct metrics *metrics)

@@ -8,7 +8,8 @@
  *
  * What each says.  "The window" is from the warm-up's end (between two samples: on the straight line) to the last sample;
  * "the jobs" are those counted and not rejected.
- *   allocation_ratio, sm_active_ratio, idle_reserved_ratio, down_ratio: of all GPU time of the cluster in the window
+ *   allocation_ratio, sm_active_ratio (not defined if some job's activity is not known), idle_reserved_ratio,
+ *   down_ratio: of all GPU time of the cluster in the window
  *   queue_time_*_s           eligible to first start
  *   admission_p99_s          submission to first start; of the whole run: inference jobs only; in a cut: all its jobs
  *   goodput_ratio            sum(GPUs x work kept) / sum(GPUs x run time)
@@ -81,6 +82,7 @@ enum { METRICS_SAMPLES_MAX = 2000 };
 const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t *count);
 size_t metrics_wait_cdf(const struct metrics *metrics, int class /* -1: all */, double *wait_s,
                         double *ratio, size_t max);
+time_ns metrics_until(const struct run_facts *facts); /* where the window of GPU time ends */
 const struct run_facts *metrics_facts(const struct metrics *metrics);
 
 #endif

@@ -113,6 +113,7 @@ struct metrics {
     struct cell *cells;
     size_t cell_count, cell_capacity;
     struct points points;
+    bool has_unknown_activity;   /* some job that ran does not tell its SM activity */
     bool has_apart;              /* some admission differs from its wait */
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* warm-up included, for Little's law */
@@ -126,7 +127,7 @@ struct metrics {
     size_t model_count;
     struct run_facts facts;
     bool has_facts, is_finished;
-    struct integrals window_start, window_end; /* of all samples, before they are thinned */
+    struct integrals window_start, window_end, run_end; /* of all samples, before they are thinned */
     struct cut cuts[CUT_COUNT];
 };
 

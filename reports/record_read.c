@@ -172,7 +172,8 @@ static struct error read_job(struct reading *reading)
     row.state = (uint8_t)csv_choice(rows, JOB_STATE, job_end_names);
     row.reason = read_reason(reading, JOB_REASON);
     row.evictions = (uint32_t)csv_int(rows, JOB_EVICTIONS, 0, UINT32_MAX);
-    row.sm_active_milli = (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000);
+    bool is_known = csv_text(rows, JOB_SM_ACTIVE).length > 0;
+    row.sm_active_milli = is_known ? (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000) : UINT16_MAX;
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
 }

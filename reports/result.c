@@ -88,6 +88,7 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     buffer_string(out, "\"facts\": {");
     pair_time(out, "end_s", facts->end);
     pair_time(out, "warmup_s", facts->warmup);
+    pair_time(out, "measured_until_s", metrics_until(facts));
     pair_count(out, "gpus", facts->gpu_count);
     pair_texts(out, "gpu_models", facts->model_names);
     pair_double(out, "price_usd_per_gpu_h", facts->price_usd_per_gpu_h);

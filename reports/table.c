@@ -117,6 +117,11 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
         view_duration(out, time_to_seconds(facts->warmup));
         buffer_char(out, '\n');
     }
+    if (metrics_until(facts) < facts->end) {
+        buffer_string(out, "GPU time is measured until the last job came, at ");
+        view_duration(out, time_to_seconds(metrics_until(facts)));
+        buffer_char(out, '\n');
+    }
     if (facts->is_partial)
         buffer_string(out, "PARTIAL: the run was stopped before its end\n");
     buffer_char(out, '\n');
@@ -151,7 +156,7 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
     struct view_gpu_time shares;
     if (!view_gpu_time(metrics, &shares))
         return;
-    double gpu_h = time_to_seconds(facts->end - facts->warmup) / 3600 * (double)facts->gpu_count;
+    double gpu_h = time_to_seconds(metrics_until(facts) - facts->warmup) / 3600 * (double)facts->gpu_count;
     const struct {
         const char *label;
         double ratio;
@@ -164,7 +169,10 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
     };
     buffer_string(out, "GPU time\n");
     for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++)
-        write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h, options->is_ascii, out);
+        if (i == 1 && !shares.has_active)
+            buffer_string(out, "  SM-active  not known: the workload does not tell\n");
+        else
+            write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h, options->is_ascii, out);
     buffer_char(out, '\n');
 }
 

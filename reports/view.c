@@ -131,8 +131,9 @@ bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
     double active = metrics_value(metrics, "sm_active_ratio");
     shares->reserved = metrics_value(metrics, "idle_reserved_ratio");
     shares->down = metrics_value(metrics, "down_ratio");
-    shares->active = active;
-    shares->inactive = allocated - active;
+    shares->has_active = isfinite(active);
+    shares->active = shares->has_active ? active : 0;
+    shares->inactive = allocated - shares->active;
     shares->idle = fmax(0, 1 - allocated - shares->reserved - shares->down);
     return isfinite(allocated);
 }

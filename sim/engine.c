@@ -65,6 +65,12 @@ static void tell_queues(struct engine *engine)
     sched_queues_changed(engine->sched, queues, engine->now);
 }
 
+/* The last job has come: GPU time is measured until here, so a row must stand exactly here. */
+static void note_last(struct engine *engine)
+{
+    engine_emit_sample(engine, engine->now);
+}
+
 static void fetch(struct engine *engine)
 {
     if (error_is(engine->error))
@@ -73,6 +79,8 @@ static void fetch(struct engine *engine)
         job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
     if (error_is(engine->error))
         engine->has_next = false;
+    if (!engine->has_next && engine->submitted > 0)
+        note_last(engine);
 }
 
 static void take_submissions(struct engine *engine)
@@ -80,6 +88,7 @@ static void take_submissions(struct engine *engine)
     while (engine->has_next && engine->next_job.submit <= engine->now) {
         tell_queues(engine);
         uint32_t slot = engine_submit(engine, &engine->next_job, &engine->next_truth);
+        engine->last_submit = engine->now;
         if (engine->config->world.queue_limit >= 0) {
             MEM_GROW(engine->fresh, engine->fresh_capacity, (size_t)engine->fresh_count + 1);
             engine->fresh[engine->fresh_count++] = slot;
@@ -237,6 +246,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .result = result,
                             .cycle_due = TIME_NEVER,
                             .last_cycle = -1,
+                            .last_sample = -1,
                             .fingerprint = config->seed};
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);

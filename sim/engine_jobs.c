@@ -152,7 +152,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 
 static int64_t active_of(const struct sim_job *job)
 {
-    return job->row.gpu_milli * job->row.sm_active_milli;
+    return job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ? 0 : job->row.gpu_milli * job->row.sm_active_milli;
 }
 
 static void hold_gpus(struct engine *engine, const struct sim_job *job, int sign)

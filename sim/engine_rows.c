@@ -140,8 +140,9 @@ static double integral_s(const struct engine *engine, enum level_id id, double u
 
 void engine_emit_sample(struct engine *engine, time_ns at)
 {
-    if (!engine->wants_samples)
+    if (!engine->wants_samples || at == engine->last_sample)
         return;
+    engine->last_sample = at;
     const struct level *levels = engine->levels;
     struct timeline_row row = {.time = at,
                                .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
@@ -191,6 +192,8 @@ void engine_emit_finished(struct engine *engine)
         names[m] = cluster->models[m].name;
     facts->end = engine->now;
     facts->warmup = engine->config->world.warmup;
+    bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
+    facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;
     facts->price_usd_per_gpu_h = mean_price(cluster);

@@ -56,6 +56,8 @@ struct engine {
     time_ns now;
     time_ns levels_at;     /* up to where the integrals run */
     time_ns next_sample;
+    time_ns last_sample;   /* -1: none yet */
+    time_ns last_submit;
     time_ns cycle_due;     /* TIME_NEVER: none wanted */
     time_ns last_cycle;    /* -1: none yet */
     struct level levels[LEVEL_COUNT];

@@ -54,7 +54,7 @@ struct job_row {
     uint32_t evictions;
     int64_t lost_gpu_ns;     /* GPU time of work thrown away, restarts included */
     int64_t overhead_gpu_ns; /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
-    uint16_t sm_active_milli;
+    uint16_t sm_active_milli; /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */
     bool is_counted;         /* submitted after the warm-up: counts in the metrics of jobs */
 };
 
@@ -78,7 +78,7 @@ struct timeline_row {
     uint32_t pending_jobs, running_jobs;
     int64_t pending_gpu_milli;   /* asked by pending jobs */
     int64_t allocated_gpu_milli; /* to running jobs */
-    int64_t active_gpu_milli;    /* allocated x SM activity */
+    int64_t active_gpu_milli;    /* allocated x SM activity; of unknown activity: 0 */
     int64_t reserved_gpu_milli;  /* held for a job that has not started (being freed, or a gang that waits) */
     int64_t down_gpu_milli;
     uint64_t submitted, started, ended, evicted, rejected; /* counts so far */
@@ -91,6 +91,8 @@ struct timeline_row {
 struct run_facts {
     time_ns end;         /* simulated */
     time_ns warmup;      /* metrics are taken from here on */
+    time_ns measured_until; /* GPU time is: world.end, or without one the last submission, so that the drain of
+                               the last jobs does not count as idle; 0: the end */
     uint64_t gpu_count;
     const char *const *model_names; /* NULL-terminated */
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */

@@ -92,7 +92,10 @@ static void job_amounts(struct line *line, const struct job_row *row)
     line_uint(line, row->evictions);
     line_ns(line, row->lost_gpu_ns);
     line_ns(line, row->overhead_gpu_ns);
-    line_milli(line, row->sm_active_milli);
+    if (row->sm_active_milli == UINT16_MAX)
+        *line->at++ = ',';
+    else
+        line_milli(line, row->sm_active_milli);
     line_uint(line, row->is_counted);
 }
 

@@ -9,10 +9,12 @@
 enum job_outcome { OUTCOME_COMPLETED, OUTCOME_FAILED, OUTCOME_CANCELLED, OUTCOME_COUNT };
 extern const char *const job_outcome_names[]; /* "completed", "failed", "cancelled", NULL */
 
+#define SM_ACTIVE_UNKNOWN UINT16_MAX /* the trace does not tell */
+
 struct job_truth {
     time_ns duration;          /* reference work: run time on what it asks, well placed, alone; >= 0 */
     uint8_t outcome;           /* how it ends after that */
-    uint16_t sm_active_milli;  /* mean SM activity of the GPUs (or the piece) it holds, 0..1000 */
+    uint16_t sm_active_milli;  /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
     uint16_t would_do_milli;   /* GPU share in milli per asked GPU that would have done, 1..1000 */
 };
 

@@ -7,7 +7,7 @@ struct job_truth truth_default(void)
 {
     return (struct job_truth){
         .outcome = OUTCOME_COMPLETED,
-        .sm_active_milli = GPU_MILLI,
+        .sm_active_milli = SM_ACTIVE_UNKNOWN,
         .would_do_milli = GPU_MILLI,
     };
 }

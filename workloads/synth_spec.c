@@ -160,7 +160,7 @@ static void run_time_read(const struct json_value *value, struct run_time *run_t
 
 static void activity_read(const struct json_value *value, struct synth_class *class)
 {
-    class->sm_active_low = class->sm_active_high = GPU_MILLI;
+    class->sm_active_low = class->sm_active_high = SM_ACTIVE_UNKNOWN;
     if (value->node == NULL)
         return;
     if (json_array_count(value) != 2) {

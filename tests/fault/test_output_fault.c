@@ -34,11 +34,17 @@ static struct {
     bool no_tmpfile; /* the file system knows no O_TMPFILE */
     bool halves;     /* write takes half of what it gets */
     bool has_failed;
+    bool is_harmless; /* what failed has another way, or comes when all is done */
     bool had_renamed; /* before the failure */
+    char calls[64];   /* a letter each since the last reset; writes in a row count once */
 } faults = {.left = -1};
 
-static bool must_fail(void)
+static bool must_fail(char call)
 {
+    size_t length = strlen(faults.calls);
+    if (length + 1 < sizeof faults.calls &&
+        (call != 'w' || length == 0 || faults.calls[length - 1] != 'w'))
+        faults.calls[length] = call;
     if (faults.left < 0)
         return false;
     if (faults.left > 0) {
@@ -48,6 +54,7 @@ static bool must_fail(void)
     if (!faults.keep)
         faults.left = -1;
     faults.has_failed = true;
+    faults.is_harmless = call == 't' || call == 'x';
     errno = faults.reason;
     return true;
 }
@@ -62,29 +69,37 @@ int openat(int folder, const char *path, int flags, ...)
         errno = EOPNOTSUPP;
         return -1;
     }
-    return must_fail() ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
+    bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    return must_fail(is_nameless ? 't' : 'o') ? -1
+                                              : (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
 ssize_t write(int file, const void *bytes, size_t length)
 {
-    if (must_fail())
+    if (must_fail('w'))
         return -1;
     return syscall(SYS_write, file, bytes, faults.halves && length > 1 ? length / 2 : length);
 }
 
+static bool is_folder(int file)
+{
+    struct stat status;
+    return fstat(file, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int fsync(int file)
 {
-    return must_fail() ? -1 : (int)syscall(SYS_fsync, file);
+    return must_fail(is_folder(file) ? 'd' : 'f') ? -1 : (int)syscall(SYS_fsync, file);
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
-    return must_fail() ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    return must_fail('l') ? -1 : (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
 }
 
 int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-    if (must_fail())
+    if (must_fail('r'))
         return -1;
     int status = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
     faults.had_renamed = status == 0;
@@ -93,8 +108,9 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
 
 int close(int file)
 {
+    char call = is_folder(file) ? 'x' : 'c';
     int status = (int)syscall(SYS_close, file); /* as Linux does, whatever it returns */
-    return must_fail() ? -1 : status;
+    return must_fail(call) ? -1 : status;
 }
 
 /* ---- one file's life ---- */
@@ -176,8 +192,11 @@ static long fail_each(enum output_form form, bool was_there, bool keep, int reas
         faults.left = n;
         faults.reason = reason;
         faults.keep = keep;
-        faults.has_failed = faults.had_renamed = false;
+        faults.has_failed = faults.had_renamed = faults.is_harmless = false;
+        memset(faults.calls, 0, sizeof faults.calls);
         struct error error = write_file(path, form, LINES);
+        char calls[sizeof faults.calls];
+        memcpy(calls, faults.calls, sizeof calls);
         bool has_failed = faults.has_failed;
         bool is_refused = error_is(error);
         faults.left = -1;
@@ -187,12 +206,18 @@ static long fail_each(enum output_form form, bool was_there, bool keep, int reas
             if (!faults.had_renamed)
                 assert_untouched("file", was_there);
         }
+        /* only the first one counts when all after it fail too */
+        if (has_failed && !keep)
+            assert_true(is_refused != faults.is_harmless);
         if (!is_refused || faults.had_renamed) {
             assert_true(is_whole(path, LINES));
             assert_int_equal(scratch_count(""), 1);
         }
-        if (!has_failed)
+        if (!has_failed) {
+            /* synced before it has a name, closed before it has its own, the folder synced last */
+            assert_string_equal(calls, faults.no_tmpfile ? "owfcrdx" : "twflcrdx");
             return n;
+        }
         assert_true(n < 1000);
     }
 }

@@ -467,6 +467,17 @@ static void test_places(void **state)
                   " 4 |   {\"z\": 2}]}}\n"
                   "   |   ^~~~~~~~\n"
                   "  at /a\"/caf\xc3\xa9/1\n");
+    /* the same steps under another key, before and inside */
+    open_text(&f, "{\"b\": {\"x\": [0, 1]}, \"a\": {\"a\": {\"x\": 2}, \"x\": [3, 4]}}");
+    a = json_member(&f.object, "a");
+    json_object_open(&object, &a);
+    struct json_value x = json_member(&object, "x");
+    item = json_array_item(&x, 1);
+    json_fail(&item, "bad");
+    close_bad(&f, "error: f.json:1:52: bad\n"
+                  " 1 | {\"b\": {\"x\": [0, 1]}, \"a\": {\"a\": {\"x\": 2}, \"x\": [3, 4]}}\n"
+                  "   |                                                    ^\n"
+                  "  at /a/x/1\n");
     open_text(&f, "{\"x\": {\n\"y\": 1}, \"z\": [1]}");
     struct json_value absent = json_member(&f.object, "absent");
     json_fail(&absent, "it is needed here");

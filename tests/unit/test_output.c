@@ -168,6 +168,53 @@ static void test_compression_does_not_depend_on_flushes(void **state)
     buffer_release(&first);
 }
 
+/* Bytes that zstd cannot make fewer, so that the last call has more to write than it can hold. */
+static void test_random_bytes(void **state)
+{
+    (void)state;
+    enum { LENGTH_MAX = 600000 };
+    char *expected = malloc(LENGTH_MAX);
+    assert_non_null(expected);
+    uint64_t random = 1;
+    for (size_t i = 0; i < LENGTH_MAX; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407; /* Knuth, MMIX */
+        expected[i] = (char)(random >> 56);
+    }
+    for (size_t length = 1; length < LENGTH_MAX; length = length * 5 / 4 + 1) {
+        struct output *out = open_good(scratch_path("frame"), OUTPUT_ZSTD);
+        buffer_bytes(output_buffer(out), expected, length);
+        commit_good(&out);
+        char *bytes;
+        size_t got;
+        assert_false(error_is(input_read_all(scratch_path("frame"), length, &bytes, &got)));
+        assert_int_equal(got, length);
+        assert_memory_equal(bytes, expected, length);
+        mem_free(bytes);
+    }
+    free(expected);
+}
+
+static void test_seal(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 2; form++) {
+        struct output *out =
+            open_good(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
+        buffer_string(output_buffer(out), "text");
+        assert_false(error_is(output_seal(out)));
+        assert_false(error_is(output_seal(out)));
+        assert_int_equal(scratch_count(""), 0);
+        commit_good(&out);
+        char *bytes;
+        size_t length;
+        assert_false(error_is(input_read_all(scratch_path("file"), 10, &bytes, &length)));
+        assert_int_equal(length, 4);
+        assert_memory_equal(bytes, "text", 4);
+        mem_free(bytes);
+        scratch_empty();
+    }
+}
+
 static void test_links_and_modes(void **state)
 {
     (void)state;
@@ -265,6 +312,8 @@ int main(void)
         cmocka_unit_test_teardown(test_empty_files, clean),
         cmocka_unit_test_teardown(test_large, clean),
         cmocka_unit_test_teardown(test_compression_does_not_depend_on_flushes, clean),
+        cmocka_unit_test_teardown(test_random_bytes, clean),
+        cmocka_unit_test_teardown(test_seal, clean),
         cmocka_unit_test_teardown(test_links_and_modes, clean),
         cmocka_unit_test_teardown(test_here_and_side_by_side, clean),
         cmocka_unit_test_teardown(test_old_temporary_names, clean),

@@ -130,7 +130,7 @@ static void test_synth_defaults(void **state)
     assert_true(class->arrivals.peak == 1 && class->arrivals.weekend_factor == 1);
     assert_true(class->arrivals.burst_factor == 1);
     assert_int_equal(class->would_do_milli, 1000);
-    assert_int_equal(class->sm_active_low, 1000);
+    assert_int_equal(class->sm_active_low, SM_ACTIVE_UNKNOWN);
     assert_true(synth_class_whole_gpus(class) == 1 && synth_class_mean_s(class) == 60);
     workload_release(&spec);
 }

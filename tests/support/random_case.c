@@ -1,0 +1,201 @@
+#include "tests/support/random_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+#include "policies/presets.h"
+
+static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
+{
+    return least + random_below(stream, most - least + 1);
+}
+
+/* ---- Clusters ---- */
+
+static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index, uint32_t gpus)
+{
+    static const char *const models[] = {"h100-80gb", "a100-40gb", "t4-16gb"};
+    buffer_format(json, "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
+                  index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
+    if (gpus > 0)
+        buffer_format(json, ", \"gpu_model\": \"%s\"", models[index]);
+    if (random_case_once_in(stream, 2))
+        buffer_format(json, ", \"cpus\": %u", between(stream, 1, 3 * gpus + 4));
+    if (random_case_once_in(stream, 2))
+        buffer_format(json, ", \"memory_gb\": %u", between(stream, 1, 3 * gpus + 4));
+    buffer_string(json, "}");
+}
+
+struct cluster *random_case_cluster(struct random_stream *stream)
+{
+    static const uint8_t gpus[] = {1, 2, 4, 8, 8, 16};
+    struct buffer json = {0};
+    struct json_doc *doc;
+    uint32_t pools = between(stream, 1, 3);
+    buffer_string(&json, "{\"pools\": [");
+    for (uint32_t i = 0; i < pools; i++)
+        add_pool(stream, &json, i, i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
+    buffer_string(&json, "]}");
+    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    if (cluster == NULL)
+        print_error("%s: %s\n", buffer_c_string(&json), error_message(&error));
+    assert_non_null(cluster);
+    json_doc_free(doc);
+    buffer_release(&json);
+    return cluster;
+}
+
+/* ---- Queues ---- */
+
+static int64_t some_milli(struct random_stream *stream, const struct cluster *cluster)
+{
+    int64_t whole = random_below(stream, cluster->gpu_count + 1);
+    return whole * GPU_MILLI + (random_case_once_in(stream, 4) ? random_below(stream, GPU_MILLI) : 0);
+}
+
+void random_case_queues(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster,
+                        bool with_limits)
+{
+    uint32_t count = between(stream, 1, 12);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "q%u", table->count);
+        queue_id id = queue_table_add(table, text_of(name), random_below(stream, table->count));
+        struct queue_spec *spec = &table->queues[id];
+        spec->deserved_milli = random_case_once_in(stream, 8) ? QUOTA_UNLIMITED : some_milli(stream, cluster) / 2;
+        spec->over_quota_weight_milli = random_below(stream, 4) * 500;
+        spec->priority = (int32_t)(100 + random_below(stream, 2));
+    }
+    if (with_limits)
+        random_case_limits(stream, table, cluster);
+}
+
+void random_case_limits(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster)
+{
+    for (queue_id q = 1; q < table->count; q++)
+        if (random_case_once_in(stream, 3))
+            table->queues[q].limit_milli = random_case_once_in(stream, 3) ? QUOTA_UNLIMITED : some_milli(stream, cluster);
+}
+
+/* ---- Jobs ---- */
+
+static void ask_gpus(struct random_stream *stream, const struct cluster *cluster, struct request *request)
+{
+    uint32_t gpus = cluster->types[random_below(stream, cluster->type_count)].gpu_count;
+    switch (random_below(stream, 8)) {
+    case 0:
+        request->gpu_milli = (uint16_t)between(stream, 1, GPU_MILLI - 1);
+        break;
+    case 1:
+        request->gpu_milli = (uint16_t)(250 * between(stream, 1, 3));
+        break;
+    case 2:
+        request->gpu_memory_mib = between(stream, 1, 20) << 12;
+        break;
+    case 3:
+        request->cpu_milli = 1; /* CPU only */
+        break;
+    default:
+        request->gpus = (uint16_t)between(stream, 1, gpus > 0 ? gpus : 1);
+        if (random_case_once_in(stream, 2))
+            request->gpus = (uint16_t)(1u << random_below(stream, 4));
+    }
+    if (random_case_once_in(stream, 6))
+        request->gpu_models = 1 + random_below(stream, 7);
+}
+
+static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster)
+{
+    struct job_group group = {.count = 1};
+    ask_gpus(stream, cluster, &group.request);
+    if (random_case_once_in(stream, 3))
+        group.count = between(stream, 1, random_case_once_in(stream, 3) ? 12 : 3);
+    if (random_case_once_in(stream, 2))
+        group.request.cpu_milli = 500 * between(stream, 1, 6);
+    if (random_case_once_in(stream, 2))
+        group.request.memory_mib = 512 * between(stream, 1, 6);
+    group.min_count = group.count;
+    return group;
+}
+
+static struct checkpoint_plan some_plan(struct random_stream *stream)
+{
+    if (random_case_once_in(stream, 3))
+        return (struct checkpoint_plan){0};
+    return (struct checkpoint_plan){.interval = random_below(stream, 3) * 100 * TIME_NS_PER_S,
+                                    .duration = random_below(stream, 4) * 25 * TIME_NS_PER_S,
+                                    .restart = random_below(stream, 3) * 20 * TIME_NS_PER_S};
+}
+
+struct job random_case_job(struct random_stream *stream, const struct cluster *cluster, uint32_t queue_count,
+                           struct random_case_job_options *options)
+{
+    struct job job = job_default();
+    job.queue = random_below(stream, queue_count);
+    job.priority = (int32_t)(random_below(stream, 5) * 25);
+    job.is_preemptible = !random_case_once_in(stream, 4);
+    job.first = some_group(stream, cluster);
+    if (options->max_groups > 1 && random_case_once_in(stream, 6)) {
+        job.group_count = (uint16_t)between(stream, 2, options->max_groups);
+        for (uint32_t g = 1; g < job.group_count; g++)
+            options->more[g - 1] = some_group(stream, cluster);
+        job.more = options->more;
+    }
+    job.checkpoint = some_plan(stream);
+    if (random_case_once_in(stream, 5))
+        job.limit = (time_ns)between(stream, 1, 2000) * TIME_NS_PER_S;
+    assert_null(job_complaint(&job));
+    return job;
+}
+
+/* ---- Policies ---- */
+
+uint32_t random_case_preset_count(void)
+{
+    uint32_t count = 0;
+    while (policy_preset_texts[count].name != NULL)
+        count++;
+    return count;
+}
+
+static void write_policy(struct random_stream *stream, char *text, size_t size)
+{
+    static const char *const orders[] = {"\"fifo\"", "\"priority\"", "\"priority\", \"fifo\"", "\"fifo\", \"priority\""};
+    static const char *const placements[] = {"best_fit", "first_fit", "worst_fit"};
+    int length = snprintf(
+        text, size,
+        "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", \"placement\": \"%s\","
+        " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, \"attempts_per_cycle\": %u,"
+        " \"victims_max\": %u, \"evictions_per_job_max\": %u}}",
+        orders[random_below(stream, 4)], random_case_once_in(stream, 3) ? "strict" : "skip",
+        random_case_once_in(stream, 2) ? "none" : "fairshare", placements[random_below(stream, 3)],
+        random_case_once_in(stream, 3) ? "none" : "checkpoint", random_below(stream, 3) * 50,
+        random_below(stream, 3) * 100, between(stream, 1, 4), between(stream, 1, 10), random_below(stream, 4));
+    assert_true(length > 0 && (size_t)length < size);
+}
+
+void random_case_policy(struct random_stream *stream, uint32_t choice, struct random_case_policy *policy)
+{
+    struct json_doc *doc;
+    if (choice < random_case_preset_count())
+        snprintf(policy->text, sizeof policy->text, "%s", policy_preset_texts[choice].text);
+    else
+        write_policy(stream, policy->text, sizeof policy->text);
+    struct error error = json_doc_parse(&doc, "policy", text_of(policy->text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read(&policy->config, &root);
+    if (error_is(error))
+        print_error("%s: %s\n", policy->text, error_message(&error));
+    assert_false(error_is(error));
+    json_doc_free(doc);
+}
