@@ -210,7 +210,7 @@ static void test_64_at_90(void **state)
 static void test_64_at_95(void **state)
 {
     (void)state;
-    check(&(struct mmc){64, 1, 0.95, 6, 4});
+    check(&(struct mmc){64, 1, 0.95, 16, 4});
 }
 
 static void test_500_at_95(void **state)

@@ -161,7 +161,7 @@ error: bad.json:2:12: 'policy' names both a preset and a file
 END
 printf '{"name": "mine", "placement": "nearest"}' >mine.json
 refused 2 run small.json --policy ./mine.json <<'END'
-error: ./mine.json:1:31: there is no placement 'nearest'
+error: ./mine.json:1:31: 'placement' must be one of 'best_fit', 'first_fit', 'worst_fit'; got "nearest"
  1 | {"name": "mine", "placement": "nearest"}
    |                               ^~~~~~~~~
   at /policy/placement
@@ -224,8 +224,8 @@ error: there is no command 'ru'
   did you mean 'run'?
 END
 refused_plainly 2 report <<'END'
-error: 'report' needs an operand, got none
-  'report --help' tells more
+error: 'report' needs an operand
+  usage: report DIR [OPTION]...
 END
 refused_plainly 2 policy show fifu <<'END'
 error: there is no policy preset 'fifu'

@@ -1,0 +1,34 @@
+/* tests/support/random_jobs.h -- small random workloads that seek out trouble: ties, gangs, straddling, shares.
+ *
+ * Half of all times are whole seconds, so that submissions, ends and ticks fall together; some jobs take no time.
+ * Law: the same spec and seed give the same jobs; every job fits the empty cluster.
+ */
+#ifndef TESTS_SUPPORT_RANDOM_JOBS_H
+#define TESTS_SUPPORT_RANDOM_JOBS_H
+
+#include "tests/support/run.h"
+
+enum random_shape {                    /* bits */
+                    RANDOM_SINGLE = 1, /* 1 to all GPUs of a node */
+                    RANDOM_GANG = 2,   /* whole nodes */
+                    RANDOM_FLAT = 4,   /* one-GPU members that straddle nodes */
+                    RANDOM_SHARE = 8,  /* one or more members of a share of a GPU */
+                    RANDOM_GROUPS =
+                        16 /* two groups: a whole node, and shares or single GPUs beside */
+};
+
+struct random_jobs {
+    uint32_t count;
+    uint32_t nodes; /* of the cluster they are for */
+    uint16_t gpus;
+    unsigned shapes;      /* enum random_shape */
+    double load;          /* offered, of the cluster's GPUs */
+    uint32_t queues;      /* 0: all in the root; else in queues 1..queues */
+    bool has_checkpoints; /* and priorities, limits, firm jobs, outcomes and SM activity */
+};
+
+/* Caller frees with random_jobs_free. */
+struct run_job *random_jobs_new(const struct random_jobs *spec, uint64_t seed);
+void random_jobs_free(struct run_job *jobs);
+
+#endif
