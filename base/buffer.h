@@ -15,7 +15,7 @@
 #include "base/text.h"
 
 struct buffer {
-    char *bytes;     /* owned; not NUL-terminated (see buffer_c_string) */
+    char *bytes; /* owned; not NUL-terminated (see buffer_c_string) */
     size_t length;
     size_t capacity;
 }; /* {0} is empty */

@@ -41,7 +41,7 @@ struct error {
     struct error_detail *detail; /* owned; NULL if none or out of memory */
 };
 
-#define ERROR_OK ((struct error){ERROR_NONE, NULL})
+#define ERROR_OK   ((struct error){ERROR_NONE, NULL})
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define LIKE_PRINTF(format_index, first_index)                                                     \
     __attribute__((format(printf, format_index, first_index)))

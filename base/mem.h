@@ -24,11 +24,11 @@
 typedef void mem_exhausted_fn(size_t bytes);
 void mem_on_exhausted(mem_exhausted_fn *handler);
 
-void *mem_alloc(size_t bytes);                              /* uninitialised; 0 bytes give a unique block */
-void *mem_zalloc(size_t count, size_t size);                /* zeroed; overflow counts as exhausted */
-void *mem_resize(void *block, size_t count, size_t size);   /* as realloc; contents kept */
-void mem_free(void *block);                                 /* NULL is fine */
-char *mem_copy_text(const char *text);                      /* strdup */
+void *mem_alloc(size_t bytes);               /* uninitialised; 0 bytes give a unique block */
+void *mem_zalloc(size_t count, size_t size); /* zeroed; overflow counts as exhausted */
+void *mem_resize(void *block, size_t count, size_t size); /* as realloc; contents kept */
+void mem_free(void *block);                               /* NULL is fine */
+char *mem_copy_text(const char *text);                    /* strdup */
 
 /* Make room for `needed` elements in `array` of *capacity elements; doubles; new elements are zeroed. */
 void *mem_grow(void *array, size_t *capacity, size_t needed, size_t size);
@@ -47,7 +47,7 @@ void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed; O(1) */
     ((type *)arena_alloc_many((arena), (count), sizeof(type)))
 void *arena_alloc_many(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, struct text text); /* NUL-terminated */
-void arena_reset(struct arena *arena);   /* forget all, keep one block */
-void arena_release(struct arena *arena); /* free all; {0} again */
+void arena_reset(struct arena *arena);                   /* forget all, keep one block */
+void arena_release(struct arena *arena);                 /* free all; {0} again */
 
 #endif

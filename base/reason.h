@@ -4,16 +4,16 @@
 
 enum reason {
     REASON_NONE = 0,
-    REASON_RESOURCES,       /* not enough free now */
-    REASON_PRIORITY,        /* something ahead of it in the order goes first */
-    REASON_QUOTA_LIMIT,     /* its queue or one above is at its limit */
-    REASON_NEVER_FITS,      /* no state of this cluster could hold it */
-    REASON_HELD,            /* held by its submitter */
-    REASON_RESERVED,        /* its space is reserved and still being freed */
-    REASON_QUEUE_FULL,      /* refused: the world's queue limit */
-    REASON_PREEMPTED,       /* evicted for a job of higher priority in its queue */
-    REASON_RECLAIMED,       /* evicted for a queue that is owed its share */
-    REASON_NODE_DOWN,       /* evicted because its node left */
+    REASON_RESOURCES,   /* not enough free now */
+    REASON_PRIORITY,    /* something ahead of it in the order goes first */
+    REASON_QUOTA_LIMIT, /* its queue or one above is at its limit */
+    REASON_NEVER_FITS,  /* no state of this cluster could hold it */
+    REASON_HELD,        /* held by its submitter */
+    REASON_RESERVED,    /* its space is reserved and still being freed */
+    REASON_QUEUE_FULL,  /* refused: the world's queue limit */
+    REASON_PREEMPTED,   /* evicted for a job of higher priority in its queue */
+    REASON_RECLAIMED,   /* evicted for a queue that is owed its share */
+    REASON_NODE_DOWN,   /* evicted because its node left */
     REASON_COUNT
 };
 

@@ -18,9 +18,9 @@ typedef int64_t time_ns;
 
 #define TIME_NS_PER_US INT64_C(1000)
 #define TIME_NS_PER_MS INT64_C(1000000)
-#define TIME_NS_PER_S INT64_C(1000000000)
-#define TIME_NEVER INT64_MAX            /* no such moment */
-#define TIME_NS_MAX (INT64_MAX / 4)     /* the largest time an input may hold: 73 years */
+#define TIME_NS_PER_S  INT64_C(1000000000)
+#define TIME_NEVER     INT64_MAX       /* no such moment */
+#define TIME_NS_MAX    (INT64_MAX / 4) /* the largest time an input may hold: 73 years */
 
 /* Seconds (finite, within +-TIME_NS_MAX, else clamped) rounded to a whole microsecond. */
 time_ns time_from_seconds(double seconds);

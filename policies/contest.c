@@ -18,7 +18,8 @@ static int64_t ask_of(const struct pending *pending, uint32_t lane)
 static uint32_t waiting_children(const struct queue_tree *tree, queue_id queue, queue_id *first)
 {
     uint32_t count = 0;
-    for (queue_id c = tree->queues[queue].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
+    for (queue_id c = tree->queues[queue].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling)
         if (tree->queues[c].waiting > 0 && count++ == 0)
             *first = c;
     return count;

@@ -82,7 +82,8 @@ static void start_claims(struct sched *sched, time_ns now)
             sched->claims[kept++] = slot;
             continue;
         }
-        sched->claimed_ask_milli -= sched_shape(sched, &sched->jobs.jobs[slot])->charge[QUEUE_SUM_GPU];
+        sched->claimed_ask_milli -=
+            sched_shape(sched, &sched->jobs.jobs[slot])->charge[QUEUE_SUM_GPU];
         decide_start(sched, slot, now);
     }
     sched->claim_count = kept;
@@ -96,7 +97,9 @@ static void try_head(struct sched *sched, uint32_t lane_id, time_ns now)
     struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *shape = sched_shape(sched, job);
     const struct quota_policy *quota = sched->policy.quota;
-    queue_id forbids = quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, shape->charge) : QUEUE_NONE;
+    queue_id forbids = quota->forbids != NULL
+                           ? quota->forbids(&sched->tree, job->queue, shape->charge)
+                           : QUEUE_NONE;
     if (forbids != QUEUE_NONE) {
         lane->quota_block = forbids;
         sched->tree.queues[forbids].has_closed_lanes = true;

@@ -46,7 +46,8 @@ static enum claim claim_on(struct sched *sched, queue_id gainer, queue_id queue,
     return is_due && is_borrowed_from(sched, gainer, queue) ? CLAIM_BORROWED : CLAIM_NONE;
 }
 
-static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum claim claim, time_ns now)
+static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum claim claim,
+                         time_ns now)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
     const struct preemption_config *guard = &sched->policy.preempt;
@@ -133,7 +134,9 @@ static uint64_t view_members(const struct node_view *view)
     if (request->gpus != 0 || view->share != 0)
         members = 0;
     for (uint32_t g = 0; g < view->gpu_count; g++)
-        members += request->gpus != 0 ? view->free[g] == GPU_MILLI : view->share != 0 ? view->free[g] / view->share : 0;
+        members += request->gpus != 0 ? view->free[g] == GPU_MILLI
+                   : view->share != 0 ? view->free[g] / view->share
+                                      : 0;
     if (request->gpus != 0)
         members /= request->gpus;
     if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
@@ -156,11 +159,12 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const struct node_cell *cell = &ledger->nodes[node];
-    *view = (struct node_view){.gpu_count = type->gpu_count,
-                               .cpu = cell->cpu_free,
-                               .memory = cell->memory_free,
-                               .request = request,
-                               .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
+    *view = (struct node_view){
+        .gpu_count = type->gpu_count,
+        .cpu = cell->cpu_free,
+        .memory = cell->memory_free,
+        .request = request,
+        .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
     if (ledger->node_state[node] != NODE_UP || view->share > GPU_MILLI || request->mig != 0)
         return false;
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
@@ -188,7 +192,8 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[NO
 {
     const struct eviction_scratch *scratch = &sched->eviction;
     uint32_t count = 0;
-    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX; l = scratch->links[l - 1].next) {
+    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX;
+         l = scratch->links[l - 1].next) {
         const struct victim *victim = &scratch->victims[scratch->links[l - 1].victim];
         if (victim->is_taken || victim->is_excluded)
             continue;
@@ -206,7 +211,8 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[NO
 
 /* Take victims of the node in order until one more member fits, then give back, last first, who was not
  * needed.  False if it never fits. */
-static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct node_offer *offer)
+static bool make_offer(struct sched *sched, node_id node, const struct request *request,
+                       struct node_offer *offer)
 {
     struct node_view view;
     const struct eviction_scratch *scratch = &sched->eviction;
@@ -258,14 +264,16 @@ static void give_back_victim(struct sched *sched, struct victim *victim)
 }
 
 /* Evict for one more member, where it is cheapest.  False if nowhere. */
-static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct request *request, uint32_t *taken)
+static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct request *request,
+                          uint32_t *taken)
 {
     struct eviction_scratch *scratch = &sched->eviction;
     struct node_offer best, offer;
     best.cost_milli = INT64_MAX;
     best.count = 0;
     for (node_id node = 0; node < sched->cluster->node_count; node++)
-        if (scratch->first_on_node[node] != 0 && least_cost(sched, node, request) < best.cost_milli &&
+        if (scratch->first_on_node[node] != 0 &&
+            least_cost(sched, node, request) < best.cost_milli &&
             make_offer(sched, node, request, &offer) && offer.cost_milli < best.cost_milli)
             best = offer;
     if (best.cost_milli == INT64_MAX || *taken + best.count > sched->policy.preempt.victims_max)
@@ -273,8 +281,8 @@ static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct req
     for (uint32_t i = 0; i < best.count; i++) {
         struct victim *victim = &scratch->victims[best.victims[i]];
         /* A borrower that gave enough in this plan borrows no more. */
-        if (victim->is_borrower &&
-            !is_borrowed_from(sched, sched->jobs.jobs[gainer].queue, job_of(sched, victim)->queue)) {
+        if (victim->is_borrower && !is_borrowed_from(sched, sched->jobs.jobs[gainer].queue,
+                                                     job_of(sched, victim)->queue)) {
             victim->is_excluded = true;
             return true; /* look again without it */
         }
@@ -288,7 +296,8 @@ static bool gainer_fits(struct sched *sched, uint32_t gainer)
 {
     const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[gainer]);
     size_t mark = ledger_mark(sched->ledger);
-    bool fits = placement_place(sched->policy.placement, sched->ledger, shape, gainer, &sched->pieces);
+    bool fits =
+        placement_place(sched->policy.placement, sched->ledger, shape, gainer, &sched->pieces);
     ledger_rollback(sched->ledger, mark);
     return fits;
 }
@@ -320,7 +329,8 @@ static struct victim *dearest_left(struct sched *sched)
 /* Give back, dearest first, every victim the gainer does not need. */
 static void trim_plan(struct sched *sched, uint32_t gainer)
 {
-    for (struct victim *victim = dearest_left(sched); victim != NULL; victim = dearest_left(sched)) {
+    for (struct victim *victim = dearest_left(sched); victim != NULL;
+         victim = dearest_left(sched)) {
         give_back_victim(sched, victim);
         if (gainer_fits(sched, gainer))
             continue;
@@ -393,7 +403,8 @@ bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now)
     uint32_t gainer = pending_head(&sched->pending, lane);
     const struct sched_job *job = &sched->jobs.jobs[gainer];
     const struct quota_policy *quota = sched->policy.quota;
-    bool is_due = !quota->is_flat && quota->is_due(&sched->tree, job->queue, sched_shape(sched, job)->charge);
+    bool is_due =
+        !quota->is_flat && quota->is_due(&sched->tree, job->queue, sched_shape(sched, job)->charge);
     collect_victims(sched, gainer, is_due, now);
     if (sched->eviction.victim_count == 0)
         return false;
@@ -416,7 +427,8 @@ bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now)
 static bool may_ask(const struct sched *sched, const struct lane *lane)
 {
     const struct shape *shape = &sched->shapes.shapes[lane->shape];
-    return lane->count > 0 && lane->quota_block == QUEUE_NONE && shape->is_blocked && shape->group_count == 1;
+    return lane->count > 0 && lane->quota_block == QUEUE_NONE && shape->is_blocked &&
+           shape->group_count == 1;
 }
 
 /* The lane with the best head among those that may ask for an eviction now. */
@@ -427,8 +439,8 @@ static uint32_t next_lane(const struct sched *sched, time_ns now)
         const struct lane *lane = &sched->pending.lanes[l];
         if (!may_ask(sched, lane) || (lane->retry_change > sched->changes && lane->ripe_at > now))
             continue;
-        if (best == LANE_NONE ||
-            pending_compare(&sched->pending, lane->heap[0].slot, sched->pending.lanes[best].heap[0].slot) < 0)
+        if (best == LANE_NONE || pending_compare(&sched->pending, lane->heap[0].slot,
+                                                 sched->pending.lanes[best].heap[0].slot) < 0)
             best = l;
     }
     return best;

@@ -26,17 +26,17 @@ struct sched_job {
     queue_id queue;
     uint32_t lane;
     uint64_t rank[ORDER_CHAIN_MAX];
-    decision_id decision;    /* the open one; 0: none */
-    time_ns decided;         /* when its last START was */
-    struct piece *pieces;    /* its placement; points at `one` for a single piece */
+    decision_id decision; /* the open one; 0: none */
+    time_ns decided;      /* when its last START was */
+    struct piece *pieces; /* its placement; points at `one` for a single piece */
     struct piece one;
     uint32_t piece_count;
     int32_t priority;
     uint32_t evictions;
-    uint8_t state;           /* enum sched_job_state */
-    uint8_t reason;          /* enum reason: why it waits */
+    uint8_t state;  /* enum sched_job_state */
+    uint8_t reason; /* enum reason: why it waits */
     uint64_t decided_cycle;
-    uint32_t list_position;  /* in whichever list of its state it stands */
+    uint32_t list_position; /* in whichever list of its state it stands */
 };
 
 struct slot_list { /* an unordered set of slots; never an order of decisions */
@@ -48,21 +48,22 @@ struct slot_list { /* an unordered set of slots; never an order of decisions */
 struct job_table {
     struct sched_job *jobs; /* by slot */
     size_t capacity;
-    uint32_t used;          /* slots ever used */
+    uint32_t used; /* slots ever used */
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
-    uint32_t *slot_of;      /* by job_id */
+    uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
     uint32_t id_count;
 };
 
 void job_table_release(struct job_table *table);
-uint32_t job_table_add(struct job_table *table, job_id id); /* zeroed but for id */
-void job_table_drop(struct job_table *table, uint32_t slot); /* its pieces too */
+uint32_t job_table_add(struct job_table *table, job_id id);        /* zeroed but for id */
+void job_table_drop(struct job_table *table, uint32_t slot);       /* its pieces too */
 uint32_t job_table_find(const struct job_table *table, job_id id); /* SLOT_NONE */
 
-void sched_job_set_pieces(struct sched_job *job, const struct piece *pieces, uint32_t count); /* copied */
+void sched_job_set_pieces(struct sched_job *job, const struct piece *pieces,
+                          uint32_t count); /* copied */
 void sched_job_clear_pieces(struct sched_job *job);
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot);

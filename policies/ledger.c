@@ -17,7 +17,8 @@ static int64_t *total_of(struct ledger *ledger, uint32_t which)
                                    : &ledger->claimed_milli;
 }
 
-static void log_word(struct ledger *ledger, enum table table, uint32_t element, uint32_t word, uint64_t old)
+static void log_word(struct ledger *ledger, enum table table, uint32_t element, uint32_t word,
+                     uint64_t old)
 {
     if (ledger->mark_depth == 0)
         return;
@@ -101,8 +102,8 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         uint16_t before = ledger->gpus[element].free;
         memcpy(&ledger->gpus[element], &entry->old, sizeof entry->old);
         node_id node = entry->word;
-        node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu, before,
-                          ledger->gpus[element].free);
+        node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu,
+                          before, ledger->gpus[element].free);
         ledger->node_version[node]++;
         break;
     }
@@ -180,7 +181,15 @@ static void note_growth(struct ledger *ledger, node_id node)
 }
 
 /* How an amount moves between the three kept states and the used rest. */
-enum move { MOVE_TAKE, MOVE_GIVE, MOVE_VACATE, MOVE_RESTORE, MOVE_ARRIVE, MOVE_CLAIM, MOVE_UNCLAIM };
+enum move {
+    MOVE_TAKE,
+    MOVE_GIVE,
+    MOVE_VACATE,
+    MOVE_RESTORE,
+    MOVE_ARRIVE,
+    MOVE_CLAIM,
+    MOVE_UNCLAIM
+};
 
 struct split { /* free, coming, claimed of one resource of one GPU or node */
     uint32_t free, coming, claimed;
@@ -248,7 +257,8 @@ static int holders_delta(enum move move)
     }
 }
 
-static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t gpu_index, enum move move)
+static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t gpu_index,
+                     enum move move)
 {
     gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + gpu_index;
     struct gpu_cell cell = ledger->gpus[gpu];
@@ -295,13 +305,15 @@ static void move_whole(struct ledger *ledger, const struct space *space, bool is
     add_total(ledger, TOTAL_USED, (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI);
 }
 
-static void move_node(struct ledger *ledger, node_id node, uint32_t first_word, uint32_t amount, enum move move)
+static void move_node(struct ledger *ledger, node_id node, uint32_t first_word, uint32_t amount,
+                      enum move move)
 {
     if (amount == 0)
         return;
     uint32_t *words = node_words(ledger, node);
-    struct split after = moved(
-        (struct split){words[first_word], words[first_word + 2], words[first_word + 4]}, move, amount);
+    struct split after =
+        moved((struct split){words[first_word], words[first_word + 2], words[first_word + 4]}, move,
+              amount);
     set_node_word(ledger, node, first_word, after.free);
     set_node_word(ledger, node, first_word + 2, after.coming);
     set_node_word(ledger, node, first_word + 4, after.claimed);

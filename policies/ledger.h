@@ -33,7 +33,13 @@ struct node_cell { /* three words */
     uint32_t cpu_claimed, memory_claimed;
 };
 
-enum queue_sum { QUEUE_SUM_GPU, QUEUE_SUM_GPU_FIRM, QUEUE_SUM_CPU, QUEUE_SUM_MEMORY, QUEUE_SUM_COUNT };
+enum queue_sum {
+    QUEUE_SUM_GPU,
+    QUEUE_SUM_GPU_FIRM,
+    QUEUE_SUM_CPU,
+    QUEUE_SUM_MEMORY,
+    QUEUE_SUM_COUNT
+};
 
 struct ledger_entry {
     uint32_t table_index; /* which table (top 4 bits), which element */
@@ -43,13 +49,13 @@ struct ledger_entry {
 
 struct ledger {
     const struct cluster *cluster;
-    struct gpu_cell *gpus;       /* by gpu_id */
-    uint32_t *owner;             /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
+    struct gpu_cell *gpus; /* by gpu_id */
+    uint32_t *owner;       /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
     struct node_cell *nodes;
-    uint8_t *node_state;         /* enum node_state */
+    uint8_t *node_state; /* enum node_state */
     uint32_t *node_version;
     int64_t (*sums)[QUEUE_SUM_COUNT]; /* by queue_id */
-    queue_id *parent;            /* by queue_id */
+    queue_id *parent;                 /* by queue_id */
     size_t queue_capacity;
     uint32_t queue_count;
     struct node_index *index;
@@ -57,7 +63,7 @@ struct ledger {
     size_t log_count, log_capacity;
     uint32_t mark_depth;
     int64_t used_milli, coming_milli, claimed_milli;
-    node_id *grown;              /* nodes whose free space grew since ledger_take_grown, each once */
+    node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;
     struct arena arena;
@@ -82,14 +88,18 @@ size_t ledger_mark(struct ledger *ledger);
 void ledger_rollback(struct ledger *ledger, size_t mark);
 void ledger_commit(struct ledger *ledger, size_t mark);
 
-void ledger_take(struct ledger *ledger, const struct space *space);    /* free -> used */
-void ledger_give(struct ledger *ledger, const struct space *space);    /* used -> free */
-void ledger_vacate(struct ledger *ledger, const struct space *space);  /* used -> coming */
-void ledger_restore(struct ledger *ledger, const struct space *space); /* coming or claimed -> used (a refusal) */
-void ledger_arrive(struct ledger *ledger, const struct space *space);  /* coming -> free; claimed -> used */
-void ledger_claim(struct ledger *ledger, const struct space *space);   /* free -> used, the rest coming -> claimed */
+void ledger_take(struct ledger *ledger, const struct space *space);   /* free -> used */
+void ledger_give(struct ledger *ledger, const struct space *space);   /* used -> free */
+void ledger_vacate(struct ledger *ledger, const struct space *space); /* used -> coming */
+void ledger_restore(struct ledger *ledger,
+                    const struct space *space); /* coming or claimed -> used (a refusal) */
+void ledger_arrive(struct ledger *ledger,
+                   const struct space *space); /* coming -> free; claimed -> used */
+void ledger_claim(struct ledger *ledger,
+                  const struct space *space); /* free -> used, the rest coming -> claimed */
 void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the reverse of claim */
-bool ledger_is_there(const struct ledger *ledger, const struct space *space); /* nothing claimed is outstanding */
+bool ledger_is_there(const struct ledger *ledger,
+                     const struct space *space); /* nothing claimed is outstanding */
 
 /* Add the amounts (may be negative) to the queue and all above it. */
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT]);

@@ -59,7 +59,8 @@ static void share_remove(struct type_index *type, gpu_id gpu, uint16_t milli)
         type->shared_any[milli >> 6] &= ~(UINT64_C(1) << (milli & 63));
 }
 
-static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask, uint8_t count)
+static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask,
+                     uint8_t count)
 {
     uint8_t before = index->free_count[node];
     index->free_mask[node] = mask;
@@ -70,8 +71,8 @@ static void set_mask(struct node_index *index, struct type_index *type, node_id 
     bits_add(&type->whole[count], node);
 }
 
-void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
-                             bool is_free)
+void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
+                             uint32_t gpu_count, bool is_free)
 {
     struct type_index *type = &index->types[index->cluster->nodes[node].type];
     uint16_t mask = index->free_mask[node];

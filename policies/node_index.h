@@ -29,15 +29,17 @@ struct node_index {
     struct arena arena;
 };
 
-struct node_index *node_index_new(const struct cluster *cluster); /* everything free, all nodes listed */
+struct node_index *
+node_index_new(const struct cluster *cluster); /* everything free, all nodes listed */
 void node_index_free(struct node_index *index);
 
 /* GPU `gpu_index` of `node` had `before` milli free and now has `after`. */
-void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before, uint16_t after);
+void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,
+                       uint16_t after);
 
 /* All GPUs of `gpu_mask` were wholly free and are now wholly taken (is_free false), or the reverse. */
-void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
-                             bool is_free);
+void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
+                             uint32_t gpu_count, bool is_free);
 
 /* Put a node in or take it out; free_milli: by GPU index. */
 void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli);

@@ -40,7 +40,8 @@ static uint32_t names_of(const void *registry, const char *names[CHOICES_MAX])
 }
 
 /* The chosen entry of a registry, or `otherwise`. */
-static const void *choose(struct json_object *object, const char *key, const void *registry, const void *otherwise)
+static const void *choose(struct json_object *object, const char *key, const void *registry,
+                          const void *otherwise)
 {
     const char *names[CHOICES_MAX];
     names_of(registry, names);
@@ -86,7 +87,8 @@ static void read_preemption(struct policy_config *config, struct json_object *ob
     config->preemption = choose(&p, "policy", preemption_policies, config->preemption);
     preempt->grace = json_get_duration(&p, "grace_s", preempt->grace);
     preempt->min_runtime = json_get_duration(&p, "min_runtime_s", preempt->min_runtime);
-    preempt->attempts_per_cycle = json_get_int(&p, "attempts_per_cycle", 1, 1000000, preempt->attempts_per_cycle);
+    preempt->attempts_per_cycle =
+        json_get_int(&p, "attempts_per_cycle", 1, 1000000, preempt->attempts_per_cycle);
     preempt->victims_max = json_get_int(&p, "victims_max", 1, 1000000, preempt->victims_max);
     preempt->evictions_per_job_max =
         json_get_int(&p, "evictions_per_job_max", 0, 1000000, preempt->evictions_per_job_max);

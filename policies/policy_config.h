@@ -25,10 +25,10 @@ struct placement_policy;
 struct preemption_policy;
 
 struct preemption_config {
-    time_ns grace;               /* given to a victim to save its work */
-    time_ns min_runtime;         /* a job that ran shorter is no victim; counts from its START */
-    int64_t attempts_per_cycle;  /* plans tried in one cycle */
-    int64_t victims_max;         /* jobs evicted by one plan */
+    time_ns grace;                 /* given to a victim to save its work */
+    time_ns min_runtime;           /* a job that ran shorter is no victim; counts from its START */
+    int64_t attempts_per_cycle;    /* plans tried in one cycle */
+    int64_t victims_max;           /* jobs evicted by one plan */
     int64_t evictions_per_job_max; /* a job evicted so often is no victim any more */
 };
 

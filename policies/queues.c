@@ -19,7 +19,8 @@ static void mark_all_stale(struct queue_tree *tree)
 
 void queue_tree_touch(struct queue_tree *tree, queue_id queue)
 {
-    for (queue_id q = queue; q != QUEUE_NONE && !tree->queues[q].is_winner_stale; q = tree->queues[q].parent)
+    for (queue_id q = queue; q != QUEUE_NONE && !tree->queues[q].is_winner_stale;
+         q = tree->queues[q].parent)
         tree->queues[q].is_winner_stale = true;
 }
 
@@ -80,10 +81,12 @@ static void share_moved(struct queue_tree *tree, queue_id queue)
 /* Divide among the children of `parent`; a child whose share moved must divide again itself. */
 static void divide(struct queue_tree *tree, queue_id parent, int64_t total)
 {
-    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling)
         ((int64_t *)tree->scratch)[c] = tree->queues[c].share_milli;
     tree->quota->divide(tree, parent, total);
-    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling)
         if (((int64_t *)tree->scratch)[c] != tree->queues[c].share_milli)
             share_moved(tree, c);
     tree->queues[parent].is_share_stale = false;
@@ -101,8 +104,8 @@ int64_t queue_tree_share(struct queue_tree *tree, queue_id queue)
     return tree->queues[queue].share_milli;
 }
 
-void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b, queue_id *below_a,
-                             queue_id *below_b)
+void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,
+                             queue_id *below_a, queue_id *below_b)
 {
     const struct queue_state *queues = tree->queues;
     while (queues[a].depth > queues[b].depth)

@@ -17,12 +17,12 @@ struct queue_state {
     queue_id first_child, next_sibling; /* QUEUE_NONE; siblings in order of id */
     uint32_t depth;                     /* of the root: 0 */
     int64_t demand_milli;
-    int64_t share_milli;    /* as of the last division of its parent */
-    bool is_share_stale;    /* its children's shares must be divided again */
-    bool has_closed_lanes;  /* some lane waits for headroom here */
-    bool is_winner_stale;   /* the contest below must be held again; then so must all above */
-    uint32_t winner;        /* the lane that goes next among itself and all below; LANE_NONE */
-    uint32_t waiting;       /* jobs that wait here and below */
+    int64_t share_milli;   /* as of the last division of its parent */
+    bool is_share_stale;   /* its children's shares must be divided again */
+    bool has_closed_lanes; /* some lane waits for headroom here */
+    bool is_winner_stale;  /* the contest below must be held again; then so must all above */
+    uint32_t winner;       /* the lane that goes next among itself and all below; LANE_NONE */
+    uint32_t waiting;      /* jobs that wait here and below */
 };
 
 struct queue_tree {
@@ -32,14 +32,15 @@ struct queue_tree {
     struct queue_state *queues; /* by queue_id */
     size_t capacity;
     uint32_t count;
-    int64_t capacity_milli;     /* GPUs of nodes that are up */
+    int64_t capacity_milli; /* GPUs of nodes that are up */
     uint64_t division_count;
-    void *scratch;              /* of the quota policy's division: as many int64 triples as queues */
+    void *scratch; /* of the quota policy's division: as many int64 triples as queues */
     size_t scratch_capacity;
 };
 
 void queue_tree_release(struct queue_tree *tree);
-void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues */
+void queue_tree_update(struct queue_tree *tree,
+                       const struct queue_table *table); /* new or changed queues */
 void queue_tree_set_capacity(struct queue_tree *tree, int64_t gpu_milli);
 
 /* Something below or in this queue changed: whoever was next may not be any more.  O(depth). */
@@ -51,7 +52,8 @@ void queue_tree_demand(struct queue_tree *tree, queue_id queue, int64_t delta);
 /* The share of a queue, divided first where stale.  The root's share is the capacity. */
 int64_t queue_tree_share(struct queue_tree *tree, queue_id queue);
 
-static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree, queue_id queue)
+static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree,
+                                                       queue_id queue)
 {
     return &tree->table->queues[queue];
 }
@@ -63,7 +65,7 @@ static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id
 
 /* The children of the lowest common ancestor on each one's way up; equal to the queues themselves when
  * they are siblings.  a != b, neither above the other. */
-void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b, queue_id *below_a,
-                             queue_id *below_b);
+void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,
+                             queue_id *below_a, queue_id *below_b);
 
 #endif

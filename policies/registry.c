@@ -11,4 +11,5 @@ const struct quota_policy *const quota_policies[] = {&quota_none, &quota_fairsha
 const struct placement_policy *const placement_policies[] = {
     &placement_best_fit, &placement_first_fit, &placement_worst_fit, NULL};
 
-const struct preemption_policy *const preemption_policies[] = {&preemption_none, &preemption_checkpoint, NULL};
+const struct preemption_policy *const preemption_policies[] = {&preemption_none,
+                                                               &preemption_checkpoint, NULL};

@@ -320,7 +320,8 @@ static void drop_claims_on(struct sched *sched, const struct sched_job *job)
     }
 }
 
-void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
+                            time_ns now)
 {
     (void)why; /* the world changed; what follows is the same */
     (void)now;
@@ -414,11 +415,13 @@ const char *sched_check(const struct sched *sched)
     int64_t used = 0, charged = 0;
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];
-        int64_t ask = job->state == SJOB_NONE ? 0 : sched->shapes.shapes[job->shape].charge[QUEUE_SUM_GPU];
+        int64_t ask =
+            job->state == SJOB_NONE ? 0 : sched->shapes.shapes[job->shape].charge[QUEUE_SUM_GPU];
         int64_t held = 0;
         for (uint32_t i = 0; i < job->piece_count; i++)
             held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
-        bool is_booked = job->state == SJOB_STARTING || job->state == SJOB_RUNNING || job->state == SJOB_CLAIMING;
+        bool is_booked = job->state == SJOB_STARTING || job->state == SJOB_RUNNING ||
+                         job->state == SJOB_CLAIMING;
         if (!is_booked && job->state != SJOB_EVICTING && job->piece_count != 0)
             return "a job that waits holds space";
         used += is_booked ? held : 0;

@@ -82,15 +82,21 @@ void sched_free(struct sched *sched);
 
 /* Facts.  Each is O(1) but for the length of a placement and the depth of the queue tree, unless it says so.
  * A fact about a job the scheduler does not know is ignored: it may have rejected it. */
-void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now); /* copied; a held one waits */
-void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
-void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
+void sched_job_submitted(struct sched *sched, const struct job *job,
+                         time_ns now); /* copied; a held one waits */
+void sched_job_released(struct sched *sched, job_id job, time_ns now); /* no longer held */
+void sched_job_cancelled(struct sched *sched, job_id job,
+                         time_ns now); /* while it waits; O(jobs of its kind) */
 void sched_job_started(struct sched *sched, job_id job, time_ns now);
-void sched_job_evicted(struct sched *sched, job_id job, enum evict_end end, time_ns now); /* waits again */
-void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
-void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
+void sched_job_evicted(struct sched *sched, job_id job, enum evict_end end,
+                       time_ns now); /* waits again */
+void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry,
+                     time_ns now);
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
+                            time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
-void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now); /* O(queues) */
+void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
+                          time_ns now); /* O(queues) */
 
 /* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is wanted even if nothing is told
  * (TIME_NEVER: never). */
@@ -98,11 +104,13 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 
 /* What it counts, for reports and checks. */
 struct sched_counts {
-    uint32_t pending_jobs;         /* waiting, held and reserved ones included */
-    uint32_t running_jobs;         /* started or starting, not being evicted */
-    int64_t used_gpu_milli;        /* booked to starting and running jobs and to reservations already there */
-    int64_t reserved_gpu_milli;    /* the part of it held for jobs whose other pieces are not there yet */
-    int64_t releasing_gpu_milli;   /* of jobs being evicted */
+    uint32_t pending_jobs; /* waiting, held and reserved ones included */
+    uint32_t running_jobs; /* started or starting, not being evicted */
+    int64_t
+        used_gpu_milli; /* booked to starting and running jobs and to reservations already there */
+    int64_t
+        reserved_gpu_milli; /* the part of it held for jobs whose other pieces are not there yet */
+    int64_t releasing_gpu_milli;      /* of jobs being evicted */
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);

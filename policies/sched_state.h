@@ -38,14 +38,14 @@ struct sched {
     struct pending pending;
     struct slot_list *running; /* by queue_id: SJOB_RUNNING jobs that may be evicted, in no order */
     size_t running_capacity;
-    uint32_t *claims;          /* slots in SJOB_CLAIMING, in the order of their plans */
+    uint32_t *claims; /* slots in SJOB_CLAIMING, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
     int64_t claimed_ask_milli; /* what they ask in all */
     job_id *rejects;           /* to be told in the next cycle */
     size_t reject_capacity;
     uint32_t reject_count;
-    job_id *releases;          /* reservations given up, to be told in the next cycle */
+    job_id *releases; /* reservations given up, to be told in the next cycle */
     size_t release_capacity;
     uint32_t release_count;
     struct decision *decisions;
@@ -53,10 +53,10 @@ struct sched {
     uint32_t decision_count;
     uint64_t decision_sequence;
     uint64_t cycle;
-    uint64_t changes;          /* facts and decisions so far; what back-off counts */
-    uint32_t booked_running;   /* starting and running jobs */
+    uint64_t changes;        /* facts and decisions so far; what back-off counts */
+    uint32_t booked_running; /* starting and running jobs */
     uint64_t attempts, plans;
-    struct piece_list pieces;  /* scratch of placement */
+    struct piece_list pieces; /* scratch of placement */
     struct eviction_scratch eviction;
 };
 

@@ -42,9 +42,10 @@ static uint64_t hash_job(const struct job *job)
         uint64_t words[GROUP_WORDS];
         group_words(job_group(job, g), words);
         /* Odd multipliers keep the words apart, and the products do not wait for each other. */
-        uint64_t sum = words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
-                       words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xff51afd7ed558ccd) +
-                       words[4] * UINT64_C(0xc4ceb9fe1a85ec53);
+        uint64_t sum =
+            words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
+            words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xff51afd7ed558ccd) +
+            words[4] * UINT64_C(0xc4ceb9fe1a85ec53);
         hash = hash_mix(hash, sum);
     }
     return hash;
@@ -87,11 +88,12 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster, uint32_t type_id)
+uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
+                                uint32_t type_id)
 {
     const struct node_type *type = &cluster->types[type_id];
-    uint32_t count =
-        lesser(times_in(type->cpu_milli, request->cpu_milli), times_in(type->memory_mib, request->memory_mib));
+    uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
+                            times_in(type->memory_mib, request->memory_mib));
     if (request->mig != 0)
         return 0; /* no GPU is partitioned yet */
     uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
@@ -135,7 +137,8 @@ static void add_charge(struct shape *shape, const struct cluster *cluster)
         shape->charge[QUEUE_SUM_GPU_FIRM] = shape->charge[QUEUE_SUM_GPU];
 }
 
-static uint32_t add_shape(struct shape_table *table, const struct cluster *cluster, const struct job *job)
+static uint32_t add_shape(struct shape_table *table, const struct cluster *cluster,
+                          const struct job *job)
 {
     MEM_GROW(table->shapes, table->capacity, table->count + 1);
     struct shape *shape = &table->shapes[table->count];

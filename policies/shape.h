@@ -14,11 +14,12 @@ struct shape {
     const struct job_group *groups; /* owned by the table */
     uint16_t group_count;
     bool is_preemptible;
-    bool never_fits;  /* no state of this cluster could hold it */
-    bool is_blocked;  /* the placement memo: it did not fit, and nothing it could use has grown since */
+    bool never_fits; /* no state of this cluster could hold it */
+    bool
+        is_blocked; /* the placement memo: it did not fit, and nothing it could use has grown since */
     uint32_t member_count;
     int64_t charge[QUEUE_SUM_COUNT];
-    uint32_t *lanes;  /* where its jobs wait (policies/pending.h) */
+    uint32_t *lanes; /* where its jobs wait (policies/pending.h) */
     size_t lane_capacity;
     uint32_t lane_count;
 };
@@ -44,7 +45,8 @@ uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, cons
 uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
 
 /* Could a node of this type, all free, hold a member?  How many at once. */
-uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster, uint32_t type);
+uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
+                                uint32_t type);
 
 /* Does the node, as it is now, hold one member of any of the shape's groups? */
 bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node);

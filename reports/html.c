@@ -184,7 +184,8 @@ static void gpu_time(const struct metrics *metrics, struct buffer *out)
     } parts[] = {
         {"SM-active", "c6", shares.active},
         {shares.has_active ? "allocated, SMs idle" : "allocated", "c3", shares.inactive},
-        {"reserved", "c2", shares.reserved}, {"idle", "c0", shares.idle},
+        {"reserved", "c2", shares.reserved},
+        {"idle", "c0", shares.idle},
         {"down", "c7", shares.down},
     };
     size_t count = sizeof parts / sizeof parts[0];

@@ -250,9 +250,10 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
     const double *columns[] = {curves->allocated, curves->reserved, curves->down, curves->active};
     buffer_string(out, "<section><h2>Utilization over time</h2>\n<p class=\"note\">Means over each "
                        "interval. ");
-    buffer_string(out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
-                                    "two is GPU time held but not used.</p>\n"
-                                  : "The workload does not tell how active the SMs are.</p>\n");
+    buffer_string(
+        out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
+                          "two is GPU time held but not used.</p>\n"
+                        : "The workload does not tell how active the SMs are.</p>\n");
     size_t from = out->length;
     struct buffer caption = {0};
     x_caption(curves, &caption);

@@ -127,7 +127,8 @@ struct metrics {
     size_t model_count;
     struct run_facts facts;
     bool has_facts, is_finished;
-    struct integrals window_start, window_end, run_end; /* of all samples, before they are thinned */
+    struct integrals window_start, window_end,
+        run_end; /* of all samples, before they are thinned */
     struct cut cuts[CUT_COUNT];
 };
 

@@ -112,7 +112,8 @@ static void read_facts(struct result *result, struct json_object *root)
     json_need(&object, "end_s");
     facts->end = json_get_scaled(&object, "end_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     facts->warmup = json_get_scaled(&object, "warmup_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
-    facts->measured_until = json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    facts->measured_until =
+        json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     json_need(&object, "gpus");
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
     facts->model_names = read_texts(&object, "gpu_models", &result->arena);

@@ -30,7 +30,8 @@ size_t view_width(struct text text);
 struct view_gpu_time {
     double active, inactive; /* allocated and SM-active, allocated and not */
     double reserved, idle, down;
-    bool has_active; /* else SM activity is not known: active is 0, inactive all that is allocated */
+    bool
+        has_active; /* else SM activity is not known: active is 0, inactive all that is allocated */
 };
 bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares);
 

@@ -31,7 +31,8 @@ void engine_advance(struct engine *engine, time_ns to)
         accumulate(engine, at);
         engine_emit_sample(engine, at);
         time_ns next = at + engine->config->world.sample_interval;
-        engine->next_sample = at < warmup && next > warmup ? warmup : next; /* a row exactly at its end */
+        engine->next_sample =
+            at < warmup && next > warmup ? warmup : next; /* a row exactly at its end */
     }
     accumulate(engine, to);
     engine->now = to;
@@ -75,8 +76,8 @@ static void fetch(struct engine *engine)
 {
     if (error_is(engine->error))
         return;
-    engine->error =
-        job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
+    engine->error = job_source_next(engine->config->source, &engine->next_job, &engine->next_truth,
+                                    &engine->has_next);
     if (error_is(engine->error))
         engine->has_next = false;
     if (!engine->has_next && engine->submitted > 0)
@@ -155,7 +156,8 @@ static void tell_progress(struct engine *engine)
                                        .end = engine->config->world.end,
                                        .submitted = engine->submitted,
                                        .finished = engine->ended + engine->rejected,
-                                       .total_jobs = job_source_facts(engine->config->source)->job_count,
+                                       .total_jobs =
+                                           job_source_facts(engine->config->source)->job_count,
                                        .events = engine->event_count};
     engine->config->on_progress(engine->config->progress_self, &progress);
 }

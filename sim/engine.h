@@ -27,16 +27,17 @@ struct world_config {
     time_ns scheduler_period; /* 0: a cycle at every instant that told something */
     time_ns decision_latency; /* from a START decision to its effect */
     bool kills_at_limit;
-    int64_t queue_limit;      /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
-    time_ns end;              /* TIME_NEVER: when every job has ended */
-    time_ns warmup;           /* metrics count from here */
-    time_ns sample_interval;  /* of the timeline */
+    int64_t
+        queue_limit; /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
+    time_ns end;             /* TIME_NEVER: when every job has ended */
+    time_ns warmup;          /* metrics count from here */
+    time_ns sample_interval; /* of the timeline */
 };
 
 struct world_config world_config_default(void);
 
 struct engine_progress {
-    time_ns now, end;       /* end: TIME_NEVER if not known */
+    time_ns now, end;                         /* end: TIME_NEVER if not known */
     uint64_t submitted, finished, total_jobs; /* total: 0 if not known */
     uint64_t events;
 };
@@ -49,9 +50,10 @@ struct engine_config {
     uint64_t seed;
     const struct record_sink *sinks;
     size_t sink_count;
-    bool is_checked; /* verify the invariants at every instant; O(cluster) each */
+    bool is_checked;                   /* verify the invariants at every instant; O(cluster) each */
     const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now, as partial */
-    void (*on_progress)(void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
+    void (*on_progress)(
+        void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
     void *progress_self;
 };
 
@@ -64,6 +66,7 @@ struct engine_result {
 };
 
 /* Run to the end.  Errors: of the source, of a sink, or ERROR_INTERNAL when a law is broken. */
-struct error engine_run(const struct engine_config *config, struct engine_result *result) MUST_CHECK;
+struct error engine_run(const struct engine_config *config,
+                        struct engine_result *result) MUST_CHECK;
 
 #endif

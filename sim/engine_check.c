@@ -4,7 +4,8 @@
 static void broken(struct engine *engine, const char *what)
 {
     if (!error_is(engine->error))
-        engine->error = error_new(ERROR_INTERNAL, "at %.9f s of simulated time: %s", time_to_seconds(engine->now), what);
+        engine->error = error_new(ERROR_INTERNAL, "at %.9f s of simulated time: %s",
+                                  time_to_seconds(engine->now), what);
 }
 
 void engine_check_take(struct engine *engine, const struct sim_job *job)
@@ -30,7 +31,8 @@ void engine_check_take(struct engine *engine, const struct sim_job *job)
     }
     if (members < job->min_members)
         broken(engine, "a gang started with fewer members than its minimum");
-    if (held < job->row.gpu_milli && members == job->row.members && job->row.gpu_milli % GPU_MILLI == 0)
+    if (held < job->row.gpu_milli && members == job->row.members &&
+        job->row.gpu_milli % GPU_MILLI == 0)
         broken(engine, "a job got fewer GPUs than it asked");
 }
 
@@ -39,7 +41,8 @@ void engine_check_give(struct engine *engine, const struct sim_job *job)
     const struct cluster *cluster = engine->config->cluster;
     for (uint32_t i = 0; i < job->piece_count; i++)
         for (uint32_t mask = job->pieces[i].gpu_mask; mask != 0; mask &= mask - 1) {
-            gpu_id gpu = cluster->nodes[job->pieces[i].node].first_gpu + (uint32_t)__builtin_ctz(mask);
+            gpu_id gpu =
+                cluster->nodes[job->pieces[i].node].first_gpu + (uint32_t)__builtin_ctz(mask);
             engine->gpu_used[gpu] = (uint16_t)(engine->gpu_used[gpu] - job->pieces[i].gpu_milli);
         }
 }
@@ -54,12 +57,16 @@ void engine_check_instant(struct engine *engine)
     for (uint32_t s = 0; s < engine->job_used; s++) {
         const struct sim_job *job = &engine->jobs[s];
         alive[job->state]++;
-        for (uint32_t i = 0; i < job->piece_count && (job->state == LIFE_RUNNING || job->state == LIFE_LEAVING); i++)
-            asked += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
+        for (uint32_t i = 0;
+             i < job->piece_count && (job->state == LIFE_RUNNING || job->state == LIFE_LEAVING);
+             i++)
+            asked +=
+                (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
     }
     if (held != asked)
         broken(engine, "the GPUs held differ from those of the running jobs");
-    uint64_t waiting = alive[LIFE_PENDING] + alive[LIFE_STARTING], running = alive[LIFE_RUNNING] + alive[LIFE_LEAVING];
+    uint64_t waiting = alive[LIFE_PENDING] + alive[LIFE_STARTING],
+             running = alive[LIFE_RUNNING] + alive[LIFE_LEAVING];
     if (engine->submitted != waiting + running + engine->ended + engine->rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||

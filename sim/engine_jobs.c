@@ -56,26 +56,28 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    *row = (struct job_row){.id = job->id,
-                            .name = own_name(job),
-                            .queue = queues->queues[job->queue].name,
-                            .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-                            .class = job->class,
-                            .priority = job->priority,
-                            .gpu_milli = job_gpu_milli(job),
-                            .members = members_of(job, false),
-                            .model = 255,
-                            .submit = job->submit,
-                            .eligible = job->submit,
-                            .start = TIME_NEVER,
-                            .end = TIME_NEVER,
-                            .work_asked = truth->duration,
-                            .sm_active_milli = truth->sm_active_milli,
-                            .is_counted = job->submit >= engine->config->world.warmup};
+    *row = (struct job_row){
+        .id = job->id,
+        .name = own_name(job),
+        .queue = queues->queues[job->queue].name,
+        .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+        .class = job->class,
+        .priority = job->priority,
+        .gpu_milli = job_gpu_milli(job),
+        .members = members_of(job, false),
+        .model = 255,
+        .submit = job->submit,
+        .eligible = job->submit,
+        .start = TIME_NEVER,
+        .end = TIME_NEVER,
+        .work_asked = truth->duration,
+        .sm_active_milli = truth->sm_active_milli,
+        .is_counted = job->submit >= engine->config->world.warmup};
 }
 
 /* Field by field: the slot keeps the storage of its pieces and its generation. */
-static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
+static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job,
+                     const struct job_truth *truth)
 {
     fill_row(engine, &own->row, job, truth);
     own->truth = *truth;
@@ -152,7 +154,9 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 
 static int64_t active_of(const struct sim_job *job)
 {
-    return job->row.sm_active_milli == SM_ACTIVE_UNKNOWN ? 0 : job->row.gpu_milli * job->row.sm_active_milli;
+    return job->row.sm_active_milli == SM_ACTIVE_UNKNOWN
+               ? 0
+               : job->row.gpu_milli * job->row.sm_active_milli;
 }
 
 static void hold_gpus(struct engine *engine, const struct sim_job *job, int sign)
@@ -208,13 +212,14 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
     job->piece_count = decision->piece_count;
     for (uint32_t i = 0; i < decision->piece_count; i++) {
         job->pieces[i] = decision->pieces[i];
-        engine_hash(engine, 0x20, (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
+        engine_hash(engine, 0x20,
+                    (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
     }
     if (engine->config->world.decision_latency == 0)
         begin_attempt(engine, slot);
     else
-        event_queue_push(&engine->events, engine->now + engine->config->world.decision_latency, EVENT_EFFECT, slot,
-                         job->generation);
+        event_queue_push(&engine->events, engine->now + engine->config->world.decision_latency,
+                         EVENT_EFFECT, slot, job->generation);
 }
 
 /* The victim of an eviction decides what to do with its grace; see sim/engine.h. */
@@ -262,7 +267,8 @@ void engine_apply(struct engine *engine, const struct decision *decision)
     }
 }
 
-static void end_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, time_ns saved, time_ns lost)
+static void end_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
+                        time_ns saved, time_ns lost)
 {
     hold_gpus(engine, job, -1);
     if (engine->config->is_checked)
@@ -288,8 +294,8 @@ static void on_end(struct engine *engine, uint32_t slot)
     engine_hash(engine, EVENT_END, job->row.id);
     end_attempt(engine, job, ATTEMPT_ENDED, work - job->saved, 0);
     job->saved = work;
-    sched_job_ended(engine->sched, job->row.id, is_done ? told[job->truth.outcome] : JOB_END_LIMIT, false,
-                    engine->now);
+    sched_job_ended(engine->sched, job->row.id, is_done ? told[job->truth.outcome] : JOB_END_LIMIT,
+                    false, engine->now);
     finish_job(engine, slot, is_done ? ends[job->truth.outcome] : END_LIMIT);
 }
 

@@ -63,8 +63,8 @@ static size_t number_at(const char *name)
 static bool counts_up(const char *a, const char *b)
 {
     size_t at = number_at(a);
-    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' || strlen(a + at) > 9 ||
-        strlen(b + at) > 9 || a[at] == '0' || b[at] == '0')
+    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' ||
+        strlen(a + at) > 9 || strlen(b + at) > 9 || a[at] == '0' || b[at] == '0')
         return false;
     return strtol(a + at, NULL, 10) + 1 == strtol(b + at, NULL, 10);
 }
@@ -112,7 +112,8 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
     }
 }
 
-void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, time_ns saved, time_ns lost)
+void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
+                         time_ns saved, time_ns lost)
 {
     write_placement(engine, job);
     struct attempt_row row = {.id = job->row.id,
@@ -193,7 +194,8 @@ void engine_emit_finished(struct engine *engine)
     facts->end = engine->now;
     facts->warmup = engine->config->world.warmup;
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
-    facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
+    facts->measured_until =
+        is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;
     facts->price_usd_per_gpu_h = mean_price(cluster);

@@ -11,10 +11,10 @@
 #include "sim/life.h"
 
 struct sim_job {
-    struct job_row row;      /* what the record will say; name is owned */
+    struct job_row row; /* what the record will say; name is owned */
     struct job_truth truth;
     struct checkpoint_plan checkpoint;
-    int64_t trace_id;        /* the row's name when that is NULL */
+    int64_t trace_id; /* the row's name when that is NULL */
     time_ns limit;
     uint32_t min_members;    /* that must run together */
     time_ns waiting_since;   /* while PENDING or STARTING */
@@ -25,9 +25,9 @@ struct sim_job {
     struct piece *pieces;
     size_t piece_capacity;
     uint32_t piece_count;
-    uint32_t generation;     /* of its events; bumped to cancel them */
+    uint32_t generation; /* of its events; bumped to cancel them */
     uint32_t attempts;
-    uint8_t state;           /* enum life_state */
+    uint8_t state; /* enum life_state */
     uint8_t evict_reason;
 };
 
@@ -54,42 +54,43 @@ struct engine {
     struct sched *sched;
     struct event_queue events;
     time_ns now;
-    time_ns levels_at;     /* up to where the integrals run */
+    time_ns levels_at; /* up to where the integrals run */
     time_ns next_sample;
-    time_ns last_sample;   /* -1: none yet */
+    time_ns last_sample; /* -1: none yet */
     time_ns last_submit;
-    time_ns cycle_due;     /* TIME_NEVER: none wanted */
-    time_ns last_cycle;    /* -1: none yet */
+    time_ns cycle_due;  /* TIME_NEVER: none wanted */
+    time_ns last_cycle; /* -1: none yet */
     struct level levels[LEVEL_COUNT];
-    struct sim_job *jobs;  /* by slot */
+    struct sim_job *jobs; /* by slot */
     size_t job_capacity;
     uint32_t job_used;
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
-    uint32_t *slot_of;     /* by job_id */
+    uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
-    uint32_t *fresh;       /* slots submitted since the last cycle, for queue_limit */
+    uint32_t *fresh; /* slots submitted since the last cycle, for queue_limit */
     size_t fresh_capacity;
     uint32_t fresh_count;
     uint64_t submitted, started, ended, evicted, rejected;
     uint64_t decisions, cycles, event_count;
     uint64_t fingerprint;
     uint32_t queues_known;
-    struct job next_job;   /* read ahead */
+    struct job next_job; /* read ahead */
     struct job_truth next_truth;
     bool has_next;
-    bool has_reserved;     /* some job was ever reserved space */
+    bool has_reserved; /* some job was ever reserved space */
     bool wants_jobs, wants_attempts, wants_samples;
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
-    uint16_t *gpu_used;    /* is_checked: milli by gpu_id, kept apart from the scheduler */
-    struct error error;    /* the first one; stops the loop */
+    uint16_t *gpu_used;      /* is_checked: milli by gpu_id, kept apart from the scheduler */
+    struct error error;      /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
 {
-    engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
+    engine->fingerprint =
+        hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
 }
 
 /* Time: engine.c */
@@ -103,14 +104,16 @@ static inline void engine_level(struct engine *engine, enum level_id id, int64_t
 
 /* Lives: engine_jobs.c */
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
-void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
+void engine_apply(struct engine *engine,
+                  const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
 void engine_close(struct engine *engine); /* rows of all that still waits or runs */
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
-void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, time_ns saved, time_ns lost);
+void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
+                         time_ns saved, time_ns lost);
 void engine_emit_sample(struct engine *engine, time_ns at);
 void engine_emit_finished(struct engine *engine);
 

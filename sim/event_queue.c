@@ -15,10 +15,11 @@ static inline bool comes_before(const struct event *a, const struct event *b)
     return a->time != b->time ? a->time < b->time : a->order < b->order;
 }
 
-void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind, uint32_t subject,
-                      uint32_t generation)
+void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind,
+                      uint32_t subject, uint32_t generation)
 {
-    struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject, generation};
+    struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject,
+                          generation};
     if (queue->count == queue->capacity)
         MEM_GROW(queue->heap, queue->capacity, (size_t)queue->count + 1);
     uint32_t at = queue->count++;

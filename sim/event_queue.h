@@ -17,13 +17,13 @@
 #include "base/mem.h"
 #include "base/time.h"
 
-enum event_kind { /* the order within one instant */
-    EVENT_NODE,   /* a node or GPU changes */
-    EVENT_END,    /* a job ends */
-    EVENT_EVICT,  /* a job has left, saved or not */
-    EVENT_EFFECT, /* a START takes effect */
-    EVENT_SUBMIT, /* reserved for submissions, which come from the source */
-    EVENT_TIMER,
+enum event_kind {               /* the order within one instant */
+                  EVENT_NODE,   /* a node or GPU changes */
+                  EVENT_END,    /* a job ends */
+                  EVENT_EVICT,  /* a job has left, saved or not */
+                  EVENT_EFFECT, /* a START takes effect */
+                  EVENT_SUBMIT, /* reserved for submissions, which come from the source */
+                  EVENT_TIMER,
 };
 
 struct event {
@@ -46,8 +46,8 @@ struct event_queue {
 }; /* {0} is empty */
 
 void event_queue_release(struct event_queue *queue);
-void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind, uint32_t subject,
-                      uint32_t generation);
+void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind,
+                      uint32_t subject, uint32_t generation);
 struct event event_queue_pop(struct event_queue *queue); /* must not be empty */
 
 static inline time_ns event_queue_time(const struct event_queue *queue)

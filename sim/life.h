@@ -1,7 +1,7 @@
 /* sim/life.h -- the life of a job in the simulated world, as a table.
  *
  *              submit   start      effect    evict     left      end     refuse  reject/cancel
- *   NONE       PENDING                                                            
+ *   NONE       PENDING
  *   PENDING             STARTING                                                 GONE
  *   STARTING                       RUNNING             PENDING   GONE    PENDING
  *   RUNNING                                  LEAVING   PENDING   GONE
@@ -12,7 +12,15 @@
 #ifndef SIM_LIFE_H
 #define SIM_LIFE_H
 
-enum life_state { LIFE_NONE, LIFE_PENDING, LIFE_STARTING, LIFE_RUNNING, LIFE_LEAVING, LIFE_GONE, LIFE_STATE_COUNT };
+enum life_state {
+    LIFE_NONE,
+    LIFE_PENDING,
+    LIFE_STARTING,
+    LIFE_RUNNING,
+    LIFE_LEAVING,
+    LIFE_GONE,
+    LIFE_STATE_COUNT
+};
 
 enum life_step {
     STEP_SUBMIT,

@@ -32,30 +32,31 @@ extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated *
 
 struct job_row {
     job_id id;
-    const char *name;        /* the trace's own id */
-    const char *queue;       /* leaf queue's name */
-    const char *user;        /* "" if unknown */
-    uint8_t class;           /* enum job_class */
+    const char *name;  /* the trace's own id */
+    const char *queue; /* leaf queue's name */
+    const char *user;  /* "" if unknown */
+    uint8_t class;     /* enum job_class */
     int32_t priority;
-    int64_t gpu_milli;       /* asked in all */
-    uint32_t members;        /* asked */
-    uint8_t model;           /* of the last attempt, index into the cluster's models; 255: never started */
+    int64_t gpu_milli; /* asked in all */
+    uint32_t members;  /* asked */
+    uint8_t model; /* of the last attempt, index into the cluster's models; 255: never started */
     time_ns submit;
-    time_ns eligible;        /* submit unless held */
-    time_ns start;           /* first; TIME_NEVER if never */
-    time_ns end;             /* TIME_NEVER if it has not ended */
-    uint8_t state;           /* enum job_end_state */
-    uint8_t reason;          /* enum reason: of a rejection, or why it still waits */
-    time_ns wait;            /* until the first start, or censored at the run's end; 0 if rejected */
-    time_ns wait_total;      /* with the waits after evictions */
-    time_ns run;             /* sum of its attempts */
-    time_ns work;            /* reference work done and kept */
-    time_ns work_asked;      /* reference work in all; for what-ifs */
+    time_ns eligible;   /* submit unless held */
+    time_ns start;      /* first; TIME_NEVER if never */
+    time_ns end;        /* TIME_NEVER if it has not ended */
+    uint8_t state;      /* enum job_end_state */
+    uint8_t reason;     /* enum reason: of a rejection, or why it still waits */
+    time_ns wait;       /* until the first start, or censored at the run's end; 0 if rejected */
+    time_ns wait_total; /* with the waits after evictions */
+    time_ns run;        /* sum of its attempts */
+    time_ns work;       /* reference work done and kept */
+    time_ns work_asked; /* reference work in all; for what-ifs */
     uint32_t evictions;
-    int64_t lost_gpu_ns;     /* GPU time of work thrown away, restarts included */
-    int64_t overhead_gpu_ns; /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
+    int64_t lost_gpu_ns; /* GPU time of work thrown away, restarts included */
+    int64_t
+        overhead_gpu_ns; /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
     uint16_t sm_active_milli; /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */
-    bool is_counted;         /* submitted after the warm-up: counts in the metrics of jobs */
+    bool is_counted;          /* submitted after the warm-up: counts in the metrics of jobs */
 };
 
 enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED };
@@ -63,13 +64,14 @@ extern const char *const attempt_end_names[]; /* "ended", "evicted", "unfinished
 
 struct attempt_row {
     job_id id;
-    uint32_t attempt;      /* from 0 */
-    time_ns start, end;    /* end: the run's end if unfinished */
-    int64_t gpu_milli;     /* held */
-    const char *placement; /* "n[0-7]:0-7" style: nodes and GPU indices, runs of equal nodes joined by spaces */
-    uint8_t why;           /* enum attempt_end */
-    uint8_t reason;        /* enum reason for evictions */
-    time_ns saved, lost;   /* reference work kept and thrown away */
+    uint32_t attempt;   /* from 0 */
+    time_ns start, end; /* end: the run's end if unfinished */
+    int64_t gpu_milli;  /* held */
+    const char *
+        placement; /* "n[0-7]:0-7" style: nodes and GPU indices, runs of equal nodes joined by spaces */
+    uint8_t why;         /* enum attempt_end */
+    uint8_t reason;      /* enum reason for evictions */
+    time_ns saved, lost; /* reference work kept and thrown away */
 };
 
 /* State just after `time`, and integrals from the start of the run to `time`. */
@@ -79,9 +81,10 @@ struct timeline_row {
     int64_t pending_gpu_milli;   /* asked by pending jobs */
     int64_t allocated_gpu_milli; /* to running jobs */
     int64_t active_gpu_milli;    /* allocated x SM activity; of unknown activity: 0 */
-    int64_t reserved_gpu_milli;  /* held for a job that has not started (being freed, or a gang that waits) */
+    int64_t
+        reserved_gpu_milli; /* held for a job that has not started (being freed, or a gang that waits) */
     int64_t down_gpu_milli;
-    uint64_t submitted, started, ended, evicted, rejected; /* counts so far */
+    uint64_t submitted, started, ended, evicted, rejected;            /* counts so far */
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s; /* integrals */
     double pending_job_s, running_job_s;                              /* integrals of the counts */
     double partial_gang_gpu_s; /* GPUs held by gangs below their minimum */
@@ -89,15 +92,16 @@ struct timeline_row {
 
 /* Facts of a run that no row holds; known at its end. */
 struct run_facts {
-    time_ns end;         /* simulated */
-    time_ns warmup;      /* metrics are taken from here on */
-    time_ns measured_until; /* GPU time is: world.end, or without one the last submission, so that the drain of
+    time_ns end;    /* simulated */
+    time_ns warmup; /* metrics are taken from here on */
+    time_ns
+        measured_until; /* GPU time is: world.end, or without one the last submission, so that the drain of
                                the last jobs does not count as idle; 0: the end */
     uint64_t gpu_count;
     const char *const *model_names; /* NULL-terminated */
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
-    bool is_partial;     /* stopped early by a signal */
+    bool is_partial; /* stopped early by a signal */
 };
 
 /* Who takes rows.  Any hook may be NULL: not interested.  An error stops the run. */
@@ -109,7 +113,7 @@ struct record_sink {
     struct error (*on_finished)(void *self, const struct run_facts *facts);
 };
 
-extern const char record_job_columns[];      /* the header lines, without newline */
+extern const char record_job_columns[]; /* the header lines, without newline */
 extern const char record_attempt_columns[];
 extern const char record_timeline_columns[];
 

@@ -30,7 +30,8 @@ static const char line_digit_pairs[] = "0001020304050607080910111213141516171819
 /* Room for so many numbers and so many bytes of text (quotes included). */
 static inline struct line line_begin(struct buffer *buffer, size_t numbers, size_t text_bytes)
 {
-    return (struct line){.at = buffer_reserve(buffer, numbers * LINE_NUMBER_CHARS_MAX + text_bytes)};
+    return (struct line){.at =
+                             buffer_reserve(buffer, numbers * LINE_NUMBER_CHARS_MAX + text_bytes)};
 }
 
 /* The last comma becomes the end of the line. */

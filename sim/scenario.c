@@ -46,7 +46,8 @@ static const char *string_at(struct json_doc *doc, const char *first, const char
     return json_string_value(node);
 }
 
-static struct error rebase(struct scenario *scenario, const char *folder, const char *first, const char *second)
+static struct error rebase(struct scenario *scenario, const char *folder, const char *first,
+                           const char *second)
 {
     const char *value = string_at(scenario->doc, first, second);
     if (value == NULL || value[0] == '/' || folder[0] == '\0')
@@ -65,7 +66,8 @@ static struct error rebase(struct scenario *scenario, const char *folder, const 
 static struct error open_doc(struct scenario *scenario, const char *path)
 {
     if (path == NULL)
-        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
+        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario),
+                              ERROR_CONFIG);
     TRY(read_doc(&scenario->doc, path));
     const char *slash = strrchr(path, '/');
     struct text folder = {path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
@@ -97,7 +99,8 @@ static bool names_a_file(const char *policy)
     return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
 }
 
-static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
+static struct error apply_shorthands(struct scenario *scenario,
+                                     const struct scenario_options *options)
 {
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
@@ -110,7 +113,8 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
         TRY(set_string(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset",
+                       options->policy));
     }
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -122,7 +126,8 @@ static struct error apply_shorthands(struct scenario *scenario, const struct sce
     return ERROR_OK;
 }
 
-static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options, bool late)
+static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options,
+                               bool late)
 {
     for (size_t i = 0; i < options->set_count; i++)
         if (is_late(options->sets[i]) == late)
@@ -140,7 +145,8 @@ static bool has_late_cluster_set(const struct scenario_options *options)
     return false;
 }
 
-static struct error expand_cluster(struct scenario *scenario, const struct scenario_options *options)
+static struct error expand_cluster(struct scenario *scenario,
+                                   const struct scenario_options *options)
 {
     const char *named = string_at(scenario->doc, "cluster", NULL);
     scenario->cluster_path = "";
@@ -157,7 +163,8 @@ static struct error expand_cluster(struct scenario *scenario, const struct scena
         return json_doc_graft(scenario->doc, "cluster", cluster);
     }
     if (has_late_cluster_set(options))
-        return error_new(ERROR_CONFIG, "%s is a node list: its nodes cannot be changed by --set cluster.", path);
+        return error_new(ERROR_CONFIG,
+                         "%s is a node list: its nodes cannot be changed by --set cluster.", path);
     return cluster_load(&scenario->cluster, path);
 }
 
@@ -165,9 +172,11 @@ static struct error preset_doc(struct json_doc **doc, const char *name)
 {
     const char *names[64];
     uint32_t count = 0;
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
+         preset++) {
         if (strcmp(preset->name, name) == 0)
-            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
+            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length},
+                                  ERROR_CONFIG);
         if (count < 63)
             names[count++] = preset->name;
     }
@@ -177,7 +186,9 @@ static struct error preset_doc(struct json_doc **doc, const char *name)
     if (near != NULL)
         error_set_hint(&error, "did you mean '%s'? `windtunnel policy list` lists them", near);
     else
-        error_set_hint(&error, "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
+        error_set_hint(
+            &error,
+            "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
     return error;
 }
 
@@ -190,7 +201,8 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
     const char *key;
     *count = 0;
     char **list = arena_alloc_array(&scenario->arena, json_object_size(set) + 1, char *);
-    json_object_foreach(set, key, value) {
+    json_object_foreach(set, key, value)
+    {
         struct buffer assignment = {0};
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         buffer_format(&assignment, "policy.%s=%s", key, text != NULL ? text : "null");
@@ -275,8 +287,10 @@ static void read_all(struct scenario *scenario, struct error *error)
     json_get_string(&object, "name", NULL); /* for people */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
     need(&object, "workload", "name a trace with --trace or give the scenario a workload");
-    struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");
-    struct json_value policy = json_member(&object, "policy"), world = json_member(&object, "world");
+    struct json_value cluster = json_member(&object, "cluster"),
+                      workload = json_member(&object, "workload");
+    struct json_value policy = json_member(&object, "policy"),
+                      world = json_member(&object, "world");
     json_member(&object, "queues"); /* read when the jobs' queues are known */
     scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
     if (error_is(*error))

@@ -23,8 +23,8 @@
 struct scenario_options { /* all may be NULL or 0 */
     const char *path;     /* of the scenario file */
     const char *trace, *format;
-    const char *cluster;  /* a file */
-    const char *policy;   /* a preset's name, or a file if it holds '/' or ends in .json */
+    const char *cluster; /* a file */
+    const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
@@ -36,14 +36,15 @@ struct scenario {
     struct policy_config policy;
     struct world_config world;
     uint64_t seed;
-    char *resolved;            /* canonical JSON of all of it */
+    char *resolved; /* canonical JSON of all of it */
     struct json_doc *doc;
-    char cluster_digest[33];   /* of the file; "" for an inline cluster */
-    const char *cluster_path;  /* "" for an inline one */
+    char cluster_digest[33];  /* of the file; "" for an inline cluster */
+    const char *cluster_path; /* "" for an inline one */
     struct arena arena;
 };
 
-struct error scenario_load(struct scenario *scenario, const struct scenario_options *options) MUST_CHECK;
+struct error scenario_load(struct scenario *scenario,
+                           const struct scenario_options *options) MUST_CHECK;
 void scenario_release(struct scenario *scenario);
 
 /* The scenario's jobs, with its queues filled in. */

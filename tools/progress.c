@@ -15,7 +15,8 @@ static double wall_s(void)
 
 void progress_begin(struct progress *progress, bool is_wanted)
 {
-    *progress = (struct progress){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
+    *progress =
+        (struct progress){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
 }
 
 double progress_elapsed_s(const struct progress *progress)

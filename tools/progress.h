@@ -12,8 +12,9 @@ struct progress {
 };
 
 void progress_begin(struct progress *progress, bool is_wanted);
-void progress_show(void *progress, const struct engine_progress *state); /* an engine's on_progress */
-void progress_end(struct progress *progress);                            /* wipe the line */
+void progress_show(void *progress,
+                   const struct engine_progress *state); /* an engine's on_progress */
+void progress_end(struct progress *progress);            /* wipe the line */
 
 /* Seconds of wall clock since progress_begin. */
 double progress_elapsed_s(const struct progress *progress);

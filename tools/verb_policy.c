@@ -18,7 +18,8 @@ static void line(struct buffer *out, const char *name, const char *summary)
 static void preset_line(struct buffer *out, const struct policy_preset_text *preset)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, preset->name,
+                                        (struct text){preset->text, preset->length}, ERROR_CONFIG);
     if (error_is(error)) {
         line(out, preset->name, error_message(&error));
         error_release(&error);
@@ -36,7 +37,8 @@ static int list(const struct args *args)
     (void)args;
     struct buffer out = {0};
     buffer_string(&out, "presets (--policy NAME)\n");
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
+         preset++)
         preset_line(&out, preset);
     buffer_string(&out, "\nquota: may this queue have it\n");
     for (size_t i = 0; quota_policies[i] != NULL; i++)
@@ -57,7 +59,8 @@ static int show(const struct args *args)
 {
     const char *name = args_operand(args, 0);
     struct buffer out = {0};
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
+         preset++)
         if (strcmp(preset->name, name) == 0) {
             buffer_bytes(&out, preset->text, preset->length);
             return tool_print(&out);

@@ -1,10 +1,43 @@
 /* windtunnel report: a record folder, read again and reported again. */
+#include <jansson.h>
+
+#include "base/json.h"
 #include "reports/html.h"
 #include "reports/metrics.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
 #include "reports/table.h"
 #include "tools/verbs.h"
+
+/* The name of a part of the scenario, such as its cluster; NULL if it has none. */
+static const char *part_name(struct json_doc *scenario, const char *part)
+{
+    struct error ignored = ERROR_OK;
+    json_t *root = json_doc_root(scenario, &ignored).node;
+    return json_string_value(json_object_get(json_object_get(root, part), "name"));
+}
+
+static struct error write_reports(const struct args *args, const struct metrics *metrics,
+                                  const struct result_manifest *manifest, struct buffer *out)
+{
+    struct json_doc *scenario;
+    TRY(json_doc_parse(&scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
+    struct html_options page = {.cluster = part_name(scenario, "cluster"),
+                                .policy = part_name(scenario, "policy")};
+    struct table_options table = {.cluster = page.cluster, .policy = page.policy};
+    struct error error = ERROR_OK;
+    if (args_flag(args, "json")) {
+        buffer_char(out, '{');
+        metrics_write_json(metrics, out);
+        buffer_string(out, "}\n");
+    } else {
+        table_run(metrics, &table, out);
+    }
+    if (args_flag(args, "html"))
+        error = html_write(args_operand(args, 0), metrics, manifest, &page);
+    json_doc_free(scenario);
+    return error;
+}
 
 static struct error report(const struct args *args, struct metrics *metrics, struct buffer *out)
 {
@@ -13,17 +46,8 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     struct result result;
     TRY(record_read(folder, &sink));
     metrics_finish(metrics);
-    if (args_flag(args, "json")) {
-        buffer_char(out, '{');
-        metrics_write_json(metrics, out);
-        buffer_string(out, "}\n");
-    } else {
-        table_run(metrics, NULL, out);
-    }
-    if (!args_flag(args, "html"))
-        return ERROR_OK;
     TRY(result_read(&result, folder));
-    struct error error = html_write(folder, metrics, &result.manifest, NULL);
+    struct error error = write_reports(args, metrics, &result.manifest, out);
     result_release(&result);
     return error;
 }
@@ -51,9 +75,11 @@ const struct args_verb verb_report = {
     .name = "report",
     .summary = "report again on the record of a run",
     .synopsis = "DIR [OPTION]...",
-    .description = (const char *const[]){"Reads the files of a record and computes every metric anew, by the same "
-                                         "code as the run did.",
-                                         NULL},
+    .description =
+        (const char *const[]){
+            "Reads the files of a record and computes every metric anew, by the same "
+            "code as the run did.",
+            NULL},
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -1,7 +1,7 @@
 /* windtunnel topology show: a cluster as text. */
+#include "tools/verbs.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
-#include "tools/verbs.h"
 
 static int show(const struct args *args)
 {
@@ -16,7 +16,8 @@ static int show(const struct args *args)
 }
 
 static const struct args_example examples[] = {
-    {"windtunnel topology show topologies/dgx-h100-500.json", "500 DGX H100 nodes and their fabric."},
+    {"windtunnel topology show topologies/dgx-h100-500.json",
+     "500 DGX H100 nodes and their fabric."},
     {0},
 };
 
@@ -24,9 +25,11 @@ const struct args_verb verb_topology_show = {
     .name = "topology show",
     .summary = "draw a cluster as text",
     .synopsis = "FILE",
-    .description = (const char *const[]){"Reads a cluster (JSON, or a node list with openb's columns) and prints its "
-                                         "pools, units, the inside of a node and the fabric.",
-                                         NULL},
+    .description =
+        (const char *const[]){
+            "Reads a cluster (JSON, or a node list with openb's columns) and prints its "
+            "pools, units, the inside of a node and the fabric.",
+            NULL},
     .examples = examples,
     .operands_min = 1,
     .operands_max = 1,

@@ -1,8 +1,8 @@
 /* windtunnel trace info: what a trace holds. */
 #include <stdlib.h>
 
-#include "topologies/cluster_load.h"
 #include "tools/verbs.h"
+#include "topologies/cluster_load.h"
 
 struct series { /* numbers to sort */
     double *values;
@@ -40,7 +40,8 @@ static void write_series(struct buffer *out, const char *name, struct series *se
     buffer_format(out, "%-12s mean %.6g", name, series->sum / (double)series->count);
     for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
         size_t rank = (series->count * (size_t)percents[i] + 99) / 100; /* nearest rank */
-        buffer_format(out, "  %s %.6g", percents[i] == 100 ? "max" : (const char *[]){"p10", "p50", "p90", "p99"}[i],
+        buffer_format(out, "  %s %.6g",
+                      percents[i] == 100 ? "max" : (const char *[]){"p10", "p50", "p90", "p99"}[i],
                       series->values[rank - 1]);
     }
     buffer_char(out, '\n');
@@ -79,26 +80,32 @@ static void write_survey(struct buffer *out, struct survey *survey, struct job_s
                          const struct cluster *cluster)
 {
     const struct workload_facts *facts = job_source_facts(source);
-    buffer_format(out, "format       %s\njobs         %llu (%llu without GPU, %llu ask a share, %llu are gangs)\n",
-                  facts->format, (unsigned long long)survey->jobs, (unsigned long long)survey->no_gpu,
-                  (unsigned long long)survey->shares, (unsigned long long)survey->gangs);
-    buffer_format(out, "span         %.2f days\nqueues       %u\n", time_to_seconds(survey->last_submit) / 86400,
+    buffer_format(
+        out,
+        "format       %s\njobs         %llu (%llu without GPU, %llu ask a share, %llu are gangs)\n",
+        facts->format, (unsigned long long)survey->jobs, (unsigned long long)survey->no_gpu,
+        (unsigned long long)survey->shares, (unsigned long long)survey->gangs);
+    buffer_format(out, "span         %.2f days\nqueues       %u\n",
+                  time_to_seconds(survey->last_submit) / 86400,
                   job_source_queues(source)->count - 1);
     buffer_format(out, "GPU time     %.1f GPU hours", facts->gpu_s / 3600);
     if (facts->load_recorded > 0)
-        buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded, cluster->gpu_count);
+        buffer_format(out, ", %.3f of %u GPUs over the span", facts->load_recorded,
+                      cluster->gpu_count);
     buffer_string(out, "\nclasses     ");
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         buffer_format(out, " %s %llu", job_class_names[c], (unsigned long long)survey->by_class[c]);
     buffer_string(out, "\noutcomes    ");
     for (int o = 0; o < OUTCOME_COUNT; o++)
-        buffer_format(out, " %s %llu", job_outcome_names[o], (unsigned long long)survey->by_outcome[o]);
+        buffer_format(out, " %s %llu", job_outcome_names[o],
+                      (unsigned long long)survey->by_outcome[o]);
     buffer_char(out, '\n');
     write_series(out, "duration s", &survey->duration_s);
     write_series(out, "GPUs", &survey->gpus);
     write_series(out, "gap s", &survey->gap_s);
     if (facts->bad_line_count > 0)
-        buffer_format(out, "skipped      %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
+        buffer_format(out, "skipped      %llu unreadable lines\n",
+                      (unsigned long long)facts->bad_line_count);
     buffer_format(out, "digest       %s\n", facts->digest);
 }
 
@@ -107,8 +114,11 @@ static struct error info(const struct args *args, struct buffer *out)
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
     struct survey survey = {0};
-    struct workload_spec spec = {.trace = args_operand(args, 0), .format = args_string(args, "format"),
-                                 .duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = 8};
+    struct workload_spec spec = {.trace = args_operand(args, 0),
+                                 .format = args_string(args, "format"),
+                                 .duration_scale = 1,
+                                 .processors_per_gpu = 1,
+                                 .gpus_per_node = 8};
     const char *path = args_string(args, "cluster");
     struct error error = ERROR_OK;
     if (path != NULL)
@@ -137,10 +147,15 @@ static int run_info(const struct args *args)
 }
 
 static const struct args_option options[] = {
-    {.name = "format", .letter = 'f', .metavar = "NAME",
+    {.name = "format",
+     .letter = 'f',
+     .metavar = "NAME",
      .help = "The trace's format: native, jsonl, philly, openb or swf. Guessed where possible."},
-    {.name = "cluster", .letter = 'c', .metavar = "FILE",
-     .help = "The cluster whose GPU models and size the trace is seen against (default: 500 nodes of 8 GPUs)."},
+    {.name = "cluster",
+     .letter = 'c',
+     .metavar = "FILE",
+     .help = "The cluster whose GPU models and size the trace is seen against (default: 500 nodes "
+             "of 8 GPUs)."},
     {0},
 };
 

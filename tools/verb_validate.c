@@ -28,14 +28,14 @@ static struct error read_jobs(struct job_source *source, struct seen *seen)
     }
 }
 
-static void write_plan(struct buffer *out, const struct scenario *scenario, const struct job_source *source,
-                       const struct seen *seen)
+static void write_plan(struct buffer *out, const struct scenario *scenario,
+                       const struct job_source *source, const struct seen *seen)
 {
     const struct cluster *cluster = scenario->cluster;
     const struct workload_facts *facts = job_source_facts(source);
     double span_s = time_to_seconds(seen->last_submit);
-    buffer_format(out, "cluster   %s: %u nodes, %u GPUs, %u node types\n", cluster->name, cluster->node_count,
-                  cluster->gpu_count, cluster->type_count);
+    buffer_format(out, "cluster   %s: %u nodes, %u GPUs, %u node types\n", cluster->name,
+                  cluster->node_count, cluster->gpu_count, cluster->type_count);
     buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
                   scenario->workload.trace != NULL ? scenario->workload.trace : "synthesized",
                   (unsigned long long)seen->jobs, span_s / 86400,
@@ -44,9 +44,11 @@ static void write_plan(struct buffer *out, const struct scenario *scenario, cons
         buffer_format(out, "load      %.3f of the cluster's GPUs offered (arrival gaps x %.4f)\n",
                       seen->gpu_s / span_s / cluster->gpu_count, facts->arrival_factor);
     if (facts->bad_line_count > 0)
-        buffer_format(out, "skipped   %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
+        buffer_format(out, "skipped   %llu unreadable lines\n",
+                      (unsigned long long)facts->bad_line_count);
     buffer_format(out, "policy    %s\n", scenario->policy.name);
-    buffer_format(out, "memory    about %.0f MB for metrics\n", (double)seen->jobs * JOB_BYTES / 1e6);
+    buffer_format(out, "memory    about %.0f MB for metrics\n",
+                  (double)seen->jobs * JOB_BYTES / 1e6);
 }
 
 static int validate(const struct args *args)
@@ -75,7 +77,8 @@ static int validate(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
-    {.name = "resolved", .help = "Print the whole scenario as JSON, with every file and override in place."},
+    {.name = "resolved",
+     .help = "Print the whole scenario as JSON, with every file and override in place."},
     {0},
 };
 
@@ -83,9 +86,11 @@ const struct args_verb verb_validate = {
     .name = "validate",
     .summary = "read all that a run would read, and print its plan",
     .synopsis = "[SCENARIO] [OPTION]...",
-    .description = (const char *const[]){"Reads the scenario, the cluster, the policy and every job of the workload, "
-                                         "reports the first error with its place, else what would be run.",
-                                         NULL},
+    .description =
+        (const char *const[]){
+            "Reads the scenario, the cluster, the policy and every job of the workload, "
+            "reports the first error with its place, else what would be run.",
+            NULL},
     .options = options,
     .operands_max = 1,
     .run = validate,

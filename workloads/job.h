@@ -41,7 +41,7 @@ struct request {
     uint8_t mig;             /* enum mig_profile_id + 1 */
     uint32_t cpu_milli;
     uint32_t memory_mib;
-    uint64_t gpu_models;     /* bit i: cluster.models[i] will do; 0: any */
+    uint64_t gpu_models; /* bit i: cluster.models[i] will do; 0: any */
 };
 
 struct job_group {
@@ -62,19 +62,19 @@ struct checkpoint_plan {
 struct job {
     job_id id;
     queue_id queue;
-    uint32_t user;           /* id among the workload's users; NAMES_NONE: unknown */
-    int32_t priority;        /* higher goes first; default 50 */
-    uint8_t class;           /* enum job_class */
+    uint32_t user;    /* id among the workload's users; NAMES_NONE: unknown */
+    int32_t priority; /* higher goes first; default 50 */
+    uint8_t class;    /* enum job_class */
     bool is_preemptible;
     bool is_held;
-    uint16_t group_count;    /* >= 1 */
-    struct job_group first;  /* group 0 */
+    uint16_t group_count;         /* >= 1 */
+    struct job_group first;       /* group 0 */
     const struct job_group *more; /* groups 1..; borrowed; NULL if group_count is 1 */
     time_ns submit;
-    time_ns limit;           /* TIME_NEVER: none declared */
+    time_ns limit; /* TIME_NEVER: none declared */
     struct checkpoint_plan checkpoint;
-    const char *name;        /* the trace's own id as text; borrowed; NULL: use trace_id */
-    int64_t trace_id;        /* the trace's own id when it is a number */
+    const char *name; /* the trace's own id as text; borrowed; NULL: use trace_id */
+    int64_t trace_id; /* the trace's own id when it is a number */
 };
 
 static inline const struct job_group *job_group(const struct job *job, uint32_t index)

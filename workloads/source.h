@@ -24,25 +24,30 @@ struct synth_spec; /* workloads/synth.h */
 
 /* The "workload" of a scenario.  Built by workload_read or by hand ({0} with trace and format is fine). */
 struct workload_spec {
-    const char *trace;        /* path; NULL: synth.  Relative to where the scenario stands. */
-    const char *format;       /* one of trace_format_names; NULL: guessed from the header, else an error */
+    const char *trace; /* path; NULL: synth.  Relative to where the scenario stands. */
+    const char
+        *format; /* one of trace_format_names; NULL: guessed from the header, else an error */
     struct synth_spec *synth; /* NULL: trace */
     double load;              /* 0: as recorded; else offered GPU load to scale arrivals to */
-    time_ns window_from, window_to; /* in the trace's own time (dates: since 1970); both 0: everything */
-    double duration_scale;    /* 1: as recorded */
+    time_ns window_from,
+        window_to;             /* in the trace's own time (dates: since 1970); both 0: everything */
+    double duration_scale;     /* 1: as recorded */
     double processors_per_gpu; /* SWF: default 1 */
-    uint16_t gpus_per_node;   /* how node-less requests are shaped; default 8; 0: flat */
-    uint64_t bad_lines_max;   /* skip up to so many unreadable lines; default 0: the first is an error */
-    time_ns tz_offset;        /* of zone-less dates, to be subtracted; default 0 (UTC) */
-    time_ns default_duration; /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
-    struct arena arena;       /* owns the strings */
+    uint16_t gpus_per_node;    /* how node-less requests are shaped; default 8; 0: flat */
+    uint64_t
+        bad_lines_max; /* skip up to so many unreadable lines; default 0: the first is an error */
+    time_ns tz_offset; /* of zone-less dates, to be subtracted; default 0 (UTC) */
+    time_ns
+        default_duration; /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
+    struct arena arena; /* owns the strings */
 };
 
 /* Read the object.  base: folder that relative paths count from.  Fails through the sticky error. */
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
 void workload_release(struct workload_spec *spec);
 
-extern const char *const trace_format_names[]; /* "native", "jsonl", "philly", "openb", "swf", NULL */
+extern const char
+    *const trace_format_names[]; /* "native", "jsonl", "philly", "openb", "swf", NULL */
 
 /* What was found while opening and reading; complete when the stream has ended. */
 struct workload_facts {
@@ -66,14 +71,16 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
 
 /* Jobs made by the caller: `next` is called for each (its errors stop the stream), obeys the law above but for
  * ids, which are given here.  For tests and generators of one's own. */
-typedef struct error job_source_next_fn(void *self, struct job *job, struct job_truth *truth, bool *has);
+typedef struct error job_source_next_fn(void *self, struct job *job, struct job_truth *truth,
+                                        bool *has);
 struct job_source *job_source_custom(job_source_next_fn *next, void *self);
 
 /* The next job; *has false at the end.  job->queue is an id of job_source_queues, which may have grown. */
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
                              bool *has) MUST_CHECK;
 
-struct queue_table *job_source_queues(struct job_source *source); /* owned by the source; the caller may fill
+struct queue_table *
+job_source_queues(struct job_source *source); /* owned by the source; the caller may fill
                                                                      in quotas before the first next */
 const struct names *job_source_users(const struct job_source *source);
 const struct workload_facts *job_source_facts(const struct job_source *source);

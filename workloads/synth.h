@@ -35,7 +35,8 @@ struct synth_spec; /* opaque; made by synth_read, lives in the arena */
 struct synth_spec *synth_read(const struct json_value *value, struct arena *arena);
 
 struct synth; /* one stream of it */
-struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster, uint64_t seed);
+struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster,
+                        uint64_t seed);
 void synth_free(struct synth *synth);
 
 /* Adds the tenants to `queues`: root -> organisation -> team -> project, deserved shares summing to the

@@ -7,12 +7,14 @@
 static int64_t score(const struct spot *spot)
 {
     /* A share goes to a GPU already shared before a whole one is broken; then the fullest node. */
-    return -((int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) + (spot->node_free > 0 ? spot->node_free : 0));
+    return -((int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) +
+             (spot->node_free > 0 ? spot->node_free : 0));
 }
 
 const struct placement_policy placement_best_fit = {
     .name = "best_fit",
     .version = 1,
-    .summary = "the fullest spot with room; keeps whole nodes free for gangs, leaves slivers when requests are odd",
+    .summary = "the fullest spot with room; keeps whole nodes free for gangs, leaves slivers when "
+               "requests are odd",
     .score = score,
 };

@@ -13,6 +13,7 @@ static int64_t score(const struct spot *spot)
 const struct placement_policy placement_first_fit = {
     .name = "first_fit",
     .version = 1,
-    .summary = "the lowest node with room; simple and stable, but breaks up whole nodes under a mixed load",
+    .summary = "the lowest node with room; simple and stable, but breaks up whole nodes under a "
+               "mixed load",
     .score = score,
 };

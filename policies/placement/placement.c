@@ -5,9 +5,9 @@
 /* The best spot found so far for one member. */
 struct candidate {
     int64_t score;
-    node_id node;       /* NODE_NONE: none yet */
-    int32_t gpu_index;  /* of a shared GPU; -1: whole GPUs of the node */
-    uint32_t share;     /* milli, when gpu_index >= 0 or a share of a whole GPU is taken */
+    node_id node;      /* NODE_NONE: none yet */
+    int32_t gpu_index; /* of a shared GPU; -1: whole GPUs of the node */
+    uint32_t share;    /* milli, when gpu_index >= 0 or a share of a whole GPU is taken */
 };
 
 struct search {
@@ -20,16 +20,19 @@ struct search {
 static bool has_cpu_and_memory(const struct search *search, node_id node)
 {
     const struct node_cell *cell = &search->ledger->nodes[node];
-    return cell->cpu_free >= search->request->cpu_milli && cell->memory_free >= search->request->memory_mib;
+    return cell->cpu_free >= search->request->cpu_milli &&
+           cell->memory_free >= search->request->memory_mib;
 }
 
 /* Among equal scores the lowest node wins, then the lowest GPU. */
-static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index, uint32_t share)
+static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index,
+                  uint32_t share)
 {
     struct candidate *best = &search->best;
     if (best->node != NODE_NONE &&
         (score < best->score ||
-         (score == best->score && (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
+         (score == best->score &&
+          (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
         return;
     *best = (struct candidate){score, node, gpu_index, share};
 }
@@ -38,11 +41,12 @@ static void offer(struct search *search, int64_t score, node_id node, int32_t gp
 static bool cannot_win(const struct search *search, int64_t score, node_id first)
 {
     const struct candidate *best = &search->best;
-    return best->node != NODE_NONE && (score < best->score || (score == best->score && first > best->node));
+    return best->node != NODE_NONE &&
+           (score < best->score || (score == best->score && first > best->node));
 }
 
-static void search_nodes(struct search *search, uint32_t type_id, const struct type_index *index, uint32_t free,
-                         uint32_t share)
+static void search_nodes(struct search *search, uint32_t type_id, const struct type_index *index,
+                         uint32_t free, uint32_t share)
 {
     const struct bits *nodes = &index->whole[free];
     node_id node = bits_next(nodes, 0);
@@ -61,7 +65,8 @@ static void search_nodes(struct search *search, uint32_t type_id, const struct t
         }
 }
 
-static void search_shared(struct search *search, uint32_t type_id, const struct type_index *index, uint32_t share)
+static void search_shared(struct search *search, uint32_t type_id, const struct type_index *index,
+                          uint32_t share)
 {
     for (uint32_t left = node_index_share(index, share); left < GPU_MILLI;
          left = node_index_share(index, left + 1)) {
@@ -115,8 +120,8 @@ static void append(struct piece_list *out, struct piece piece)
 {
     if (out->count > 0) {
         struct piece *last = &out->pieces[out->count - 1];
-        if (last->node == piece.node && last->group == piece.group && piece.gpu_milli == GPU_MILLI &&
-            last->gpu_milli == GPU_MILLI) {
+        if (last->node == piece.node && last->group == piece.group &&
+            piece.gpu_milli == GPU_MILLI && last->gpu_milli == GPU_MILLI) {
             last->gpu_mask |= piece.gpu_mask;
             last->member_count++;
             return;
@@ -126,7 +131,8 @@ static void append(struct piece_list *out, struct piece piece)
     out->pieces[out->count++] = piece;
 }
 
-static bool place_member(struct search *search, uint16_t group, uint32_t owner, struct piece_list *out)
+static bool place_member(struct search *search, uint16_t group, uint32_t owner,
+                         struct piece_list *out)
 {
     search->best.node = NODE_NONE;
     for (uint32_t t = 0; t < search->ledger->cluster->type_count; t++)
@@ -135,7 +141,8 @@ static bool place_member(struct search *search, uint16_t group, uint32_t owner, 
     if (best->node == NODE_NONE)
         return false;
     uint16_t free = search->ledger->index->free_mask[best->node];
-    struct piece piece = {.node = best->node, .group = group, .member_count = 1, .gpu_milli = GPU_MILLI};
+    struct piece piece = {
+        .node = best->node, .group = group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
         piece.gpu_mask = lowest_bits(free, search->request->gpus);
     else if (best->gpu_index >= 0)
@@ -163,15 +170,16 @@ static bool may_fit(const struct ledger *ledger, const struct job_group *group)
     uint64_t room = 0;
     for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
         for (uint32_t n = group->request.gpus; n <= ledger->cluster->types[t].gpu_count; n++) {
-            room += (uint64_t)ledger->index->types[t].whole[n].member_count * (n / group->request.gpus);
+            room +=
+                (uint64_t)ledger->index->types[t].whole[n].member_count * (n / group->request.gpus);
             if (room >= group->count)
                 return true;
         }
     return false;
 }
 
-bool placement_place(const struct placement_policy *policy, struct ledger *ledger, const struct shape *shape,
-                     uint32_t owner, struct piece_list *out)
+bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
+                     const struct shape *shape, uint32_t owner, struct piece_list *out)
 {
     out->count = 0;
     for (uint32_t g = 0; g < shape->group_count; g++)

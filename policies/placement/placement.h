@@ -14,11 +14,11 @@
 #include "policies/shape.h"
 
 struct spot {
-    uint32_t type;       /* node type */
-    int32_t node_free;   /* whole GPUs free on the node; -1: not known (a shared GPU) */
-    int32_t gpu_left;    /* milli free on the GPU that would be used; GPU_MILLI for whole ones */
-    int32_t gpus;        /* whole GPUs asked; 0 for a share */
-    int32_t milli;       /* share asked; 0 for whole GPUs */
+    uint32_t type;     /* node type */
+    int32_t node_free; /* whole GPUs free on the node; -1: not known (a shared GPU) */
+    int32_t gpu_left;  /* milli free on the GPU that would be used; GPU_MILLI for whole ones */
+    int32_t gpus;      /* whole GPUs asked; 0 for a share */
+    int32_t milli;     /* share asked; 0 for whole GPUs */
 };
 
 struct placement_policy {
@@ -39,8 +39,8 @@ struct piece_list { /* scratch, reused */
 
 /* Take space for all members of the shape in the ledger, for the job in slot `owner`, and list it.
  * False if they do not all fit; then the ledger and the list hold a part: roll back to a mark of before. */
-bool placement_place(const struct placement_policy *policy, struct ledger *ledger, const struct shape *shape,
-                     uint32_t owner, struct piece_list *out);
+bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
+                     const struct shape *shape, uint32_t owner, struct piece_list *out);
 
 /* The space of a piece of such a shape. */
 struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner);

@@ -13,13 +13,13 @@
 struct victim {
     uint32_t slot;
     job_id id;
-    int64_t gpu_milli;   /* of the whole job */
+    int64_t gpu_milli; /* of the whole job */
     int32_t priority;
-    time_ns running;     /* since its START */
-    bool is_borrower;    /* its queue holds more than it is due */
-    bool is_taken;       /* in the plan */
-    bool is_kept;        /* found necessary when the plan was trimmed */
-    bool is_excluded;    /* may not be evicted after all */
+    time_ns running;  /* since its START */
+    bool is_borrower; /* its queue holds more than it is due */
+    bool is_taken;    /* in the plan */
+    bool is_kept;     /* found necessary when the plan was trimmed */
+    bool is_excluded; /* may not be evicted after all */
 };
 
 struct preemption_policy {

@@ -61,7 +61,8 @@ static bool is_hungry(const struct queue_tree *tree, queue_id queue, int32_t pri
 
 /* One pass of phase 2 among one priority: give by weight, floored to whole GPUs.  True if some child took
  * less than its part, so that the others must be asked again. */
-static bool give_by_weight(struct queue_tree *tree, queue_id parent, int32_t priority, int64_t *left)
+static bool give_by_weight(struct queue_tree *tree, queue_id parent, int32_t priority,
+                           int64_t *left)
 {
     int64_t weights = 0, amount = *left;
     for (EACH_CHILD(tree, parent, c))
@@ -105,7 +106,8 @@ static void deal_rest(struct queue_tree *tree, queue_id parent, int32_t priority
 }
 
 /* The highest priority below `above` among the children; false if there is none. */
-static bool next_priority(const struct queue_tree *tree, queue_id parent, int64_t above, int32_t *priority)
+static bool next_priority(const struct queue_tree *tree, queue_id parent, int64_t above,
+                          int32_t *priority)
 {
     int64_t best = INT64_MIN;
     for (EACH_CHILD(tree, parent, c)) {
@@ -126,24 +128,28 @@ static void divide(struct queue_tree *tree, queue_id parent, int64_t total)
         left -= tree->queues[c].share_milli;
     }
     int32_t priority;
-    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority); above = priority)
+    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority);
+         above = priority)
         while (left > 0 && give_by_weight(tree, parent, priority, &left))
             continue;
-    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority); above = priority)
+    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority);
+         above = priority)
         deal_rest(tree, parent, priority, &left);
 }
 
 /* a/x against b/y without division; a zero denominator counts as a very small one. */
 static int compare_ratio(int64_t a, int64_t x, int64_t b, int64_t y)
 {
-    __int128 left = (__int128)a * (y == 0 ? 1 : y * 1000), right = (__int128)b * (x == 0 ? 1 : x * 1000);
+    __int128 left = (__int128)a * (y == 0 ? 1 : y * 1000),
+             right = (__int128)b * (x == 0 ? 1 : x * 1000);
     return left < right ? -1 : left > right;
 }
 
 static int compare(struct queue_tree *tree, struct contender a, struct contender b)
 {
     int64_t held_a = queue_tree_charged(tree, a.queue), held_b = queue_tree_charged(tree, b.queue);
-    bool over_a = held_a > queue_tree_share(tree, a.queue), over_b = held_b > queue_tree_share(tree, b.queue);
+    bool over_a = held_a > queue_tree_share(tree, a.queue),
+         over_b = held_b > queue_tree_share(tree, b.queue);
     if (over_a != over_b)
         return over_a ? 1 : -1;
     bool starved_a = held_a + a.ask_milli <= deserved(tree, a.queue);
@@ -165,7 +171,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
     return a.queue < b.queue ? -1 : a.queue > b.queue;
 }
 
-static queue_id forbids(const struct queue_tree *tree, queue_id leaf, const int64_t charge[QUEUE_SUM_COUNT])
+static queue_id forbids(const struct queue_tree *tree, queue_id leaf,
+                        const int64_t charge[QUEUE_SUM_COUNT])
 {
     for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent) {
         const struct queue_spec *spec = queue_tree_spec(tree, q);
@@ -192,7 +199,8 @@ static bool is_borrowing(struct queue_tree *tree, queue_id queue)
 const struct quota_policy quota_fairshare = {
     .name = "fairshare",
     .version = 1,
-    .summary = "a tree with deserved shares, limits and weights; idle shares are lent and taken back",
+    .summary =
+        "a tree with deserved shares, limits and weights; idle shares are lent and taken back",
     .forbids = forbids,
     .compare = compare,
     .divide = divide,

@@ -17,11 +17,13 @@ struct quota_policy {
     const char *name;
     uint32_t version;
     const char *summary;
-    bool is_flat; /* all jobs wait in one line, whatever their queue; compare, divide and owes are not called */
+    bool
+        is_flat; /* all jobs wait in one line, whatever their queue; compare, divide and owes are not called */
 
     /* May a job of this charge start in this leaf now?  QUEUE_NONE: yes; else the queue that forbids it.
      * Called for every job about to be placed.  NULL: always yes. */
-    queue_id (*forbids)(const struct queue_tree *tree, queue_id leaf, const int64_t charge[QUEUE_SUM_COUNT]);
+    queue_id (*forbids)(const struct queue_tree *tree, queue_id leaf,
+                        const int64_t charge[QUEUE_SUM_COUNT]);
 
     /* Which of two siblings goes first; <0: a.  Total: ends with the id.  Called O(siblings) per pick. */
     int (*compare)(struct queue_tree *tree, struct contender a, struct contender b);

@@ -279,22 +279,36 @@ static void test_shares_worst_fit(void **state)
     check(RANDOM_SHARE | RANDOM_SINGLE, WORST_FIT);
 }
 
-static void test_everything(void **state)
+static const unsigned everything =
+    RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
+
+static void test_everything_best_fit(void **state)
 {
     (void)state;
-    unsigned shapes = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
-    check(shapes, BEST_FIT);
-    check(shapes, WORST_FIT);
+    check(everything, BEST_FIT);
+}
+
+static void test_everything_first_fit(void **state)
+{
+    (void)state;
+    check(everything, FIRST_FIT);
+}
+
+static void test_everything_worst_fit(void **state)
+{
+    (void)state;
+    check(everything, WORST_FIT);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_nodes),      cmocka_unit_test(test_straddling),
-        cmocka_unit_test(test_single_best_fit),  cmocka_unit_test(test_single_first_fit),
-        cmocka_unit_test(test_single_worst_fit), cmocka_unit_test(test_shares_best_fit),
-        cmocka_unit_test(test_shares_first_fit), cmocka_unit_test(test_shares_worst_fit),
-        cmocka_unit_test(test_everything),
+        cmocka_unit_test(test_whole_nodes),          cmocka_unit_test(test_straddling),
+        cmocka_unit_test(test_single_best_fit),      cmocka_unit_test(test_single_first_fit),
+        cmocka_unit_test(test_single_worst_fit),     cmocka_unit_test(test_shares_best_fit),
+        cmocka_unit_test(test_shares_first_fit),     cmocka_unit_test(test_shares_worst_fit),
+        cmocka_unit_test(test_everything_best_fit),  cmocka_unit_test(test_everything_first_fit),
+        cmocka_unit_test(test_everything_worst_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

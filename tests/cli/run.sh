@@ -1,0 +1,159 @@
+#!/bin/sh
+# What a run says and leaves: the record, the same bytes again, reports made anew, warnings told once, a partial report
+# after a signal, silence where it is asked for.
+set -u
+. tests/support/cli.sh
+
+# The same as $program, but it must succeed and say nothing but the summary on stderr.
+succeeds() {
+    windtunnel "$@"
+    if [ "$status" -ne 0 ] || grep -v -e '^[0-9]* jobs* in ' -e '^record in ' said.err; then
+        fail "$*: status $status"
+        cat said.err
+    fi
+}
+
+without_host() { # record folder
+    sed '/^"host": {/,$d' "$1/result.json"
+}
+
+fingerprint() { # record folder
+    sed -n 's/^ *"fingerprint": "\([0-9a-f]*\)",$/\1/p' "$1/result.json"
+}
+
+# ---- The record ----
+
+trace=${WINDTUNNEL_TRACES:-$repository/../shared/traces}/philly/philly_jobs.csv.zst
+jobs=82,247
+if [ ! -e "$trace" ]; then
+    echo "no real trace $trace (set WINDTUNNEL_TRACES): the sample takes its place"
+    trace=$repository/workloads/samples/philly.csv
+    jobs=$(($(wc -l <"$trace") - 1))
+fi
+succeeds run --trace "$trace" --format philly --cluster "$repository/topologies/dgx-h100-500.json" --policy fifo \
+    --out record
+grep -q " $jobs completed\$" said.out || fail "Philly: not all $jobs jobs completed"
+(cd record && echo *) | diff - /dev/fd/3 3<<'END' || fail 'the record holds other files'
+attempts.csv.zst jobs.csv.zst report.html result.json timeline.csv.zst
+END
+for file in jobs attempts timeline; do
+    zstd -qt record/$file.csv.zst || fail "$file.csv.zst is damaged"
+done
+
+# ---- The same again ----
+
+again() { # arguments without --out
+    rm -rf record first
+    succeeds run "$@" --out record
+    mv said.out first.table
+    cp -r record first
+    succeeds run "$@" --out record # replaces the files
+    cmp said.out first.table || fail "$*: another table the second time"
+    for file in jobs.csv.zst attempts.csv.zst timeline.csv.zst report.html; do
+        cmp first/$file record/$file || fail "$*: another $file the second time"
+    done
+    without_host first >first.json
+    without_host record | cmp first.json - || fail "$*: another result.json the second time"
+    [ -s first.json ] && [ -n "$(fingerprint record)" ] || fail "$*: nothing was compared"
+
+    # Everything comes out again from the files.
+    "$program" report record >again.table || fail "$*: the record cannot be read"
+    cmp first.table again.table || fail "$*: report prints another table than run"
+    "$program" report record --json >again.json || fail "$*: report --json fails"
+    sed -n '/^"metrics": {/,/^"host": {/p' record/result.json | sed '$d' | sed '1s/^/{/; $s/,$/}/' >metrics.json
+    cmp metrics.json again.json || fail "$*: report --json and result.json differ"
+    [ "$(wc -l <metrics.json)" -gt 20 ] || fail "$*: no metrics were compared"
+    rm record/report.html
+    "$program" report record --html >again.table || fail "$*: report --html fails"
+    cmp first/report.html record/report.html || fail "$*: report --html makes another page than run"
+}
+again "$repository/scenarios/h100-500x8.json" --set workload.synth.duration=1d --set world.end=1d \
+    --set world.warmup=1h
+again small.json
+
+# ---- Other ways to say the same ----
+
+seed_1=$(fingerprint record)
+same() { # what, arguments
+    what=$1
+    shift
+    rm -rf other
+    succeeds run "$@" --out other
+    [ "$(fingerprint other)" = "$seed_1" ] || fail "$what: another fingerprint"
+}
+same 'check' small.json --check
+same 'no scenario' --trace small.csv --cluster four.json --policy fifo
+same 'compressed' small.json --trace - <<END
+$(cat small.csv)
+END
+zstd -q small.csv
+same 'compressed' small.json --trace small.csv.zst
+"$program" policy show fifo >mine.json
+same 'the preset as a file' small.json --policy ./mine.json
+"$program" validate small.json --resolved >whole.json
+same 'the resolved scenario' whole.json
+same 'from another folder' "$PWD/small.json"
+succeeds run small.json --seed 2 --out other
+[ "$(fingerprint other)" != "$seed_1" ] || fail 'another seed, the same fingerprint'
+
+# ---- What can never fit ----
+
+cat >large.csv <<'END'
+job_id,submit_s,duration_s,gpus
+1,0,60,8
+2,10,60,33
+3,20,60,8
+4,30,60,1000
+END
+windtunnel run small.json --trace large.csv --out other
+[ "$status" -eq 0 ] || fail "NeverFits: status $status"
+[ "$(grep -c NeverFits said.err)" -eq 1 ] && grep -q '^warning: 2 jobs rejected (NeverFits)' said.err ||
+    fail "NeverFits is not told once: $(cat said.err)"
+grep -q '^Jobs  *2 completed · 2 rejected' said.out || fail "NeverFits is not counted: $(grep ^Jobs said.out)"
+grep -q '"jobs_rejected": {"value": 2,' other/result.json || fail 'NeverFits is not in result.json'
+rm -rf other
+windtunnel run small.json --trace large.csv --strict --out other
+[ "$status" -eq 3 ] || fail "NeverFits with --strict: status $status"
+[ -e other/result.json ] || fail 'NeverFits with --strict: no record'
+
+# ---- Talk ----
+
+windtunnel run small.json --quiet
+[ "$status" -eq 0 ] || fail "--quiet: status $status"
+is_silent said.err '--quiet'
+long="$repository/scenarios/h100-500x8.json --set workload.synth.duration=900d --set world.end=900d"
+if script -qec true /dev/null >/dev/null 2>&1; then
+    # Stopped after two seconds, which is long for a progress line and short for 900 days.
+    timeout -s INT 2 script -qec "$program run $long" /dev/null >terminal.out 2>&1 </dev/null
+    script -qec "timeout -s INT 2 $program run $long" /dev/null >terminal.out </dev/null
+    grep -q 'days simulated' terminal.out || fail 'no progress on a terminal'
+    script -qec "timeout -s INT 2 $program run $long --quiet" /dev/null >terminal.out </dev/null
+    grep -q 'days simulated' terminal.out && fail 'progress in spite of --quiet'
+fi
+
+# ---- Signals ----
+
+# Ends by the signal itself, which perl tells from an exit status; a shell does not.
+interrupted() { # name, number
+    rm -rf stopped
+    # shellcheck disable=SC2086 # a list of words
+    perl -e '
+        my ($signal, @command) = @ARGV;
+        my $child = fork;
+        exec @command if $child == 0;
+        # The folder is there when the handlers are.
+        for (1 .. 600) { last if -d "stopped"; select undef, undef, undef, 0.1 }
+        sleep 1;
+        kill $signal, $child;
+        waitpid $child, 0;
+        print $? & 127, "\n"' "$1" "$program" run $long --out stopped >said.out 2>said.err
+    [ "$(tail -n 1 said.out)" = "$2" ] || fail "SIG$1: not ended by it"
+    grep -q '^PARTIAL' said.out || fail "SIG$1: the table does not say that it is partial"
+    grep -q '"is_partial": true' stopped/result.json || fail "SIG$1: the record does not say that it is partial"
+    grep -q 'record in stopped' said.err || fail "SIG$1: no word about the record"
+    "$program" report stopped | grep -q '^PARTIAL' || fail "SIG$1: the report does not say that it is partial"
+    grep -qi 'partial' stopped/report.html || fail "SIG$1: the page does not say that it is partial"
+}
+interrupted INT 2
+interrupted TERM 15
+finish
