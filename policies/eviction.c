@@ -22,6 +22,7 @@ struct victim_link { /* a victim has a piece on a node; links of a node are in v
 };
 
 enum { BACKOFF_SHIFT_MAX = 12, NODE_VICTIMS_MAX = 256 };
+#define COST_STALE INT64_C(-1)
 
 static struct sched_job *job_of(struct sched *sched, const struct victim *victim)
 {
@@ -73,6 +74,7 @@ static void link_pieces(struct sched *sched)
             uint32_t *first = &scratch->first_on_node[job->pieces[p].node];
             scratch->links[scratch->link_count] = (struct victim_link){v, p, *first};
             *first = ++scratch->link_count;
+            scratch->cost_on_node[job->pieces[p].node] = COST_STALE;
         }
     }
 }
@@ -263,23 +265,54 @@ static void give_back_victim(struct sched *sched, struct victim *victim)
     sched_charge(sched, victim->slot, 1);
 }
 
+/* What the cheapest offer of a node costs; kept while nobody leaves the node. */
+static int64_t offer_cost(struct sched *sched, node_id node, const struct request *request)
+{
+    int64_t *cost = &sched->eviction.cost_on_node[node];
+    struct node_offer offer;
+    if (*cost == COST_STALE)
+        *cost = make_offer(sched, node, request, &offer) ? offer.cost_milli : INT64_MAX;
+    return *cost;
+}
+
+static node_id cheapest_node(struct sched *sched, const struct request *request)
+{
+    node_id best = NODE_NONE;
+    int64_t best_cost = INT64_MAX;
+    for (node_id node = 0; node < sched->cluster->node_count; node++) {
+        if (sched->eviction.first_on_node[node] == 0 ||
+            least_cost(sched, node, request) >= best_cost)
+            continue;
+        int64_t cost = offer_cost(sched, node, request);
+        if (cost < best_cost) {
+            best = node;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+/* The victim's nodes look different now. */
+static void forget_costs(struct sched *sched, const struct victim *victim)
+{
+    const struct sched_job *job = job_of(sched, victim);
+    for (uint32_t p = 0; p < job->piece_count; p++)
+        sched->eviction.cost_on_node[job->pieces[p].node] = COST_STALE;
+}
+
 /* Evict for one more member, where it is cheapest.  False if nowhere. */
 static bool evict_for_one(struct sched *sched, uint32_t gainer, const struct request *request,
                           uint32_t *taken)
 {
     struct eviction_scratch *scratch = &sched->eviction;
-    struct node_offer best, offer;
-    best.cost_milli = INT64_MAX;
-    best.count = 0;
-    for (node_id node = 0; node < sched->cluster->node_count; node++)
-        if (scratch->first_on_node[node] != 0 &&
-            least_cost(sched, node, request) < best.cost_milli &&
-            make_offer(sched, node, request, &offer) && offer.cost_milli < best.cost_milli)
-            best = offer;
-    if (best.cost_milli == INT64_MAX || *taken + best.count > sched->policy.preempt.victims_max)
+    struct node_offer offer;
+    node_id node = cheapest_node(sched, request);
+    if (node == NODE_NONE || !make_offer(sched, node, request, &offer) ||
+        *taken + offer.count > sched->policy.preempt.victims_max)
         return false;
-    for (uint32_t i = 0; i < best.count; i++) {
-        struct victim *victim = &scratch->victims[best.victims[i]];
+    for (uint32_t i = 0; i < offer.count; i++) {
+        struct victim *victim = &scratch->victims[offer.victims[i]];
+        forget_costs(sched, victim);
         /* A borrower that gave enough in this plan borrows no more. */
         if (victim->is_borrower && !is_borrowed_from(sched, sched->jobs.jobs[gainer].queue,
                                                      job_of(sched, victim)->queue)) {
@@ -302,10 +335,23 @@ static bool gainer_fits(struct sched *sched, uint32_t gainer)
     return fits;
 }
 
+/* All the victims and all that is free together: less than asked means no plan. */
+static bool could_suffice(const struct sched *sched, const struct shape *shape)
+{
+    const struct ledger *ledger = sched->ledger;
+    int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli -
+                   ledger->coming_milli - ledger->claimed_milli;
+    for (uint32_t v = 0; v < sched->eviction.victim_count; v++)
+        room += sched->eviction.victims[v].gpu_milli;
+    return room >= shape->charge[QUEUE_SUM_GPU];
+}
+
 static bool grow_plan(struct sched *sched, uint32_t gainer)
 {
     const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[gainer]);
     uint32_t taken = 0;
+    if (!could_suffice(sched, shape))
+        return false;
     while (!gainer_fits(sched, gainer))
         if (!evict_for_one(sched, gainer, &shape->groups[0].request, &taken))
             return false;
@@ -431,30 +477,38 @@ static bool may_ask(const struct sched *sched, const struct lane *lane)
            shape->group_count == 1;
 }
 
-/* The lane with the best head among those that may ask for an eviction now. */
-static uint32_t next_lane(const struct sched *sched, time_ns now)
+/* The lanes that may ask now; *wake_at: when the first of the others may, for ripe victims. */
+static void gather_lanes(struct sched *sched, time_ns now, time_ns *wake_at)
 {
-    uint32_t best = LANE_NONE;
+    struct eviction_scratch *scratch = &sched->eviction;
+    scratch->lane_count = 0;
     for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
         const struct lane *lane = &sched->pending.lanes[l];
-        if (!may_ask(sched, lane) || (lane->retry_change > sched->changes && lane->ripe_at > now))
+        if (lane->count == 0 || !may_ask(sched, lane))
             continue;
-        if (best == LANE_NONE || pending_compare(&sched->pending, lane->heap[0].slot,
-                                                 sched->pending.lanes[best].heap[0].slot) < 0)
-            best = l;
+        if (lane->retry_change > sched->changes && lane->ripe_at > now) {
+            *wake_at = lane->ripe_at < *wake_at ? lane->ripe_at : *wake_at;
+            continue;
+        }
+        MEM_GROW(scratch->lanes, scratch->lane_capacity, (size_t)scratch->lane_count + 1);
+        scratch->lanes[scratch->lane_count++] = l;
     }
-    return best;
 }
 
-static time_ns first_ripe(const struct sched *sched, time_ns now)
+/* Take the lane with the best head out of those gathered; LANE_NONE when there are no more. */
+static uint32_t take_best_lane(struct sched *sched)
 {
-    time_ns first = TIME_NEVER;
-    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
-        const struct lane *lane = &sched->pending.lanes[l];
-        if (lane->ripe_at > now && lane->ripe_at < first && may_ask(sched, lane))
-            first = lane->ripe_at;
-    }
-    return first;
+    struct eviction_scratch *scratch = &sched->eviction;
+    uint32_t best = 0;
+    if (scratch->lane_count == 0)
+        return LANE_NONE;
+    for (uint32_t i = 1; i < scratch->lane_count; i++)
+        if (pending_compare(&sched->pending, pending_head(&sched->pending, scratch->lanes[i]),
+                            pending_head(&sched->pending, scratch->lanes[best])) < 0)
+            best = i;
+    uint32_t lane = scratch->lanes[best];
+    scratch->lanes[best] = scratch->lanes[--scratch->lane_count];
+    return lane;
 }
 
 static void back_off(const struct sched *sched, struct lane *lane)
@@ -467,17 +521,21 @@ static void back_off(const struct sched *sched, struct lane *lane)
 
 time_ns eviction_cycle(struct sched *sched, time_ns now)
 {
+    time_ns wake_at = TIME_NEVER;
+    gather_lanes(sched, now, &wake_at);
     for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++) {
-        uint32_t id = next_lane(sched, now);
+        uint32_t id = take_best_lane(sched);
         if (id == LANE_NONE)
             break;
         struct lane *lane = &sched->pending.lanes[id];
         sched->eviction.ripe_at = TIME_NEVER;
         lane->ripe_at = TIME_NEVER;
-        if (eviction_plan(sched, id, now))
+        if (eviction_plan(sched, id, now)) {
             lane->failed_plans = 0;
-        else
-            back_off(sched, lane);
+            continue;
+        }
+        back_off(sched, lane);
+        wake_at = lane->ripe_at < wake_at ? lane->ripe_at : wake_at;
     }
-    return first_ripe(sched, now);
+    return wake_at;
 }

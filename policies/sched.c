@@ -23,6 +23,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
                                       .rank_count = policy->order_count,
                                       .is_strict = policy->is_strict};
     sched->eviction.first_on_node = mem_zalloc(cluster->node_count, sizeof(uint32_t));
+    sched->eviction.cost_on_node = mem_zalloc(cluster->node_count, sizeof(int64_t));
     sched_queues_changed(sched, queues, 0);
     queue_tree_set_capacity(&sched->tree, (int64_t)cluster->gpu_count * GPU_MILLI);
     return sched;
@@ -48,6 +49,8 @@ void sched_free(struct sched *sched)
     mem_free(sched->eviction.victims);
     mem_free(sched->eviction.first_on_node);
     mem_free(sched->eviction.links);
+    mem_free(sched->eviction.cost_on_node);
+    mem_free(sched->eviction.lanes);
     mem_free(sched);
 }
 

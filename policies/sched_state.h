@@ -24,6 +24,10 @@ struct eviction_scratch {
     struct victim_link *links;
     size_t link_capacity;
     uint32_t link_count;
+    int64_t *cost_on_node; /* by node: of its cheapest offer, or COST_STALE */
+    uint32_t *lanes;       /* that may ask for a plan in this cycle */
+    size_t lane_capacity;
+    uint32_t lane_count;
     int64_t smallest_milli; /* the least that any victim holds */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
 };

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,20 +442,30 @@ static void test_folder_without_permission(void **state)
 
 /* ---- small disks ---- */
 
-/* A file system of its own on the folder "disk"; false if this process may not. */
+static bool is_mounted;
+
+/* A file system of its own on the folder "disk"; false if this process may not.  It is mounted where only
+ * this process sees it, so that it goes even if the test dies. */
 static bool mount_disk(const char *options, unsigned long flags)
 {
     scratch_empty();
     assert_int_equal(mkdir(scratch_path("disk"), 0777), 0);
-    if (mount("none", scratch_path("disk"), "tmpfs", flags, options) == 0)
-        return true;
-    print_message("skipped: no file system can be mounted here: %s\n", strerrordesc_np(errno));
-    return false;
+    is_mounted = unshare(CLONE_NEWNS) == 0 &&
+                 mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                 mount("none", scratch_path("disk"), "tmpfs", flags, options) == 0;
+    if (!is_mounted)
+        print_message("skipped: no file system can be mounted here: %s\n", strerrordesc_np(errno));
+    return is_mounted;
 }
 
-static void unmount_disk(void)
+static int unmount_disk(void **state)
 {
-    assert_int_equal(umount(scratch_path("disk")), 0);
+    (void)state;
+    faults.no_tmpfile = false;
+    if (!is_mounted)
+        return 0;
+    is_mounted = false;
+    return umount2(scratch_path("disk"), MNT_DETACH);
 }
 
 /* A disk of some pages that fills up, with an old file on it. */
@@ -478,8 +489,6 @@ static void test_full_disk(void **state)
         assert_true(is_whole(scratch_path("disk/other"), 20000));
         assert_int_equal(unlink(scratch_path("disk/other")), 0);
     }
-    faults.no_tmpfile = false;
-    unmount_disk();
 }
 
 static void test_disk_without_inodes(void **state)
@@ -493,7 +502,6 @@ static void test_disk_without_inodes(void **state)
     error = output_make_folder(scratch_path("disk/a"));
     assert_io(&error, ENOSPC);
     assert_int_equal(scratch_count("disk"), 1);
-    unmount_disk();
 }
 
 static void test_read_only_disk(void **state)
@@ -507,7 +515,6 @@ static void test_read_only_disk(void **state)
     assert_io(&error, EROFS);
     error = output_make_folder(scratch_path("disk")); /* it is there */
     assert_false(error_is(error));
-    unmount_disk();
 }
 
 int main(void)
@@ -522,9 +529,9 @@ int main(void)
         cmocka_unit_test(test_bad_targets),
         cmocka_unit_test(test_target_changes),
         cmocka_unit_test(test_folder_without_permission),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_disk_without_inodes),
-        cmocka_unit_test(test_read_only_disk),
+        cmocka_unit_test_teardown(test_full_disk, unmount_disk),
+        cmocka_unit_test_teardown(test_disk_without_inodes, unmount_disk),
+        cmocka_unit_test_teardown(test_read_only_disk, unmount_disk),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

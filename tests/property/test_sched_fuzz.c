@@ -418,7 +418,7 @@ static void check_order(const struct world *world, const struct decision *all, s
     free(left);
 }
 
-static void run_cycle(struct world *world)
+static size_t run_cycle(struct world *world)
 {
     const struct decision *decisions;
     world->cycle++;
@@ -429,17 +429,29 @@ static void run_cycle(struct world *world)
         take_decision(world, decisions, i);
         has_plans |= decisions[i].kind == DECISION_RESERVE;
     }
-    if (world->wake_at <= world->now && count == 0 && world->wake_at < world->now)
+    if (world->wake_at < world->now)
         fail_case(world, "it wants to be woken in the past", JOB_NONE);
     check_space(world, PHYSICAL, "space is held twice", JOB_NONE);
-    if (!has_plans) /* those come after the last look at what is free */
+    if (!has_plans) /* evictions give headroom back in the middle of the cycle */
         check_order(world, decisions, count);
-    if (!has_plans)
-        check_nothing_fits(world);
+    check_nothing_fits(world);
     struct sched_counts counts;
     sched_count(world->sched, &counts);
     if (counts.reserved_gpu_milli < 0 || counts.reserved_gpu_milli > counts.used_gpu_milli)
         fail_case(world, "what is reserved already is not a part of what is used", JOB_NONE);
+    return count;
+}
+
+/* Time alone: before wake_at, and without facts, a cycle has nothing to do. */
+static void wait_quietly(struct world *world)
+{
+    time_ns until = world->now + (time_ns)random_below(&world->stream, 400) * TIME_NS_PER_S;
+    run_cycle(world);
+    if (world->wake_at <= world->now)
+        return;
+    world->now = until < world->wake_at ? until : world->wake_at - 1;
+    if (run_cycle(world) != 0)
+        fail_case(world, "it had something to do before it wanted to be woken", JOB_NONE);
 }
 
 /* ---- Facts ------------------------------------------------------------------------------------- */
@@ -579,6 +591,8 @@ static void step(struct world *world, struct random_case_job_options *options)
         change_queues(world);
     else if (what < 34)
         world->now += (time_ns)random_below(&world->stream, 120) * TIME_NS_PER_S;
+    else if (what < 36)
+        wait_quietly(world);
     else
         run_cycle(world);
     check(world);
