@@ -1,35 +1,11 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "tools/verbs.h"
+#include "workloads/survey.h"
 
 enum { JOB_BYTES = 24 }; /* of metrics kept per job; see reports/metrics.h */
 
-struct seen {
-    uint64_t jobs;
-    double gpu_s;
-    time_ns last_submit;
-    uint32_t members_max;
-    int64_t gpu_milli_max;
-};
-
-static struct error read_jobs(struct job_source *source, struct seen *seen)
-{
-    struct job job;
-    struct job_truth truth;
-    bool has;
-    while (true) {
-        TRY(job_source_next(source, &job, &truth, &has));
-        if (!has)
-            return ERROR_OK;
-        int64_t milli = job_gpu_milli(&job);
-        seen->jobs++;
-        seen->gpu_s += time_to_seconds(truth.duration) * (double)milli / GPU_MILLI;
-        seen->last_submit = job.submit;
-        seen->gpu_milli_max = milli > seen->gpu_milli_max ? milli : seen->gpu_milli_max;
-    }
-}
-
 static void write_plan(struct buffer *out, const struct scenario *scenario,
-                       const struct job_source *source, const struct seen *seen)
+                       const struct job_source *source, const struct survey *seen)
 {
     const struct cluster *cluster = scenario->cluster;
     const struct workload_facts *facts = job_source_facts(source);
@@ -56,20 +32,21 @@ static int validate(const struct args *args)
     struct scenario_options options = tool_scenario_options(args);
     struct scenario scenario;
     struct job_source *source = NULL;
-    struct seen seen = {0};
+    struct survey seen = {0};
     struct buffer out = {0};
     struct error error = scenario_load(&scenario, &options);
     if (error_is(error))
         return tool_fail(&error);
     error = scenario_open(&scenario, &source);
     if (!error_is(error))
-        error = read_jobs(source, &seen);
+        error = survey_read(&seen, source);
     if (!error_is(error)) {
         if (args_flag(args, "resolved"))
             buffer_format(&out, "%s\n", scenario.resolved);
         else
             write_plan(&out, &scenario, source, &seen);
     }
+    survey_release(&seen);
     job_source_close(source);
     scenario_release(&scenario);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);

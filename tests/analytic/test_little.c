@@ -82,6 +82,14 @@ static void check_samples(const struct run_log *log)
     mem_free(waits_since);
 }
 
+/* The wait that metrics take is the one before the first start. */
+static void check_first_wait(const struct run_log *log, const struct job_row *row)
+{
+    time_ns until = row->start != TIME_NEVER ? row->start : log->result.facts.end;
+    assert_int_equal(row->wait, until - row->submit);
+    assert_true(row->evictions == 0 ? row->wait == row->wait_total : row->wait <= row->wait_total);
+}
+
 static void check_little(const struct run_log *log)
 {
     const struct timeline_row *last = run_last_sample(log);
@@ -94,7 +102,8 @@ static void check_little(const struct run_log *log)
         rejected += row->state == END_REJECTED;
         ended += row->end != TIME_NEVER && row->state != END_REJECTED;
         evictions += row->evictions;
-        assert_true(row->wait <= row->wait_total);
+        if (row->state != END_REJECTED)
+            check_first_wait(log, row);
     }
     assert_true(last->time == log->result.facts.end);
     check_equal("L = lambda W of waiting jobs", last->pending_job_s, waits, 1);

@@ -256,6 +256,17 @@ static int order_of(const struct world *world, job_id a, job_id b)
     return a < b ? -1 : a > b;
 }
 
+/* The first waiting job of the line by the order; JOB_NONE. */
+static job_id head_of(const struct world *world, queue_id queue, bool is_flat)
+{
+    job_id head = JOB_NONE;
+    for (job_id id = 0; id < world->job_count; id++)
+        if (world->jobs[id].state == WAITING && (is_flat || world->jobs[id].job.queue == queue) &&
+            (head == JOB_NONE || order_of(world, id, head) < 0))
+            head = id;
+    return head;
+}
+
 static void take_start(struct world *world, const struct decision *decision)
 {
     struct entry *entry = &world->jobs[decision->job];
@@ -323,6 +334,9 @@ static void take_reserve(struct world *world, const struct decision *all, size_t
     struct entry *entry = &world->jobs[decision->job];
     if (entry->state != WAITING)
         fail_case(world, "a reservation for a job that does not wait", decision->job);
+    if (world->policy.config.is_strict &&
+        head_of(world, entry->job.queue, world->policy.config.quota->is_flat) != decision->job)
+        fail_case(world, "a strict line was overtaken by eviction", decision->job);
     check_plan(world, all, at);
     check_pieces(world, decision);
     entry->state = RESERVED;
@@ -369,17 +383,6 @@ static void take_decision(struct world *world, const struct decision *all, size_
 }
 
 /* ---- The twin of the memos --------------------------------------------------------------------- */
-
-/* The first waiting job of the line by the order; JOB_NONE. */
-static job_id head_of(const struct world *world, queue_id queue, bool is_flat)
-{
-    job_id head = JOB_NONE;
-    for (job_id id = 0; id < world->job_count; id++)
-        if (world->jobs[id].state == WAITING && (is_flat || world->jobs[id].job.queue == queue) &&
-            (head == JOB_NONE || order_of(world, id, head) < 0))
-            head = id;
-    return head;
-}
 
 /* Nothing that waits and may go fits into what is free: no memo hides a job. */
 static void check_nothing_fits(const struct world *world)
