@@ -211,6 +211,17 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[NO
     return count;
 }
 
+/* A victim with several pieces on the node is offered, and paid for, once. */
+static void offer_victim(const struct eviction_scratch *scratch, struct node_offer *offer,
+                         uint32_t victim)
+{
+    for (uint32_t i = 0; i < offer->count; i++)
+        if (offer->victims[i] == victim)
+            return;
+    offer->victims[offer->count++] = victim;
+    offer->cost_milli += scratch->victims[victim].gpu_milli;
+}
+
 /* Take victims of the node in order until one more member fits, then give back, last first, who was not
  * needed.  False if it never fits. */
 static bool make_offer(struct sched *sched, node_id node, const struct request *request,
@@ -237,8 +248,7 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
         if (view_members(&view) >= wanted)
             continue;
         view_change(&view, &space, 1);
-        offer->victims[offer->count++] = scratch->links[links[i]].victim;
-        offer->cost_milli += scratch->victims[scratch->links[links[i]].victim].gpu_milli;
+        offer_victim(scratch, offer, scratch->links[links[i]].victim);
     }
     return true;
 }
@@ -537,5 +547,6 @@ time_ns eviction_cycle(struct sched *sched, time_ns now)
         back_off(sched, lane);
         wake_at = lane->ripe_at < wake_at ? lane->ripe_at : wake_at;
     }
-    return wake_at;
+    /* Those that the budget left over go on in the next cycle, even if nothing is told until then. */
+    return sched->eviction.lane_count > 0 ? now + 1 : wake_at;
 }

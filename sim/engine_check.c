@@ -31,9 +31,8 @@ void engine_check_take(struct engine *engine, const struct sim_job *job)
     }
     if (members < job->min_members)
         broken(engine, "a gang started with fewer members than its minimum");
-    if (held < job->row.gpu_milli && members == job->row.members &&
-        job->row.gpu_milli % GPU_MILLI == 0)
-        broken(engine, "a job got fewer GPUs than it asked");
+    if (job->is_exact && held != job->asked_milli)
+        broken(engine, "a job got more or fewer GPUs than it asked");
 }
 
 void engine_check_give(struct engine *engine, const struct sim_job *job)

@@ -46,6 +46,14 @@ static uint32_t members_of(const struct job *job, bool minimum)
     return members;
 }
 
+static bool is_exact(const struct job *job)
+{
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (job_group(job, g)->request.gpu_memory_mib != 0 || job_group(job, g)->request.mig != 0)
+            return false;
+    return true;
+}
+
 static char *own_name(const struct job *job)
 {
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
@@ -83,6 +91,8 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->truth = *truth;
     own->checkpoint = job->checkpoint;
     own->trace_id = job->trace_id;
+    own->is_exact = is_exact(job);
+    own->asked_milli = own->row.gpu_milli;
     own->limit = job->limit;
     own->min_members = members_of(job, true);
     own->waiting_since = job->submit;
@@ -98,14 +108,14 @@ static void begin_wait(struct engine *engine, struct sim_job *job)
 {
     job->waiting_since = engine->now;
     engine_level(engine, LEVEL_PENDING, 1);
-    engine_level(engine, LEVEL_PENDING_GPU, job->row.gpu_milli);
+    engine_level(engine, LEVEL_PENDING_GPU, job->asked_milli);
 }
 
 static void end_wait(struct engine *engine, struct sim_job *job)
 {
     job->row.wait_total += engine->now - job->waiting_since;
     engine_level(engine, LEVEL_PENDING, -1);
-    engine_level(engine, LEVEL_PENDING_GPU, -job->row.gpu_milli);
+    engine_level(engine, LEVEL_PENDING_GPU, -job->asked_milli);
 }
 
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
@@ -171,6 +181,15 @@ static void hold_gpus(struct engine *engine, const struct sim_job *job, int sign
         engine_level(engine, LEVEL_PARTIAL, sign * job->row.gpu_milli);
 }
 
+/* What its pieces hold: of a job that asks memory this is known only now, and differs by model. */
+static int64_t held_milli(const struct sim_job *job)
+{
+    int64_t held = 0;
+    for (uint32_t i = 0; i < job->piece_count; i++)
+        held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
+    return held;
+}
+
 /* Reference work done by `at` in this attempt, earlier ones included. */
 static time_ns work_at(const struct sim_job *job, time_ns at)
 {
@@ -190,6 +209,7 @@ static void begin_attempt(struct engine *engine, uint32_t slot)
         job->row.wait = engine->now - job->row.submit;
     }
     job->row.model = cluster_node_type(engine->config->cluster, job->pieces[0].node)->model;
+    job->row.gpu_milli = held_milli(job);
     job->attempt_start = engine->now;
     job->attempt_restart = job->row.evictions > 0 ? job->checkpoint.restart : 0;
     job->frozen_at = TIME_NEVER;

@@ -14,6 +14,7 @@ struct sim_job {
     struct job_row row; /* what the record will say; name is owned */
     struct job_truth truth;
     struct checkpoint_plan checkpoint;
+    int64_t asked_milli;     /* as declared; row.gpu_milli becomes what it holds */
     int64_t trace_id; /* the row's name when that is NULL */
     time_ns limit;
     uint32_t min_members;    /* that must run together */
@@ -29,6 +30,7 @@ struct sim_job {
     uint32_t attempts;
     uint8_t state; /* enum life_state */
     uint8_t evict_reason;
+    bool is_exact; /* what it asks does not depend on the GPU model */
 };
 
 /* An amount and its integral over time; in units x ns. */

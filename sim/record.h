@@ -37,7 +37,7 @@ struct job_row {
     const char *user;  /* "" if unknown */
     uint8_t class;     /* enum job_class */
     int32_t priority;
-    int64_t gpu_milli; /* asked in all */
+    int64_t gpu_milli; /* asked in all; once started, what it holds (of memory: its share) */
     uint32_t members;  /* asked */
     uint8_t model; /* of the last attempt, index into the cluster's models; 255: never started */
     time_ns submit;

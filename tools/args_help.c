@@ -177,7 +177,7 @@ static size_t verb_lines(const struct args_command *command, const char *family,
 
 static void exit_status_lines(const struct args_command *command, struct buffer *out)
 {
-    size_t widest = 0;
+    size_t widest = 2; /* "10" */
     for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
          e++)
         widest = strlen(e->command) > widest ? strlen(e->command) : widest;

@@ -6,8 +6,8 @@
 struct candidate {
     int64_t score;
     node_id node;      /* NODE_NONE: none yet */
-    int32_t gpu_index; /* of a shared GPU; -1: whole GPUs of the node */
-    uint32_t share;    /* milli, when gpu_index >= 0 or a share of a whole GPU is taken */
+    int32_t gpu_index; /* of the GPU a share is taken from; -1: whole GPUs, or none */
+    uint32_t share;    /* milli; 0: no share */
 };
 
 struct search {
@@ -60,7 +60,8 @@ static void search_nodes(struct search *search, uint32_t type_id, const struct t
     int64_t score = search->policy->score(&spot);
     for (; node != BITS_NONE && !cannot_win(search, score, node); node = bits_next(nodes, node + 1))
         if (has_cpu_and_memory(search, node)) {
-            offer(search, score, node, -1, share);
+            int32_t gpu = share != 0 ? __builtin_ctz(search->ledger->index->free_mask[node]) : -1;
+            offer(search, score, node, gpu, share);
             return;
         }
 }
@@ -147,8 +148,6 @@ static bool place_member(struct search *search, uint16_t group, uint32_t owner,
         piece.gpu_mask = lowest_bits(free, search->request->gpus);
     else if (best->gpu_index >= 0)
         piece.gpu_mask = (uint16_t)(1u << best->gpu_index);
-    else if (best->share != 0)
-        piece.gpu_mask = lowest_bits(free, 1);
     if (best->share != 0)
         piece.gpu_milli = (uint16_t)best->share;
     struct space space = {.node = piece.node,

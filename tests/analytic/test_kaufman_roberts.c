@@ -6,7 +6,7 @@
  * alone, so that constant and lognormal ones must be blocked alike.
  *
  * Seeds 1 to 10 of each distribution's own streams, taken before the first run.  The first jobs are cut as warm-up:
- * 4,000 of them are 50 mean durations, and a loss system forgets its start within a few.
+ * 4,000 of them are over 100 mean durations, and a loss system forgets its start within a few.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -33,6 +33,14 @@ static void check_equal(const char *what, double measured, wide sum, double unit
                  (unsigned long long)*seed_shown, what, measured, expected);
 }
 
+static void check_count(const char *what, uint64_t counted, uint64_t expected)
+{
+    if (counted != expected)
+        fail_msg("seed %llu: %s: the timeline says %llu, the rows %llu",
+                 (unsigned long long)*seed_shown, what, (unsigned long long)counted,
+                 (unsigned long long)expected);
+}
+
 static time_ns overlap(time_ns from, time_ns to, time_ns until)
 {
     time_ns end = to < until ? to : until;
@@ -108,11 +116,12 @@ static void check_little(const struct run_log *log)
     assert_true(last->time == log->result.facts.end);
     check_equal("L = lambda W of waiting jobs", last->pending_job_s, waits, 1);
     check_equal("L = lambda W of running jobs", last->running_job_s, runs, 1);
-    assert_true(last->submitted == log->result.submitted);
-    assert_true(last->ended == ended);
-    assert_true(last->rejected == rejected);
-    assert_true(last->evicted == evictions);
-    assert_true(last->submitted == ended + rejected + last->pending_jobs + last->running_jobs);
+    check_count("submitted", last->submitted, log->result.submitted);
+    check_count("ended", last->ended, ended);
+    check_count("rejected", last->rejected, rejected);
+    check_count("evicted", last->evicted, evictions);
+    check_count("submitted", ended + rejected + last->pending_jobs + last->running_jobs,
+                log->result.submitted);
 }
 
 static void fill_queues(struct queue_table *queues)

@@ -6,9 +6,10 @@
  * Size: 10 seeds of 2e6 jobs (a tenth of that when the size is small), times what a case needs for its intervals to
  * be narrow: half-widths fall with the root of the jobs, and at 2e6 jobs those of p99 are about 7 % for 8 servers at
  * 95 %, 9 % for 64 and 13 % for 500.  Every interval must be at most 5 % (15 %) of the figure wide, to each side.
- * Seeds: 1 to 10 of every case's own streams, taken before the first run and never changed.  The test is
- * deterministic, so that the rare miss that 24 intervals of 99 % allow would have shown when it was written.
- * Warm-up: the cluster starts empty, and a tenth more jobs come before the counted ones and are cut: more than ten
+ * The factors come from the widths of a first run; nothing else was set by what was measured.
+ * Seeds: 1 to 10, taken before the first run and kept; every case has streams of its own.  The test is deterministic,
+ * so that the rare miss that 24 intervals of 99 % allow would have shown when it was written: there was none.
+ * Warm-up: the cluster starts empty, and a tenth more jobs come before the counted ones and are cut: more than fifty
  * relaxation times, 1 / (c mu (1 - sqrt(rho))^2), of every case.  No job is censored: runs go on until all ended.
  */
 #include <math.h>
@@ -19,7 +20,6 @@
 
 #include <cmocka.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_sort.h>
 
 #include "base/random.h"
 #include "tests/support/interval.h"
@@ -113,16 +113,41 @@ static struct error take_wait(void *self, const struct job_row *row)
     return ERROR_OK;
 }
 
+/* The value that stands at `rank` when sorted; O(count), where sorting the longest runs takes minutes. */
+static double value_at(double *values, size_t count, size_t rank)
+{
+    size_t low = 0, high = count - 1;
+    while (low < high) { /* C. A. R. Hoare, "Algorithm 65: Find", CACM 4(7), 1961 */
+        double pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        while (true) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            double held = values[i];
+            values[i++] = values[j];
+            values[j--] = held;
+        }
+        if (rank <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[rank];
+}
+
 /* The smallest wait that a share of p of all jobs does not exceed. */
-static double quantile_measured(const struct waits *waits, double p)
+static double quantile_measured(struct waits *waits, double p)
 {
     size_t rank = (size_t)(p * (double)waits->count), zeros = waits->count - waits->waited;
-    return rank < zeros ? 0 : waits->wait_s[rank - zeros];
+    return rank < zeros ? 0 : value_at(waits->wait_s, waits->waited, rank - zeros);
 }
 
 static void measure(struct waits *waits, double figures[FIGURE_COUNT])
 {
-    gsl_sort(waits->wait_s, 1, waits->waited);
     figures[0] = waits->sum_s / (double)waits->count;
     figures[1] = (double)waits->waited / (double)waits->count;
     figures[2] = quantile_measured(waits, 0.5);

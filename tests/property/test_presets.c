@@ -65,10 +65,11 @@ static void on_abort(int number)
 static void fail_run(const struct random_run *run, const char *what, job_id job)
 {
     const struct world_config *world = &run->world;
-    print_error("seed %llu, job %u: %s\npolicy %s\nperiod %lld latency %lld queue limit %lld end %lld warmup %lld ns\n",
-                (unsigned long long)run->seed, job, what, run->policy.text, (long long)world->scheduler_period,
-                (long long)world->decision_latency, (long long)world->queue_limit, (long long)world->end,
-                (long long)world->warmup);
+    print_error("seed %llu, job %u: %s\npolicy %s\nperiod %lld latency %lld queue limit %lld end "
+                "%lld warmup %lld ns\n",
+                (unsigned long long)run->seed, job, what, run->policy.text,
+                (long long)world->scheduler_period, (long long)world->decision_latency,
+                (long long)world->queue_limit, (long long)world->end, (long long)world->warmup);
     fail();
 }
 
@@ -78,31 +79,41 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct random_run *run = self;
     struct totals *totals = &run->totals[row->id];
-    if (run->row_count[row->id] != 0 || row->attempt != totals->count || row->start < totals->last_end || row->end < row->start)
+    if (run->row_count[row->id] != 0 || row->attempt != totals->count ||
+        row->start < totals->last_end || row->end < row->start)
         fail_run(run, "attempts are out of order", row->id);
     if (row->saved < 0 || row->lost < 0 || row->saved + row->lost > row->end - row->start)
         fail_run(run, "an attempt saved or lost more than it ran", row->id);
+    const struct checkpoint_plan *plan = &run->jobs[row->id].job.checkpoint;
+    if (row->why == ATTEMPT_EVICTED && row->lost != 0 && plan->interval + plan->duration > 0 &&
+        plan->duration <= run->policy.config.preempt.grace)
+        fail_run(run, "a job lost work although it could save it", row->id);
     totals->count++;
     totals->evicted += row->why == ATTEMPT_EVICTED;
     totals->lost_milli_ns += (__int128)row->lost * row->gpu_milli;
     totals->saved += row->saved;
     totals->run += row->end - row->start;
     totals->last_end = row->end;
-    run->allocated_gpu_s += time_to_seconds(row->end - row->start) * (double)row->gpu_milli / GPU_MILLI;
-    run->hash = hash_mix(run->hash, hash_bytes(row->placement, strlen(row->placement), (uint64_t)row->start));
+    run->allocated_gpu_s +=
+        time_to_seconds(row->end - row->start) * (double)row->gpu_milli / GPU_MILLI;
+    run->hash = hash_mix(run->hash,
+                         hash_bytes(row->placement, strlen(row->placement), (uint64_t)row->start));
     return ERROR_OK;
 }
 
 static void check_times(const struct random_run *run, const struct job_row *row)
 {
     bool has_started = row->start != TIME_NEVER, has_ended = row->end != TIME_NEVER;
-    if (row->wait < 0 || row->wait_total < row->wait || row->run < 0 || row->work < 0 || row->work > row->work_asked)
+    if (row->wait < 0 || row->wait_total < row->wait || row->run < 0 || row->work < 0 ||
+        row->work > row->work_asked)
         fail_run(run, "a job's times are impossible", row->id);
     if (has_started && (row->start < row->submit || row->wait != row->start - row->submit))
         fail_run(run, "a job's wait is not the time to its start", row->id);
-    if (has_ended && row->state != END_REJECTED && row->end - row->submit != row->wait_total + row->run)
+    if (has_ended && row->state != END_REJECTED &&
+        row->end - row->submit != row->wait_total + row->run)
         fail_run(run, "waits and attempts do not fill a job's life", row->id);
-    if ((row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED) != (has_ended && row->work == row->work_asked && row->state != END_REJECTED))
+    if ((row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED) !=
+        (has_ended && row->work == row->work_asked && row->state != END_REJECTED))
         fail_run(run, "a job's end does not agree with its work", row->id);
 }
 
@@ -115,7 +126,8 @@ static struct error on_job(void *self, const struct job_row *row)
     check_times(run, row);
     if (totals->run != row->run || totals->evicted != row->evictions || totals->saved != row->work)
         fail_run(run, "a job's attempts do not add up to its row", row->id);
-    int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns, from_attempts = (int64_t)(totals->lost_milli_ns / GPU_MILLI);
+    int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns,
+            from_attempts = (int64_t)(totals->lost_milli_ns / GPU_MILLI);
     if (row->overhead_gpu_ns < 0 || llabs(lost - from_attempts) > 64)
         fail_run(run, "a job's lost time is not that of its attempts", row->id);
     if (row->overhead_gpu_ns > row->run / GPU_MILLI * row->gpu_milli + 64 * GPU_MILLI)
@@ -123,7 +135,8 @@ static struct error on_job(void *self, const struct job_row *row)
     if (row->state != END_REJECTED)
         run->waited_s += time_to_seconds(row->wait_total);
     run->rows[row->id] = *row;
-    run->hash = hash_mix(hash_mix(run->hash, row->id), (uint64_t)row->end ^ (uint64_t)row->state << 56);
+    run->hash =
+        hash_mix(hash_mix(run->hash, row->id), (uint64_t)row->end ^ (uint64_t)row->state << 56);
     return ERROR_OK;
 }
 
@@ -132,9 +145,11 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     struct random_run *run = self;
     const struct timeline_row *last = &run->sample;
     int64_t gpus = (int64_t)run->cluster->gpu_count * GPU_MILLI;
-    if (row->time < last->time || row->allocated_gpu_s < last->allocated_gpu_s || row->submitted < last->submitted)
+    if (row->time < last->time || row->allocated_gpu_s < last->allocated_gpu_s ||
+        row->submitted < last->submitted)
         fail_run(run, "the timeline goes back", JOB_NONE);
-    if (row->allocated_gpu_milli < 0 || row->allocated_gpu_milli > gpus || row->reserved_gpu_milli < 0)
+    if (row->allocated_gpu_milli < 0 || row->allocated_gpu_milli > gpus ||
+        row->reserved_gpu_milli < 0)
         fail_run(run, "more is allocated than there is", JOB_NONE);
     if (row->submitted != row->ended + row->rejected + row->pending_jobs + row->running_jobs)
         fail_run(run, "the timeline loses a job", JOB_NONE);
@@ -151,18 +166,19 @@ static bool is_near(double a, double b)
 
 static time_ns some_duration(struct random_stream *stream)
 {
-    static const uint32_t most_s[] = {1, 60, 600, 600, 3600, 40 * 86400};
+    static const uint32_t most_s[] = {1, 300, 600, 1200, 3600, 40 * 86400};
     uint32_t kind = random_below(stream, 24);
     if (kind == 0)
         return 0;
     time_ns seconds = random_below(stream, most_s[kind % 6] + 1);
-    return seconds * TIME_NS_PER_S + (random_case_once_in(stream, 3) ? random_below(stream, TIME_NS_PER_S) : 0);
+    return seconds * TIME_NS_PER_S +
+           (random_case_once_in(stream, 3) ? random_below(stream, TIME_NS_PER_S) : 0);
 }
 
-static void plan_jobs(struct random_stream *stream, struct random_run *run, struct random_case_job_options *options,
-                      uint32_t queue_count)
+static void plan_jobs(struct random_stream *stream, struct random_run *run,
+                      struct random_case_job_options *options, uint32_t queue_count)
 {
-    uint32_t gap_s = random_case_once_in(stream, 2) ? 20 : 200;
+    uint32_t gap_s = random_case_once_in(stream, 2) ? 20 : 100;
     time_ns now = 0;
     run->job_count = 1 + random_below(stream, JOBS_MAX);
     for (uint32_t i = 0; i < run->job_count; i++) {
@@ -212,6 +228,16 @@ static struct world_config some_world(struct random_stream *stream)
     return world;
 }
 
+static void open_storage(struct random_run *run)
+{
+    run->jobs = calloc(JOBS_MAX, sizeof *run->jobs);
+    run->rows = calloc(JOBS_MAX, sizeof *run->rows);
+    run->row_count = calloc(JOBS_MAX, 1);
+    run->totals = calloc(JOBS_MAX, sizeof *run->totals);
+    assert_true(run->jobs != NULL && run->rows != NULL && run->row_count != NULL &&
+                run->totals != NULL);
+}
+
 static void open_run(struct random_run *run, uint64_t seed, uint32_t choice)
 {
     struct random_stream stream;
@@ -224,11 +250,7 @@ static void open_run(struct random_run *run, uint64_t seed, uint32_t choice)
     random_case_queues(&stream, queues, run->cluster, random_case_once_in(&stream, 2));
     random_case_policy(&stream, choice, &run->policy);
     run->world = some_world(&stream);
-    run->jobs = calloc(JOBS_MAX, sizeof *run->jobs);
-    run->rows = calloc(JOBS_MAX, sizeof *run->rows);
-    run->row_count = calloc(JOBS_MAX, 1);
-    run->totals = calloc(JOBS_MAX, sizeof *run->totals);
-    assert_true(run->jobs != NULL && run->rows != NULL && run->row_count != NULL && run->totals != NULL);
+    open_storage(run);
     plan_jobs(&stream, run, &options, queues->count);
 }
 
@@ -245,7 +267,8 @@ static void close_run(struct random_run *run)
 static struct engine_result run_engine(struct random_run *run)
 {
     struct engine_result result;
-    struct record_sink sink = {.self = run, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
+    struct record_sink sink = {
+        .self = run, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
     struct engine_config config = {.cluster = run->cluster,
                                    .source = run->source,
                                    .policy = &run->policy.config,
@@ -260,6 +283,30 @@ static struct engine_result run_engine(struct random_run *run)
     return result;
 }
 
+/* A hand-made run on `nodes` of 4 GPUs; jobs are set by the caller. */
+static void open_plain(struct random_run *run, uint32_t nodes, const char *preset_text,
+                       uint32_t jobs)
+{
+    struct json_doc *doc;
+    struct error error = json_doc_parse(&doc, "policy", text_of(preset_text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    *run = (struct random_run){.world = world_config_default(), .job_count = jobs};
+    policy_config_read(&run->policy.config, &root);
+    assert_false(error_is(error));
+    json_doc_free(doc);
+    run->cluster = cluster_uniform_new(nodes, 4);
+    run->source = job_source_custom(next_planned, run);
+    open_storage(run);
+    for (uint32_t i = 0; i < jobs; i++) {
+        run->jobs[i].job = job_default();
+        run->jobs[i].job.first =
+            (struct job_group){.request = {.gpus = 4}, .count = 1, .min_count = 1};
+        run->jobs[i].truth =
+            (struct job_truth){.duration = 1000 * TIME_NS_PER_S, .would_do_milli = GPU_MILLI};
+    }
+}
+
 /* ---- What must hold at the end ----------------------------------------------------------------- */
 
 /* What the scheduler decides on the job if there is nothing else in the world. */
@@ -270,7 +317,8 @@ static enum decision_kind alone(const struct random_run *run, const struct job *
     time_ns wake_at;
     struct job job = *planned;
     job.id = 0;
-    struct sched *sched = sched_new(run->cluster, job_source_queues(run->source), &run->policy.config, &error);
+    struct sched *sched =
+        sched_new(run->cluster, job_source_queues(run->source), &run->policy.config, &error);
     assert_non_null(sched);
     sched_job_submitted(sched, &job, job.submit);
     size_t count = sched_cycle(sched, job.submit, &decisions, &wake_at);
@@ -284,7 +332,8 @@ static bool stands_behind(const struct random_run *run, job_id id)
 {
     for (job_id other = 0; other < run->job_count && run->policy.config.is_strict; other++)
         if (run->row_count[other] == 1 && run->rows[other].state == END_PENDING &&
-            (run->policy.config.quota == &quota_none || run->jobs[other].job.queue == run->jobs[id].job.queue) &&
+            (run->policy.config.quota == &quota_none ||
+             run->jobs[other].job.queue == run->jobs[id].job.queue) &&
             alone(run, &run->jobs[other].job) != DECISION_START)
             return true;
     return false;
@@ -298,7 +347,8 @@ static void check_leftovers(const struct random_run *run)
             fail_run(run, "a job has no row", id);
         if (row->state == END_RUNNING)
             fail_run(run, "a job runs on for ever", id);
-        if (row->state == END_PENDING && alone(run, &run->jobs[id].job) == DECISION_START && !stands_behind(run, id))
+        if (row->state == END_PENDING && alone(run, &run->jobs[id].job) == DECISION_START &&
+            !stands_behind(run, id))
             fail_run(run, "a job waits for ever although it could start", id);
     }
 }
@@ -312,7 +362,8 @@ static void check_all(const struct random_run *run, const struct engine_result *
             fail_run(run, "not every job that came has one row", id);
         rows += run->row_count[id];
         rejected += run->row_count[id] == 1 && run->rows[id].state == END_REJECTED;
-        if (run->row_count[id] == 1 && (run->rows[id].state == END_REJECTED && run->rows[id].reason == REASON_NEVER_FITS) &&
+        if (run->row_count[id] == 1 &&
+            (run->rows[id].state == END_REJECTED && run->rows[id].reason == REASON_NEVER_FITS) &&
             alone(run, &run->jobs[id].job) != DECISION_REJECT)
             fail_run(run, "a job was rejected that fits", id);
     }
@@ -364,8 +415,84 @@ static void test_random_policies(void **state)
     each_seed(UINT32_MAX, 150, 5000);
 }
 
+#define PREEMPTING                                                                                 \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "            \
+    "\"checkpoint\", \"min_runtime_s\": 10}}"
+
+/* A victim that is slow to start is taken when it runs: that, too, is told to the scheduler. */
+static void test_evicts_what_started_late(void **state)
+{
+    (void)state;
+    struct random_run run;
+    open_plain(&run, 1, PREEMPTING, 2);
+    run.world.decision_latency = 100 * TIME_NS_PER_S;
+    run.jobs[1].job.submit = TIME_NS_PER_S;
+    run.jobs[1].job.priority = 90;
+    struct engine_result result = run_engine(&run);
+    check_all(&run, &result);
+    assert_int_equal(run.rows[0].evictions, 1);
+    assert_int_equal(run.rows[1].start, 200 * TIME_NS_PER_S);
+    close_run(&run);
+}
+
+/* 400 GPUs that lose 40 days: more milli-GPU nanoseconds than 63 bits hold. */
+static void test_large_losses(void **state)
+{
+    (void)state;
+    struct random_run run;
+    open_plain(&run, 100, PREEMPTING, 2);
+    time_ns days = INT64_C(40) * 86400 * TIME_NS_PER_S;
+    run.jobs[0].job.first.count = run.jobs[0].job.first.min_count = 100;
+    run.jobs[0].truth.duration = 2 * days;
+    run.jobs[1].job.submit = days;
+    run.jobs[1].job.priority = 90;
+    struct engine_result result = run_engine(&run);
+    check_all(&run, &result);
+    assert_int_equal(run.rows[0].lost_gpu_ns, 400 * days);
+    close_run(&run);
+}
+
+/* One may wait: it is not sent away because another is about to start. */
+static void test_queue_limit_counts_who_waits(void **state)
+{
+    (void)state;
+    struct random_run run;
+    open_plain(&run, 1, "{}", 3);
+    run.world.decision_latency = 100 * TIME_NS_PER_S;
+    run.world.queue_limit = 1;
+    struct engine_result result = run_engine(&run);
+    check_all(&run, &result);
+    assert_int_equal(run.rows[0].state, END_COMPLETED);
+    assert_int_equal(run.rows[1].state, END_COMPLETED);
+    assert_int_equal(run.rows[2].state, END_REJECTED);
+    close_run(&run);
+}
+
+/* Members that need a quarter of a GPU's memory share it; the books count what they hold. */
+static void test_memory_shares_a_gpu(void **state)
+{
+    (void)state;
+    struct random_run run;
+    open_plain(&run, 1, "{}", 16);
+    for (uint32_t i = 0; i < 16; i++)
+        run.jobs[i].job.first.request =
+            (struct request){.gpu_memory_mib = run.cluster->models[0].memory_mib / 4};
+    struct engine_result result = run_engine(&run);
+    check_all(&run, &result);
+    assert_int_equal(run.rows[15].start, 0);
+    assert_true(is_near(run.sample.allocated_gpu_s, 4 * 1000.0));
+    close_run(&run);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_presets), cmocka_unit_test(test_random_policies)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_random_policies),
+        cmocka_unit_test(test_evicts_what_started_late),
+        cmocka_unit_test(test_large_losses),
+        cmocka_unit_test(test_queue_limit_counts_who_waits),
+        cmocka_unit_test(test_memory_shares_a_gpu),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

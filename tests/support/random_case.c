@@ -18,11 +18,14 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
 
 /* ---- Clusters ---- */
 
-static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index, uint32_t gpus)
+static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index,
+                     uint32_t gpus)
 {
     static const char *const models[] = {"h100-80gb", "a100-40gb", "t4-16gb"};
-    buffer_format(json, "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
-                  index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
+    buffer_format(
+        json,
+        "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
+        index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
     if (gpus > 0)
         buffer_format(json, ", \"gpu_model\": \"%s\"", models[index]);
     if (random_case_once_in(stream, 2))
@@ -40,9 +43,12 @@ struct cluster *random_case_cluster(struct random_stream *stream)
     uint32_t pools = between(stream, 1, 3);
     buffer_string(&json, "{\"pools\": [");
     for (uint32_t i = 0; i < pools; i++)
-        add_pool(stream, &json, i, i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
+        add_pool(
+            stream, &json, i,
+            i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
     buffer_string(&json, "]}");
-    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    struct error error =
+        json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -59,11 +65,12 @@ struct cluster *random_case_cluster(struct random_stream *stream)
 static int64_t some_milli(struct random_stream *stream, const struct cluster *cluster)
 {
     int64_t whole = random_below(stream, cluster->gpu_count + 1);
-    return whole * GPU_MILLI + (random_case_once_in(stream, 4) ? random_below(stream, GPU_MILLI) : 0);
+    return whole * GPU_MILLI +
+           (random_case_once_in(stream, 4) ? random_below(stream, GPU_MILLI) : 0);
 }
 
-void random_case_queues(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster,
-                        bool with_limits)
+void random_case_queues(struct random_stream *stream, struct queue_table *table,
+                        const struct cluster *cluster, bool with_limits)
 {
     uint32_t count = between(stream, 1, 12);
     for (uint32_t i = 0; i < count; i++) {
@@ -71,7 +78,8 @@ void random_case_queues(struct random_stream *stream, struct queue_table *table,
         snprintf(name, sizeof name, "q%u", table->count);
         queue_id id = queue_table_add(table, text_of(name), random_below(stream, table->count));
         struct queue_spec *spec = &table->queues[id];
-        spec->deserved_milli = random_case_once_in(stream, 8) ? QUOTA_UNLIMITED : some_milli(stream, cluster) / 2;
+        spec->deserved_milli =
+            random_case_once_in(stream, 8) ? QUOTA_UNLIMITED : some_milli(stream, cluster) / 2;
         spec->over_quota_weight_milli = random_below(stream, 4) * 500;
         spec->priority = (int32_t)(100 + random_below(stream, 2));
     }
@@ -79,16 +87,19 @@ void random_case_queues(struct random_stream *stream, struct queue_table *table,
         random_case_limits(stream, table, cluster);
 }
 
-void random_case_limits(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster)
+void random_case_limits(struct random_stream *stream, struct queue_table *table,
+                        const struct cluster *cluster)
 {
     for (queue_id q = 1; q < table->count; q++)
         if (random_case_once_in(stream, 3))
-            table->queues[q].limit_milli = random_case_once_in(stream, 3) ? QUOTA_UNLIMITED : some_milli(stream, cluster);
+            table->queues[q].limit_milli =
+                random_case_once_in(stream, 3) ? QUOTA_UNLIMITED : some_milli(stream, cluster);
 }
 
 /* ---- Jobs ---- */
 
-static void ask_gpus(struct random_stream *stream, const struct cluster *cluster, struct request *request)
+static void ask_gpus(struct random_stream *stream, const struct cluster *cluster,
+                     struct request *request)
 {
     uint32_t gpus = cluster->types[random_below(stream, cluster->type_count)].gpu_count;
     switch (random_below(stream, 8)) {
@@ -136,8 +147,8 @@ static struct checkpoint_plan some_plan(struct random_stream *stream)
                                     .restart = random_below(stream, 3) * 20 * TIME_NS_PER_S};
 }
 
-struct job random_case_job(struct random_stream *stream, const struct cluster *cluster, uint32_t queue_count,
-                           struct random_case_job_options *options)
+struct job random_case_job(struct random_stream *stream, const struct cluster *cluster,
+                           uint32_t queue_count, struct random_case_job_options *options)
 {
     struct job job = job_default();
     job.queue = random_below(stream, queue_count);
@@ -169,21 +180,26 @@ uint32_t random_case_preset_count(void)
 
 static void write_policy(struct random_stream *stream, char *text, size_t size)
 {
-    static const char *const orders[] = {"\"fifo\"", "\"priority\"", "\"priority\", \"fifo\"", "\"fifo\", \"priority\""};
+    static const char *const orders[] = {"\"fifo\"", "\"priority\"", "\"priority\", \"fifo\"",
+                                         "\"fifo\", \"priority\""};
     static const char *const placements[] = {"best_fit", "first_fit", "worst_fit"};
     int length = snprintf(
         text, size,
-        "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", \"placement\": \"%s\","
-        " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, \"attempts_per_cycle\": %u,"
+        "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", "
+        "\"placement\": \"%s\","
+        " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, "
+        "\"attempts_per_cycle\": %u,"
         " \"victims_max\": %u, \"evictions_per_job_max\": %u}}",
         orders[random_below(stream, 4)], random_case_once_in(stream, 3) ? "strict" : "skip",
         random_case_once_in(stream, 2) ? "none" : "fairshare", placements[random_below(stream, 3)],
-        random_case_once_in(stream, 3) ? "none" : "checkpoint", random_below(stream, 3) * 50,
-        random_below(stream, 3) * 100, between(stream, 1, 4), between(stream, 1, 10), random_below(stream, 4));
+        random_case_once_in(stream, 5) ? "none" : "checkpoint", random_below(stream, 3) * 50,
+        random_below(stream, 3) * 50, between(stream, 1, 4), between(stream, 1, 10),
+        random_below(stream, 8));
     assert_true(length > 0 && (size_t)length < size);
 }
 
-void random_case_policy(struct random_stream *stream, uint32_t choice, struct random_case_policy *policy)
+void random_case_policy(struct random_stream *stream, uint32_t choice,
+                        struct random_case_policy *policy)
 {
     struct json_doc *doc;
     if (choice < random_case_preset_count())

@@ -259,6 +259,25 @@ static void test_samples_are_just_after(void **state)
     close_setup(&setup, log);
 }
 
+/* Whatever falls on the end of the run, the last row is the state at the end. */
+static void test_last_sample(void **state)
+{
+    (void)state;
+    struct run_setup setup = open_setup(1, 1);
+    const struct run_job jobs[] = {run_job_make(0, S(20), 1, 1), run_job_make(S(20), 0, 1, 1)};
+    setup.world.sample_interval = S(10);
+    for (uint32_t count = 1; count <= 2; count++) {
+        struct run_log *log = run_jobs(&setup, jobs, count);
+        assert_int_equal(run_last_sample(log)->time, S(20));
+        assert_int_equal(run_last_sample(log)->submitted, count);
+        assert_int_equal(run_last_sample(log)->started, count);
+        assert_int_equal(run_last_sample(log)->ended, count);
+        assert_int_equal(run_last_sample(log)->running_jobs, 0);
+        run_log_free(log);
+    }
+    cluster_free((struct cluster *)(uintptr_t)setup.cluster);
+}
+
 /* The run ends at 500 s: one job runs, one waits for space, one behind it for its turn, one was just decided. */
 static void test_cut_off(void **state)
 {
@@ -408,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_never_fits),
         cmocka_unit_test(test_warmup),
         cmocka_unit_test(test_samples_are_just_after),
+        cmocka_unit_test(test_last_sample),
         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_cut_off_while_starting),
         cmocka_unit_test(test_sink_of_attempts_alone),
