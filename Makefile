@@ -50,6 +50,7 @@ ifeq ($(VARIANT),release)
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),)
 LTO_COMPILE := -flto=auto -ffat-lto-objects
 LTO_LINK := -flto=auto
+LTO_NONE := -fno-lto
 endif
 endif
 
@@ -155,7 +156,7 @@ $(B)/sources: FORCE
 $(B)/objects/%.o: %.c $(B)/flags | check-deps
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
-	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(LTO_COMPILE) -MMD -MP -c -o $@ $<
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),,$(LTO_COMPILE)) -MMD -MP -c -o $@ $<
 
 $(call object,$(filter tools/%,$(SOURCES))): VERSION
 # Named, so that make does not delete them as intermediate files.
@@ -191,7 +192,7 @@ $(B)/libwindtunnel_sched.a: $(SCHED_OBJECTS) $(B)/sources
 
 # -z defs: whatever the policies need must be in the library or in the few it links.
 $(B)/$(SCHED_SO).$(VERSION): $(SCHED_OBJECTS) $(B)/sources
-	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SCHED_SONAME) -Wl,-z,defs \
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -shared -Wl,-soname,$(SCHED_SONAME) -Wl,-z,defs \
 	    -Wl,-Bsymbolic-functions -o $@ $(filter %.o,$^) $(LIBRARIES_SCHED_LIBS)
 
 $(B)/$(SCHED_SO): $(B)/$(SCHED_SO).$(VERSION)
@@ -234,7 +235,7 @@ RUN_TESTS = WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel WINDTUNNEL_B
 
 $(B)/tests/%: $(B)/objects/tests/%.o $(call object,$(SUPPORT)) $(B)/libwindtunnel.a
 	@mkdir -p $(@D)
-	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS) $(CMOCKA_LIBS)
 
 $(B)/tests/bench/bench_%: $(B)/objects/tests/bench/bench_%.o $(call object,$(SUPPORT)) $(B)/libwindtunnel.a
 	@mkdir -p $(@D)
@@ -243,7 +244,7 @@ $(B)/tests/bench/bench_%: $(B)/objects/tests/bench/bench_%.o $(call object,$(SUP
 # These prove that the scheduler library stands alone: nothing else is linked.
 $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 	@mkdir -p $(@D)
-	$(call say,link,$@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
 
 test test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
 test-all bench: SIZE ?= full

@@ -19,6 +19,8 @@ static void decide_start(struct sched *sched, uint32_t slot, time_ns now)
     job->state = SJOB_STARTING;
     job->decided = now;
     sched->booked_running++;
+    sched_list_running(sched, slot);
+    sched_note_victim(sched, slot);
 }
 
 static void tell_rejects(struct sched *sched)

@@ -52,15 +52,21 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
     const struct preemption_config *guard = &sched->policy.preempt;
-    if (job->decided_cycle == sched->cycle || job->evictions >= guard->evictions_per_job_max)
+    if (job->evictions >= guard->evictions_per_job_max)
         return false;
     if (claim == CLAIM_PRIORITY &&
         (job->priority >= own->priority || pending_compare(&sched->pending, gainer, slot) >= 0))
         return false;
-    if (now - job->decided >= guard->min_runtime)
+    bool is_new = job->decided_cycle == sched->cycle;
+    if (job->state != SJOB_RUNNING && !is_new)
+        return false; /* it is told when it has started */
+    if (!is_new && now - job->decided >= guard->min_runtime)
         return true;
-    if (job->decided + guard->min_runtime < sched->eviction.ripe_at)
-        sched->eviction.ripe_at = job->decided + guard->min_runtime;
+    time_ns ripe_at = job->decided + guard->min_runtime;
+    if (ripe_at <= now)
+        ripe_at = now + 1; /* no job is a victim in the cycle that decided it */
+    if (ripe_at < sched->eviction.ripe_at)
+        sched->eviction.ripe_at = ripe_at;
     return false;
 }
 
@@ -493,9 +499,11 @@ static void gather_lanes(struct sched *sched, time_ns now, time_ns *wake_at)
     struct eviction_scratch *scratch = &sched->eviction;
     scratch->lane_count = 0;
     for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
-        const struct lane *lane = &sched->pending.lanes[l];
+        struct lane *lane = &sched->pending.lanes[l];
         if (lane->count == 0 || !may_ask(sched, lane))
             continue;
+        if (lane->planned_change < sched->start_change && sched->start_ripe_at < lane->ripe_at)
+            lane->ripe_at = sched->start_ripe_at; /* somebody new to evict by then */
         if (lane->retry_change > sched->changes && lane->ripe_at > now) {
             *wake_at = lane->ripe_at < *wake_at ? lane->ripe_at : *wake_at;
             continue;
@@ -527,6 +535,7 @@ static void back_off(const struct sched *sched, struct lane *lane)
         lane->failed_plans++;
     lane->retry_change = sched->changes + (UINT64_C(1) << lane->failed_plans);
     lane->ripe_at = sched->eviction.ripe_at;
+    lane->planned_change = sched->changes;
 }
 
 time_ns eviction_cycle(struct sched *sched, time_ns now)

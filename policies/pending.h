@@ -26,10 +26,11 @@ struct lane {
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    queue_id quota_block;  /* the queue whose limit closed it, or QUEUE_NONE */
-    uint32_t failed_plans; /* eviction plans in a row that came to nothing */
-    uint64_t retry_change; /* no plan before so many state changes... */
-    time_ns ripe_at;       /* ...or before a victim that was too young may be taken; TIME_NEVER */
+    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
+    uint32_t failed_plans;   /* eviction plans in a row that came to nothing */
+    uint64_t retry_change;   /* no plan before so many state changes... */
+    time_ns ripe_at;         /* ...or before a victim that was too young may be taken; TIME_NEVER */
+    uint64_t planned_change; /* when the last plan came to nothing */
 };
 
 struct line {

@@ -112,6 +112,15 @@ void sched_charge(struct sched *sched, uint32_t slot, int sign)
         reopen_lanes(sched, job->queue);
 }
 
+void sched_note_victim(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (!sched_shape(sched, job)->is_preemptible)
+        return;
+    sched->start_change = sched->changes;
+    sched->start_ripe_at = job->decided + sched->policy.preempt.min_runtime;
+}
+
 void sched_list_running(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -227,11 +236,10 @@ void sched_drop_claim(struct sched *sched, uint32_t slot)
 static void free_space(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->state == SJOB_RUNNING)
-        sched_unlist_running(sched, slot);
     if (job->state == SJOB_EVICTING) {
         sched_move_pieces(sched, slot, ledger_arrive); /* uncharged when it was decided */
     } else {
+        sched_unlist_running(sched, slot);
         sched_move_pieces(sched, slot, ledger_give);
         sched_charge(sched, slot, -1);
         sched->booked_running--;
@@ -271,9 +279,10 @@ void sched_job_started(struct sched *sched, job_id id, time_ns now)
     if (slot == SLOT_NONE || sched->jobs.jobs[slot].state != SJOB_STARTING)
         return;
     sched->changes++;
-    sched->jobs.jobs[slot].state = SJOB_RUNNING;
-    sched->jobs.jobs[slot].decision = 0;
-    sched_list_running(sched, slot);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    job->state = SJOB_RUNNING;
+    job->decision = 0;
+    sched_note_victim(sched, slot);
 }
 
 static bool holds_space(const struct sched_job *job)
@@ -383,6 +392,7 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
     *counts = (struct sched_counts){
         .pending_jobs = sched->pending.job_count + sched->claim_count,
+        .reserved_jobs = sched->claim_count,
         .running_jobs = sched->booked_running,
         .used_gpu_milli = sched->ledger->used_milli,
         .reserved_gpu_milli = sched->claimed_ask_milli - sched->ledger->claimed_milli,

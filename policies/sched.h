@@ -104,8 +104,9 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 
 /* What it counts, for reports and checks. */
 struct sched_counts {
-    uint32_t pending_jobs; /* waiting, held and reserved ones included */
-    uint32_t running_jobs; /* started or starting, not being evicted */
+    uint32_t pending_jobs;  /* eligible and not started; reserved ones included, held ones not */
+    uint32_t reserved_jobs; /* those of them for which space is being freed */
+    uint32_t running_jobs;  /* started or starting, not being evicted */
     int64_t
         used_gpu_milli; /* booked to starting and running jobs and to reservations already there */
     int64_t

@@ -40,7 +40,8 @@ struct sched {
     struct shape_table shapes;
     struct job_table jobs;
     struct pending pending;
-    struct slot_list *running; /* by queue_id: SJOB_RUNNING jobs that may be evicted, in no order */
+    struct slot_list
+        *running; /* by queue_id: starting and running jobs that may be evicted, in no order */
     size_t running_capacity;
     uint32_t *claims; /* slots in SJOB_CLAIMING, in the order of their plans */
     size_t claim_capacity;
@@ -58,6 +59,8 @@ struct sched {
     uint64_t decision_sequence;
     uint64_t cycle;
     uint64_t changes;        /* facts and decisions so far; what back-off counts */
+    uint64_t start_change;   /* when a job that may be evicted was last decided to start, ... */
+    time_ns start_ripe_at;   /* ...and from when it may be */
     uint32_t booked_running; /* starting and running jobs */
     uint64_t attempts, plans;
     struct piece_list pieces; /* scratch of placement */
@@ -79,9 +82,12 @@ void sched_move_pieces(struct sched *sched, uint32_t slot, ledger_move_fn *move)
 /* Charge (sign 1) or uncharge (-1) the job to its queue. */
 void sched_charge(struct sched *sched, uint32_t slot, int sign);
 
-/* The job runs, or does no more: it is, or is no longer, a possible victim. */
+/* The job was decided to start, or leaves: it is, or is no longer, a possible victim. */
 void sched_list_running(struct sched *sched, uint32_t slot);
 void sched_unlist_running(struct sched *sched, uint32_t slot);
+
+/* Lanes whose plans came to nothing may try again when this job is ripe. */
+void sched_note_victim(struct sched *sched, uint32_t slot);
 
 /* Put the job into its lane, or take it out (it must be the head unless O(lane) is fine). */
 void sched_wait(struct sched *sched, uint32_t slot);

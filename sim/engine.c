@@ -24,15 +24,27 @@ static void accumulate(struct engine *engine, time_ns to)
     engine->levels_at = to;
 }
 
+/* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
+static time_ns sample_after(const struct engine *engine, time_ns at)
+{
+    const struct world_config *world = &engine->config->world;
+    time_ns next = (at / world->sample_interval + 1) * world->sample_interval;
+    return at < world->warmup && next > world->warmup ? world->warmup : next;
+}
+
+/* Rows show the state after all that happens at their time, so they are written when time moves on. */
 void engine_advance(struct engine *engine, time_ns to)
 {
-    while (engine->next_sample <= to) {
-        time_ns at = engine->next_sample, warmup = engine->config->world.warmup;
-        accumulate(engine, at);
-        engine_emit_sample(engine, at);
-        time_ns next = at + engine->config->world.sample_interval;
-        engine->next_sample =
-            at < warmup && next > warmup ? warmup : next; /* a row exactly at its end */
+    if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
+        engine_emit_sample(engine, engine->now);
+        engine->wants_row = false;
+        if (engine->next_sample == engine->now)
+            engine->next_sample = sample_after(engine, engine->now);
+    }
+    while (engine->next_sample < to) {
+        accumulate(engine, engine->next_sample);
+        engine_emit_sample(engine, engine->next_sample);
+        engine->next_sample = sample_after(engine, engine->next_sample);
     }
     accumulate(engine, to);
     engine->now = to;
@@ -66,12 +78,6 @@ static void tell_queues(struct engine *engine)
     sched_queues_changed(engine->sched, queues, engine->now);
 }
 
-/* The last job has come: GPU time is measured until here, so a row must stand exactly here. */
-static void note_last(struct engine *engine)
-{
-    engine_emit_sample(engine, engine->now);
-}
-
 static void fetch(struct engine *engine)
 {
     if (error_is(engine->error))
@@ -80,8 +86,9 @@ static void fetch(struct engine *engine)
                                     &engine->has_next);
     if (error_is(engine->error))
         engine->has_next = false;
-    if (!engine->has_next && engine->submitted > 0)
-        note_last(engine);
+    if (!engine->has_next)
+        engine->wants_row =
+            true; /* GPU time is measured until the last job came: a row exactly here */
 }
 
 static void take_submissions(struct engine *engine)
@@ -106,13 +113,18 @@ static void take_events(struct engine *engine)
     }
 }
 
-/* Newcomers that could not start at once leave again, last first, while too many wait. */
+/* Newcomers that could not start at once leave again, last first, while too many wait; those for whom space is
+ * being freed may stay. */
 static void enforce_queue_limit(struct engine *engine)
 {
     while (engine->fresh_count > 0) {
         uint32_t slot = engine->fresh[--engine->fresh_count];
-        if (engine->jobs[slot].state == LIFE_PENDING &&
-            engine->levels[LEVEL_PENDING].value > engine->config->world.queue_limit)
+        const struct sim_job *job = &engine->jobs[slot];
+        struct sched_counts counts;
+        sched_count(engine->sched, &counts);
+        if (job->state == LIFE_PENDING &&
+            counts.pending_jobs - counts.reserved_jobs > engine->config->world.queue_limit &&
+            sched_why(engine->sched, job->row.id) != REASON_RESERVED)
             engine_reject(engine, slot, REASON_QUEUE_FULL);
     }
 }
@@ -248,7 +260,6 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .result = result,
                             .cycle_due = TIME_NEVER,
                             .last_cycle = -1,
-                            .last_sample = -1,
                             .fingerprint = config->seed};
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);

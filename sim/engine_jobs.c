@@ -46,6 +46,15 @@ static uint32_t members_of(const struct job *job, bool minimum)
     return members;
 }
 
+/* Of all members; job_gpu_milli counts those that must run together. */
+static int64_t asked_milli(const struct job *job)
+{
+    int64_t milli = 0;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        milli += request_gpu_milli(&job_group(job, g)->request, NULL) * job_group(job, g)->count;
+    return milli;
+}
+
 static bool is_exact(const struct job *job)
 {
     for (uint32_t g = 0; g < job->group_count; g++)
@@ -71,7 +80,7 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
         .class = job->class,
         .priority = job->priority,
-        .gpu_milli = job_gpu_milli(job),
+        .gpu_milli = asked_milli(job),
         .members = members_of(job, false),
         .model = 255,
         .submit = job->submit,
@@ -179,6 +188,25 @@ static void hold_gpus(struct engine *engine, const struct sim_job *job, int sign
     engine_level(engine, LEVEL_ACTIVE, sign * active_of(job));
     if (members < job->min_members)
         engine_level(engine, LEVEL_PARTIAL, sign * job->row.gpu_milli);
+}
+
+/* Time x GPUs, in GPU-nanoseconds; the product alone may pass 64 bits. */
+static int64_t gpu_time(const struct sim_job *job, time_ns time)
+{
+    return (int64_t)((__int128)time * job->row.gpu_milli / GPU_MILLI);
+}
+
+/* Time lost in coming back, of an attempt that ran until `at`. */
+static time_ns restart_until(const struct sim_job *job, time_ns at)
+{
+    time_ns ran = at - job->attempt_start;
+    return ran < job->attempt_restart ? ran : job->attempt_restart;
+}
+
+static void charge_overhead(struct sim_job *job, time_ns time)
+{
+    job->row.overhead_gpu_ns += gpu_time(job, time);
+    job->row.lost_gpu_ns += gpu_time(job, time);
 }
 
 /* What its pieces hold: of a job that asks memory this is known only now, and differs by model. */
@@ -307,8 +335,7 @@ static void on_end(struct engine *engine, uint32_t slot)
     bool is_done = work >= job->truth.duration;
     static const enum job_end_state ends[] = {END_COMPLETED, END_FAILED, END_CANCELLED};
     static const enum job_end told[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED};
-    job->row.lost_gpu_ns += job->attempt_restart * job->row.gpu_milli / GPU_MILLI;
-    job->row.overhead_gpu_ns += job->attempt_restart * job->row.gpu_milli / GPU_MILLI;
+    charge_overhead(job, restart_until(job, engine->now));
     step(job, STEP_END);
     engine->ended++;
     engine_hash(engine, EVENT_END, job->row.id);
@@ -337,14 +364,12 @@ static void on_evicted(struct engine *engine, uint32_t slot)
     time_ns stopped = job->frozen_at != TIME_NEVER ? job->frozen_at : engine->now;
     time_ns lost = work_at(job, stopped) - kept;
     /* Overhead: the restart as far as it got, and the time spent writing the checkpoint. */
-    time_ns ran = stopped - job->attempt_start;
-    time_ns restart = ran < job->attempt_restart ? ran : job->attempt_restart;
-    time_ns overhead = restart + engine->now - stopped;
+    time_ns overhead = restart_until(job, stopped) + engine->now - stopped;
     step(job, STEP_LEFT);
     engine->evicted++;
     engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
-    job->row.overhead_gpu_ns += overhead * job->row.gpu_milli / GPU_MILLI;
-    job->row.lost_gpu_ns += (lost + overhead) * job->row.gpu_milli / GPU_MILLI;
+    charge_overhead(job, overhead);
+    job->row.lost_gpu_ns += gpu_time(job, lost);
     end_attempt(engine, job, ATTEMPT_EVICTED, kept - job->saved, lost);
     bool is_saved = job->frozen_at != TIME_NEVER;
     job->saved = kept;
@@ -370,6 +395,7 @@ void engine_event(struct engine *engine, const struct event *event)
         break;
     case EVENT_EFFECT:
         begin_attempt(engine, event->subject);
+        engine_want_cycle(engine, engine->now);
         break;
     default:
         assert(false && "an event of a kind that is never pushed");
@@ -378,7 +404,9 @@ void engine_event(struct engine *engine, const struct event *event)
 
 static void close_running(struct engine *engine, struct sim_job *job)
 {
-    time_ns work = work_at(job, job->frozen_at != TIME_NEVER ? job->frozen_at : engine->now);
+    time_ns worked_until = job->frozen_at != TIME_NEVER ? job->frozen_at : engine->now;
+    time_ns work = work_at(job, worked_until);
+    charge_overhead(job, restart_until(job, worked_until) + engine->now - worked_until);
     job->row.run += engine->now - job->attempt_start;
     if (engine->wants_attempts)
         engine_emit_attempt(engine, job, ATTEMPT_UNFINISHED, work - job->saved, 0);
@@ -399,7 +427,7 @@ static void close_waiting(struct engine *engine, struct sim_job *job)
 void engine_close(struct engine *engine)
 {
     uint32_t id_count = (uint32_t)engine->submitted;
-    for (job_id id = 0; id < id_count && engine->wants_jobs; id++) {
+    for (job_id id = 0; id < id_count; id++) {
         if (engine->slot_of[id] == SLOT_NONE)
             continue;
         struct sim_job *job = &engine->jobs[engine->slot_of[id]];
@@ -407,6 +435,7 @@ void engine_close(struct engine *engine)
             close_running(engine, job);
         else
             close_waiting(engine, job);
-        engine_emit_job(engine, job);
+        if (engine->wants_jobs)
+            engine_emit_job(engine, job);
     }
 }

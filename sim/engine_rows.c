@@ -64,7 +64,8 @@ static bool counts_up(const char *a, const char *b)
 {
     size_t at = number_at(a);
     if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' ||
-        strlen(a + at) > 9 || strlen(b + at) > 9 || a[at] == '0' || b[at] == '0')
+        strlen(a + at) > 9 || strlen(b + at) > 9 || (a[at] == '0' && a[at + 1] != '\0') ||
+        b[at] == '0')
         return false;
     return strtol(a + at, NULL, 10) + 1 == strtol(b + at, NULL, 10);
 }
@@ -141,9 +142,8 @@ static double integral_s(const struct engine *engine, enum level_id id, double u
 
 void engine_emit_sample(struct engine *engine, time_ns at)
 {
-    if (!engine->wants_samples || at == engine->last_sample)
+    if (!engine->wants_samples)
         return;
-    engine->last_sample = at;
     const struct level *levels = engine->levels;
     struct timeline_row row = {.time = at,
                                .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,

@@ -14,8 +14,8 @@ struct sim_job {
     struct job_row row; /* what the record will say; name is owned */
     struct job_truth truth;
     struct checkpoint_plan checkpoint;
-    int64_t asked_milli;     /* as declared; row.gpu_milli becomes what it holds */
-    int64_t trace_id; /* the row's name when that is NULL */
+    int64_t asked_milli; /* as declared; row.gpu_milli becomes what it holds */
+    int64_t trace_id;    /* the row's name when that is NULL */
     time_ns limit;
     uint32_t min_members;    /* that must run together */
     time_ns waiting_since;   /* while PENDING or STARTING */
@@ -58,7 +58,7 @@ struct engine {
     time_ns now;
     time_ns levels_at; /* up to where the integrals run */
     time_ns next_sample;
-    time_ns last_sample; /* -1: none yet */
+    bool wants_row; /* a sample stands at `now`, to be written when time moves on */
     time_ns last_submit;
     time_ns cycle_due;  /* TIME_NEVER: none wanted */
     time_ns last_cycle; /* -1: none yet */

@@ -241,6 +241,8 @@ struct record_sink record_files_sink(struct record_files *files)
 struct error record_files_commit(struct record_files **files)
 {
     struct error error = ERROR_OK;
+    for (int which = 0; which < FILE_COUNT && !error_is(error); which++)
+        error = output_seal((*files)->outputs[which]);
     for (int which = FILE_COUNT - 1; which >= 0 && !error_is(error); which--)
         error = output_commit(&(*files)->outputs[which]);
     record_files_discard(files); /* what an error left uncommitted */

@@ -168,9 +168,10 @@ static struct error expand_cluster(struct scenario *scenario,
     return cluster_load(&scenario->cluster, path);
 }
 
-static struct error preset_doc(struct json_doc **doc, const char *name)
+/* An unknown name is an error at `value`, which gives it. */
+static struct error preset_doc(struct json_doc **doc, const struct json_value *value)
 {
-    const char *names[64];
+    const char *names[64], *name = json_value_string(value);
     uint32_t count = 0;
     for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
          preset++) {
@@ -181,15 +182,16 @@ static struct error preset_doc(struct json_doc **doc, const char *name)
             names[count++] = preset->name;
     }
     names[count] = NULL;
-    struct error error = error_new(ERROR_CONFIG, "there is no policy preset '%s'", name);
+    json_fail(value, "there is no policy preset '%s'", name);
     const char *near = text_nearest(text_of(name), names);
     if (near != NULL)
-        error_set_hint(&error, "did you mean '%s'? `windtunnel policy list` lists them", near);
+        error_set_hint(value->error, "did you mean '%s'? `windtunnel policy list` lists them",
+                       near);
     else
         error_set_hint(
-            &error,
+            value->error,
             "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
-    return error;
+    return *value->error;
 }
 
 /* The fields of policy.set, as assignments below "policy.", kept before the preset takes their place. */
@@ -219,24 +221,28 @@ static struct error expand_policy(struct scenario *scenario)
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(scenario->doc, &error);
     struct json_object top, object;
-    const char *preset = string_at(scenario->doc, "policy", "preset");
-    const char *file = string_at(scenario->doc, "policy", "file");
-    if (preset == NULL && file == NULL)
-        return ERROR_OK; /* inline, or absent: defaults */
     json_object_open(&top, &root);
+    TRY(error);
     struct json_value value = json_member(&top, "policy");
+    if (!json_is_object(value.node))
+        return ERROR_OK; /* absent: the defaults; anything else is told when it is read */
     json_object_open(&object, &value);
-    json_member(&object, "set");
-    json_get_string(&object, "preset", NULL);
-    json_get_string(&object, "file", NULL);
-    if (preset != NULL && file != NULL)
+    struct json_value preset = json_member(&object, "preset"), set = json_member(&object, "set");
+    const char *file = json_get_string(&object, "file", NULL);
+    if (preset.node == NULL && file == NULL && !error_is(error))
+        return ERROR_OK; /* inline */
+    if (preset.node != NULL && file != NULL)
         json_fail(&value, "'policy' names both a preset and a file");
+    if (preset.node != NULL)
+        json_value_string(&preset);
+    if (set.node != NULL)
+        json_object_open(&(struct json_object){0}, &set);
     json_object_close(&object);
     TRY(error);
     size_t set_count;
     char **sets = policy_sets(scenario, &set_count);
     struct json_doc *doc;
-    TRY(file != NULL ? read_doc(&doc, file) : preset_doc(&doc, preset));
+    TRY(file != NULL ? read_doc(&doc, file) : preset_doc(&doc, &preset));
     TRY(json_doc_graft(scenario->doc, "policy", doc));
     for (size_t i = 0; i < set_count; i++)
         TRY(json_doc_set(scenario->doc, sets[i]));

@@ -95,3 +95,16 @@ struct error field_bool(const struct line *line, const struct field *field, bool
     *out = choice % 2 != 0;
     return ERROR_OK;
 }
+
+struct error field_utf8(const struct line *line, const struct field *field)
+{
+    struct text rest = field->value;
+    while (rest.length != 0) {
+        size_t bytes = (unsigned char)rest.at[0] < 0x80 ? 1 : text_utf8_bytes(rest);
+        if (bytes == 0)
+            return field_error(line, field, "UTF-8");
+        rest.at += bytes;
+        rest.length -= bytes;
+    }
+    return ERROR_OK;
+}

@@ -61,6 +61,9 @@ struct error field_seconds(const struct line *line, const struct field *field,
 struct error field_choice(const struct line *line, const struct field *field,
                           const char *const *names, int *out) MUST_CHECK;
 
+/* Names go into JSON and HTML, where other bytes cannot stand. */
+struct error field_utf8(const struct line *line, const struct field *field) MUST_CHECK;
+
 struct error field_bool(const struct line *line, const struct field *field, bool *out) MUST_CHECK;
 
 #endif

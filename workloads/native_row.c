@@ -85,6 +85,9 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     row->job.class = (uint8_t) class;
     TRY(priority_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
+    TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
+    TRY(field_utf8(line, &fields[NATIVE_QUEUE]));
+    TRY(field_utf8(line, &fields[NATIVE_USER]));
     id_read(reader, &fields[NATIVE_JOB_ID], &row->job);
     row->job.queue = reader_queue(reader, fields[NATIVE_QUEUE].value);
     row->job.user = reader_user(reader, fields[NATIVE_USER].value);

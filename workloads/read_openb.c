@@ -127,6 +127,7 @@ static struct error openb_line(struct reader *reader, struct text text, struct t
     TRY(openb_ask(reader, &line, csv->fields, &row->job));
     TRY(openb_times(reader, &line, csv, row));
     openb_class(csv->fields, row);
+    TRY(field_utf8(&line, &csv->fields[OPENB_NAME]));
     row->job.trace_id = (int64_t)reader->row_count + 1;
     row->job.name = arena_copy(reader->arena, csv->fields[OPENB_NAME].value);
     row->job.queue = reader_queue(reader, TEXT(""));

@@ -38,6 +38,7 @@ static struct error philly_line(struct reader *reader, struct text text, struct 
     row->job.submit -= reader->spec->tz_offset;
     TRY(field_seconds(&line, &csv->fields[PHILLY_DURATION], &row->truth.duration));
     TRY(field_int(&line, &csv->fields[PHILLY_GPUS], 1, ASK_GPUS_MAX, &gpus));
+    TRY(field_utf8(&line, &csv->fields[PHILLY_CLUSTER]));
     job_shape_gpus(&row->job, (uint32_t)gpus, reader->spec->gpus_per_node);
     row->job.trace_id = (int64_t)reader->row_count + 1;
     row->job.queue = reader_queue(reader, csv->fields[PHILLY_CLUSTER].value);

@@ -21,7 +21,7 @@ static void wait_quietly(struct mirror *mirror)
 {
     time_ns until = mirror->now + (time_ns)random_below(&mirror->stream, 400) * TIME_NS_PER_S;
     mirror_cycle(mirror);
-    if (mirror->wake_at <= mirror->now)
+    if (mirror->wake_at <= mirror->now + 1)
         return;
     mirror->now = until < mirror->wake_at ? until : mirror->wake_at - 1;
     if (mirror_cycle(mirror) != 0)

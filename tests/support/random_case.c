@@ -134,7 +134,8 @@ static struct job_group some_group(struct random_stream *stream, const struct cl
         group.request.cpu_milli = 500 * between(stream, 1, 6);
     if (random_case_once_in(stream, 2))
         group.request.memory_mib = 512 * between(stream, 1, 6);
-    group.min_count = group.count;
+    group.min_count =
+        random_case_once_in(stream, 8) ? between(stream, 1, group.count) : group.count;
     return group;
 }
 

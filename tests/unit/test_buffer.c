@@ -118,7 +118,7 @@ static void test_scaled_reads_back(void **state)
             int64_t value = (int64_t)random_bits(&stream) >> random_below(&stream, 64);
             buffer_scaled(&buffer, value, scale);
             struct text printed = {buffer.bytes, buffer.length};
-            int64_t again;
+            int64_t again = 0;
             assert_true(text_to_scaled(printed, scale, &again));
             assert_int_equal(again, value);
             /* no zero is left behind the point */

@@ -39,6 +39,25 @@ static void setup(struct fixture *f, struct cluster *cluster, struct queue_table
     assert_non_null(f->sched);
 }
 
+/* A node of 4 large GPUs and one of 4 small ones. */
+static struct cluster *two_models(void)
+{
+    struct json_doc *doc;
+    struct error error =
+        json_doc_parse(&doc, "test",
+                       TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                            " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
+                            " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                            " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
+                       ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    assert_non_null(cluster);
+    json_doc_free(doc);
+    return cluster;
+}
+
 static void teardown(struct fixture *f)
 {
     sched_free(f->sched);
@@ -88,8 +107,7 @@ static size_t count_of(const struct fixture *f, enum decision_kind kind)
 #define PREEMPTING(order, blocking, quota, placement, min_runtime, attempts)                       \
     "{\"order\": [" order "], \"blocking\": \"" blocking "\", \"quota\": \"" quota                 \
     "\", \"placement\": \"" placement "\", \"preemption\": {\"policy\": \"checkpoint\", "          \
-                                      "\"grace_s\": 30, \"min_runtime_s\": " min_runtime           \
-    ", \"attempts_per_cycle\": " attempts "}}"
+    "\"grace_s\": 30, \"min_runtime_s\": " min_runtime ", \"attempts_per_cycle\": " attempts "}}"
 
 /* Spread puts a flat job's members on both nodes in turn: several pieces of one victim on one node. */
 static void test_victim_with_two_pieces_on_a_node(void **state)
@@ -218,10 +236,49 @@ static void test_wakes_for_the_rest(void **state)
     submit(&f, plain(3, 1, 3, 90), s(1));
     cycle(&f, s(1));
     assert_int_equal(count_of(&f, DECISION_EVICT), 1);
-    assert_int_equal(f.wake_at, s(1));
-    cycle(&f, s(1));
+    assert_true(f.wake_at <= s(1) + 1);
+    cycle(&f, s(1) + 1);
     assert_int_equal(count_of(&f, DECISION_EVICT), 1);
     assert_int_equal(f.wake_at, TIME_NEVER);
+    teardown(&f);
+}
+
+/* Two alike: the second is planned in the same cycle, or a cycle is asked for. */
+static void test_plans_for_two_alike(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, cluster_uniform_new(2, 4), queue_table_new(),
+          PREEMPTING("\"priority\"", "skip", "none", "best_fit", "0", "4"));
+    for (job_id id = 0; id < 2; id++)
+        submit(&f, plain(id, 1, 4, 10), 0);
+    cycle_and_start(&f, 0);
+    for (job_id id = 2; id < 4; id++)
+        submit(&f, plain(id, 1, 4, 90), s(1));
+    cycle(&f, s(1));
+    assert_true(count_of(&f, DECISION_EVICT) == 2 || f.wake_at <= s(1) + 1);
+    teardown(&f);
+}
+
+/* Memory of a GPU is a larger share on one model than on another: a victim that asks little on the large ones
+ * holds most of a small one. */
+static void test_plans_with_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, two_models(), queue_table_new(),
+          PREEMPTING("\"priority\"", "skip", "none", "first_fit", "0", "4"));
+    struct job firm = plain(0, 1, 4, 50);
+    firm.is_preemptible = false;
+    submit(&f, firm, 0); /* the large node */
+    struct job job = plain(1, 4, 0, 10);
+    job.first.request = (struct request){.gpu_memory_mib = 12 << 10};
+    submit(&f, job, 0); /* three quarters of each small one */
+    cycle_and_start(&f, 0);
+    assert_int_equal(count_of(&f, DECISION_START), 2);
+    submit(&f, plain(2, 1, 4, 90), s(1));
+    cycle_and_start(&f, s(1));
+    assert_int_equal(count_of(&f, DECISION_EVICT), 1);
     teardown(&f);
 }
 
@@ -312,21 +369,10 @@ static void test_groups_leave_each_other_room(void **state)
 {
     (void)state;
     struct fixture f;
-    struct json_doc *doc;
-    struct error error =
-        json_doc_parse(&doc, "test",
-                       TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4, "
-                            "\"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
-                            " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": "
-                            "\"t4-16gb\", \"node_name\": \"b%u\"}]}"),
-                       ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    setup(&f, cluster_read(&root, NULL), queue_table_new(), "{}");
-    json_doc_free(doc);
+    setup(&f, two_models(), queue_table_new(), "{}");
     struct job job = plain(0, 1, 4, 50);
     struct job_group second = job.first;
-    second.request.gpu_models = 1;
+    second.request.gpu_models = 1; /* the first node's */
     job.group_count = 2;
     job.more = &second;
     submit(&f, job, 0);
@@ -346,6 +392,8 @@ int main(void)
         cmocka_unit_test(test_plans_keep_limits),
         cmocka_unit_test(test_wakes_for_one_that_starts),
         cmocka_unit_test(test_wakes_for_the_rest),
+        cmocka_unit_test(test_plans_for_two_alike),
+        cmocka_unit_test(test_plans_with_memory),
         cmocka_unit_test(test_strict_goes_on_after_a_plan),
         cmocka_unit_test(test_strict_is_not_overtaken_by_plans),
         cmocka_unit_test(test_counts_held_jobs),
