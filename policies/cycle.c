@@ -20,7 +20,6 @@ static void decide_start(struct sched *sched, uint32_t slot, time_ns now)
     job->decided = now;
     sched->booked_running++;
     sched_list_running(sched, slot);
-    sched_note_victim(sched, slot);
 }
 
 static void tell_rejects(struct sched *sched)
@@ -84,8 +83,7 @@ static void start_claims(struct sched *sched, time_ns now)
             sched->claims[kept++] = slot;
             continue;
         }
-        sched->claimed_ask_milli -=
-            sched_shape(sched, &sched->jobs.jobs[slot])->charge[QUEUE_SUM_GPU];
+        sched->claimed_piece_milli -= sched_held_milli(&sched->jobs.jobs[slot]);
         decide_start(sched, slot, now);
     }
     sched->claim_count = kept;
@@ -141,8 +139,12 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
         reopen_shapes(sched);
     start_claims(sched, now);
     allocate(sched, now);
-    if (sched->policy.preemption->compare != NULL && sched->pending.job_count > 0)
-        *wake_at = eviction_cycle(sched, now);
+    if (sched->policy.preemption->compare != NULL && sched->pending.job_count > 0) {
+        if (eviction_cycle(sched, now))
+            allocate(sched,
+                     now); /* victims give headroom back, and the gainer holds up nobody any more */
+        *wake_at = eviction_wake(sched, now);
+    }
     *out = sched->decisions;
     return sched->decision_count;
 }

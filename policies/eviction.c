@@ -57,15 +57,12 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
     if (claim == CLAIM_PRIORITY &&
         (job->priority >= own->priority || pending_compare(&sched->pending, gainer, slot) >= 0))
         return false;
-    bool is_new = job->decided_cycle == sched->cycle;
-    if (job->state != SJOB_RUNNING && !is_new)
-        return false; /* it is told when it has started */
-    if (!is_new && now - job->decided >= guard->min_runtime)
-        return true;
     time_ns ripe_at = job->decided + guard->min_runtime;
-    if (ripe_at <= now)
-        ripe_at = now + 1; /* no job is a victim in the cycle that decided it */
-    if (ripe_at < sched->eviction.ripe_at)
+    if (job->state == SJOB_RUNNING && ripe_at <= now)
+        return true;
+    if (job->state == SJOB_STARTING && ripe_at <= now)
+        sched->eviction.saw_starting = true;
+    if ((ripe_at > now || job->decided_cycle == sched->cycle) && ripe_at < sched->eviction.ripe_at)
         sched->eviction.ripe_at = ripe_at;
     return false;
 }
@@ -351,15 +348,16 @@ static bool gainer_fits(struct sched *sched, uint32_t gainer)
     return fits;
 }
 
-/* All the victims and all that is free together: less than asked means no plan. */
-static bool could_suffice(const struct sched *sched, const struct shape *shape)
+/* All the victims and all that is free together: less than asked means no plan.  What memory asks differs by
+ * model: of that nothing is said. */
+static bool could_suffice(struct sched *sched, const struct shape *shape)
 {
     const struct ledger *ledger = sched->ledger;
     int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli -
                    ledger->coming_milli - ledger->claimed_milli;
     for (uint32_t v = 0; v < sched->eviction.victim_count; v++)
-        room += sched->eviction.victims[v].gpu_milli;
-    return room >= shape->charge[QUEUE_SUM_GPU];
+        room += sched_held_milli(job_of(sched, &sched->eviction.victims[v]));
+    return shape->groups[0].request.gpu_memory_mib != 0 || room >= shape->charge[QUEUE_SUM_GPU];
 }
 
 static bool grow_plan(struct sched *sched, uint32_t gainer)
@@ -421,6 +419,16 @@ static bool is_stable(struct sched *sched, uint32_t gainer)
     return true;
 }
 
+/* With the victims gone, does the gainer keep all limits of its queue?  Its lane may be closed for want of space
+ * only, and never have been asked. */
+static bool is_within_limits(struct sched *sched, uint32_t gainer)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct quota_policy *quota = sched->policy.quota;
+    return quota->forbids == NULL ||
+           quota->forbids(&sched->tree, own->queue, sched_shape(sched, own)->charge) == QUEUE_NONE;
+}
+
 static void book_victim(struct sched *sched, const struct victim *victim, job_id gainer)
 {
     struct sched_job *job = job_of(sched, victim);
@@ -445,7 +453,7 @@ static void book_gainer(struct sched *sched, uint32_t gainer)
     job->state = SJOB_CLAIMING;
     MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
     sched->claims[sched->claim_count++] = gainer;
-    sched->claimed_ask_milli += sched_shape(sched, job)->charge[QUEUE_SUM_GPU];
+    sched->claimed_piece_milli += sched_held_milli(job);
     struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
     decision->pieces = job->pieces;
     decision->piece_count = job->piece_count;
@@ -476,7 +484,8 @@ bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now)
     if (is_good) {
         trim_plan(sched, gainer);
         /* gainer_fits leaves the placement of the last trial; the one to book is that of the final set. */
-        is_good = is_stable(sched, gainer) && gainer_fits(sched, gainer);
+        is_good = is_stable(sched, gainer) && is_within_limits(sched, gainer) &&
+                  gainer_fits(sched, gainer);
     }
     ledger_rollback(sched->ledger, mark);
     unlink_pieces(sched);
@@ -493,24 +502,45 @@ static bool may_ask(const struct sched *sched, const struct lane *lane)
            shape->group_count == 1;
 }
 
-/* The lanes that may ask now; *wake_at: when the first of the others may, for ripe victims. */
-static void gather_lanes(struct sched *sched, time_ns now, time_ns *wake_at)
+/* When a plan for the lane may be tried; TIME_NEVER: not before something changes. */
+static time_ns due_at(const struct sched *sched, const struct lane *lane)
+{
+    if (lane->count == 0 || !may_ask(sched, lane))
+        return TIME_NEVER;
+    bool has_news = lane->awaits_start && lane->starts_seen != sched->starts;
+    return has_news || lane->retry_change <= sched->changes ? 0 : lane->ripe_at;
+}
+
+/* In a strict line only its first lane may go. */
+static bool is_in_turn(const struct sched *sched, uint32_t lane)
+{
+    return !sched->pending.is_strict ||
+           pending_first(&sched->pending, sched->pending.lanes[lane].line) == lane;
+}
+
+/* The lanes that may ask now and did not in this cycle. */
+static void gather_lanes(struct sched *sched, time_ns now)
 {
     struct eviction_scratch *scratch = &sched->eviction;
     scratch->lane_count = 0;
     for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
-        struct lane *lane = &sched->pending.lanes[l];
-        if (lane->count == 0 || !may_ask(sched, lane))
+        const struct lane *lane = &sched->pending.lanes[l];
+        if (due_at(sched, lane) > now || lane->tried_cycle == sched->cycle || !is_in_turn(sched, l))
             continue;
-        if (lane->planned_change < sched->start_change && sched->start_ripe_at < lane->ripe_at)
-            lane->ripe_at = sched->start_ripe_at; /* somebody new to evict by then */
-        if (lane->retry_change > sched->changes && lane->ripe_at > now) {
-            *wake_at = lane->ripe_at < *wake_at ? lane->ripe_at : *wake_at;
-            continue;
-        }
         MEM_GROW(scratch->lanes, scratch->lane_capacity, (size_t)scratch->lane_count + 1);
         scratch->lanes[scratch->lane_count++] = l;
     }
+}
+
+time_ns eviction_wake(const struct sched *sched, time_ns now)
+{
+    time_ns first = TIME_NEVER;
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
+        time_ns due = due_at(sched, &sched->pending.lanes[l]);
+        if (due < first && is_in_turn(sched, l))
+            first = due;
+    }
+    return first <= now ? now + 1 : first; /* those the budget left over go on in the next cycle */
 }
 
 /* Take the lane with the best head out of those gathered; LANE_NONE when there are no more. */
@@ -535,27 +565,30 @@ static void back_off(const struct sched *sched, struct lane *lane)
         lane->failed_plans++;
     lane->retry_change = sched->changes + (UINT64_C(1) << lane->failed_plans);
     lane->ripe_at = sched->eviction.ripe_at;
-    lane->planned_change = sched->changes;
+    lane->tried_cycle = sched->cycle;
+    lane->awaits_start = sched->eviction.saw_starting;
+    lane->starts_seen = sched->starts;
 }
 
-time_ns eviction_cycle(struct sched *sched, time_ns now)
+bool eviction_cycle(struct sched *sched, time_ns now)
 {
-    time_ns wake_at = TIME_NEVER;
-    gather_lanes(sched, now, &wake_at);
+    bool is_booked = false;
+    gather_lanes(sched, now);
     for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++) {
         uint32_t id = take_best_lane(sched);
         if (id == LANE_NONE)
             break;
         struct lane *lane = &sched->pending.lanes[id];
         sched->eviction.ripe_at = TIME_NEVER;
+        sched->eviction.saw_starting = false;
         lane->ripe_at = TIME_NEVER;
         if (eviction_plan(sched, id, now)) {
             lane->failed_plans = 0;
-            continue;
+            is_booked = true;
+            gather_lanes(sched, now); /* its next head, and whoever was behind it */
+        } else {
+            back_off(sched, lane);
         }
-        back_off(sched, lane);
-        wake_at = lane->ripe_at < wake_at ? lane->ripe_at : wake_at;
     }
-    /* Those that the budget left over go on in the next cycle, even if nothing is told until then. */
-    return sched->eviction.lane_count > 0 ? now + 1 : wake_at;
+    return is_booked;
 }

@@ -276,8 +276,9 @@ static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t 
     add_total(ledger, TOTAL_USED, (int64_t)before.free - after.free - coming - claimed);
     if (space->gpu_milli != GPU_MILLI)
         return;
-    if (move == MOVE_TAKE || move == MOVE_CLAIM) {
-        assert(move == MOVE_CLAIM || ledger->owner[gpu] == OWNER_NONE);
+    if (move == MOVE_TAKE || move == MOVE_CLAIM ||
+        move == MOVE_RESTORE) { /* restore: a claim may have been on it */
+        assert(move != MOVE_TAKE || ledger->owner[gpu] == OWNER_NONE);
         set_owner(ledger, gpu, space->owner);
     } else if ((move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM) &&
                ledger->owner[gpu] == space->owner) {

@@ -140,7 +140,7 @@ void pending_remove(struct pending *pending, uint32_t lane_id, uint32_t slot)
     assert(false && "the job does not wait in this lane");
 }
 
-uint32_t pending_next(const struct pending *pending, queue_id line_id)
+static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
 {
     const struct line *line = &pending->lines[line_id];
     uint32_t best = LANE_NONE;
@@ -149,12 +149,21 @@ uint32_t pending_next(const struct pending *pending, queue_id line_id)
     for (uint32_t i = 0; i < line->lane_count; i++) {
         uint32_t id = line->lanes[i];
         const struct lane *lane = &pending->lanes[id];
-        if (lane->count == 0 || (!pending->is_strict && pending_is_closed(pending, id)))
+        if (lane->count == 0 || (only_open && pending_is_closed(pending, id)))
             continue;
         if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
             best = id;
     }
-    if (best != LANE_NONE && pending_is_closed(pending, best))
-        return LANE_NONE;
     return best;
+}
+
+uint32_t pending_first(const struct pending *pending, queue_id line)
+{
+    return first_lane(pending, line, false);
+}
+
+uint32_t pending_next(const struct pending *pending, queue_id line)
+{
+    uint32_t best = first_lane(pending, line, !pending->is_strict);
+    return best != LANE_NONE && pending_is_closed(pending, best) ? LANE_NONE : best;
 }

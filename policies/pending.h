@@ -26,11 +26,13 @@ struct lane {
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
-    uint32_t failed_plans;   /* eviction plans in a row that came to nothing */
-    uint64_t retry_change;   /* no plan before so many state changes... */
-    time_ns ripe_at;         /* ...or before a victim that was too young may be taken; TIME_NEVER */
-    uint64_t planned_change; /* when the last plan came to nothing */
+    queue_id quota_block;  /* the queue whose limit closed it, or QUEUE_NONE */
+    uint32_t failed_plans; /* eviction plans in a row that came to nothing */
+    bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
+    uint64_t starts_seen;  /* sched->starts when that was */
+    uint64_t tried_cycle;  /* the last cycle in which a plan failed */
+    uint64_t retry_change; /* no plan before so many state changes... */
+    time_ns ripe_at;       /* ...or before a victim that was too young may be taken; TIME_NEVER */
 };
 
 struct line {
@@ -72,6 +74,9 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t lan
     const struct lane *l = &pending->lanes[lane];
     return l->quota_block != QUEUE_NONE || pending->shapes->shapes[l->shape].is_blocked;
 }
+
+/* The lane with the first head of the line, open or closed. */
+uint32_t pending_first(const struct pending *pending, queue_id line);
 
 /* The lane whose head is next in the line: of the open lanes, or, when blocking is strict, of all, and none
  * if that one is closed.  LANE_NONE if nothing can go. */

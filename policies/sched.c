@@ -38,6 +38,7 @@ void sched_free(struct sched *sched)
     shape_table_release(&sched->shapes);
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
+    ledger_free(sched->empty);
     for (size_t q = 0; q < sched->running_capacity; q++)
         mem_free(sched->running[q].slots);
     mem_free(sched->running);
@@ -112,15 +113,6 @@ void sched_charge(struct sched *sched, uint32_t slot, int sign)
         reopen_lanes(sched, job->queue);
 }
 
-void sched_note_victim(struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (!sched_shape(sched, job)->is_preemptible)
-        return;
-    sched->start_change = sched->changes;
-    sched->start_ripe_at = job->decided + sched->policy.preempt.min_runtime;
-}
-
 void sched_list_running(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -177,11 +169,25 @@ static void push_id(job_id **list, size_t *capacity, uint32_t *count, job_id id)
     (*list)[(*count)++] = id;
 }
 
+/* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
+static void prove_shape(struct sched *sched, struct shape *shape)
+{
+    if (sched->empty == NULL)
+        sched->empty = ledger_new(sched->cluster);
+    size_t mark = ledger_mark(sched->empty);
+    shape->never_fits |=
+        !placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
+    ledger_rollback(sched->empty, mark);
+    shape->is_proven = true;
+}
+
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
     (void)now;
     sched->changes++;
     uint32_t shape = shape_of(&sched->shapes, sched->cluster, job);
+    if (job->group_count > 1 && !sched->shapes.shapes[shape].is_proven)
+        prove_shape(sched, &sched->shapes.shapes[shape]);
     if (sched->shapes.shapes[shape].never_fits) {
         push_id(&sched->rejects, &sched->reject_capacity, &sched->reject_count, job->id);
         return;
@@ -199,6 +205,7 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
         own->state = SJOB_HELD;
     else
         sched_wait(sched, slot);
+    sched->held_count += job->is_held;
 }
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
@@ -208,6 +215,7 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
     if (slot == SLOT_NONE || sched->jobs.jobs[slot].state != SJOB_HELD)
         return;
     sched->changes++;
+    sched->held_count--;
     sched_wait(sched, slot);
 }
 
@@ -218,7 +226,7 @@ static void remove_claim(struct sched *sched, uint32_t slot)
         at++;
     for (sched->claim_count--; at < sched->claim_count; at++)
         sched->claims[at] = sched->claims[at + 1];
-    sched->claimed_ask_milli -= sched_shape(sched, &sched->jobs.jobs[slot])->charge[QUEUE_SUM_GPU];
+    sched->claimed_piece_milli -= sched_held_milli(&sched->jobs.jobs[slot]);
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)
@@ -236,10 +244,11 @@ void sched_drop_claim(struct sched *sched, uint32_t slot)
 static void free_space(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->state == SJOB_STARTING || job->state == SJOB_RUNNING)
+        sched_unlist_running(sched, slot);
     if (job->state == SJOB_EVICTING) {
         sched_move_pieces(sched, slot, ledger_arrive); /* uncharged when it was decided */
     } else {
-        sched_unlist_running(sched, slot);
         sched_move_pieces(sched, slot, ledger_give);
         sched_charge(sched, slot, -1);
         sched->booked_running--;
@@ -267,7 +276,9 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
         sched_drop_claim(sched, slot);
     if (sched->jobs.jobs[slot].state == SJOB_PENDING)
         sched_unwait(sched, slot);
-    else if (sched->jobs.jobs[slot].state != SJOB_HELD)
+    else if (sched->jobs.jobs[slot].state == SJOB_HELD)
+        sched->held_count--;
+    else
         return; /* it runs: its end is told by sched_job_ended */
     forget(sched, slot);
 }
@@ -279,10 +290,9 @@ void sched_job_started(struct sched *sched, job_id id, time_ns now)
     if (slot == SLOT_NONE || sched->jobs.jobs[slot].state != SJOB_STARTING)
         return;
     sched->changes++;
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    job->state = SJOB_RUNNING;
-    job->decision = 0;
-    sched_note_victim(sched, slot);
+    sched->starts++;
+    sched->jobs.jobs[slot].state = SJOB_RUNNING;
+    sched->jobs.jobs[slot].decision = 0;
 }
 
 static bool holds_space(const struct sched_job *job)
@@ -391,11 +401,11 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
     *counts = (struct sched_counts){
-        .pending_jobs = sched->pending.job_count + sched->claim_count,
+        .pending_jobs = sched->pending.job_count + sched->claim_count + sched->held_count,
         .reserved_jobs = sched->claim_count,
         .running_jobs = sched->booked_running,
         .used_gpu_milli = sched->ledger->used_milli,
-        .reserved_gpu_milli = sched->claimed_ask_milli - sched->ledger->claimed_milli,
+        .reserved_gpu_milli = sched->claimed_piece_milli - sched->ledger->claimed_milli,
         .releasing_gpu_milli = sched->ledger->coming_milli + sched->ledger->claimed_milli,
         .cycles = sched->cycle,
         .attempts = sched->attempts,

@@ -104,7 +104,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 
 /* What it counts, for reports and checks. */
 struct sched_counts {
-    uint32_t pending_jobs;  /* eligible and not started; reserved ones included, held ones not */
+    uint32_t pending_jobs;  /* not decided to start; reserved and held ones included */
     uint32_t reserved_jobs; /* those of them for which space is being freed */
     uint32_t running_jobs;  /* started or starting, not being evicted */
     int64_t

@@ -29,6 +29,7 @@ struct eviction_scratch {
     size_t lane_capacity;
     uint32_t lane_count;
     int64_t smallest_milli; /* the least that any victim holds */
+    bool saw_starting;      /* a victim was refused only because its START is not confirmed */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
 };
 
@@ -36,18 +37,19 @@ struct sched {
     const struct cluster *cluster;
     struct policy_config policy;
     struct ledger *ledger;
+    struct ledger *empty; /* of an empty cluster, to see what can ever fit; NULL until needed */
     struct queue_tree tree;
     struct shape_table shapes;
     struct job_table jobs;
     struct pending pending;
-    struct slot_list
-        *running; /* by queue_id: starting and running jobs that may be evicted, in no order */
+    struct slot_list *
+        running; /* by queue_id: SJOB_STARTING and SJOB_RUNNING jobs that may be evicted, in no order */
     size_t running_capacity;
     uint32_t *claims; /* slots in SJOB_CLAIMING, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
-    int64_t claimed_ask_milli; /* what they ask in all */
-    job_id *rejects;           /* to be told in the next cycle */
+    int64_t claimed_piece_milli; /* what their pieces take in all */
+    job_id *rejects;             /* to be told in the next cycle */
     size_t reject_capacity;
     uint32_t reject_count;
     job_id *releases; /* reservations given up, to be told in the next cycle */
@@ -59,8 +61,8 @@ struct sched {
     uint64_t decision_sequence;
     uint64_t cycle;
     uint64_t changes;        /* facts and decisions so far; what back-off counts */
-    uint64_t start_change;   /* when a job that may be evicted was last decided to start, ... */
-    time_ns start_ripe_at;   /* ...and from when it may be */
+    uint32_t held_count;     /* jobs in SJOB_HELD */
+    uint64_t starts;         /* confirmed */
     uint32_t booked_running; /* starting and running jobs */
     uint64_t attempts, plans;
     struct piece_list pieces; /* scratch of placement */
@@ -70,6 +72,15 @@ struct sched {
 static inline struct shape *sched_shape(struct sched *sched, const struct sched_job *job)
 {
     return &sched->shapes.shapes[job->shape];
+}
+
+/* Milli-GPUs of the job's pieces; what it asks may differ (memory on GPUs of several models). */
+static inline int64_t sched_held_milli(const struct sched_job *job)
+{
+    int64_t held = 0;
+    for (uint32_t i = 0; i < job->piece_count; i++)
+        held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
+    return held;
 }
 
 /* Append a decision about the job in `slot`; a START or EVICT becomes its open one. */
@@ -82,12 +93,9 @@ void sched_move_pieces(struct sched *sched, uint32_t slot, ledger_move_fn *move)
 /* Charge (sign 1) or uncharge (-1) the job to its queue. */
 void sched_charge(struct sched *sched, uint32_t slot, int sign);
 
-/* The job was decided to start, or leaves: it is, or is no longer, a possible victim. */
+/* The job runs, or does no more: it is, or is no longer, a possible victim. */
 void sched_list_running(struct sched *sched, uint32_t slot);
 void sched_unlist_running(struct sched *sched, uint32_t slot);
-
-/* Lanes whose plans came to nothing may try again when this job is ripe. */
-void sched_note_victim(struct sched *sched, uint32_t slot);
 
 /* Put the job into its lane, or take it out (it must be the head unless O(lane) is fine). */
 void sched_wait(struct sched *sched, uint32_t slot);
@@ -102,7 +110,10 @@ void sched_drop_claim(struct sched *sched, uint32_t slot);
 /* Try to make room for the head of `lane` by eviction.  True if a plan was booked. */
 bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now);
 
-/* The attempts of one cycle; returns when to try again for want of ripe victims. */
-time_ns eviction_cycle(struct sched *sched, time_ns now);
+/* The attempts of one cycle; true if a plan was booked. */
+bool eviction_cycle(struct sched *sched, time_ns now);
+
+/* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
+time_ns eviction_wake(const struct sched *sched, time_ns now);
 
 #endif

@@ -108,18 +108,39 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
     return lesser(count, type->gpu_count * (GPU_MILLI / share));
 }
 
+/* Members that the empty cluster holds. */
+static uint64_t room_for(const struct request *request, const struct cluster *cluster)
+{
+    uint64_t room = 0;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        room +=
+            (uint64_t)shape_members_per_node(request, cluster, t) * cluster->types[t].node_count;
+    return room;
+}
+
 /* Each group alone must fit the empty cluster: exact for one group, never too strict for several. */
 static bool can_never_fit(const struct shape *shape, const struct cluster *cluster)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++) {
-        uint64_t room = 0;
-        for (uint32_t t = 0; t < cluster->type_count; t++)
-            room += (uint64_t)shape_members_per_node(&shape->groups[g].request, cluster, t) *
-                    cluster->types[t].node_count;
-        if (room < shape->groups[g].count)
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (room_for(&shape->groups[g].request, cluster) < shape->groups[g].count)
             return true;
-    }
     return false;
+}
+
+/* Groups by how many times over the empty cluster holds them, the scarcest first. */
+static const uint16_t *placing_order(struct shape_table *table, const struct shape *shape,
+                                     const struct cluster *cluster)
+{
+    uint16_t *order = arena_alloc_array(&table->arena, shape->group_count, uint16_t);
+    uint64_t times[JOB_GROUPS_MAX];
+    for (uint16_t g = 0; g < shape->group_count; g++) {
+        times[g] = room_for(&shape->groups[g].request, cluster) / shape->groups[g].count;
+        uint32_t at = g;
+        for (; at > 0 && times[order[at - 1]] > times[g]; at--)
+            order[at] = order[at - 1];
+        order[at] = g;
+    }
+    return order;
 }
 
 static void add_charge(struct shape *shape, const struct cluster *cluster)
@@ -148,6 +169,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     *shape = (struct shape){
         .groups = groups, .group_count = job->group_count, .is_preemptible = job->is_preemptible};
     add_charge(shape, cluster);
+    shape->order = placing_order(table, shape, cluster);
     shape->never_fits = can_never_fit(shape, cluster);
     return table->count++;
 }

@@ -12,9 +12,11 @@
 
 struct shape {
     const struct job_group *groups; /* owned by the table */
+    const uint16_t *order;          /* of placing: the group with the least room to spare first */
     uint16_t group_count;
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
+    bool is_proven;  /* several groups: placed on the empty cluster once */
     bool
         is_blocked; /* the placement memo: it did not fit, and nothing it could use has grown since */
     uint32_t member_count;

@@ -122,7 +122,8 @@ static void append(struct piece_list *out, struct piece piece)
     if (out->count > 0) {
         struct piece *last = &out->pieces[out->count - 1];
         if (last->node == piece.node && last->group == piece.group &&
-            piece.gpu_milli == GPU_MILLI && last->gpu_milli == GPU_MILLI) {
+            piece.gpu_milli == GPU_MILLI && last->gpu_milli == GPU_MILLI &&
+            last->member_count < UINT16_MAX) {
             last->gpu_mask |= piece.gpu_mask;
             last->member_count++;
             return;
@@ -184,7 +185,8 @@ bool placement_place(const struct placement_policy *policy, struct ledger *ledge
     for (uint32_t g = 0; g < shape->group_count; g++)
         if (!may_fit(ledger, &shape->groups[g]))
             return false;
-    for (uint16_t g = 0; g < shape->group_count; g++) {
+    for (uint32_t i = 0; i < shape->group_count; i++) {
+        uint16_t g = shape->order[i];
         struct search search = {
             .policy = policy, .ledger = ledger, .request = &shape->groups[g].request};
         for (uint32_t m = 0; m < shape->groups[g].count; m++)

@@ -24,7 +24,10 @@ struct line {
 static const struct line lines[] = {
     {"strict fifo, load 0.70", {"workload.synth.load_whole_gpu=0.70"}, 1, "1500 / 900"},
     {"fifo that skips, load 0.95", {"policy.blocking=skip"}, 1, "1500 / 900"},
-    {"fifo that skips, load 1.10", {"policy.blocking=skip", "workload.synth.load_whole_gpu=1.1"}, 2, "1500 / 900"},
+    {"fifo that skips, load 1.10",
+     {"policy.blocking=skip", "workload.synth.load_whole_gpu=1.1"},
+     2,
+     "1500 / 900"},
 };
 
 struct figures {
@@ -55,7 +58,8 @@ static struct figures run(const struct line *line, const char *jobs, const char 
     for (size_t i = 0; i < line->set_count; i++)
         sets[count++] = line->sets[i];
     sets[count++] = jobs;
-    struct scenario_options options = {.path = "scenarios/bench.json", .sets = sets, .set_count = count};
+    struct scenario_options options = {
+        .path = "scenarios/bench.json", .sets = sets, .set_count = count};
     struct scenario scenario;
     struct job_source *source;
     struct engine_result result;
@@ -68,8 +72,12 @@ static struct figures run(const struct line *line, const char *jobs, const char 
         must(record_files_open(&files, folder, NULL));
         sinks[1] = record_files_sink(files);
     }
-    struct engine_config config = {.cluster = scenario.cluster, .source = source, .policy = &scenario.policy,
-                                   .world = scenario.world, .seed = scenario.seed, .sinks = sinks,
+    struct engine_config config = {.cluster = scenario.cluster,
+                                   .source = source,
+                                   .policy = &scenario.policy,
+                                   .world = scenario.world,
+                                   .seed = scenario.seed,
+                                   .sinks = sinks,
                                    .sink_count = folder != NULL ? 2 : 1};
     double start = now_s();
     must(engine_run(&config, &result));
@@ -84,7 +92,8 @@ static struct figures run(const struct line *line, const char *jobs, const char 
 }
 
 /* In a child, so that its peak memory can be told. */
-static struct figures measure(const struct line *line, uint64_t jobs, const char *folder, long *peak_mb)
+static struct figures measure(const struct line *line, uint64_t jobs, const char *folder,
+                              long *peak_mb)
 {
     int ends[2];
     char set[64];
@@ -102,7 +111,8 @@ static struct figures measure(const struct line *line, uint64_t jobs, const char
     close(ends[1]);
     ssize_t got = read(ends[0], &figures, sizeof figures);
     close(ends[0]);
-    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0 || got != sizeof figures)
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0 ||
+        got != sizeof figures)
         exit(5);
     *peak_mb = usage.ru_maxrss / 1024;
     return figures;
@@ -112,8 +122,9 @@ static void row(const struct line *line, uint64_t jobs, const char *folder)
 {
     long peak_mb;
     struct figures figures = measure(line, jobs, folder, &peak_mb);
-    printf("%-28s %9llu %-8s %10.0f %10.0f %8ld  %s\n", line->label, (unsigned long long)figures.jobs,
-           folder != NULL ? "files" : "none", (double)figures.jobs / figures.seconds / 1e3,
+    printf("%-28s %9llu %-8s %10.0f %10.0f %8ld  %s\n", line->label,
+           (unsigned long long)figures.jobs, folder != NULL ? "files" : "none",
+           (double)figures.jobs / figures.seconds / 1e3,
            (double)figures.events / figures.seconds / 1e3, peak_mb, line->promise);
     fflush(stdout);
 }
@@ -125,8 +136,8 @@ int main(void)
     char folder[] = "/tmp/windtunnel-bench-XXXXXX";
     if (mkdtemp(folder) == NULL)
         return 4;
-    printf("%-28s %9s %-8s %10s %10s %8s  %s\n", "500 x 8 GPUs, best fit", "jobs", "record", "k jobs/s", "k events/s",
-           "peak MB", "promise (none / files)");
+    printf("%-28s %9s %-8s %10s %10s %8s  %s\n", "500 x 8 GPUs, best fit", "jobs", "record",
+           "k jobs/s", "k events/s", "peak MB", "promise (none / files)");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (uint64_t jobs = 100000; jobs <= most; jobs *= 10) {
             row(&lines[i], jobs, NULL);

@@ -17,9 +17,10 @@ struct world {
     time_ns wake_at;
 };
 
-static const char policy_text[] = "{\"name\": \"test\", \"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\","
-                                  " \"quota\": \"none\", \"placement\": \"best_fit\","
-                                  " \"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 10, \"grace_s\": 30}}";
+static const char policy_text[] =
+    "{\"name\": \"test\", \"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\","
+    " \"quota\": \"none\", \"placement\": \"best_fit\","
+    " \"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 10, \"grace_s\": 30}}";
 
 static void open_world(struct world *world, uint32_t nodes, uint16_t gpus)
 {
@@ -44,7 +45,8 @@ static void close_world(struct world *world)
     cluster_free(world->cluster);
 }
 
-static void submit(struct world *world, job_id id, uint32_t count, uint16_t gpus, int32_t priority, time_ns now)
+static void submit(struct world *world, job_id id, uint32_t count, uint16_t gpus, int32_t priority,
+                   time_ns now)
 {
     struct job job = job_default();
     job.id = id;

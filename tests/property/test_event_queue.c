@@ -45,8 +45,10 @@ static void test_order(void **state)
             time_ns time = random_below(&stream, 50); /* many ties */
             enum event_kind kind = (enum event_kind)random_below(&stream, EVENT_TIMER + 1);
             event_queue_push(&queue, time, kind, step, step + 1);
-            naive.events[naive.count++] =
-                (struct event){.time = time, .order = (uint64_t)kind << 56, .subject = step, .generation = step + 1};
+            naive.events[naive.count++] = (struct event){.time = time,
+                                                         .order = (uint64_t)kind << 56,
+                                                         .subject = step,
+                                                         .generation = step + 1};
         } else {
             struct event got = event_queue_pop(&queue), want = naive_pop(&naive);
             assert_int_equal(got.subject, want.subject);

@@ -41,8 +41,8 @@ static void teardown(struct fixture *f)
     cluster_free(f->cluster);
 }
 
-static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_t deserved, int64_t limit,
-                    int64_t weight, int32_t priority)
+static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_t deserved,
+                    int64_t limit, int64_t weight, int32_t priority)
 {
     queue_id id = queue_table_add(f->table, text_of(name), parent);
     struct queue_spec *spec = &f->table->queues[id];
@@ -65,7 +65,8 @@ static void test_phases(void **state)
     (void)state;
     struct fixture f;
     setup(&f, 10);
-    queue_id a = add(&f, "a", 0, 2, -1, 3, 100), b = add(&f, "b", 0, 2, -1, 1, 100), c = add(&f, "c", 0, 3, -1, 1, 100);
+    queue_id a = add(&f, "a", 0, 2, -1, 3, 100), b = add(&f, "b", 0, 2, -1, 1, 100),
+             c = add(&f, "c", 0, 3, -1, 1, 100);
     ready(&f);
     queue_tree_demand(&f.tree, a, 20000);
     queue_tree_demand(&f.tree, b, 20000);
@@ -129,7 +130,8 @@ static void check_against_full(struct fixture *f)
         assert_int_equal(share(f, q), lazy[q]);
     for (queue_id p = 0; p < f->table->count; p++) {
         int64_t sum = 0, deserved = 0;
-        for (queue_id c = f->tree.queues[p].first_child; c != QUEUE_NONE; c = f->tree.queues[c].next_sibling) {
+        for (queue_id c = f->tree.queues[p].first_child; c != QUEUE_NONE;
+             c = f->tree.queues[c].next_sibling) {
             const struct queue_spec *spec = &f->table->queues[c];
             int64_t ask = f->tree.queues[c].demand_milli, limit = spec->limit_milli;
             int64_t could = limit != QUOTA_UNLIMITED && limit < ask ? limit : ask;
@@ -140,7 +142,8 @@ static void check_against_full(struct fixture *f)
             deserved += least;
         }
         if (f->tree.queues[p].first_child != QUEUE_NONE)
-            assert_true(sum <= lazy[p] || sum == deserved); /* no more than there is, but for promises */
+            assert_true(sum <= lazy[p] ||
+                        sum == deserved); /* no more than there is, but for promises */
     }
 }
 
@@ -158,8 +161,8 @@ static void test_lazy_equals_full(void **state)
             queue_id parent = random_below(&stream, i < 8 ? 1 : 9);
             snprintf(name, sizeof name, "q%d", i);
             add(&f, name, i < 8 ? 0 : parent, random_below(&stream, 12),
-                random_below(&stream, 4) == 0 ? (int64_t)random_below(&stream, 20) + 1 : -1, random_below(&stream, 4),
-                (int32_t)(100 + random_below(&stream, 2)));
+                random_below(&stream, 4) == 0 ? (int64_t)random_below(&stream, 20) + 1 : -1,
+                random_below(&stream, 4), (int32_t)(100 + random_below(&stream, 2)));
         }
         ready(&f);
         for (int step = 0; step < 300; step++) {

@@ -44,7 +44,9 @@ static void compare_with_twin(const struct ledger *ledger, const struct twin *tw
 
 static bool random_space(struct random_stream *stream, const struct twin *twin, struct space *space)
 {
-    *space = (struct space){.node = random_below(stream, NODES), .cpu_milli = random_below(stream, 4) * 500, .owner = 7};
+    *space = (struct space){.node = random_below(stream, NODES),
+                            .cpu_milli = random_below(stream, 4) * 500,
+                            .owner = 7};
     if (random_below(stream, 2)) {
         uint32_t gpu = random_below(stream, GPUS);
         space->gpu_mask = (uint16_t)(1u << gpu);
@@ -60,7 +62,8 @@ static bool random_space(struct random_stream *stream, const struct twin *twin, 
 
 static void random_move(struct random_stream *stream, struct ledger *ledger, struct twin *twin)
 {
-    struct booking *booking = twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
+    struct booking *booking =
+        twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
     uint32_t what = random_below(stream, 4);
     struct space space;
     if (what <= 1 && twin->count < BOOKED_MAX) {
