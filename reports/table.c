@@ -111,9 +111,9 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
     buffer_string(out, " simulated");
     buffer_string(out, dot(options));
     view_count(out, metrics_value(metrics, "jobs_submitted"));
-    buffer_string(out, " jobs\n");
+    buffer_string(out, facts->warmup > 0 ? " jobs counted\n" : " jobs\n");
     if (facts->warmup > 0) {
-        buffer_string(out, "measured after a warm-up of ");
+        buffer_string(out, "counted and measured after a warm-up of ");
         view_duration(out, time_to_seconds(facts->warmup));
         buffer_char(out, '\n');
     }

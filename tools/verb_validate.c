@@ -10,8 +10,9 @@ static void write_plan(struct buffer *out, const struct scenario *scenario,
     const struct cluster *cluster = scenario->cluster;
     const struct workload_facts *facts = job_source_facts(source);
     double span_s = time_to_seconds(seen->last_submit);
-    buffer_format(out, "cluster   %s: %u nodes, %u GPUs, %u node types\n", cluster->name,
-                  cluster->node_count, cluster->gpu_count, cluster->type_count);
+    buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name,
+                  cluster->node_count, cluster->type_count, cluster->type_count == 1 ? "" : "s",
+                  cluster->gpu_count);
     buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
                   scenario->workload.trace != NULL ? scenario->workload.trace : "synthesized",
                   (unsigned long long)seen->jobs, span_s / 86400,

@@ -205,18 +205,29 @@ static void test_wakes_for_one_that_starts(void **state)
     cycle_and_start(&f, s(300));
     assert_int_equal(count_of(&f, DECISION_EVICT), 2);
     teardown(&f);
+}
 
+/* Two possible victims are slow to start and are told to run at once: the one that is ripe first counts. */
+static void test_wakes_for_the_first_of_two_that_start(void **state)
+{
+    (void)state;
+    struct fixture f;
     setup(&f, cluster_uniform_new(1, 4), queue_table_new(),
-          PREEMPTING("\"fifo\"", "skip", "none", "best_fit", "100", "4"));
-    struct job gainer = plain(0, 1, 4, 90);
-    submit(&f, plain(2, 1, 3, 10), 0);
-    gainer.is_held = true;
-    submit(&f, gainer, 0);
-    cycle(&f, 0);                         /* job 2 is decided, and slow to start */
-    sched_job_released(f.sched, 0, s(1)); /* goes before it by its id */
-    cycle(&f, s(1));
+          PREEMPTING("\"priority\"", "skip", "none", "best_fit", "100", "4"));
+    submit(&f, plain(0, 1, 2, 10), 0);
+    cycle(&f, 0); /* ripe at 100 */
+    submit(&f, plain(1, 1, 2, 10), s(40));
+    cycle(&f, s(40)); /* ripe at 140 */
+    submit(&f, plain(2, 1, 1, 90), s(45));
+    cycle(&f, s(45));
+    for (job_id id = 3; id < 12; id++) { /* some plans that come to nothing, and others that wait */
+        submit(&f, plain(id, 1, 1, 50), s(45));
+        cycle(&f, s(45));
+    }
+    sched_job_started(f.sched, 0, s(50));
+    sched_job_started(f.sched, 1, s(50));
+    cycle(&f, s(50));
     assert_int_equal(f.wake_at, s(100));
-    sched_job_started(f.sched, 2, s(2)); /* nobody asks for a cycle at that */
     cycle(&f, s(100));
     assert_int_equal(count_of(&f, DECISION_EVICT), 1);
     teardown(&f);
@@ -343,6 +354,45 @@ static void test_counts_held_jobs(void **state)
     teardown(&f);
 }
 
+/* A node is cordoned, so the whole tree holds more than there is: that is nobody's loan to the root's own jobs. */
+static void test_root_takes_nothing_back(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct queue_table *queues = queue_table_new();
+    queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT);
+    queues->queues[a].deserved_milli = 8000;
+    setup(&f, cluster_uniform_new(2, 4), queues,
+          PREEMPTING("\"fifo\"", "skip", "fairshare", "best_fit", "0", "4"));
+    for (job_id id = 0; id < 2; id++) {
+        struct job job = plain(id, 1, 4, 50);
+        job.queue = a;
+        submit(&f, job, 0);
+    }
+    cycle_and_start(&f, 0);
+    assert_int_equal(count_of(&f, DECISION_START), 2);
+    sched_node_changed(f.sched, 1, NODE_CORDONED, s(1));
+    submit(&f, plain(2, 1, 4, 50), s(1)); /* in the root itself */
+    cycle(&f, s(1));
+    assert_int_equal(f.count, 0);
+    teardown(&f);
+}
+
+/* Nodes without GPUs have no model that a request for GPU memory could be measured by. */
+static void test_gpu_memory_without_gpus(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, cluster_uniform_new(2, 0), queue_table_new(), "{}");
+    struct job job = plain(0, 1, 0, 50);
+    job.first.request.gpu_memory_mib = 1024;
+    submit(&f, job, 0);
+    cycle(&f, 0);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.decisions[0].kind, DECISION_REJECT);
+    teardown(&f);
+}
+
 /* More CPU-only members on a node than 16 bits count. */
 static void test_many_members_on_a_node(void **state)
 {
@@ -391,12 +441,15 @@ int main(void)
         cmocka_unit_test(test_refused_eviction),
         cmocka_unit_test(test_plans_keep_limits),
         cmocka_unit_test(test_wakes_for_one_that_starts),
+        cmocka_unit_test(test_wakes_for_the_first_of_two_that_start),
         cmocka_unit_test(test_wakes_for_the_rest),
         cmocka_unit_test(test_plans_for_two_alike),
         cmocka_unit_test(test_plans_with_memory),
         cmocka_unit_test(test_strict_goes_on_after_a_plan),
         cmocka_unit_test(test_strict_is_not_overtaken_by_plans),
         cmocka_unit_test(test_counts_held_jobs),
+        cmocka_unit_test(test_root_takes_nothing_back),
+        cmocka_unit_test(test_gpu_memory_without_gpus),
         cmocka_unit_test(test_many_members_on_a_node),
         cmocka_unit_test(test_groups_leave_each_other_room),
     };
