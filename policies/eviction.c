@@ -34,7 +34,8 @@ static bool is_borrowed_from(struct sched *sched, queue_id gainer, queue_id vict
 {
     queue_id below_gainer, below_victim;
     queue_tree_below_common(&sched->tree, gainer, victim, &below_gainer, &below_victim);
-    return sched->policy.quota->is_borrowing(&sched->tree, below_victim);
+    return below_gainer != below_victim && /* one above the other: nobody lends to himself */
+           sched->policy.quota->is_borrowing(&sched->tree, below_victim);
 }
 
 /* Why jobs of a queue may be victims of the gainer, if at all. */
@@ -197,19 +198,20 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[NO
 {
     const struct eviction_scratch *scratch = &sched->eviction;
     uint32_t count = 0;
-    for (uint32_t l = scratch->first_on_node[node]; l != 0 && count < NODE_VICTIMS_MAX;
-         l = scratch->links[l - 1].next) {
+    for (uint32_t l = scratch->first_on_node[node]; l != 0; l = scratch->links[l - 1].next) {
         const struct victim *victim = &scratch->victims[scratch->links[l - 1].victim];
         if (victim->is_taken || victim->is_excluded)
             continue;
-        uint32_t at = count++;
-        for (; at > 0; at--) {
+        uint32_t at = count < NODE_VICTIMS_MAX ? count++ : NODE_VICTIMS_MAX;
+        for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
             const struct victim *before = &scratch->victims[scratch->links[links[at - 1]].victim];
             if (sched->policy.preemption->compare(before, victim) <= 0)
                 break;
-            links[at] = links[at - 1];
+            if (at < NODE_VICTIMS_MAX)
+                links[at] = links[at - 1];
         }
-        links[at] = l - 1;
+        if (at < NODE_VICTIMS_MAX)
+            links[at] = l - 1;
     }
     return count;
 }
@@ -261,6 +263,8 @@ static int64_t least_cost(const struct sched *sched, node_id node, const struct 
 {
     int64_t least = sched->eviction.smallest_milli;
     int64_t lacking = request->gpus - sched->ledger->index->free_count[node];
+    if (least < GPU_MILLI)
+        return least; /* a small share may be all that keeps a GPU from being whole */
     return lacking * GPU_MILLI > least ? lacking * GPU_MILLI : least;
 }
 
