@@ -10,28 +10,28 @@
 enum job_column {
     JOB_ID,
     JOB_NAME,
-    JOB_QUEUE,
-    JOB_USER,
-    JOB_CLASS,
-    JOB_PRIORITY,
-    JOB_GPUS,
-    JOB_MEMBERS,
-    JOB_MODEL,
     JOB_SUBMIT,
     JOB_ELIGIBLE,
     JOB_START,
     JOB_END,
+    JOB_RUN,
+    JOB_WORK,
+    JOB_WORK_ASKED,
+    JOB_GPUS,
+    JOB_SM_ACTIVE,
+    JOB_QUEUE,
+    JOB_USER,
+    JOB_CLASS,
+    JOB_PRIORITY,
+    JOB_MEMBERS,
+    JOB_MODEL,
     JOB_STATE,
     JOB_REASON,
     JOB_WAIT,
     JOB_WAIT_TOTAL,
-    JOB_RUN,
-    JOB_WORK,
-    JOB_WORK_ASKED,
     JOB_EVICTIONS,
     JOB_LOST,
     JOB_OVERHEAD,
-    JOB_SM_ACTIVE,
     JOB_IS_COUNTED
 };
 
@@ -41,11 +41,11 @@ enum attempt_column {
     ATTEMPT_NUMBER,
     ATTEMPT_START,
     ATTEMPT_END,
+    ATTEMPT_SAVED,
     ATTEMPT_GPUS,
     ATTEMPT_PLACEMENT,
     ATTEMPT_WHY,
     ATTEMPT_REASON,
-    ATTEMPT_SAVED,
     ATTEMPT_LOST
 };
 
@@ -155,12 +155,14 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
 
 static struct error read_job(struct reading *reading)
 {
-    static const unsigned text_columns[] = {JOB_NAME, JOB_USER};
     struct csv_rows *rows = reading->rows;
+    /* A name that is the number was left out. */
+    unsigned name_column = csv_text(rows, JOB_NAME).length > 0 ? JOB_NAME : JOB_ID;
+    const unsigned text_columns[] = {name_column, JOB_USER};
     struct job_row row;
     row_begin(reading, text_columns, 2);
     row.id = (job_id)csv_int(rows, JOB_ID, 0, JOB_NONE - 1);
-    row.name = row_text(reading, JOB_NAME);
+    row.name = row_text(reading, name_column);
     row.queue = queue_text(reading, JOB_QUEUE);
     row.user = row_text(reading, JOB_USER);
     row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);

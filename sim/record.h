@@ -7,8 +7,8 @@
  * Law: a job's row comes once, when nothing more can happen to it (or at the end of the run); its
  * attempts' rows come before it; samples come in order of time.  Rows are borrowed during the call.
  *
- * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below in this order, with the
- * names of record_job_columns etc.; times in seconds; amounts in GPUs.
+ * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
+ * record_job_columns etc.; times in seconds; amounts in GPUs; a name equal to the job's number is left out.
  */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H

@@ -80,23 +80,38 @@ static void job_times(struct line *line, const struct job_row *row)
     line_time(line, row->eligible);
     line_time(line, row->start);
     line_time(line, row->end);
-}
-
-static void job_amounts(struct line *line, const struct job_row *row)
-{
-    line_ns(line, row->wait);
-    line_ns(line, row->wait_total);
     line_ns(line, row->run);
     line_ns(line, row->work);
     line_ns(line, row->work_asked);
-    line_uint(line, row->evictions);
-    line_ns(line, row->lost_gpu_ns);
-    line_ns(line, row->overhead_gpu_ns);
+}
+
+static void job_gpus(struct line *line, const struct job_row *row)
+{
+    line_milli(line, row->gpu_milli);
     if (row->sm_active_milli == UINT16_MAX)
         *line->at++ = ',';
     else
         line_milli(line, row->sm_active_milli);
+}
+
+static void job_outcome(struct line *line, const struct job_row *row)
+{
+    field_word(line, job_end_names[row->state]);
+    field_reason(line, row->reason);
+    line_ns(line, row->wait);
+    line_ns(line, row->wait_total);
+    line_uint(line, row->evictions);
+    line_ns(line, row->lost_gpu_ns);
+    line_ns(line, row->overhead_gpu_ns);
     line_uint(line, row->is_counted);
+}
+
+/* The name is left out where it is the number just written. */
+static void job_name(struct line *line, struct text name, size_t number_length)
+{
+    bool is_number = name.length == number_length &&
+                     memcmp(line->at - number_length - 1, name.at, number_length) == 0;
+    field_text(line, is_number ? (struct text){"", 0} : name);
 }
 
 static struct error on_job(void *self, const struct job_row *row)
@@ -106,19 +121,18 @@ static struct error on_job(void *self, const struct job_row *row)
     struct text name = text_of(row->name), queue = text_of(row->queue), user = text_of(row->user);
     size_t room = text_room(name) + text_room(queue) + text_room(user) + files->model_room;
     struct line line = line_begin(buffer, JOB_FIELDS_MAX, room);
+    const char *start = line.at;
     line_uint(&line, row->id);
-    field_text(&line, name);
+    job_name(&line, name, (size_t)(line.at - start) - 1);
+    job_times(&line, row);
+    job_gpus(&line, row);
     field_text(&line, queue);
     field_text(&line, user);
     field_word(&line, job_class_names[row->class]);
     line_int(&line, row->priority);
-    line_milli(&line, row->gpu_milli);
     line_uint(&line, row->members);
     field_model(files, &line, row->model);
-    job_times(&line, row);
-    field_word(&line, job_end_names[row->state]);
-    field_reason(&line, row->reason);
-    job_amounts(&line, row);
+    job_outcome(&line, row);
     line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
 }
@@ -133,11 +147,11 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     line_uint(&line, row->attempt);
     line_ns(&line, row->start);
     line_ns(&line, row->end);
+    line_ns(&line, row->saved);
     line_milli(&line, row->gpu_milli);
     field_text(&line, placement);
     field_word(&line, attempt_end_names[row->why]);
     field_reason(&line, row->reason);
-    line_ns(&line, row->saved);
     line_ns(&line, row->lost);
     line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);
