@@ -9,8 +9,21 @@
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
+/* The middle of a job's line, from queue to reason: few of them are different in a run. */
+enum { MIDDLE_SLOTS = 64, MIDDLE_BYTES_MAX = 160, MIDDLE_NAME_MAX = 48 };
+
+struct middle {
+    char queue[MIDDLE_NAME_MAX], user[MIDDLE_NAME_MAX];
+    int32_t priority;
+    uint32_t members;
+    uint8_t class, model, state, reason;
+    size_t length; /* 0: none */
+    char text[MIDDLE_BYTES_MAX];
+};
+
 struct record_files {
     struct output *outputs[FILE_COUNT];
+    struct middle middles[MIDDLE_SLOTS];
     struct text models[UINT8_MAX]; /* names borrowed */
     size_t model_count, model_room;
 };
@@ -94,10 +107,66 @@ static void job_gpus(struct line *line, const struct job_row *row)
         line_milli(line, row->sm_active_milli);
 }
 
-static void job_outcome(struct line *line, const struct job_row *row)
+static void new_middle(const struct record_files *files, struct line *line,
+                       const struct job_row *row, struct text queue, struct text user)
 {
+    field_text(line, queue);
+    field_text(line, user);
+    field_word(line, job_class_names[row->class]);
+    line_int(line, row->priority);
+    line_uint(line, row->members);
+    field_model(files, line, row->model);
     field_word(line, job_end_names[row->state]);
     field_reason(line, row->reason);
+}
+
+/* Compared by content: what a row points to is its owner's. */
+static bool is_same_middle(const struct middle *middle, const struct job_row *row)
+{
+    return middle->length != 0 && middle->class == row->class &&
+           middle->priority == row->priority && middle->members == row->members &&
+           middle->model == row->model && middle->state == row->state &&
+           middle->reason == row->reason && strcmp(middle->queue, row->queue) == 0 &&
+           strcmp(middle->user, row->user) == 0;
+}
+
+static void keep_middle(struct middle *middle, const struct job_row *row, struct text queue,
+                        struct text user, struct text text)
+{
+    middle->length = 0;
+    if (text.length > MIDDLE_BYTES_MAX || queue.length >= MIDDLE_NAME_MAX ||
+        user.length >= MIDDLE_NAME_MAX)
+        return;
+    memcpy(middle->queue, row->queue, queue.length + 1);
+    memcpy(middle->user, row->user, user.length + 1);
+    memcpy(middle->text, text.at, text.length);
+    middle->priority = row->priority;
+    middle->members = row->members;
+    middle->class = row->class;
+    middle->model = row->model;
+    middle->state = row->state;
+    middle->reason = row->reason;
+    middle->length = text.length;
+}
+
+static void job_middle(struct record_files *files, struct line *line, const struct job_row *row,
+                       struct text queue, struct text user)
+{
+    size_t last = queue.length > 0 ? (unsigned char)queue.at[queue.length - 1] : 0;
+    struct middle *middle =
+        &files->middles[(last * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
+    if (is_same_middle(middle, row)) {
+        memcpy(line->at, middle->text, middle->length);
+        line->at += middle->length;
+        return;
+    }
+    const char *start = line->at;
+    new_middle(files, line, row, queue, user);
+    keep_middle(middle, row, queue, user, (struct text){start, (size_t)(line->at - start)});
+}
+
+static void job_outcome(struct line *line, const struct job_row *row)
+{
     line_ns(line, row->wait);
     line_ns(line, row->wait_total);
     line_uint(line, row->evictions);
@@ -126,12 +195,7 @@ static struct error on_job(void *self, const struct job_row *row)
     job_name(&line, name, (size_t)(line.at - start) - 1);
     job_times(&line, row);
     job_gpus(&line, row);
-    field_text(&line, queue);
-    field_text(&line, user);
-    field_word(&line, job_class_names[row->class]);
-    line_int(&line, row->priority);
-    line_uint(&line, row->members);
-    field_model(files, &line, row->model);
+    job_middle(files, &line, row, queue, user);
     job_outcome(&line, row);
     line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
