@@ -226,6 +226,13 @@ static double early_end(struct synth_stream *stream, struct job_truth *truth)
     return u / class->cancelled;
 }
 
+/* What leaves here is whole milliseconds: production traces record seconds, and finer digits only make records
+ * larger.  Arrivals are cut after they are added up, so that rates stay exact. */
+static time_ns whole_ms(time_ns time)
+{
+    return time - time % TIME_NS_PER_MS;
+}
+
 static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
@@ -234,7 +241,7 @@ static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
     double seconds = run_time_draw_s(&class->run_time, &stream->run_time);
     if (stream->has_early_end)
         seconds *= early_end(stream, truth);
-    truth->duration = time_from_seconds(seconds);
+    truth->duration = whole_ms(time_from_seconds(seconds));
     uint32_t choices = class->sm_active_high - class->sm_active_low + 1u;
     uint32_t above = choices > 1 ? random_below(&stream->activity, choices) : 0;
     truth->sm_active_milli = (uint16_t)(class->sm_active_low + above);
@@ -259,7 +266,7 @@ bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth)
     *job = stream->templates[alias_draw(&stream->sizes, &stream->size)];
     job->id = (job_id)synth->made_count;
     job->trace_id = (int64_t)synth->made_count;
-    job->submit = synth->next[index];
+    job->submit = whole_ms(synth->next[index]);
     job->queue = queue_draw(synth, stream);
     truth_draw(stream, truth);
     synth->made_count++;
