@@ -17,7 +17,8 @@
 #include <zstd.h>
 
 enum {
-    FLUSH_BYTES = 256 << 10,
+    FLUSH_BYTES =
+        32 << 10, /* what was just formatted is compressed while it is still in the nearest cache */
     TEMP_NAME_BYTES = 64,
     TEMP_ATTEMPTS_MAX = 1000, /* files of that name left behind by killed processes */
     ZSTD_LEVEL = 1,
