@@ -18,6 +18,12 @@ const char *reason_name(enum reason reason)
         [REASON_PREEMPTED] = "Preempted",
         [REASON_RECLAIMED] = "Reclaimed",
         [REASON_NODE_DOWN] = "NodeDown",
+        [REASON_DEPENDENCY] = "Dependency",
+        [REASON_DEPENDENCY_NEVER] = "DependencyNeverSatisfied",
+        [REASON_ARRAY_LIMIT] = "JobArrayTaskLimit",
+        [REASON_CONSOLIDATED] = "Consolidated",
+        [REASON_STALE_GANG] = "StaleGang",
+        [REASON_HEADROOM] = "Headroom",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

@@ -10,9 +10,9 @@ void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
     }
 }
 
-static int64_t ask_of(const struct pending *pending, uint32_t lane)
+static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
 {
-    return pending->shapes->shapes[pending->lanes[lane].shape].charge[QUEUE_SUM_GPU];
+    return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
 static uint32_t waiting_children(const struct queue_tree *tree, queue_id queue, queue_id *first)
@@ -35,8 +35,9 @@ static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pend
         return LANE_NONE;
     if (count == 1)
         return winner_of(tree, pending, child);
-    queue_tree_share(tree, child); /* divide now: it may make winners below stale */
-    struct contender best = {QUEUE_NONE, 0};
+    for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
+        queue_tree_share(tree, child, (enum resource)r); /* now: it may make winners below stale */
+    struct contender best = {QUEUE_NONE, NULL};
     uint32_t best_lane = LANE_NONE;
     for (; child != QUEUE_NONE; child = tree->queues[child].next_sibling) {
         uint32_t lane = winner_of(tree, pending, child);
@@ -72,4 +73,59 @@ uint32_t contest_next(struct queue_tree *tree, const struct pending *pending)
     if (tree->quota->is_flat)
         return pending_next(pending, QUEUE_ROOT);
     return winner_of(tree, pending, QUEUE_ROOT);
+}
+
+static uint32_t better_lane(const struct pending *pending, uint32_t a, uint32_t b)
+{
+    if (a == LANE_NONE)
+        return b;
+    return pending_compare(pending, pending_head(pending, a), pending_head(pending, b)) <= 0 ? a
+                                                                                             : b;
+}
+
+/* The best of the marked lanes in `queue` and below; best_of[queue] holds those of its own line. */
+static uint32_t best_below(struct queue_tree *tree, const struct pending *pending,
+                           const uint32_t best_of[], const uint32_t marked[], queue_id queue)
+{
+    if (best_of[queue] != LANE_NONE)
+        return best_of[queue]; /* a job of an inner queue goes before those below it */
+    struct contender best = {QUEUE_NONE, NULL};
+    uint32_t best_lane = LANE_NONE;
+    for (queue_id c = tree->queues[queue].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling) {
+        uint32_t lane = marked[c] == 0 ? LANE_NONE : best_below(tree, pending, best_of, marked, c);
+        if (lane == LANE_NONE)
+            continue;
+        struct contender contender = {c, ask_of(pending, lane)};
+        if (best_lane == LANE_NONE || tree->quota->compare(tree, contender, best) < 0) {
+            best = contender;
+            best_lane = lane;
+        }
+    }
+    return best_lane;
+}
+
+uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
+                      const uint32_t lanes[], uint32_t count)
+{
+    uint32_t best = LANE_NONE;
+    if (tree->quota->is_flat) {
+        for (uint32_t i = 0; i < count; i++)
+            best = better_lane(pending, best, lanes[i]);
+        return best;
+    }
+    uint32_t *best_of = mem_alloc(tree->count * sizeof *best_of);
+    uint32_t *marked = mem_zalloc(tree->count, sizeof *marked);
+    for (queue_id q = 0; q < tree->count; q++)
+        best_of[q] = LANE_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        queue_id line = pending->lanes[lanes[i]].line;
+        best_of[line] = better_lane(pending, best_of[line], lanes[i]);
+        for (queue_id q = line; q != QUEUE_NONE && marked[q] == 0; q = tree->queues[q].parent)
+            marked[q] = 1;
+    }
+    best = best_below(tree, pending, best_of, marked, QUEUE_ROOT);
+    mem_free(best_of);
+    mem_free(marked);
+    return best;
 }

@@ -13,6 +13,10 @@
 /* The lane whose head should be tried next, or LANE_NONE. */
 uint32_t contest_next(struct queue_tree *tree, const struct pending *pending);
 
+/* The lane, of those given, whose head goes first; LANE_NONE if none is given.  O(lanes + queues). */
+uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
+                      const uint32_t lanes[], uint32_t count);
+
 /* `delta` more jobs wait in the line of this queue. */
 void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta);
 

@@ -1,37 +1,63 @@
 /* The cycle: from what is known to decisions.
  *
+ *   what time alone changed: shares, ranks, reservations that ran out
  *   tell rejections and given-up reservations
  *   reopen what new free space may hold
  *   start reserved jobs whose space has come
- *   allocate: the contest names a lane, its head is placed or its lane is closed
- *   evict: for heads that did not fit, if the preemption policy knows how
+ *   the actions of the policy, in its order:
+ *     allocate       the contest names a lane, its head is placed or its lane is closed
+ *     consolidation, reclaim, preempt       plans for heads that did not fit (plan.c)
+ *     stale_gang     what is left of gangs below their minimum goes
+ *   after a plan: allocate again, for victims gave headroom back, and the gainer holds up nobody any more
  */
 #include <assert.h>
 
 #include "policies/sched_state.h"
 
-static void decide_start(struct sched *sched, uint32_t slot, time_ns now)
+/* Ranks are computed anew at their period, when jobs are about to be compared. */
+static void refresh_ranks(struct sched *sched)
+{
+    if ((sched->ranks_move || sched->needs_accounts) &&
+        sched->now - sched->ranked_at >= sched->policy.order_config.period)
+        sched_rank_all(sched);
+}
+
+/* Start the job's holdings of this phase, booked before. */
+static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase phase,
+                         enum source source)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
+    bool is_first = !job->is_booked;
     struct decision *decision = sched_decide(sched, DECISION_START, slot);
-    decision->pieces = job->pieces;
-    decision->piece_count = job->piece_count;
-    job->state = SJOB_STARTING;
-    job->decided = now;
-    sched->booked_running++;
-    sched_list_running(sched, slot);
+    struct holding *holdings = sched_job_holdings(job);
+    decision->is_partial = !is_first;
+    decision->source = source;
+    decision_id id = decision->id;
+    if (is_first)
+        job->decided = sched->now;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        if (holdings[i].phase != phase || holdings[i].decision != 0)
+            continue;
+        if (phase == HOLDING_CLAIMED)
+            sched->claimed_piece_milli -= piece_milli(&holdings[i].piece);
+        holdings[i].phase = HOLDING_STARTING;
+        holdings[i].decision = id;
+        sched_tell_piece(sched, &holdings[i].piece);
+    }
+    sched_settle(sched, slot);
 }
 
 static void tell_rejects(struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->reject_count; i++) {
-        MEM_GROW(sched->decisions, sched->decision_capacity, sched->decision_count + 1);
+        const struct refusal_note *note = &sched->rejects[i];
+        MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
         sched->decisions[sched->decision_count++] =
-            (struct decision){.id = ++sched->decision_sequence << 32 | sched->rejects[i],
+            (struct decision){.id = ++sched->decision_sequence << 32 | note->job,
                               .kind = DECISION_REJECT,
-                              .job = sched->rejects[i],
+                              .job = note->job,
                               .for_job = JOB_NONE,
-                              .reason = REASON_NEVER_FITS};
+                              .reason = note->reason};
     }
     sched->reject_count = 0;
 }
@@ -66,85 +92,213 @@ static bool has_all_its_space(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *shape = &sched->shapes.shapes[job->shape];
-    for (uint32_t i = 0; i < job->piece_count; i++) {
-        struct space space = placement_space(shape, &job->pieces[i], slot);
-        if (!ledger_is_there(sched->ledger, &space))
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        struct space space = placement_space(shape, &holding->piece, slot);
+        if (holding->phase == HOLDING_CLAIMED && !ledger_is_there(sched->ledger, &space))
             return false;
     }
     return true;
 }
 
-static void start_claims(struct sched *sched, time_ns now)
+static void expire_claims(struct sched *sched)
+{
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        uint32_t slot = sched->claims[c];
+        if (sched->now - sched->jobs.facts[slot].claimed_at >= sched->policy.reservation_expiry)
+            sched_drop_claim(sched, slot);
+    }
+}
+
+static void start_claims(struct sched *sched)
 {
     uint32_t kept = 0;
     for (uint32_t c = 0; c < sched->claim_count; c++) {
         uint32_t slot = sched->claims[c];
-        if (!has_all_its_space(sched, slot)) {
+        if (has_all_its_space(sched, slot))
+            decide_start(sched, slot, HOLDING_CLAIMED, sched->jobs.facts[slot].claim_source);
+        else
             sched->claims[kept++] = slot;
-            continue;
-        }
-        sched->claimed_piece_milli -= sched_held_milli(&sched->jobs.jobs[slot]);
-        decide_start(sched, slot, now);
     }
     sched->claim_count = kept;
 }
 
+static void close_lane(struct sched *sched, struct lane *lane, queue_id forbids)
+{
+    lane->quota_block = forbids;
+    sched->tree.queues[forbids].has_closed_lanes = true;
+    queue_tree_touch(&sched->tree, lane->line);
+}
+
+/* Place the chunk; in the ledger it stays taken when it fits. */
+static bool try_place(struct sched *sched, uint32_t slot, enum source *source)
+{
+    sched->attempts++;
+    struct free_space before = headroom_free(sched);
+    size_t mark = ledger_mark(sched->ledger);
+    bool fits = sched_place(sched, slot, &sched->pieces);
+    bool is_short = fits && headroom_is_used(sched, slot, before);
+    *source = is_short ? SOURCE_HEADROOM : SOURCE_FREE;
+    if (!fits || (is_short && !headroom_is_for(sched, slot))) {
+        ledger_rollback(sched->ledger, mark);
+        return false;
+    }
+    ledger_commit(sched->ledger, mark);
+    return true;
+}
+
 /* Try the head of the lane; close the lane if it cannot go. */
-static void try_head(struct sched *sched, uint32_t lane_id, time_ns now)
+static void try_head(struct sched *sched, uint32_t lane_id)
 {
     struct lane *lane = &sched->pending.lanes[lane_id];
     uint32_t slot = lane->heap[0].slot;
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
+    const struct shape *ask = sched_ask(sched, job);
     const struct quota_policy *quota = sched->policy.quota;
-    queue_id forbids = quota->forbids != NULL
-                           ? quota->forbids(&sched->tree, job->queue, shape->charge)
-                           : QUEUE_NONE;
+    enum source source;
+    queue_id forbids =
+        quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, ask->charge) : QUEUE_NONE;
     if (forbids != QUEUE_NONE) {
-        lane->quota_block = forbids;
-        sched->tree.queues[forbids].has_closed_lanes = true;
-        queue_tree_touch(&sched->tree, lane->line);
+        close_lane(sched, lane, forbids);
         return;
     }
-    sched->attempts++;
-    size_t mark = ledger_mark(sched->ledger);
-    if (!placement_place(sched->policy.placement, sched->ledger, shape, slot, &sched->pieces)) {
-        ledger_rollback(sched->ledger, mark);
-        sched_block_shape(sched, job->shape, true);
+    if (!try_place(sched, slot, &source)) {
+        if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
+            close_lane(sched, lane,
+                       job->queue); /* others of the shape may fit in other queues' places */
+        else
+            sched_block_shape(sched, job->ask, true);
         return;
     }
-    ledger_commit(sched->ledger, mark);
+    for (int k = 0; k < PLAN_KINDS_MAX; k++)
+        lane->memos[k].failed /= 2;
     sched_unwait(sched, slot);
-    sched_job_set_pieces(job, sched->pieces.pieces, sched->pieces.count);
-    sched_charge(sched, slot, 1);
-    lane->failed_plans = 0;
-    decide_start(sched, slot, now);
+    sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
+    decide_start(sched, slot, HOLDING_STARTING, source);
 }
 
-static void allocate(struct sched *sched, time_ns now)
+static void allocate_inference(struct sched *sched)
 {
+    for (uint32_t lane = pending_next_of_class(&sched->pending, JOB_INFERENCE); lane != LANE_NONE;
+         lane = pending_next_of_class(&sched->pending, JOB_INFERENCE))
+        try_head(sched, lane);
+}
+
+static void allocate(struct sched *sched)
+{
+    if (sched->policy.inference_first)
+        allocate_inference(sched);
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
          lane = contest_next(&sched->tree, &sched->pending))
-        try_head(sched, lane, now);
+        try_head(sched, lane);
+}
+
+/* All that the job holds in place goes. */
+static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
+    decision_id id = decision->id;
+    decision->reason = reason;
+    decision->grace = sched->policy.preempt.grace;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING) {
+            sched_tell_piece(sched, &sched_job_holding(job, i)->piece);
+            sched_let_leave(sched, slot, i, id);
+        }
+    sched_settle(sched, slot);
+}
+
+static bool is_stale(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->policy.stale_after == TIME_NEVER || job->state != SJOB_RUNNING ||
+        sched->now - sched->jobs.facts[slot].below_since < sched->policy.stale_after)
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++) /* what is on its way must arrive first */
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
+            return false;
+    return true;
+}
+
+static void evict_stale(struct sched *sched)
+{
+    for (uint32_t i = sched->below_count; i-- > 0;)
+        if (is_stale(sched, sched->below[i]))
+            evict_rest(sched, sched->below[i], REASON_STALE_GANG);
+}
+
+static void act(struct sched *sched)
+{
+    bool is_planned = false;
+    for (uint32_t a = 0; a < sched->policy.action_count; a++) {
+        enum action action = (enum action)sched->policy.actions[a];
+        if (action == ACTION_ALLOCATE)
+            allocate(sched);
+        else if (action == ACTION_STALE_GANG)
+            evict_stale(sched);
+        else if (sched->policy.preemption->evicts && sched->pending.job_count > 0)
+            is_planned |= plan_cycle(sched, action == ACTION_CONSOLIDATION ? PLAN_CONSOLIDATE
+                                            : action == ACTION_RECLAIM     ? PLAN_RECLAIM
+                                                                           : PLAN_PREEMPT);
+    }
+    if (sched->policy.preemption->evicts && headroom_is_kept(sched))
+        for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++)
+            if (!headroom_refill(sched))
+                break;
+    if (is_planned)
+        allocate(sched);
+}
+
+static time_ns earlier(time_ns a, time_ns b)
+{
+    return a < b ? a : b;
+}
+
+/* When a cycle is wanted though nothing is told. */
+static time_ns find_wake(const struct sched *sched)
+{
+    time_ns wake = TIME_NEVER;
+    if (sched->pending.job_count > 0) {
+        wake = sched->quota_at;
+        if (sched->ranks_move || sched->needs_accounts)
+            wake = earlier(wake, sched->ranked_at + sched->policy.order_config.period);
+        if (sched->policy.preemption->evicts)
+            wake = earlier(wake, plan_wake(sched));
+    }
+    for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++)
+        wake = earlier(wake,
+                       sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after);
+    for (uint32_t c = 0; c < sched->claim_count && sched->policy.reservation_expiry != TIME_NEVER;
+         c++)
+        wake = earlier(wake, sched->jobs.facts[sched->claims[c]].claimed_at +
+                                 sched->policy.reservation_expiry);
+    return wake <= sched->now ? sched->now + 1 : wake;
 }
 
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
+    sched_pass_time(sched, now);
     sched->cycle++;
     sched->decision_count = 0;
-    *wake_at = TIME_NEVER;
+    sched->told.count = 0;
+    sched->evicted_in_cycle = 0;
+    refresh_ranks(sched);
+    if (sched->policy.reservation_expiry != TIME_NEVER)
+        expire_claims(sched);
     tell_rejects(sched);
     tell_releases(sched);
     if (sched->pending.job_count > 0 || sched->shapes.blocked_count > 0)
         reopen_shapes(sched);
-    start_claims(sched, now);
-    allocate(sched, now);
-    if (sched->policy.preemption->compare != NULL && sched->pending.job_count > 0) {
-        if (eviction_cycle(sched, now))
-            allocate(sched,
-                     now); /* victims give headroom back, and the gainer holds up nobody any more */
-        *wake_at = eviction_wake(sched, now);
+    start_claims(sched);
+    act(sched);
+    const struct piece *piece = sched->told.pieces;
+    for (uint32_t i = 0; i < sched->decision_count; i++) {
+        sched->decisions[i].pieces = piece;
+        if (sched->decisions[i].piece_count > 0)
+            piece += sched->decisions[i].piece_count;
     }
+    *wake_at = find_wake(sched);
     *out = sched->decisions;
     return sched->decision_count;
 }

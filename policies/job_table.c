@@ -2,56 +2,66 @@
 
 #include <assert.h>
 
+static void release_job(struct sched_job *job)
+{
+    mem_free(job->more);
+    mem_free(job->held_more);
+}
+
 void job_table_release(struct job_table *table)
 {
     for (uint32_t s = 0; s < table->used; s++)
-        sched_job_clear_pieces(&table->jobs[s]);
+        if (table->jobs[s].state != SJOB_NONE)
+            release_job(&table->jobs[s]);
     mem_free(table->jobs);
+    mem_free(table->facts);
     mem_free(table->free_slots);
     mem_free(table->slot_of);
+    mem_free(table->ends);
     *table = (struct job_table){0};
 }
 
-/* `one` lives inside the job, so pointers to it must follow when the array moves. */
-static void grow_jobs(struct job_table *table)
+static uint32_t new_slot(struct job_table *table)
 {
-    const struct sched_job *before = table->jobs;
-    MEM_GROW(table->jobs, table->capacity, table->used + 1);
-    if (table->jobs == before)
-        return;
-    for (uint32_t s = 0; s < table->used; s++)
-        if (table->jobs[s].piece_count == 1)
-            table->jobs[s].pieces = &table->jobs[s].one;
+    if (table->free_count > 0)
+        return table->free_slots[--table->free_count];
+    if (table->used == table->capacity)
+        MEM_GROW(table->jobs, table->capacity, table->used + 1);
+    if (table->used == table->facts_capacity)
+        MEM_GROW(table->facts, table->facts_capacity, table->used + 1);
+    return table->used++;
 }
 
-uint32_t job_table_add(struct job_table *table, job_id id)
+void job_table_know(struct job_table *table, job_id id)
 {
-    uint32_t slot;
-    if (table->free_count > 0) {
-        slot = table->free_slots[--table->free_count];
-    } else {
-        if (table->used == table->capacity)
-            grow_jobs(table);
-        slot = table->used++;
-    }
-    if (id >= table->id_count) {
-        if (id >= table->slot_capacity)
-            MEM_GROW(table->slot_of, table->slot_capacity, (size_t)id + 1);
-        while (table->id_count <= id)
-            table->slot_of[table->id_count++] = SLOT_NONE;
-    }
+    if (id < table->id_count)
+        return;
+    if (id >= table->slot_capacity)
+        MEM_GROW(table->slot_of, table->slot_capacity, (size_t)id + 1);
+    if (id >= table->end_capacity)
+        MEM_GROW(table->ends, table->end_capacity, (size_t)id + 1);
+    while (table->id_count <= id)
+        table->slot_of[table->id_count++] = SLOT_NONE;
+}
+
+uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
+{
+    uint32_t slot = new_slot(table);
+    job_table_know(table, id);
     assert(table->slot_of[id] == SLOT_NONE);
     table->slot_of[id] = slot;
-    table->jobs[slot] = (struct sched_job){.id = id};
+    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX};
+    if (group_count > 1)
+        table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
     return slot;
 }
 
 void job_table_drop(struct job_table *table, uint32_t slot)
 {
     struct sched_job *job = &table->jobs[slot];
-    sched_job_clear_pieces(job);
+    release_job(job);
     table->slot_of[job->id] = SLOT_NONE;
-    job->state = SJOB_NONE;
+    *job = (struct sched_job){.state = SJOB_NONE};
     if (table->free_count == table->free_capacity)
         MEM_GROW(table->free_slots, table->free_capacity, table->free_count + 1);
     table->free_slots[table->free_count++] = slot;
@@ -62,21 +72,28 @@ uint32_t job_table_find(const struct job_table *table, job_id id)
     return id < table->id_count ? table->slot_of[id] : SLOT_NONE;
 }
 
-void sched_job_set_pieces(struct sched_job *job, const struct piece *pieces, uint32_t count)
+struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
+                               enum holding_phase phase, decision_id decision)
 {
-    sched_job_clear_pieces(job);
-    job->piece_count = count;
-    job->pieces = count == 1 ? &job->one : mem_alloc(count * sizeof *pieces);
-    for (uint32_t i = 0; i < count; i++)
-        job->pieces[i] = pieces[i];
+    struct holding holding = {*piece, (uint8_t)phase, decision};
+    if (job->holding_count > 0 || job->more != NULL) {
+        bool is_second = job->more == NULL;
+        if (job->holding_count >= job->holding_capacity)
+            MEM_GROW(job->more, job->holding_capacity, (size_t)job->holding_count + 1);
+        if (is_second)
+            job->more[0] = job->one;
+    }
+    struct holding *at = &sched_job_holdings(job)[job->holding_count++];
+    *at = holding;
+    return at;
 }
 
-void sched_job_clear_pieces(struct sched_job *job)
+void sched_job_unhold(struct sched_job *job, uint32_t index)
 {
-    if (job->piece_count > 1)
-        mem_free(job->pieces);
-    job->pieces = NULL;
-    job->piece_count = 0;
+    struct holding *holdings = sched_job_holdings(job);
+    assert(index < job->holding_count);
+    for (job->holding_count--; index < job->holding_count; index++)
+        holdings[index] = holdings[index + 1];
 }
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot)

@@ -1,43 +1,88 @@
 /* policies/job_table.h -- the jobs the scheduler knows, from submission to end, in reused slots.
  *
+ * What a job holds is a list of holdings, one per piece, each with a phase of its own: a job may run, grow and
+ * shrink at the same time.
+ *
  * Law: a slot belongs to one job from add to drop; ids are the world's and never reused, slots are.
- * Memory: a slot per job alive, 4 bytes per job ever submitted.
+ * Memory: a slot per job alive, 5 bytes per job ever submitted.
  */
 #ifndef POLICIES_JOB_TABLE_H
 #define POLICIES_JOB_TABLE_H
 
+#include "policies/order/order.h"
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 
 #define SLOT_NONE UINT32_MAX
 
 enum sched_job_state {
-    SJOB_NONE, /* the slot is free */
-    SJOB_HELD,
-    SJOB_PENDING,
-    SJOB_CLAIMING, /* its space is promised, some of it still being released */
-    SJOB_STARTING, /* START decided, not confirmed */
+    SJOB_NONE,     /* the slot is free */
+    SJOB_HELD,     /* by its submitter, a dependency or the limit of its array */
+    SJOB_PENDING,  /* holds nothing */
+    SJOB_CLAIMING, /* its first space is promised, some of it still being released */
+    SJOB_STARTING, /* START decided, nothing confirmed */
     SJOB_RUNNING,
-    SJOB_EVICTING, /* EVICT decided, not confirmed */
+    SJOB_EVICTING, /* all it holds is on its way out */
+};
+
+enum holding_phase {
+    HOLDING_CLAIMED,  /* promised; some of it may still be released by others */
+    HOLDING_STARTING, /* START decided */
+    HOLDING_RUNNING,
+    HOLDING_LEAVING, /* EVICT decided: not charged to the queue any more */
+};
+
+struct holding {
+    struct piece piece;
+    uint8_t phase;        /* enum holding_phase */
+    decision_id decision; /* the open one; 0: none */
 };
 
 struct sched_job {
     job_id id;
-    uint32_t shape;
+    uint32_t shape; /* of the whole job */
+    uint32_t ask;   /* of the chunk it waits for */
     queue_id queue;
-    uint32_t lane;
-    uint64_t rank[ORDER_CHAIN_MAX];
-    decision_id decision; /* the open one; 0: none */
-    time_ns decided;      /* when its last START was */
-    struct piece *pieces; /* its placement; points at `one` for a single piece */
-    struct piece one;
-    uint32_t piece_count;
+    uint32_t lane; /* where it waits; LANE_NONE (policies/pending.h): it does not */
     int32_t priority;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    time_ns decided;      /* when its first START was */
+    struct holding one;   /* the only holding, while `more` is NULL */
+    struct holding *more; /* all of them, else */
+    uint32_t holding_count;
+    size_t holding_capacity;
+    uint32_t held_one;   /* members held, those that leave not counted: of a job of one group, */
+    uint32_t *held_more; /* by group, else */
     uint32_t evictions;
     uint8_t state;  /* enum sched_job_state */
-    uint8_t reason; /* enum reason: why it waits */
+    uint8_t reason; /* enum reason: why it is SJOB_HELD */
+    uint8_t fill;   /* enum job_fill */
+    bool is_listed; /* among the possible victims */
+    bool is_booked; /* holds something that runs or starts */
+    bool is_below;  /* so, but less than its minimum */
     uint64_t decided_cycle;
     uint32_t list_position; /* in whichever list of its state it stands */
 };
+
+/* What is looked at seldom. */
+struct job_facts {
+    time_ns submit, limit, estimate, deadline;
+    struct checkpoint_plan checkpoint;
+    uint32_t user;
+    uint32_t array, array_max;
+    time_ns waiting_since; /* when it last came to wait */
+    time_ns below_since; /* since when it holds less than its minimum, but something; TIME_NEVER */
+    time_ns claimed_at;  /* when its space was promised */
+    time_ns saved_at;    /* the world said its work is safe; TIME_NEVER: it never did */
+    time_ns ran, attained_at; /* run time in all attempts, counted up to then */
+    int64_t attained_gpu_ns;  /* GPU time likewise */
+    int64_t rate_milli;       /* GPUs that count since then */
+    uint16_t after_left;      /* dependencies that are still open */
+    bool is_held;             /* by its submitter */
+    uint8_t claim_source;     /* enum source */
+};
+
+enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */
 
 struct slot_list { /* an unordered set of slots; never an order of decisions */
     uint32_t *slots;
@@ -46,25 +91,48 @@ struct slot_list { /* an unordered set of slots; never an order of decisions */
 };
 
 struct job_table {
-    struct sched_job *jobs; /* by slot */
-    size_t capacity;
+    struct sched_job *jobs;  /* by slot */
+    struct job_facts *facts; /* by slot */
+    size_t capacity, facts_capacity;
     uint32_t used; /* slots ever used */
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
     uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
+    uint8_t *ends; /* by job_id: enum ended */
+    size_t end_capacity;
     uint32_t id_count;
 };
 
 void job_table_release(struct job_table *table);
-uint32_t job_table_add(struct job_table *table, job_id id);        /* zeroed but for id */
-void job_table_drop(struct job_table *table, uint32_t slot);       /* its pieces too */
+uint32_t job_table_add(struct job_table *table, job_id id,
+                       uint32_t group_count);                      /* zeroed but for id, lane */
+void job_table_know(struct job_table *table, job_id id);           /* there is such a job */
+void job_table_drop(struct job_table *table, uint32_t slot);       /* its holdings too */
 uint32_t job_table_find(const struct job_table *table, job_id id); /* SLOT_NONE */
 
-void sched_job_set_pieces(struct sched_job *job, const struct piece *pieces,
-                          uint32_t count); /* copied */
-void sched_job_clear_pieces(struct sched_job *job);
+static inline struct holding *sched_job_holdings(struct sched_job *job)
+{
+    return job->more != NULL ? job->more : &job->one;
+}
+
+static inline const struct holding *sched_job_holding(const struct sched_job *job, uint32_t index)
+{
+    return job->more != NULL ? &job->more[index] : &job->one;
+}
+
+/* Members held, by group. */
+static inline uint32_t *sched_job_held(struct sched_job *job)
+{
+    return job->held_more != NULL ? job->held_more : &job->held_one;
+}
+
+/* Append a holding; the pointer is good until the next append. */
+struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
+                               enum holding_phase phase, decision_id decision);
+/* Remove the holding at `index`; the order of the others stays. */
+void sched_job_unhold(struct sched_job *job, uint32_t index);
 
 void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot);
 void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t slot);

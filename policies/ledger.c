@@ -3,11 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/hash.h"
-
 /* Which array a log entry restores; the upper bits of table_index. */
-enum table { TABLE_GPU, TABLE_OWNER, TABLE_NODE, TABLE_SUM, TABLE_TOTAL };
-enum { TABLE_SHIFT = 29 };
+enum table { TABLE_GPU, TABLE_OWNER, TABLE_NODE, TABLE_SUM, TABLE_TOTAL, TABLE_MIG };
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
 
 static int64_t *total_of(struct ledger *ledger, uint32_t which)
@@ -25,7 +22,7 @@ static void log_word(struct ledger *ledger, enum table table, uint32_t element, 
     if (ledger->log_count == ledger->log_capacity)
         MEM_GROW(ledger->log, ledger->log_capacity, ledger->log_count + 1);
     ledger->log[ledger->log_count++] =
-        (struct ledger_entry){((uint32_t)table << TABLE_SHIFT) | element, word, old};
+        (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
 }
 
 static uint64_t gpu_word(const struct gpu_cell *cell)
@@ -40,64 +37,51 @@ static uint32_t *node_words(struct ledger *ledger, node_id node)
     return (uint32_t *)&ledger->nodes[node];
 }
 
-struct ledger *ledger_new(const struct cluster *cluster)
-{
-    struct ledger *ledger = mem_zalloc(1, sizeof *ledger);
-    assert(cluster->gpu_count < 1u << TABLE_SHIFT && cluster->node_count < 1u << TABLE_SHIFT);
-    struct arena *arena = &ledger->arena;
-    ledger->cluster = cluster;
-    ledger->gpus = arena_alloc_array(arena, cluster->gpu_count, struct gpu_cell);
-    ledger->owner = arena_alloc_array(arena, cluster->gpu_count, uint32_t);
-    ledger->nodes = arena_alloc_array(arena, cluster->node_count, struct node_cell);
-    ledger->node_state = arena_alloc_array(arena, cluster->node_count, uint8_t);
-    ledger->node_version = arena_alloc_array(arena, cluster->node_count, uint32_t);
-    ledger->grown = arena_alloc_array(arena, cluster->node_count, node_id);
-    ledger->is_grown = arena_alloc_array(arena, cluster->node_count, uint8_t);
-    for (gpu_id g = 0; g < cluster->gpu_count; g++) {
-        ledger->gpus[g].free = GPU_MILLI;
-        ledger->owner[g] = OWNER_NONE;
-    }
-    for (node_id n = 0; n < cluster->node_count; n++) {
-        const struct node_type *type = cluster_node_type(cluster, n);
-        ledger->nodes[n].cpu_free = type->cpu_milli;
-        ledger->nodes[n].memory_free = type->memory_mib;
-    }
-    ledger->index = node_index_new(cluster);
-    return ledger;
-}
-
-void ledger_free(struct ledger *ledger)
-{
-    if (ledger == NULL)
-        return;
-    node_index_free(ledger->index);
-    mem_free(ledger->sums);
-    mem_free(ledger->parent);
-    mem_free(ledger->log);
-    arena_release(&ledger->arena);
-    mem_free(ledger);
-}
-
-void ledger_queues(struct ledger *ledger, const struct queue_table *queues)
-{
-    size_t capacity = ledger->queue_capacity;
-    MEM_GROW(ledger->sums, capacity, queues->count);
-    MEM_GROW(ledger->parent, ledger->queue_capacity, queues->count);
-    for (queue_id q = ledger->queue_count; q < queues->count; q++)
-        ledger->parent[q] = queues->queues[q].parent;
-    ledger->queue_count = queues->count;
-}
-
 size_t ledger_mark(struct ledger *ledger)
 {
     ledger->mark_depth++;
     return ledger->log_count;
 }
 
+static struct mig_free mig_free_of(const struct ledger *ledger, gpu_id gpu)
+{
+    return (struct mig_free){ledger->migs[gpu].free,
+                             (uint8_t)(ledger->gpus[gpu].free / MIG_SLICE_MILLI)};
+}
+
+static uint32_t mig_word(const struct mig_cell *cell)
+{
+    return cell->free | (uint32_t)cell->coming << 8 | (uint32_t)cell->claimed << 16;
+}
+
+/* The cells of a partitioned GPU change together, and are logged in one entry. */
+static void set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell)
+{
+    node_id node = ledger->index->gpu_node[gpu];
+    struct mig_free before = mig_free_of(ledger, gpu);
+    log_word(ledger, TABLE_MIG, gpu, mig_word(&ledger->migs[gpu]), gpu_word(&ledger->gpus[gpu]));
+    ledger->migs[gpu] = mig;
+    ledger->gpus[gpu] = cell;
+    node_index_change_mig(ledger->index, node, gpu - ledger->cluster->nodes[node].first_gpu, before,
+                          mig_free_of(ledger, gpu));
+}
+
+static void undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry)
+{
+    node_id node = ledger->index->gpu_node[gpu];
+    struct mig_free before = mig_free_of(ledger, gpu);
+    ledger->migs[gpu] = (struct mig_cell){(uint8_t)entry->word, (uint8_t)(entry->word >> 8),
+                                          (uint8_t)(entry->word >> 16)};
+    memcpy(&ledger->gpus[gpu], &entry->old, sizeof entry->old);
+    node_index_change_mig(ledger->index, node, gpu - ledger->cluster->nodes[node].first_gpu, before,
+                          mig_free_of(ledger, gpu));
+    ledger->node_version[node]++;
+}
+
 static void undo(struct ledger *ledger, const struct ledger_entry *entry)
 {
-    uint32_t element = entry->table_index & ((1u << TABLE_SHIFT) - 1);
-    switch ((enum table)(entry->table_index >> TABLE_SHIFT)) {
+    uint32_t element = entry->table_index & ((1u << LEDGER_TABLE_SHIFT) - 1);
+    switch ((enum table)(entry->table_index >> LEDGER_TABLE_SHIFT)) {
     case TABLE_GPU: {
         uint16_t before = ledger->gpus[element].free;
         memcpy(&ledger->gpus[element], &entry->old, sizeof entry->old);
@@ -118,6 +102,9 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         break;
     case TABLE_TOTAL:
         *total_of(ledger, entry->word) = (int64_t)entry->old;
+        break;
+    case TABLE_MIG:
+        undo_mig(ledger, element, entry);
         break;
     }
 }
@@ -257,6 +244,44 @@ static int holders_delta(enum move move)
     }
 }
 
+static void add_totals(struct ledger *ledger, const struct split *before, const struct split *after)
+{
+    int64_t coming = (int64_t)after->coming - before->coming;
+    int64_t claimed = (int64_t)after->claimed - before->claimed;
+    add_total(ledger, TOTAL_COMING, coming);
+    add_total(ledger, TOTAL_CLAIMED, claimed);
+    add_total(ledger, TOTAL_USED, (int64_t)before->free - after->free - coming - claimed);
+}
+
+static uint8_t with_bit(uint8_t bits, uint8_t bit, bool is_set)
+{
+    return (uint8_t)(is_set ? bits | bit : bits & ~bit);
+}
+
+/* An instance moves as a whole. */
+static void move_mig(struct ledger *ledger, const struct space *space, enum move move)
+{
+    gpu_id gpu =
+        ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
+    struct mig_cell mig = ledger->migs[gpu];
+    struct gpu_cell cell = ledger->gpus[gpu];
+    uint8_t bit = (uint8_t)(1u << space->mig_start);
+    uint32_t milli = space->gpu_milli;
+    struct split before = {mig.free & bit ? milli : 0, mig.coming & bit ? milli : 0,
+                           mig.claimed & bit ? milli : 0};
+    struct split after = moved(before, move, milli);
+    assert(after.free + after.coming + after.claimed <= milli);
+    mig.free = with_bit(mig.free, bit, after.free != 0);
+    mig.coming = with_bit(mig.coming, bit, after.coming != 0);
+    mig.claimed = with_bit(mig.claimed, bit, after.claimed != 0);
+    cell.free = (uint16_t)(cell.free + after.free - before.free);
+    cell.coming = (uint16_t)(cell.coming + after.coming - before.coming);
+    cell.claimed = (uint16_t)(cell.claimed + after.claimed - before.claimed);
+    cell.holders = (uint16_t)(cell.holders + holders_delta(move));
+    set_mig(ledger, gpu, mig, cell);
+    add_totals(ledger, &before, &after);
+}
+
 static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t gpu_index,
                      enum move move)
 {
@@ -269,11 +294,7 @@ static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t 
     cell.claimed = (uint16_t)after.claimed;
     cell.holders = (uint16_t)(cell.holders + holders_delta(move));
     set_gpu(ledger, space->node, gpu_index, cell);
-    int64_t coming = (int64_t)after.coming - before.coming;
-    int64_t claimed = (int64_t)after.claimed - before.claimed;
-    add_total(ledger, TOTAL_COMING, coming);
-    add_total(ledger, TOTAL_CLAIMED, claimed);
-    add_total(ledger, TOTAL_USED, (int64_t)before.free - after.free - coming - claimed);
+    add_totals(ledger, &before, &after);
     if (space->gpu_milli != GPU_MILLI)
         return;
     if (move == MOVE_TAKE || move == MOVE_CLAIM ||
@@ -306,29 +327,35 @@ static void move_whole(struct ledger *ledger, const struct space *space, bool is
     add_total(ledger, TOTAL_USED, (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI);
 }
 
-static void move_node(struct ledger *ledger, node_id node, uint32_t first_word, uint32_t amount,
-                      enum move move)
+enum node_resource { NODE_CPU, NODE_MEMORY, NODE_TASKS, NODE_RESOURCES }; /* of struct node_cell */
+
+static void move_node(struct ledger *ledger, node_id node, enum node_resource resource,
+                      uint32_t amount, enum move move)
 {
     if (amount == 0)
         return;
     uint32_t *words = node_words(ledger, node);
-    struct split after =
-        moved((struct split){words[first_word], words[first_word + 2], words[first_word + 4]}, move,
-              amount);
-    set_node_word(ledger, node, first_word, after.free);
-    set_node_word(ledger, node, first_word + 2, after.coming);
-    set_node_word(ledger, node, first_word + 4, after.claimed);
+    struct split after = moved((struct split){words[resource], words[NODE_RESOURCES + resource],
+                                              words[2 * NODE_RESOURCES + resource]},
+                               move, amount);
+    set_node_word(ledger, node, resource, after.free);
+    set_node_word(ledger, node, NODE_RESOURCES + resource, after.coming);
+    set_node_word(ledger, node, 2 * NODE_RESOURCES + resource, after.claimed);
 }
 
 static void move_space(struct ledger *ledger, const struct space *space, enum move move)
 {
-    if (space->gpu_milli == GPU_MILLI && (move == MOVE_TAKE || move == MOVE_GIVE))
+    if (space->mig != 0)
+        move_mig(ledger, space, move);
+    else if (space->gpu_milli == GPU_MILLI && (move == MOVE_TAKE || move == MOVE_GIVE))
         move_whole(ledger, space, move == MOVE_TAKE);
     else
         for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1)
             move_gpu(ledger, space, (uint32_t)__builtin_ctz(mask), move);
-    move_node(ledger, space->node, 0, space->cpu_milli, move);
-    move_node(ledger, space->node, 1, space->memory_mib, move);
+    move_node(ledger, space->node, NODE_CPU, space->cpu_milli, move);
+    move_node(ledger, space->node, NODE_MEMORY, space->memory_mib, move);
+    if (ledger->limits_tasks)
+        move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
     ledger->node_version[space->node]++;
     if (move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM)
         note_growth(ledger, space->node);
@@ -372,11 +399,67 @@ void ledger_unclaim(struct ledger *ledger, const struct space *space)
 bool ledger_is_there(const struct ledger *ledger, const struct space *space)
 {
     gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
-    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1)
-        if (ledger->gpus[first + (uint32_t)__builtin_ctz(mask)].claimed != 0)
+    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
+        gpu_id gpu = first + (uint32_t)__builtin_ctz(mask);
+        if (space->mig != 0 ? ledger->migs[gpu].claimed >> space->mig_start & 1
+                            : ledger->gpus[gpu].claimed != 0)
             return false;
+    }
     const struct node_cell *cell = &ledger->nodes[space->node];
-    return cell->cpu_claimed == 0 && cell->memory_claimed == 0;
+    return cell->cpu_claimed == 0 && cell->memory_claimed == 0 && cell->tasks_claimed == 0;
+}
+
+uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index,
+                          enum mig_profile_id profile)
+{
+    if (!ledger_has_layout(ledger, node, gpu_index))
+        return 0;
+    return gpu_layout_starts(&cluster_node_type(ledger->cluster, node)->layouts[gpu_index],
+                             ledger->migs[ledger->cluster->nodes[node].first_gpu + gpu_index].free,
+                             profile);
+}
+
+/* All that is coming on this node is free. */
+static bool foresee_node(struct ledger *ledger, node_id node)
+{
+    bool has_any = false;
+    gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++) {
+        struct gpu_cell cell = ledger->gpus[first + i];
+        if (cell.coming == 0)
+            continue;
+        has_any = true;
+        add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
+        cell.free = (uint16_t)(cell.free + cell.coming);
+        cell.coming = 0;
+        if (cell.free == GPU_MILLI && ledger->owner[first + i] != OWNER_NONE)
+            set_owner(ledger, first + i, OWNER_NONE);
+        if (ledger_has_layout(ledger, node, i)) {
+            struct mig_cell mig = ledger->migs[first + i];
+            mig.free |= mig.coming;
+            mig.coming = 0;
+            set_mig(ledger, first + i, mig, cell);
+        } else {
+            set_gpu(ledger, node, i, cell);
+        }
+    }
+    uint32_t *words = node_words(ledger, node);
+    for (uint32_t w = 0; w < NODE_RESOURCES; w++) {
+        has_any |= words[NODE_RESOURCES + w] != 0;
+        set_node_word(ledger, node, w, words[w] + words[NODE_RESOURCES + w]);
+        set_node_word(ledger, node, NODE_RESOURCES + w, 0);
+    }
+    return has_any;
+}
+
+bool ledger_foresee(struct ledger *ledger)
+{
+    bool has_any = false;
+    assert(ledger->mark_depth > 0);
+    for (node_id node = 0; node < ledger->cluster->node_count; node++)
+        if (ledger->node_state[node] == NODE_UP)
+            has_any |= foresee_node(ledger, node);
+    return has_any;
 }
 
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT])
@@ -390,20 +473,36 @@ void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[
         }
 }
 
+void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign)
+{
+    struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[piece->node].first_gpu];
+    assert(ledger->mark_depth == 0);
+    for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+        struct gpu_keep *keep = &keeps[__builtin_ctz(mask)];
+        keep->firm_holders = (uint16_t)(keep->firm_holders + sign);
+        if (sign > 0)
+            keep->holder = queue;
+    }
+}
+
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
 {
     assert(ledger->mark_depth == 0);
     uint16_t free_milli[NODE_GPUS_MAX] = {0};
+    struct mig_free mig[NODE_GPUS_MAX] = {{0}};
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++) {
         free_milli[i] = ledger->gpus[first + i].free;
+        if (ledger->migs != NULL)
+            mig[i] = mig_free_of(ledger, first + i);
+    }
     ledger->node_state[node] = (uint8_t)state;
     ledger->node_version[node]++;
     if (state == NODE_UP) {
-        node_index_list(ledger->index, node, free_milli);
+        node_index_list(ledger->index, node, free_milli, mig);
         note_growth(ledger, node);
     } else {
-        node_index_unlist(ledger->index, node, free_milli);
+        node_index_unlist(ledger->index, node, free_milli, mig);
     }
 }
 
@@ -415,64 +514,4 @@ uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes)
     ledger->grown_count = 0;
     *nodes = ledger->grown;
     return count;
-}
-
-uint64_t ledger_hash(const struct ledger *ledger)
-{
-    const struct cluster *cluster = ledger->cluster;
-    uint64_t hash = hash_bytes(ledger->gpus, cluster->gpu_count * sizeof *ledger->gpus, 1);
-    hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
-    hash = hash_bytes(ledger->nodes, cluster->node_count * sizeof *ledger->nodes, hash);
-    hash = hash_bytes(ledger->node_state, cluster->node_count, hash);
-    hash = hash_bytes(ledger->sums, ledger->queue_count * sizeof *ledger->sums, hash);
-    for (node_id n = 0; n < cluster->node_count; n++)
-        hash = hash_mix(hash, ledger->index->free_mask[n]);
-    return hash;
-}
-
-static const char *check_node(const struct ledger *ledger, node_id node, int64_t totals[3])
-{
-    const struct node *entry = &ledger->cluster->nodes[node];
-    const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    const struct type_index *index = &ledger->index->types[entry->type];
-    bool is_up = ledger->node_state[node] == NODE_UP;
-    uint16_t mask = 0;
-    for (uint32_t i = 0; i < type->gpu_count; i++) {
-        const struct gpu_cell *cell = &ledger->gpus[entry->first_gpu + i];
-        if (cell->free + cell->coming + cell->claimed > GPU_MILLI)
-            return "a GPU's free, coming and claimed shares exceed the whole";
-        if (cell->free == GPU_MILLI && ledger->owner[entry->first_gpu + i] != OWNER_NONE)
-            return "a free GPU has an owner";
-        totals[TOTAL_USED] += GPU_MILLI - cell->free - cell->coming - cell->claimed;
-        totals[TOTAL_COMING] += cell->coming;
-        totals[TOTAL_CLAIMED] += cell->claimed;
-        if (cell->free == GPU_MILLI)
-            mask |= (uint16_t)(1u << i);
-        else if (is_up && cell->free > 0 &&
-                 (index->shared[cell->free] == NULL ||
-                  !bits_test(index->shared[cell->free], entry->first_gpu + i)))
-            return "a shared GPU is missing from the node index";
-    }
-    const struct node_cell *cell = &ledger->nodes[node];
-    if ((uint64_t)cell->cpu_free + cell->cpu_coming + cell->cpu_claimed > type->cpu_milli ||
-        (uint64_t)cell->memory_free + cell->memory_coming + cell->memory_claimed > type->memory_mib)
-        return "a node's free CPU or memory exceeds what it has";
-    if (is_up && (ledger->index->free_mask[node] != mask ||
-                  !bits_test(&index->whole[__builtin_popcount(mask)], node)))
-        return "a node stands in the wrong bucket of the node index";
-    return NULL;
-}
-
-const char *ledger_check(const struct ledger *ledger)
-{
-    int64_t totals[3] = {0, 0, 0};
-    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const char *broken = check_node(ledger, n, totals);
-        if (broken != NULL)
-            return broken;
-    }
-    if (totals[TOTAL_USED] != ledger->used_milli || totals[TOTAL_COMING] != ledger->coming_milli ||
-        totals[TOTAL_CLAIMED] != ledger->claimed_milli)
-        return "the sums over GPUs differ from the totals kept";
-    return NULL;
 }

@@ -27,31 +27,60 @@ struct gpu_cell { /* 8 bytes, logged as one word */
     uint16_t holders; /* pieces booked on it */
 };
 
-struct node_cell { /* three words */
-    uint32_t cpu_free, memory_free;
-    uint32_t cpu_coming, memory_coming;
-    uint32_t cpu_claimed, memory_claimed;
+enum { MIG_SLICE_MILLI = GPU_MILLI / MIG_SLICES };
+
+/* Of a GPU with MIG instances, which of them are what: bit s is the one that starts at slice s.  The GPU's cell
+ * counts MIG_SLICE_MILLI for each of their memory slices; slices in no instance count as free. */
+struct mig_cell {
+    uint8_t free, coming, claimed;
 };
 
+/* Words by kind, then resource.  Tasks are counted only where the cluster limits them. */
+struct node_cell {
+    uint32_t cpu_free, memory_free, tasks_free;
+    uint32_t cpu_coming, memory_coming, tasks_coming;
+    uint32_t cpu_claimed, memory_claimed, tasks_claimed;
+};
+
+/* What queues are charged: per enum resource, and the part of it that cannot be preempted. */
 enum queue_sum {
     QUEUE_SUM_GPU,
-    QUEUE_SUM_GPU_FIRM,
     QUEUE_SUM_CPU,
     QUEUE_SUM_MEMORY,
+    QUEUE_SUM_FIRM_GPU,
+    QUEUE_SUM_FIRM_CPU,
+    QUEUE_SUM_FIRM_MEMORY,
     QUEUE_SUM_COUNT
 };
 
+enum { LEDGER_TABLE_SHIFT = 29 };
+
 struct ledger_entry {
-    uint32_t table_index; /* which table (top 4 bits), which element */
+    uint32_t table_index; /* which table (from bit LEDGER_TABLE_SHIFT), which element */
     uint32_t word;
     uint64_t old;
+};
+
+/* What quota policies that keep places for their queues know of a GPU (policies/quota/cells.h).  Not part of trials: only
+ * what is booked for good counts. */
+struct gpu_keep {
+    queue_id keeper;       /* whose cell it is part of; QUEUE_NONE */
+    queue_id holder;       /* queue of the last of firm_holders to come */
+    uint16_t firm_holders; /* pieces on it of jobs that cannot be preempted, until they have left */
+    uint8_t level;         /* of the cell */
 };
 
 struct ledger {
     const struct cluster *cluster;
     struct gpu_cell *gpus; /* by gpu_id */
+    struct mig_cell *migs; /* by gpu_id; NULL: no GPU has MIG instances */
     uint32_t *owner;       /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
     struct node_cell *nodes;
+    bool limits_tasks;      /* some node does */
+    struct gpu_keep *keeps; /* by gpu_id */
+    uint16_t *keep_mask;    /* by node: scratch of the quota policy */
+    const uint16_t
+        *confine; /* by node: the GPUs that may be used for what is being placed; NULL: all */
     uint8_t *node_state; /* enum node_state */
     uint32_t *node_version;
     int64_t (*sums)[QUEUE_SUM_COUNT]; /* by queue_id */
@@ -59,6 +88,8 @@ struct ledger {
     size_t queue_capacity;
     uint32_t queue_count;
     struct node_index *index;
+    const uint8_t
+        *room; /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
     uint32_t mark_depth;
@@ -78,6 +109,8 @@ struct space {
     uint16_t gpu_milli; /* of each GPU in the mask */
     uint32_t cpu_milli, memory_mib;
     uint32_t owner; /* slot of the job */
+    uint16_t member_count;
+    uint8_t mig, mig_start; /* an instance: enum mig_profile_id + 1, where it starts; mig 0: none */
 };
 
 struct ledger *ledger_new(const struct cluster *cluster);
@@ -101,8 +134,31 @@ void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the re
 bool ledger_is_there(const struct ledger *ledger,
                      const struct space *space); /* nothing claimed is outstanding */
 
+/* In a trial: all that is coming arrives on nodes that are up, promised to nobody.  False if nothing does; O(nodes). */
+bool ledger_foresee(struct ledger *ledger);
+
 /* Add the amounts (may be negative) to the queue and all above it. */
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT]);
+
+/* Has the GPU MIG instances? */
+static inline bool ledger_has_layout(const struct ledger *ledger, node_id node, uint32_t gpu_index)
+{
+    return cluster_node_type(ledger->cluster, node)->layout_mask >> gpu_index & 1;
+}
+
+/* The instances of that profile that are free on the GPU, as bits of their starts. */
+uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index,
+                          enum mig_profile_id profile);
+
+/* A piece of a job that cannot be preempted comes (sign 1) or has left (-1).  Outside of trials. */
+void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign);
+
+/* The whole GPUs of the node that are free for what is being placed. */
+static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node)
+{
+    uint16_t free = ledger->index->free_mask[node];
+    return ledger->confine == NULL ? free : free & ledger->confine[node];
+}
 
 /* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);

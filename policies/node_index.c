@@ -2,6 +2,15 @@
 
 #include <assert.h>
 
+static struct mig_index *mig_index_new(struct node_index *index)
+{
+    struct mig_index *mig = arena_alloc_array(&index->arena, 1, struct mig_index);
+    for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
+        for (uint32_t eighths = 0; eighths <= MIG_SLICES; eighths++)
+            bits_init(&mig->open[p][eighths], &index->arena, index->cluster->gpu_count);
+    return mig;
+}
+
 struct node_index *node_index_new(const struct cluster *cluster)
 {
     struct node_index *index = mem_zalloc(1, sizeof *index);
@@ -14,14 +23,22 @@ struct node_index *node_index_new(const struct cluster *cluster)
     for (node_id n = 0; n < cluster->node_count; n++)
         for (uint32_t i = 0; i < cluster_node_gpus(cluster, n); i++)
             index->gpu_node[cluster->nodes[n].first_gpu + i] = n;
-    for (uint32_t t = 0; t < cluster->type_count; t++)
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
         for (uint32_t n = 0; n <= cluster->types[t].gpu_count; n++)
             bits_init(&index->types[t].whole[n], &index->arena, cluster->node_count);
+        if (cluster->types[t].layout_mask != 0)
+            index->types[t].mig = mig_index_new(index);
+    }
     static const uint16_t all_free[NODE_GPUS_MAX] = {
         GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI,
         GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI};
-    for (node_id n = 0; n < cluster->node_count; n++)
-        node_index_list(index, n, all_free);
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(cluster, n);
+        struct mig_free mig[NODE_GPUS_MAX] = {{0}};
+        for (uint32_t i = 0; type->layout_mask != 0 && i < type->gpu_count; i++)
+            mig[i] = (struct mig_free){gpu_layout_all(&type->layouts[i]), MIG_SLICES};
+        node_index_list(index, n, all_free, mig);
+    }
     return index;
 }
 
@@ -99,35 +116,71 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
         node_index_change_whole(index, node, bit, 1, after == GPU_MILLI);
 }
 
-void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli)
+static void mig_add(const struct gpu_layout *layout, struct mig_index *mig, gpu_id gpu,
+                    struct mig_free free)
 {
-    if (index->is_listed[node])
-        return;
-    const struct node *entry = &index->cluster->nodes[node];
-    struct type_index *type = &index->types[entry->type];
-    uint16_t mask = 0;
-    uint8_t count = 0;
-    for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++) {
-        if (free_milli[i] == GPU_MILLI) {
-            mask |= (uint16_t)(1u << i);
-            count++;
-        }
-        share_add(index, type, entry->first_gpu + i, free_milli[i]);
-    }
-    index->free_mask[node] = mask;
-    index->free_count[node] = count;
-    index->is_listed[node] = 1;
-    bits_add(&type->whole[count], node);
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (free.starts >> s & 1)
+            bits_add(&mig->open[layout->profile[s] - 1][free.eighths], gpu);
 }
 
-void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli)
+static void mig_remove(const struct gpu_layout *layout, struct mig_index *mig, gpu_id gpu,
+                       struct mig_free free)
+{
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (free.starts >> s & 1)
+            bits_remove(&mig->open[layout->profile[s] - 1][free.eighths], gpu);
+}
+
+void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
+                           struct mig_free before, struct mig_free after)
 {
     if (!index->is_listed[node])
         return;
     const struct node *entry = &index->cluster->nodes[node];
+    const struct gpu_layout *layout = &index->cluster->types[entry->type].layouts[gpu_index];
+    mig_remove(layout, index->types[entry->type].mig, entry->first_gpu + gpu_index, before);
+    mig_add(layout, index->types[entry->type].mig, entry->first_gpu + gpu_index, after);
+}
+
+void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli,
+                     const struct mig_free *mig)
+{
+    const struct node *entry = &index->cluster->nodes[node];
+    const struct node_type *kind = &index->cluster->types[entry->type];
     struct type_index *type = &index->types[entry->type];
-    for (uint32_t i = 0; i < index->cluster->types[entry->type].gpu_count; i++)
-        share_remove(type, entry->first_gpu + i, free_milli[i]);
+    if (index->is_listed[node])
+        return;
+    uint16_t mask = 0;
+    for (uint32_t i = 0; i < kind->gpu_count; i++)
+        if (free_milli[i] == GPU_MILLI && !(kind->layout_mask >> i & 1))
+            mask |= (uint16_t)(1u << i);
+    index->free_mask[node] = mask;
+    index->free_count[node] = (uint8_t)__builtin_popcount(mask);
+    if (kind->is_tainted)
+        return;
+    for (uint32_t i = 0; i < kind->gpu_count; i++)
+        if (kind->layout_mask >> i & 1)
+            mig_add(&kind->layouts[i], type->mig, entry->first_gpu + i, mig[i]);
+        else
+            share_add(index, type, entry->first_gpu + i, free_milli[i]);
+    index->is_listed[node] = 1;
+    bits_add(&type->whole[index->free_count[node]], node);
+}
+
+void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli,
+                       const struct mig_free *mig)
+{
+    if (!index->is_listed[node])
+        return;
+    const struct node *entry = &index->cluster->nodes[node];
+    const struct node_type *kind = &index->cluster->types[entry->type];
+    struct type_index *type = &index->types[entry->type];
+    for (uint32_t i = 0; i < kind->gpu_count; i++)
+        if (kind->layout_mask >> i & 1)
+            mig_remove(&kind->layouts[i], type->mig, entry->first_gpu + i, mig[i]);
+        else
+            share_remove(type, entry->first_gpu + i, free_milli[i]);
     bits_remove(&type->whole[index->free_count[node]], node);
     index->is_listed[node] = 0;
 }

@@ -1,7 +1,9 @@
 /* policies/node_index.h -- where free GPUs are: nodes by type and free whole GPUs, shared GPUs by what is left.
  *
- * Law: whole[type][n] holds exactly the nodes of that type, up, with n GPUs wholly free; shared[type][v]
- * the GPUs of such nodes with exactly v milli left, 0 < v < 1000.  Kept by the ledger at every change.
+ * Law: whole[type][n] holds exactly the listed nodes of that type with n GPUs wholly free; shared[type][v]
+ * the GPUs of such nodes with exactly v milli left, 0 < v < 1000; mig->open[type][p][e] those partitioned GPUs
+ * of such nodes that have a free instance of profile p and e eighths free in all.  Partitioned GPUs are in
+ * none of the former.  Listed are nodes that are up and not tainted.  Kept by the ledger at every change.
  * Cost: a change O(1); the best bucket is found without looking at nodes.
  */
 #ifndef POLICIES_NODE_INDEX_H
@@ -13,10 +15,15 @@
 
 enum { SHARE_WORDS = (GPU_MILLI + 63) / 64 };
 
+struct mig_index {
+    struct bits open[MIG_PROFILE_COUNT][MIG_SLICES + 1]; /* GPUs, by profile and eighths free */
+};
+
 struct type_index {
     struct bits whole[NODE_GPUS_MAX + 1]; /* nodes, by free whole GPUs */
     struct bits *shared[GPU_MILLI];       /* GPUs, by milli left; NULL until first needed */
     uint64_t shared_any[SHARE_WORDS];     /* bit v: shared[v] is not empty */
+    struct mig_index *mig;                /* NULL: no GPU of this type is partitioned */
 };
 
 struct node_index {
@@ -24,13 +31,13 @@ struct node_index {
     struct type_index *types;
     uint16_t *free_mask; /* by node: GPUs wholly free */
     uint8_t *free_count; /* by node: how many these are */
-    uint8_t *is_listed;  /* by node: up */
+    uint8_t *is_listed;  /* by node */
     node_id *gpu_node;   /* by gpu_id: the node it sits in */
     struct arena arena;
 };
 
 struct node_index *
-node_index_new(const struct cluster *cluster); /* everything free, all nodes listed */
+node_index_new(const struct cluster *cluster); /* everything free, all nodes up */
 void node_index_free(struct node_index *index);
 
 /* GPU `gpu_index` of `node` had `before` milli free and now has `after`. */
@@ -41,9 +48,40 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
 void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
                              uint32_t gpu_count, bool is_free);
 
-/* Put a node in or take it out; free_milli: by GPU index. */
-void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli);
-void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli);
+/* What is free of a partitioned GPU. */
+struct mig_free {
+    uint8_t starts;  /* bit s: the instance that starts at slice s */
+    uint8_t eighths; /* of the GPU, slices in no instance included */
+};
+void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
+                           struct mig_free before, struct mig_free after);
+
+/* Put a node in (unless it is tainted) or take it out.  free_milli, mig: by GPU index; mig may be NULL where no GPU
+ * is partitioned. */
+void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli,
+                     const struct mig_free *mig);
+void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli,
+                       const struct mig_free *mig);
+
+/* The free instances of that profile, as bits of their starts. */
+static inline uint8_t gpu_layout_starts(const struct gpu_layout *layout, uint8_t free_starts,
+                                        enum mig_profile_id profile)
+{
+    uint8_t out = 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if ((free_starts >> s & 1) && layout->profile[s] == profile + 1)
+            out |= (uint8_t)(1u << s);
+    return out;
+}
+
+/* All instances, as bits of their starts. */
+static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
+{
+    uint8_t out = 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        out |= (uint8_t)((layout->profile[s] != 0) << s);
+    return out;
+}
 
 /* The smallest v >= from with shared GPUs in that type, or GPU_MILLI. */
 uint32_t node_index_share(const struct type_index *type, uint32_t from);

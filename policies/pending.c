@@ -10,7 +10,10 @@ void pending_release(struct pending *pending)
         mem_free(pending->lanes[i].heap);
     for (uint32_t i = 0; i < pending->line_count; i++)
         mem_free(pending->lines[i].lanes);
+    for (int c = 0; c < JOB_CLASS_COUNT; c++)
+        mem_free(pending->by_class[c]);
     mem_free(pending->lanes);
+    mem_free(pending->busy);
     mem_free(pending->lines);
     *pending = (struct pending){0};
 }
@@ -26,14 +29,20 @@ static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t sha
 {
     MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
     uint32_t id = pending->lane_count++;
-    pending->lanes[id] = (struct lane){
-        .line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE, .ripe_at = TIME_NEVER};
+    pending->lanes[id] =
+        (struct lane){.line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE};
+    for (int k = 0; k < PLAN_KINDS_MAX; k++)
+        pending->lanes[id].memos[k].ripe_at = TIME_NEVER;
     struct line *line = &pending->lines[line_id];
     MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
     line->lanes[line->lane_count++] = id;
     struct shape *shape = &pending->shapes->shapes[shape_id];
     MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
     shape->lanes[shape->lane_count++] = id;
+    uint8_t class = shape->class;
+    MEM_GROW(pending->by_class[class], pending->by_class_capacity[class],
+             (size_t)pending->by_class_count[class] + 1);
+    pending->by_class[class][pending->by_class_count[class]++] = id;
     return id;
 }
 
@@ -100,14 +109,32 @@ static void sift_down(const struct pending *pending, struct lane *lane, uint32_t
     lane->heap[at] = entry;
 }
 
+static void set_busy(struct pending *pending, uint32_t lane_id, bool is_busy)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    if (is_busy) {
+        if (pending->busy_count == pending->busy_capacity)
+            MEM_GROW(pending->busy, pending->busy_capacity, (size_t)pending->busy_count + 1);
+        lane->busy_position = pending->busy_count;
+        pending->busy[pending->busy_count++] = lane_id;
+        return;
+    }
+    uint32_t last = pending->busy[--pending->busy_count];
+    pending->busy[lane->busy_position] = last;
+    pending->lanes[last].busy_position = lane->busy_position;
+}
+
 void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
 {
     struct lane *lane = &pending->lanes[lane_id];
+    if (lane->count == 0)
+        set_busy(pending, lane_id, true);
     if (lane->count == lane->capacity)
         MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
     sift_up(pending, lane, lane->count++);
     pending->lines[lane->line].job_count++;
+    pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
     pending->job_count++;
 }
 
@@ -116,8 +143,11 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     struct lane *lane = &pending->lanes[lane_id];
     assert(at < lane->count);
     pending->lines[lane->line].job_count--;
+    pending->class_jobs[pending->shapes->shapes[lane->shape].class]--;
     pending->job_count--;
-    if (at == --lane->count)
+    if (--lane->count == 0)
+        set_busy(pending, lane_id, false);
+    if (at == lane->count)
         return;
     lane->heap[at] = lane->heap[lane->count];
     sift_down(pending, lane, at);
@@ -138,6 +168,18 @@ void pending_remove(struct pending *pending, uint32_t lane_id, uint32_t slot)
             return;
         }
     assert(false && "the job does not wait in this lane");
+}
+
+void pending_reorder(struct pending *pending)
+{
+    for (uint32_t l = 0; l < pending->lane_count; l++) {
+        struct lane *lane = &pending->lanes[l];
+        for (uint32_t i = 0; i < lane->count; i++)
+            lane->heap[i].rank = pending->jobs->jobs[lane->heap[i].slot].rank[0];
+        for (uint32_t i = lane->count / ARITY + 1; i-- > 0;)
+            if (i < lane->count)
+                sift_down(pending, lane, i);
+    }
 }
 
 static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
@@ -166,4 +208,20 @@ uint32_t pending_next(const struct pending *pending, queue_id line)
 {
     uint32_t best = first_lane(pending, line, !pending->is_strict);
     return best != LANE_NONE && pending_is_closed(pending, best) ? LANE_NONE : best;
+}
+
+uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
+{
+    uint32_t best = LANE_NONE;
+    if (pending->class_jobs[class] == 0)
+        return LANE_NONE;
+    for (uint32_t i = 0; i < pending->by_class_count[class]; i++) {
+        uint32_t id = pending->by_class[class][i];
+        const struct lane *lane = &pending->lanes[id];
+        if (lane->count == 0 || pending_is_closed(pending, id))
+            continue;
+        if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
+            best = id;
+    }
+    return best;
 }

@@ -20,19 +20,27 @@ struct lane_entry {
     uint32_t slot;
 };
 
+enum { PLAN_KINDS_MAX = 3 };
+
+/* What is remembered of eviction plans of one kind that came to nothing: back-off counts state changes. */
+struct plan_memo {
+    uint32_t failed;   /* in a row */
+    bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
+    uint64_t starts_seen;  /* the scheduler's count of starts when that was */
+    uint64_t tried_cycle;  /* the last cycle in which a plan failed */
+    uint64_t retry_change; /* no plan before so many state changes... */
+    time_ns ripe_at;       /* ...or before a victim that was too young may be taken; TIME_NEVER */
+};
+
 struct lane {
     queue_id line;
     uint32_t shape;
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    queue_id quota_block;  /* the queue whose limit closed it, or QUEUE_NONE */
-    uint32_t failed_plans; /* eviction plans in a row that came to nothing */
-    bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
-    uint64_t starts_seen;  /* sched->starts when that was */
-    uint64_t tried_cycle;  /* the last cycle in which a plan failed */
-    uint64_t retry_change; /* no plan before so many state changes... */
-    time_ns ripe_at;       /* ...or before a victim that was too young may be taken; TIME_NEVER */
+    uint32_t busy_position; /* in pending.busy, while count > 0 */
+    queue_id quota_block;   /* the queue whose limit closed it, or QUEUE_NONE */
+    struct plan_memo memos[PLAN_KINDS_MAX];
 };
 
 struct line {
@@ -50,10 +58,17 @@ struct pending {
     struct lane *lanes;
     size_t lane_capacity;
     uint32_t lane_count;
+    uint32_t *busy; /* lanes with jobs, in no order */
+    size_t busy_capacity;
+    uint32_t busy_count;
     struct line *lines; /* by queue_id */
     size_t line_capacity;
     uint32_t line_count;
     uint32_t job_count;
+    uint32_t *by_class[JOB_CLASS_COUNT]; /* lanes whose jobs are of it */
+    size_t by_class_capacity[JOB_CLASS_COUNT];
+    uint32_t by_class_count[JOB_CLASS_COUNT];
+    uint32_t class_jobs[JOB_CLASS_COUNT]; /* that wait */
 };
 
 void pending_release(struct pending *pending);
@@ -75,12 +90,18 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t lan
     return l->quota_block != QUEUE_NONE || pending->shapes->shapes[l->shape].is_blocked;
 }
 
+/* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */
+void pending_reorder(struct pending *pending);
+
 /* The lane with the first head of the line, open or closed. */
 uint32_t pending_first(const struct pending *pending, queue_id line);
 
 /* The lane whose head is next in the line: of the open lanes, or, when blocking is strict, of all, and none
  * if that one is closed.  LANE_NONE if nothing can go. */
 uint32_t pending_next(const struct pending *pending, queue_id line);
+
+/* The open lane with the first head of all jobs of this class, whatever their line; LANE_NONE.  O(lanes of it). */
+uint32_t pending_next_of_class(const struct pending *pending, uint8_t class);
 
 /* <0 if the job in slot a goes before that in slot b. */
 int pending_compare(const struct pending *pending, uint32_t a, uint32_t b);

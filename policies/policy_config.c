@@ -3,12 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policies/order/order.h"
+#include "policies/choose.h"
+#include "policies/gang/gangs.h"
+#include "policies/order/order_read.h"
+#include "policies/order/orders.h"
 #include "policies/placement/placements.h"
-#include "policies/preemption/preemption.h"
-#include "policies/quota/quota.h"
+#include "policies/preemption/preemption_read.h"
+#include "policies/preemption/preemptions.h"
+#include "policies/quota/quota_read.h"
+#include "policies/quota/quotas.h"
 
-enum { CHOICES_MAX = 32 };
+enum { PPM = 1000000 };
+
+const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
+
+static const char *const action_names[] = {"allocate", "consolidation", "reclaim",
+                                           "preempt",  "stale_gang",    NULL}; /* enum action */
 
 struct policy_config policy_config_default(void)
 {
@@ -16,83 +26,113 @@ struct policy_config policy_config_default(void)
         .name = "default",
         .order = {&order_fifo},
         .order_count = 1,
+        .order_config = order_config_default(),
         .is_strict = true,
         .quota = &quota_none,
+        .quota_config = quota_config_default(),
+        .gang = &gang_all_or_nothing,
+        .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
+        .placement_firm = &placement_best_fit,
         .preemption = &preemption_none,
-        .preempt = {.grace = 120 * TIME_NS_PER_S,
-                    .min_runtime = 300 * TIME_NS_PER_S,
-                    .attempts_per_cycle = 4,
-                    .victims_max = 64,
-                    .evictions_per_job_max = 10},
+        .preempt = preemption_config_default(),
+        .actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT,
+                    ACTION_STALE_GANG},
+        .action_count = 5,
+        .reservation_expiry = 600 * TIME_NS_PER_S,
+        .guarantees = GUARANTEE_GANG,
     };
 }
 
-/* Every registry is an array of pointers to structs that begin with the name. */
-static uint32_t names_of(const void *registry, const char *names[CHOICES_MAX])
+/* The place of a name among `names`; fails through the sticky error. */
+static int find_name(const struct json_value *item, const char *const *names, const char *what)
 {
-    const char *const *const *entries = registry;
-    uint32_t count = 0;
-    for (; entries[count] != NULL && count + 1 < CHOICES_MAX; count++)
-        names[count] = *entries[count];
-    names[count] = NULL;
-    return count;
+    const char *name = json_value_string(item);
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    json_fail(item, "there is no %s '%s'", what, name);
+    return -1;
 }
 
-/* The chosen entry of a registry, or `otherwise`. */
-static const void *choose(struct json_object *object, const char *key, const void *registry,
-                          const void *otherwise)
+static void read_actions(struct policy_config *config, struct json_object *object)
 {
-    const char *names[CHOICES_MAX];
-    names_of(registry, names);
-    int chosen = json_get_choice(object, key, names, -1);
-    return chosen < 0 ? otherwise : ((const void *const *)registry)[chosen];
-}
-
-static void read_order(struct policy_config *config, struct json_object *object)
-{
-    const char *names[CHOICES_MAX];
-    struct json_value order = json_member(object, "order");
-    uint32_t known = names_of(order_policies, names);
-    size_t count = json_array_count(&order);
-    if (order.node == NULL)
+    struct json_value actions = json_member(object, "actions");
+    size_t count = json_array_count(&actions);
+    if (actions.node == NULL)
         return;
-    if (count == 0 || count > ORDER_CHAIN_MAX) {
-        json_fail(&order, "'order' must name from 1 to %d policies", ORDER_CHAIN_MAX);
+    if (count > ACTIONS_MAX) {
+        json_fail(&actions, "'actions' must name at most %d actions", ACTIONS_MAX);
         return;
     }
-    config->order_count = (uint32_t)count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct json_value item = json_array_item(&order, i);
-        const char *name = json_value_string(&item);
-        uint32_t at = 0;
-        while (name != NULL && at < known && strcmp(names[at], name) != 0)
-            at++;
-        if (name == NULL || at == known) {
-            json_fail(&item, "there is no order '%s'", name != NULL ? name : "");
+    config->action_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&actions, i);
+        int action = find_name(&item, action_names, "action");
+        if (action < 0)
             return;
-        }
-        config->order[i] = order_policies[at];
+        config->actions[config->action_count++] = (uint8_t)action;
     }
 }
 
-static void read_preemption(struct policy_config *config, struct json_object *object)
+static void read_guarantees(struct policy_config *config, struct json_object *object)
 {
-    struct json_value value = json_member(object, "preemption");
-    struct preemption_config *preempt = &config->preempt;
-    struct json_object p;
+    struct json_value guarantees = json_member(object, "guarantees");
+    size_t count = json_array_count(&guarantees);
+    if (guarantees.node == NULL)
+        return;
+    config->guarantees = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&guarantees, i);
+        int guarantee = find_name(&item, guarantee_names, "guarantee");
+        if (guarantee < 0)
+            return;
+        config->guarantees |= 1u << guarantee;
+    }
+}
+
+/* A duration, or "never". */
+static time_ns read_patience(struct json_object *object, const char *key, time_ns otherwise)
+{
+    struct json_value value = json_member(object, key);
+    if (value.node != NULL && json_is_string(value.node) &&
+        strcmp(json_string_value(value.node), "never") == 0)
+        return TIME_NEVER;
+    return json_get_duration(object, key, otherwise);
+}
+
+static void read_gang(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "gang");
+    struct json_object gang;
     if (value.node == NULL)
         return;
-    json_object_open(&p, &value);
-    config->preemption = choose(&p, "policy", preemption_policies, config->preemption);
-    preempt->grace = json_get_duration(&p, "grace_s", preempt->grace);
-    preempt->min_runtime = json_get_duration(&p, "min_runtime_s", preempt->min_runtime);
-    preempt->attempts_per_cycle =
-        json_get_int(&p, "attempts_per_cycle", 1, 1000000, preempt->attempts_per_cycle);
-    preempt->victims_max = json_get_int(&p, "victims_max", 1, 1000000, preempt->victims_max);
-    preempt->evictions_per_job_max =
-        json_get_int(&p, "evictions_per_job_max", 0, 1000000, preempt->evictions_per_job_max);
-    json_object_close(&p);
+    json_object_open(&gang, &value);
+    config->gang = choose_member(&gang, "policy", gang_policies, config->gang);
+    config->stale_after = read_patience(&gang, "stale_after_s", config->stale_after);
+    json_object_close(&gang);
+}
+
+static void read_headroom(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "headroom");
+    struct json_object headroom;
+    if (value.node == NULL)
+        return;
+    json_object_open(&headroom, &value);
+    config->headroom.gpu_milli =
+        json_get_scaled(&headroom, "gpus", GPU_MILLI, 0, INT32_MAX, config->headroom.gpu_milli);
+    config->headroom.whole_nodes =
+        json_get_int(&headroom, "whole_nodes", 0, CLUSTER_NODES_MAX, config->headroom.whole_nodes);
+    config->headroom.owners_milli = json_get_scaled(&headroom, "owners_gpus", GPU_MILLI, 0,
+                                                    INT32_MAX, config->headroom.owners_milli);
+    config->headroom.gpus_ppm =
+        json_get_scaled(&headroom, "gpus_ratio", PPM, 0, PPM, config->headroom.gpus_ppm);
+    config->headroom.nodes_ppm =
+        json_get_scaled(&headroom, "nodes_ratio", PPM, 0, PPM, config->headroom.nodes_ppm);
+    config->headroom.owners_ppm =
+        json_get_scaled(&headroom, "owners_ratio", PPM, 0, PPM, config->headroom.owners_ppm);
+    json_object_close(&headroom);
 }
 
 void policy_config_read(struct policy_config *config, const struct json_value *value)
@@ -104,10 +144,22 @@ void policy_config_read(struct policy_config *config, const struct json_value *v
     const char *name = json_get_string(&object, "name", "custom");
     snprintf(config->name, sizeof config->name, "%s", name);
     json_get_string(&object, "summary", NULL); /* for people */
-    read_order(config, &object);
+    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX, &object);
+    order_config_read(&config->order_config, &object);
     config->is_strict = json_get_choice(&object, "blocking", blocking, 1) == 1;
-    config->quota = choose(&object, "quota", quota_policies, config->quota);
-    config->placement = choose(&object, "placement", placement_policies, config->placement);
-    read_preemption(config, &object);
+    config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
+    struct json_value quota = json_member(&object, "quota");
+    quota_config_read(&config->quota_config, &config->quota, &quota);
+    read_gang(config, &object);
+    config->placement = choose_member(&object, "placement", placement_policies, config->placement);
+    config->placement_firm =
+        choose_member(&object, "placement_firm", placement_policies, config->placement);
+    struct json_value preemption = json_member(&object, "preemption");
+    preemption_config_read(&config->preempt, &config->preemption, &preemption);
+    read_actions(config, &object);
+    config->reservation_expiry =
+        read_patience(&object, "reservation_expiry_s", config->reservation_expiry);
+    read_headroom(config, &object);
+    read_guarantees(config, &object);
     json_object_close(&object);
 }

@@ -1,49 +1,90 @@
 /* policies/policy_config.h -- which policies stand in which seam, with their parameters.
  *
- * Read from JSON: a preset (policies/presets) or a file of the same shape; every field has a default.
+ * Read from JSON: a preset (policies/presets) or a file of the same shape; every field has a default, and
+ * docs/policies.md has the table of them all.
  *
  *   {"order": ["priority", "fifo"],      the chain, first difference wins; the last key is always the id
  *    "blocking": "skip" | "strict",      strict: what does not fit holds up everything behind it in its line
- *    "quota": "none" | "fairshare",
- * *    "placement": "best_fit" | "first_fit" | "worst_fit",
- *    "preemption": {"policy": "none" | "checkpoint", "grace_s": 120, "min_runtime_s": 300,
- *                   "attempts_per_cycle": 4, "victims_max": 64, "evictions_per_job_max": 10}}
+ *    "quota": "fairshare",               or {"policy": "fairshare", parameters of quota_config.h}
+ *    "gang": {"policy": "all_or_nothing" | "hoard", "stale_after_s": 60},
+ *    "placement": "best_fit",
+ *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
+ *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
+ *    "reservation_expiry_s": 600,
+ *    "guarantees": ["gang", "reclaim", "no_loop", "minimal"]}
  *
- * Gangs are all or nothing: every member of a job starts in the same instant or none does.
  * Law: all budgets count steps, never time spent.
  */
 #ifndef POLICIES_POLICY_CONFIG_H
 #define POLICIES_POLICY_CONFIG_H
 
 #include "base/json.h"
+#include "policies/order/order_config.h"
+#include "policies/preemption/preemption_config.h"
+#include "policies/quota/quota_config.h"
 
-enum { ORDER_CHAIN_MAX = 3 };
+enum { ORDER_CHAIN_MAX = 5, ACTIONS_MAX = 8 };
 
 struct order_policy;
 struct quota_policy;
 struct placement_policy;
 struct preemption_policy;
+struct gang_policy;
 
-struct preemption_config {
-    time_ns grace;                 /* given to a victim to save its work */
-    time_ns min_runtime;           /* a job that ran shorter is no victim; counts from its START */
-    int64_t attempts_per_cycle;    /* plans tried in one cycle */
-    int64_t victims_max;           /* jobs evicted by one plan */
-    int64_t evictions_per_job_max; /* a job evicted so often is no victim any more */
+enum action {
+    ACTION_ALLOCATE,
+    ACTION_CONSOLIDATION, /* move running jobs together so that a waiting one fits */
+    ACTION_RECLAIM,       /* evict borrowers of other queues */
+    ACTION_PREEMPT,       /* evict within the queue, or by priority where queues do not matter */
+    ACTION_STALE_GANG,    /* evict what is left of gangs below their minimum */
+    ACTION_COUNT
+};
+
+/* What a preset promises; property tests run over all presets that declare the promise. */
+enum guarantee {
+    GUARANTEE_GANG = 1,    /* no job runs below its minimum, but a stale one within its grace */
+    GUARANTEE_RECLAIM = 2, /* what a queue deserves and borrowers hold comes back in bounded time */
+    GUARANTEE_NO_LOOP = 4, /* no two jobs evict each other in turn */
+    GUARANTEE_MINIMAL = 8, /* no victim of a plan can be spared */
+};
+extern const char *const guarantee_names[]; /* "gang", "reclaim", "no_loop", "minimal", NULL */
+
+/* Free space that floats over the cluster, so that those it is kept for start at once and nobody is evicted for
+ * them.  Latency-critical inference may use all of it; other jobs must leave so much free: */
+struct headroom_config {
+    int64_t gpu_milli;    /* GPUs */
+    int64_t whole_nodes;  /* nodes wholly free */
+    int64_t owners_milli; /* GPUs, in addition, if their queue goes beyond what it deserves */
+    int64_t gpus_ppm, nodes_ppm,
+        owners_ppm; /* the same as parts of the cluster, added; GPUs are rounded down to
+                                                whole nodes */
 };
 
 struct policy_config {
     char name[64];
     const struct order_policy *order[ORDER_CHAIN_MAX];
     uint32_t order_count;
+    struct order_config order_config;
     bool is_strict;
+    bool
+        inference_first; /* before all queues: latency-critical inference, in the order of the chain */
     const struct quota_policy *quota;
+    struct quota_config quota_config;
+    const struct gang_policy *gang;
+    time_ns
+        stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
     const struct placement_policy *placement;
+    const struct placement_policy *placement_firm; /* of jobs that are never evicted */
     const struct preemption_policy *preemption;
     struct preemption_config preempt;
+    uint8_t actions[ACTIONS_MAX]; /* enum action, in their order */
+    uint32_t action_count;
+    time_ns reservation_expiry; /* space held for a job that does not come to start is given up */
+    struct headroom_config headroom;
+    uint32_t guarantees; /* of enum guarantee */
 };
 
-/* Strict fifo, no quota, best fit, no preemption. */
+/* Strict fifo, no quota, all-or-nothing gangs, best fit, no preemption. */
 struct policy_config policy_config_default(void);
 
 /* Read the object; fails through the sticky error, naming the policies there are. */

@@ -1,6 +1,7 @@
 #include "policies/queues.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "policies/quota/quota.h"
 
@@ -8,13 +9,30 @@ void queue_tree_release(struct queue_tree *tree)
 {
     mem_free(tree->queues);
     mem_free(tree->scratch);
+    mem_free(tree->own);
     *tree = (struct queue_tree){0};
 }
 
-static void mark_all_stale(struct queue_tree *tree)
+void queue_tree_all_stale(struct queue_tree *tree)
 {
-    for (uint32_t q = 0; q < tree->count; q++)
-        tree->queues[q].is_share_stale = tree->queues[q].is_winner_stale = true;
+    for (uint32_t q = 0; q < tree->count; q++) {
+        tree->queues[q].is_winner_stale = true;
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            tree->queues[q].is_share_stale[r] = true;
+    }
+}
+
+void *queue_tree_own(const struct queue_tree *tree, queue_id queue)
+{
+    return tree->own + (size_t)queue * tree->quota->state_size;
+}
+
+int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b)
+{
+    time_ns created_a = tree->table->queues[a].created, created_b = tree->table->queues[b].created;
+    if (created_a != created_b)
+        return created_a < created_b ? -1 : 1;
+    return a < b ? -1 : a > b;
 }
 
 void queue_tree_touch(struct queue_tree *tree, queue_id queue)
@@ -45,63 +63,112 @@ static void link_queue(struct queue_tree *tree, queue_id id)
 void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
 {
     tree->table = table;
-    MEM_GROW(tree->queues, tree->capacity, table->count);
+    MEM_GROW(tree->queues, tree->queue_capacity, table->count);
     for (queue_id q = tree->count; q < table->count; q++)
         link_queue(tree, q);
     tree->count = table->count;
-    if (tree->scratch_capacity < tree->capacity) {
-        tree->scratch = mem_resize(tree->scratch, tree->capacity, 3 * sizeof(int64_t));
-        tree->scratch_capacity = tree->capacity;
+    if (tree->scratch_capacity < tree->queue_capacity) {
+        tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, 3 * sizeof(int64_t));
+        tree->scratch_capacity = tree->queue_capacity;
     }
-    mark_all_stale(tree);
-}
-
-void queue_tree_set_capacity(struct queue_tree *tree, int64_t gpu_milli)
-{
-    tree->capacity_milli = gpu_milli;
-    mark_all_stale(tree);
-}
-
-void queue_tree_demand(struct queue_tree *tree, queue_id queue, int64_t delta)
-{
-    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
-        tree->queues[q].demand_milli += delta;
-        assert(tree->queues[q].demand_milli >= 0);
-        if (tree->queues[q].parent != QUEUE_NONE)
-            tree->queues[tree->queues[q].parent].is_share_stale = true;
+    size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
+    if (tree->own_capacity < own_bytes) {
+        tree->own = mem_resize(tree->own, own_bytes, 1);
+        memset(tree->own + tree->own_capacity, 0, own_bytes - tree->own_capacity);
+        tree->own_capacity = own_bytes;
     }
+    tree->version++;
+    queue_tree_all_stale(tree);
 }
 
-static void share_moved(struct queue_tree *tree, queue_id queue)
+void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT])
 {
-    tree->queues[queue].is_share_stale = true;
-    queue_tree_touch(tree, queue);
+    memcpy(tree->capacity, capacity, sizeof tree->capacity);
+    tree->version++;
+    queue_tree_all_stale(tree);
+}
+
+static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
+}
+
+/* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
+ * stale and the policy can tell the new share without dividing, it stays so.  Returns the queue's share before. */
+static int64_t move_demand(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
+{
+    const int64_t share_before = share_now(tree, queue, r);
+    const queue_id parent = tree->queues[queue].parent;
+    const int64_t total_before = parent == QUEUE_NONE ? 0 : move_demand(tree, parent, r, delta);
+    const int64_t demand_before = tree->queues[queue].demand[r];
+    tree->queues[queue].demand[r] += delta;
+    assert(tree->queues[queue].demand[r] >= 0);
+    if (parent == QUEUE_NONE || tree->queues[parent].is_share_stale[r])
+        return share_before;
+    if (tree->quota->adjust == NULL ||
+        !tree->quota->adjust(tree, queue, r, demand_before, total_before))
+        tree->queues[parent].is_share_stale[r] = true;
+    else if (share_now(tree, queue, r) != share_before)
+        queue_tree_touch(tree, queue);
+    return share_before;
+}
+
+void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
+                       int sign)
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        if (ask[r] == 0)
+            continue;
+        if (move_demand(tree, queue, (enum resource)r, sign * ask[r]) !=
+            share_now(tree, queue, (enum resource)r))
+            tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
+    }
 }
 
 /* Divide among the children of `parent`; a child whose share moved must divide again itself. */
-static void divide(struct queue_tree *tree, queue_id parent, int64_t total)
+static void divide(struct queue_tree *tree, queue_id parent, enum resource r, int64_t total)
 {
+    int64_t *before = tree->scratch;
     for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
          c = tree->queues[c].next_sibling)
-        ((int64_t *)tree->scratch)[c] = tree->queues[c].share_milli;
-    tree->quota->divide(tree, parent, total);
+        before[c] = tree->queues[c].share[r];
+    tree->quota->divide(tree, parent, r, total);
     for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
          c = tree->queues[c].next_sibling)
-        if (((int64_t *)tree->scratch)[c] != tree->queues[c].share_milli)
-            share_moved(tree, c);
-    tree->queues[parent].is_share_stale = false;
+        if (before[c] != tree->queues[c].share[r]) {
+            tree->queues[c].is_share_stale[r] = true;
+            queue_tree_touch(tree, c);
+        }
+    tree->queues[parent].is_share_stale[r] = false;
     tree->division_count++;
 }
 
-int64_t queue_tree_share(struct queue_tree *tree, queue_id queue)
+int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     queue_id parent = tree->queues[queue].parent;
     if (parent == QUEUE_NONE)
-        return tree->capacity_milli;
-    int64_t total = queue_tree_share(tree, parent);
-    if (tree->queues[parent].is_share_stale)
-        divide(tree, parent, total);
-    return tree->queues[queue].share_milli;
+        return tree->capacity[r];
+    int64_t total = queue_tree_share(tree, parent, r);
+    if (tree->queues[parent].is_share_stale[r])
+        divide(tree, parent, r, total);
+    return tree->queues[queue].share[r];
+}
+
+static bool is_fresh(const struct queue_tree *tree, queue_id queue)
+{
+    for (queue_id q = tree->queues[queue].parent; q != QUEUE_NONE; q = tree->queues[q].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            if (tree->queues[q].is_share_stale[r])
+                return false;
+    return true;
+}
+
+void queue_tree_divide(struct queue_tree *tree, queue_id queue)
+{
+    if (tree->quota->divide == NULL || is_fresh(tree, queue))
+        return;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        queue_tree_share(tree, queue, (enum resource)r);
 }
 
 void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,

@@ -3,12 +3,13 @@
  * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below; charge is the
  * ledger's.  Shares are divided where they are used: a parent whose children's demand changed is stale and is
  * divided again when two children are compared or a share is asked for; the result equals a full division.
- * Amounts are milli-GPUs.
+ * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
  */
 #ifndef POLICIES_QUEUES_H
 #define POLICIES_QUEUES_H
 
 #include "policies/ledger.h"
+#include "policies/quota/quota_config.h"
 
 struct quota_policy;
 
@@ -16,13 +17,13 @@ struct queue_state {
     queue_id parent;
     queue_id first_child, next_sibling; /* QUEUE_NONE; siblings in order of id */
     uint32_t depth;                     /* of the root: 0 */
-    int64_t demand_milli;
-    int64_t share_milli;   /* as of the last division of its parent */
-    bool is_share_stale;   /* its children's shares must be divided again */
-    bool has_closed_lanes; /* some lane waits for headroom here */
-    bool is_winner_stale;  /* the contest below must be held again; then so must all above */
-    uint32_t winner;       /* the lane that goes next among itself and all below; LANE_NONE */
-    uint32_t waiting;      /* jobs that wait here and below */
+    int64_t demand[RESOURCE_COUNT];
+    int64_t share[RESOURCE_COUNT];       /* as of the last division of its parent */
+    bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
+    bool has_closed_lanes;               /* some lane waits for headroom here */
+    bool is_winner_stale; /* the contest below must be held again; then so must all above */
+    uint32_t winner;      /* the lane that goes next among itself and all below; LANE_NONE */
+    uint32_t waiting;     /* jobs that wait here and below */
 };
 
 struct queue_tree {
@@ -30,9 +31,14 @@ struct queue_tree {
     struct ledger *ledger;
     const struct quota_policy *quota;
     struct queue_state *queues; /* by queue_id */
-    size_t capacity;
+    size_t queue_capacity;
     uint32_t count;
-    int64_t capacity_milli; /* GPUs of nodes that are up */
+    int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
+    uint32_t version;                 /* of table and capacity: moves when either is set */
+    const struct quota_config *config;
+    uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
+    size_t own_capacity;
+    time_ns now; /* of the last advance */
     uint64_t division_count;
     void *scratch; /* of the quota policy's division: as many int64 triples as queues */
     size_t scratch_capacity;
@@ -41,16 +47,23 @@ struct queue_tree {
 void queue_tree_release(struct queue_tree *tree);
 void queue_tree_update(struct queue_tree *tree,
                        const struct queue_table *table); /* new or changed queues */
-void queue_tree_set_capacity(struct queue_tree *tree, int64_t gpu_milli);
+void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT]);
+
+/* Shares and winners all over the tree must be found again. */
+void queue_tree_all_stale(struct queue_tree *tree);
 
 /* Something below or in this queue changed: whoever was next may not be any more.  O(depth). */
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
-/* `delta` more is asked by jobs of this queue. */
-void queue_tree_demand(struct queue_tree *tree, queue_id queue, int64_t delta);
+/* sign (1 or -1) times `ask` more is asked by jobs of this queue. */
+void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
+                       int sign);
 
 /* The share of a queue, divided first where stale.  The root's share is the capacity. */
-int64_t queue_tree_share(struct queue_tree *tree, queue_id queue);
+int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource resource);
+
+/* Make the shares of a queue and its siblings fresh in all resources: then queues[].share may be read. */
+void queue_tree_divide(struct queue_tree *tree, queue_id queue);
 
 static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree,
                                                        queue_id queue)
@@ -58,10 +71,24 @@ static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *
     return &tree->table->queues[queue];
 }
 
-static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id queue)
+/* What the queue and all below it are charged; firm: the part that cannot be preempted. */
+static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id queue,
+                                         enum resource resource)
 {
-    return tree->ledger->sums[queue][QUEUE_SUM_GPU];
+    return tree->ledger->sums[queue][resource];
 }
+
+static inline int64_t queue_tree_firm(const struct queue_tree *tree, queue_id queue,
+                                      enum resource resource)
+{
+    return tree->ledger->sums[queue][RESOURCE_COUNT + resource];
+}
+
+/* The quota policy's own state of a queue. */
+void *queue_tree_own(const struct queue_tree *tree, queue_id queue);
+
+/* The older of two queues, then the one of the smaller id; <0: a. */
+int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b);
 
 /* The children of the lowest common ancestor on each one's way up; equal to the queues themselves when
  * they are siblings.  a != b, neither above the other. */

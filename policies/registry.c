@@ -1,15 +1,44 @@
-/* The policies there are, by seam.  A new one is a file in its folder, a line in the seam's header and one here. */
-#include "policies/order/order.h"
+/* The policies there are, by seam.  A new one is a file in its folder, a line in the folder's list of externs and one
+ * here. */
+#include "policies/gang/gangs.h"
+#include "policies/order/orders.h"
 #include "policies/placement/placements.h"
-#include "policies/preemption/preemption.h"
-#include "policies/quota/quota.h"
+#include "policies/preemption/preemptions.h"
+#include "policies/preemption/victim_keys.h"
+#include "policies/quota/quotas.h"
 
-const struct order_policy *const order_policies[] = {&order_fifo, &order_priority, NULL};
+const struct order_policy *const order_policies[] = {&order_fifo,        &order_priority,
+                                                     &order_elastic,     &order_sjf,
+                                                     &order_ljf,         &order_smallest,
+                                                     &order_largest,     &order_srtf,
+                                                     &order_deadline,    &order_las,
+                                                     &order_drf,         &order_fairtree,
+                                                     &order_multifactor, NULL};
 
-const struct quota_policy *const quota_policies[] = {&quota_none, &quota_fairshare, NULL};
+const struct quota_policy *const quota_policies[] = {
+    &quota_none,     &quota_limits,     &quota_fairshare, &quota_cohort, &quota_drf,
+    &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
 
-const struct placement_policy *const placement_policies[] = {
-    &placement_best_fit, &placement_first_fit, &placement_worst_fit, NULL};
+const struct gang_policy *const gang_policies[] = {&gang_all_or_nothing, &gang_hoard, NULL};
 
-const struct preemption_policy *const preemption_policies[] = {&preemption_none,
-                                                               &preemption_checkpoint, NULL};
+const struct placement_policy *const placement_policies[] = {&placement_best_fit,
+                                                             &placement_gather,
+                                                             &placement_first_fit,
+                                                             &placement_worst_fit,
+                                                             &placement_binpack,
+                                                             &placement_buddy,
+                                                             &placement_pack,
+                                                             &placement_strict_pack,
+                                                             &placement_spread,
+                                                             &placement_strict_spread,
+                                                             &placement_least_allocated,
+                                                             &placement_least_allocated_gpus,
+                                                             NULL};
+
+const struct preemption_policy *const preemption_policies[] = {
+    &preemption_none, &preemption_checkpoint, &preemption_kill, NULL};
+
+const struct victim_key *const victim_keys[] = {
+    &victim_borrowers, &victim_class,   &victim_priority,     &victim_smallest,  &victim_largest,
+    &victim_youngest,  &victim_oldest,  &victim_order,        &victim_cost,      &victim_surplus,
+    &victim_evicting,  &victim_members, &victim_other_queues, &victim_own_queue, NULL};

@@ -1,172 +1,153 @@
-/* The facts: what the world tells, written into the ledger, the tree and the lanes. */
+/* The facts: what the world tells, written into the books. */
 #include <assert.h>
 
 #include "policies/sched_state.h"
 
+/* Some policy of the chain gives ranks that change. */
+static void study_orders(struct sched *sched)
+{
+    sched->ranks_fixed = true;
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        sched->ranks_move |= sched->policy.order[r]->moves;
+        sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
+        sched->ranks_fixed &= sched->policy.order[r]->is_constant;
+    }
+}
+
+static struct error find_gap(const struct policy_config *policy)
+{
+    if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
+        policy->preemption == NULL || policy->gang == NULL)
+        return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
+    return ERROR_OK;
+}
+
+static struct error find_complaint(struct sched *sched)
+{
+    queue_id queue = QUEUE_ROOT;
+    const struct quota_policy *quota = sched->policy.quota;
+    const char *complaint =
+        quota->complaint != NULL ? quota->complaint(&sched->tree, &queue) : NULL;
+    if (complaint == NULL)
+        return ERROR_OK;
+    return error_new(ERROR_CONFIG, "policy '%s': queue '%s' %s", sched->policy.name,
+                     queue_tree_spec(&sched->tree, queue)->name, complaint);
+}
+
+static void count_capacity(struct sched *sched, int64_t capacity[RESOURCE_COUNT])
+{
+    capacity[RESOURCE_GPU] = capacity[RESOURCE_CPU] = capacity[RESOURCE_MEMORY] = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(sched->cluster, n);
+        if (sched->ledger->node_state[n] != NODE_UP)
+            continue;
+        capacity[RESOURCE_GPU] += (int64_t)type->gpu_count * GPU_MILLI;
+        capacity[RESOURCE_CPU] += type->cpu_milli;
+        capacity[RESOURCE_MEMORY] += type->memory_mib;
+    }
+}
+
 struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
                         const struct policy_config *policy, struct error *error)
 {
-    *error = ERROR_OK;
-    if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
-        policy->preemption == NULL) {
-        *error = error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
+    *error = find_gap(policy);
+    if (error_is(*error))
         return NULL;
-    }
     struct sched *sched = mem_zalloc(1, sizeof *sched);
     sched->cluster = cluster;
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
-    sched->tree = (struct queue_tree){.ledger = sched->ledger, .quota = policy->quota};
+    sched->tree = (struct queue_tree){
+        .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     shape_table_init(&sched->shapes);
     sched->pending = (struct pending){.jobs = &sched->jobs,
                                       .shapes = &sched->shapes,
                                       .rank_count = policy->order_count,
                                       .is_strict = policy->is_strict};
-    sched->eviction.first_on_node = mem_zalloc(cluster->node_count, sizeof(uint32_t));
-    sched->eviction.cost_on_node = mem_zalloc(cluster->node_count, sizeof(int64_t));
+    study_orders(sched);
+    headroom_init(sched);
+    sched->quota_at = TIME_NEVER;
+    if (policy->preemption->evicts) {
+        sched->on_node = mem_zalloc(cluster->node_count, sizeof *sched->on_node);
+        sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
+        offers_init(sched);
+        potential_init(&sched->potential, cluster);
+        sched->ledger->room = sched->potential.room;
+    }
+    if (sched->needs_accounts)
+        accounts_init(&sched->accounts, &sched->policy.order_config, queues);
     sched_queues_changed(sched, queues, 0);
-    queue_tree_set_capacity(&sched->tree, (int64_t)cluster->gpu_count * GPU_MILLI);
+    int64_t capacity[RESOURCE_COUNT];
+    count_capacity(sched, capacity);
+    queue_tree_set_capacity(&sched->tree, capacity);
+    *error = find_complaint(sched);
+    if (error_is(*error)) {
+        sched_free(sched);
+        return NULL;
+    }
     return sched;
+}
+
+static void free_lists(struct slot_list *lists, size_t count)
+{
+    for (size_t i = 0; lists != NULL && i < count; i++)
+        mem_free(lists[i].slots);
+    mem_free(lists);
+}
+
+static void free_plan(struct plan_scratch *plan)
+{
+    mem_free(plan->units);
+    mem_free(plan->sorted);
+    mem_free(plan->order);
+    mem_free(plan->taken);
+    piece_list_release(&plan->pieces);
+    piece_list_release(&plan->moved);
+    mem_free(plan->touched);
+    mem_free(plan->lanes);
+    mem_free(plan->node_mark);
+    mem_free(plan->spans);
+    mem_free(plan->has_units);
 }
 
 void sched_free(struct sched *sched)
 {
     if (sched == NULL)
         return;
+    free_lists(sched->on_node, sched->cluster->node_count);
+    free_lists(sched->running, sched->running_capacity);
+    for (size_t a = 0; a < sched->array_capacity; a++)
+        mem_free(sched->arrays[a].parked);
+    if (sched->needs_accounts)
+        accounts_release(&sched->accounts);
+    free_plan(&sched->plan);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
     shape_table_release(&sched->shapes);
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
     ledger_free(sched->empty);
-    for (size_t q = 0; q < sched->running_capacity; q++)
-        mem_free(sched->running[q].slots);
-    mem_free(sched->running);
+    mem_free(sched->arrays);
+    mem_free(sched->dependencies);
     mem_free(sched->claims);
+    mem_free(sched->below);
     mem_free(sched->rejects);
     mem_free(sched->releases);
     mem_free(sched->decisions);
-    mem_free(sched->pieces.pieces);
-    mem_free(sched->eviction.victims);
-    mem_free(sched->eviction.first_on_node);
-    mem_free(sched->eviction.links);
-    mem_free(sched->eviction.cost_on_node);
-    mem_free(sched->eviction.lanes);
+    piece_list_release(&sched->told);
+    piece_list_release(&sched->pieces);
+    piece_list_release(&sched->held_pieces);
+    victims_release(sched);
+    offers_release(sched);
+    potential_release(&sched->potential);
     mem_free(sched);
 }
 
-struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
+static void begin_fact(struct sched *sched, time_ns now)
 {
-    if (sched->decision_count == sched->decision_capacity)
-        MEM_GROW(sched->decisions, sched->decision_capacity, sched->decision_count + 1);
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    struct decision *decision = &sched->decisions[sched->decision_count++];
-    *decision = (struct decision){.id = ++sched->decision_sequence << 32 | job->id,
-                                  .kind = kind,
-                                  .job = job->id,
-                                  .for_job = JOB_NONE};
-    if (kind == DECISION_START || kind == DECISION_EVICT) {
-        job->decision = decision->id;
-        job->decided_cycle = sched->cycle;
-    }
+    if (now != sched->now)
+        sched_pass_time(sched, now);
     sched->changes++;
-    return decision;
-}
-
-void sched_move_pieces(struct sched *sched, uint32_t slot, ledger_move_fn *move)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    for (uint32_t i = 0; i < job->piece_count; i++) {
-        struct space space = placement_space(shape, &job->pieces[i], slot);
-        move(sched->ledger, &space);
-    }
-}
-
-/* Less is charged below a queue that had closed lanes: they may try again. */
-static void reopen_lanes(struct sched *sched, queue_id queue)
-{
-    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (!sched->tree.queues[q].has_closed_lanes)
-            continue;
-        sched->tree.queues[q].has_closed_lanes = false;
-        for (uint32_t l = 0; l < sched->pending.lane_count; l++)
-            if (sched->pending.lanes[l].quota_block == q) {
-                sched->pending.lanes[l].quota_block = QUEUE_NONE;
-                queue_tree_touch(&sched->tree, sched->pending.lanes[l].line);
-            }
-    }
-}
-
-void sched_charge(struct sched *sched, uint32_t slot, int sign)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    int64_t amounts[QUEUE_SUM_COUNT];
-    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] = sign * shape->charge[r];
-    ledger_charge(sched->ledger, job->queue, amounts);
-    if (sched->ledger->mark_depth > 0)
-        return; /* a trial: nobody may act on it */
-    queue_tree_touch(&sched->tree, job->queue);
-    if (sign < 0)
-        reopen_lanes(sched, job->queue);
-}
-
-void sched_list_running(struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->shapes.shapes[job->shape].is_preemptible)
-        slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
-}
-
-void sched_unlist_running(struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->shapes.shapes[job->shape].is_preemptible)
-        slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
-}
-
-void sched_wait(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id line = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
-    job->lane = pending_lane(&sched->pending, line, job->shape);
-    job->state = SJOB_PENDING;
-    pending_add(&sched->pending, job->lane, slot);
-    contest_waiting(&sched->tree, line, 1);
-}
-
-void sched_unwait(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id line = sched->pending.lanes[job->lane].line;
-    if (pending_head(&sched->pending, job->lane) == slot)
-        pending_remove_head(&sched->pending, job->lane);
-    else
-        pending_remove(&sched->pending, job->lane, slot);
-    contest_waiting(&sched->tree, line, -1);
-}
-
-void sched_block_shape(struct sched *sched, uint32_t id, bool is_blocked)
-{
-    struct shape *shape = &sched->shapes.shapes[id];
-    if (shape->is_blocked == is_blocked)
-        return;
-    shape->is_blocked = is_blocked;
-    if (is_blocked)
-        sched->shapes.blocked_count++;
-    else
-        sched->shapes.blocked_count--;
-    for (uint32_t i = 0; i < shape->lane_count; i++)
-        if (sched->pending.lanes[shape->lanes[i]].count > 0)
-            queue_tree_touch(&sched->tree, sched->pending.lanes[shape->lanes[i]].line);
-}
-
-static void push_id(job_id **list, size_t *capacity, uint32_t *count, job_id id)
-{
-    MEM_GROW(*list, *capacity, (size_t)*count + 1);
-    (*list)[(*count)++] = id;
 }
 
 /* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
@@ -181,221 +162,369 @@ static void prove_shape(struct sched *sched, struct shape *shape)
     shape->is_proven = true;
 }
 
-void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
+static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
-    (void)now;
-    sched->changes++;
+    sched->jobs.facts[slot] = (struct job_facts){.submit = job->submit,
+                                                 .limit = job->limit,
+                                                 .estimate = job->estimate,
+                                                 .deadline = job->deadline,
+                                                 .checkpoint = job->checkpoint,
+                                                 .user = job->user,
+                                                 .array = job->array,
+                                                 .array_max = job->array_max,
+                                                 .waiting_since = sched->now,
+                                                 .below_since = TIME_NEVER,
+                                                 .claimed_at = TIME_NEVER,
+                                                 .saved_at = TIME_NEVER,
+                                                 .attained_at = sched->now,
+                                                 .attained_gpu_ns = job->attained_gpu_ns,
+                                                 .is_held = job->is_held};
+}
+
+/* Its minimum must fit the empty cluster; what is above it may stay a wish. */
+static bool never_fits(struct sched *sched, uint32_t shape)
+{
+    struct shape *whole = &sched->shapes.shapes[shape];
+    if (!whole->is_rigid) {
+        uint32_t chunk[JOB_GROUPS_MAX], none[JOB_GROUPS_MAX] = {0};
+        struct gang_view view = {.groups = whole->groups,
+                                 .sets = whole->set_count > 0 ? whole->sets : NULL,
+                                 .held = none,
+                                 .group_count = whole->group_count,
+                                 .set_count = whole->set_count};
+        if (!gang_minimum_chunk(&view, chunk))
+            return false;
+        uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
+        whole = &sched->shapes.shapes[least]; /* the table may have moved */
+    }
+    bool is_plain =
+        whole->group_count == 1 && whole->topology.required == 0 && whole->set_count == 0;
+    if (!is_plain && !whole->is_proven && !whole->never_fits)
+        prove_shape(sched, whole);
+    return whole->never_fits;
+}
+
+/* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  is_running: it is there, whether it could
+ * be started again or not. */
+static uint32_t enroll(struct sched *sched, const struct job *job, bool is_running)
+{
     uint32_t shape = shape_of(&sched->shapes, sched->cluster, job);
-    if (job->group_count > 1 && !sched->shapes.shapes[shape].is_proven)
-        prove_shape(sched, &sched->shapes.shapes[shape]);
-    if (sched->shapes.shapes[shape].never_fits) {
-        push_id(&sched->rejects, &sched->reject_capacity, &sched->reject_count, job->id);
-        return;
+    if (!is_running && never_fits(sched, shape)) {
+        sched_reject(sched, job->id, REASON_NEVER_FITS);
+        eligible_ended(sched, job->id, ENDED_OTHERWISE);
+        return SLOT_NONE;
     }
     assert(job->queue < sched->tree.count);
-    uint32_t slot = job_table_add(&sched->jobs, job->id);
+    uint32_t slot = job_table_add(&sched->jobs, job->id, job->group_count);
     struct sched_job *own = &sched->jobs.jobs[slot];
-    own->shape = shape;
+    own->shape = own->ask = shape;
     own->queue = job->queue;
     own->priority = job->priority;
-    for (uint32_t r = 0; r < sched->policy.order_count; r++)
-        own->rank[r] = sched->policy.order[r]->rank(job);
-    queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge[QUEUE_SUM_GPU]);
-    if (job->is_held)
-        own->state = SJOB_HELD;
-    else
+    own->state = SJOB_PENDING;
+    own->fill = FILL_BELOW;
+    copy_facts(sched, slot, job);
+    sched_rank(sched, slot);
+    queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
+    return slot;
+}
+
+void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
+{
+    begin_fact(sched, now);
+    uint32_t slot = enroll(sched, job, false);
+    if (slot == SLOT_NONE)
+        return;
+    enum reason reason = eligible_submit(sched, slot, job);
+    if (reason == REASON_NONE) {
         sched_wait(sched, slot);
-    sched->held_count += job->is_held;
+        return;
+    }
+    sched->held_count++;
+    sched->jobs.jobs[slot].state = SJOB_HELD;
+    sched->jobs.jobs[slot].reason = (uint8_t)reason;
+    if (reason != REASON_DEPENDENCY_NEVER)
+        return;
+    sched->held_count--;
+    sched_reject(sched, job->id, reason);
+    sched->jobs.facts[slot].array = 0;
+    sched_forget(sched, slot);
+    eligible_ended(sched, job->id, ENDED_OTHERWISE);
 }
 
 void sched_job_released(struct sched *sched, job_id id, time_ns now)
 {
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE || sched->jobs.jobs[slot].state != SJOB_HELD)
+    if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
         return;
-    sched->changes++;
-    sched->held_count--;
-    sched_wait(sched, slot);
+    begin_fact(sched, now);
+    sched->jobs.facts[slot].is_held = false;
+    if (sched->jobs.jobs[slot].reason == REASON_HELD)
+        eligible_released(sched, slot);
 }
 
-static void remove_claim(struct sched *sched, uint32_t slot)
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
+                       uint32_t piece_count, time_ns started, time_ns now)
 {
-    uint32_t at = 0;
-    while (sched->claims[at] != slot)
-        at++;
-    for (sched->claim_count--; at < sched->claim_count; at++)
-        sched->claims[at] = sched->claims[at + 1];
-    sched->claimed_piece_milli -= sched_held_milli(&sched->jobs.jobs[slot]);
-}
-
-void sched_drop_claim(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    remove_claim(sched, slot);
-    sched_move_pieces(sched, slot, ledger_unclaim);
-    sched_job_clear_pieces(job);
-    sched_charge(sched, slot, -1);
-    push_id(&sched->releases, &sched->release_capacity, &sched->release_count, job->id);
-    sched_wait(sched, slot);
-}
-
-/* The job holds nothing any more; its space is free. */
-static void free_space(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->state == SJOB_STARTING || job->state == SJOB_RUNNING)
-        sched_unlist_running(sched, slot);
-    if (job->state == SJOB_EVICTING) {
-        sched_move_pieces(sched, slot, ledger_arrive); /* uncharged when it was decided */
-    } else {
-        sched_move_pieces(sched, slot, ledger_give);
-        sched_charge(sched, slot, -1);
-        sched->booked_running--;
+    begin_fact(sched, now);
+    uint32_t slot = enroll(sched, job, true);
+    if (slot == SLOT_NONE)
+        return;
+    if (job->array != 0)
+        eligible_submit(sched, slot, &(struct job){.array = job->array});
+    struct piece_list list = {.pieces = (struct piece *)(uintptr_t)pieces, .count = piece_count};
+    sched->jobs.jobs[slot].decided = started;
+    for (uint32_t i = 0; i < piece_count; i++) {
+        struct space space =
+            placement_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
+        ledger_take(sched->ledger, &space);
     }
-    sched_job_clear_pieces(job);
-    job->decision = 0;
+    sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
+    sched_settle(sched, slot);
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    facts->attained_at = started; /* its service counts from its start */
+    if (!sched->ranks_fixed)
+        sched_settle(sched, slot);
 }
 
-static void forget(struct sched *sched, uint32_t slot)
+static bool is_meant(const struct holding *holding, struct members which)
 {
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_tree_demand(&sched->tree, job->queue, -sched_shape(sched, job)->charge[QUEUE_SUM_GPU]);
-    queue_tree_touch(&sched->tree, job->queue);
-    job_table_drop(&sched->jobs, slot);
+    return (which.decision == 0 || holding->decision == which.decision) &&
+           (which.node == NODE_NONE || holding->piece.node == which.node);
+}
+
+/* Reservations that count on space of this node cannot be kept. */
+static void drop_claims_on(struct sched *sched, node_id node)
+{
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
+        uint32_t i = 0;
+        while (i < claimer->holding_count &&
+               (sched_job_holding(claimer, i)->phase != HOLDING_CLAIMED ||
+                sched_job_holding(claimer, i)->piece.node != node))
+            i++;
+        if (i < claimer->holding_count)
+            sched_drop_claim(sched, sched->claims[c]);
+    }
 }
 
 void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 {
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    sched->changes++;
-    if (sched->jobs.jobs[slot].state == SJOB_CLAIMING)
+    begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->state == SJOB_CLAIMING)
         sched_drop_claim(sched, slot);
-    if (sched->jobs.jobs[slot].state == SJOB_PENDING)
-        sched_unwait(sched, slot);
-    else if (sched->jobs.jobs[slot].state == SJOB_HELD)
+    if (job->state == SJOB_HELD) {
         sched->held_count--;
-    else
+        eligible_unpark(sched, slot);
+    } else if (job->state != SJOB_PENDING) {
         return; /* it runs: its end is told by sched_job_ended */
-    forget(sched, slot);
+    } else if (job->lane != LANE_NONE) {
+        sched_unwait(sched, slot);
+    }
+    sched_forget(sched, slot);
+    eligible_ended(sched, id, ENDED_OTHERWISE);
 }
 
-void sched_job_started(struct sched *sched, job_id id, time_ns now)
+void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
 {
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE || sched->jobs.jobs[slot].state != SJOB_STARTING)
+    if (slot == SLOT_NONE)
         return;
-    sched->changes++;
+    begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holdings = sched_job_holdings(job);
+    bool is_found = false;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision) {
+            holdings[i].phase = HOLDING_RUNNING;
+            holdings[i].decision = 0;
+            is_found = true;
+        }
+    if (!is_found)
+        return;
     sched->starts++;
-    sched->jobs.jobs[slot].state = SJOB_RUNNING;
-    sched->jobs.jobs[slot].decision = 0;
+    if (!sched->ranks_fixed)
+        sched_settle(sched, slot);
+    else
+        job->state = SJOB_RUNNING;
 }
 
-static bool holds_space(const struct sched_job *job)
+/* The holding is on its way out: its space is coming, its charge is gone. */
+void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
 {
-    return job->state == SJOB_STARTING || job->state == SJOB_RUNNING || job->state == SJOB_EVICTING;
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holding = &sched_job_holdings(job)[index];
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    sched_move(sched, slot, index, ledger_vacate);
+    holding->phase = HOLDING_LEAVING;
+    holding->decision = decision;
+    sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
+    sched_add_charge(sched, slot, &holding->piece, -1, amounts);
+    sched_charge(sched, slot, amounts);
 }
 
-void sched_job_evicted(struct sched *sched, job_id id, enum evict_end end, time_ns now)
+static bool is_in_place(const struct holding *holding)
+{
+    return holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_STARTING;
+}
+
+void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    begin_fact(sched, now);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (is_in_place(sched_job_holding(job, i)) && is_meant(sched_job_holding(job, i), which))
+            sched_let_leave(sched, slot, i, 0);
+    sched_settle(sched, slot);
+}
+
+void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end,
+                       time_ns now)
 {
     (void)end; /* where it resumes is the world's business */
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE || !holds_space(&sched->jobs.jobs[slot]))
+    if (slot == SLOT_NONE)
         return;
-    sched->changes++;
-    free_space(sched, slot);
-    sched->jobs.jobs[slot].evictions++;
-    sched_wait(sched, slot);
+    begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    bool had = false, was_whole = job->state == SJOB_EVICTING;
+    for (uint32_t i = job->holding_count; i-- > 0;) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_CLAIMED || !is_meant(holding, which))
+            continue;
+        sched_unhold(sched, slot, i);
+        had = true;
+    }
+    if (!had)
+        return;
+    if (job->holding_count == 0 || was_whole) {
+        job->evictions++;
+        sched->jobs.facts[slot].waiting_since = now;
+    }
+    sched_settle(sched, slot);
 }
 
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
 {
-    (void)end; /* no policy here learns from how jobs end */
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE || !holds_space(&sched->jobs.jobs[slot]))
+    if (slot == SLOT_NONE)
         return;
-    sched->changes++;
-    free_space(sched, slot);
-    if (will_retry)
-        sched_wait(sched, slot);
-    else
-        forget(sched, slot);
+    begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (!job->is_booked && job->state != SJOB_EVICTING)
+        return; /* it holds nothing that could end */
+    if (!will_retry && job->lane != LANE_NONE)
+        sched_unwait(sched, slot);
+    for (uint32_t c = 0; c < sched->claim_count; c++)
+        if (sched->claims[c] == slot) {
+            sched_drop_claim(sched, slot);
+            break;
+        }
+    while (job->holding_count > 0)
+        sched_unhold(sched, slot, job->holding_count - 1);
+    if (will_retry) {
+        sched->jobs.facts[slot].waiting_since = now;
+        sched_settle(sched, slot);
+        return;
+    }
+    if (job->lane != LANE_NONE)
+        sched_unwait(sched, slot); /* a dropped claim made it wait */
+    sched->booked_running -= job->is_booked;
+    sched_forget(sched, slot);
+    eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
 }
 
-/* Reservations that count on space of this job cannot be kept. */
-static void drop_claims_on(struct sched *sched, const struct sched_job *job)
+void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
 {
-    for (uint32_t c = sched->claim_count; c-- > 0;) {
-        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
-        bool touches = false;
-        for (uint32_t i = 0; i < claimer->piece_count && !touches; i++)
-            for (uint32_t k = 0; k < job->piece_count && !touches; k++)
-                touches = claimer->pieces[i].node == job->pieces[k].node;
-        if (touches)
-            sched_drop_claim(sched, sched->claims[c]);
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    begin_fact(sched, now);
+    sched->jobs.facts[slot].saved_at = now;
+}
+
+static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->decision == decision)
+            sched_unhold(sched, slot, i);
+}
+
+static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        if (holding->decision != decision)
+            continue;
+        drop_claims_on(sched, holding->piece.node);
+        holding = &sched_job_holdings(job)[i];
+        sched_move(sched, slot, i, ledger_restore);
+        holding->phase = HOLDING_RUNNING;
+        holding->decision = 0;
+        sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
+        sched_add_charge(sched, slot, &holding->piece, 1, amounts);
     }
+    sched_charge(sched, slot, amounts);
 }
 
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
                             time_ns now)
 {
     (void)why; /* the world changed; what follows is the same */
-    (void)now;
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
-    if (slot == SLOT_NONE || sched->jobs.jobs[slot].decision != decision)
+    if (slot == SLOT_NONE || decision == 0)
         return;
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    sched->changes++;
-    if (job->state == SJOB_STARTING) {
-        free_space(sched, slot);
-        sched_wait(sched, slot);
-    } else if (job->state == SJOB_EVICTING) {
-        drop_claims_on(sched, job);
-        sched_move_pieces(sched, slot, ledger_restore);
-        sched_charge(sched, slot, 1);
-        job->state = SJOB_RUNNING;
-        job->decision = 0;
-        sched->booked_running++;
-        sched_list_running(sched, slot);
-    }
+    begin_fact(sched, now);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t i = 0;
+    while (i < job->holding_count && sched_job_holding(job, i)->decision != decision)
+        i++;
+    if (i == job->holding_count)
+        return;
+    if (sched_job_holding(job, i)->phase == HOLDING_LEAVING)
+        refuse_eviction(sched, slot, decision);
+    else
+        refuse_start(sched, slot, decision);
+    sched_settle(sched, slot);
 }
 
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now)
 {
-    (void)now;
+    begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
-    sched->changes++;
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
         return;
-    int64_t delta = (int64_t)cluster_node_gpus(sched->cluster, node) * GPU_MILLI;
-    queue_tree_set_capacity(&sched->tree, sched->tree.capacity_milli + (is_up ? delta : -delta));
-    for (uint32_t c = sched->claim_count; !is_up && c-- > 0;) {
-        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
-        uint32_t i = 0;
-        while (i < claimer->piece_count && claimer->pieces[i].node != node)
-            i++;
-        if (i < claimer->piece_count)
-            sched_drop_claim(sched, sched->claims[c]);
-    }
+    int64_t capacity[RESOURCE_COUNT];
+    const struct node_type *type = cluster_node_type(sched->cluster, node);
+    const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli,
+                                           type->memory_mib};
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        capacity[r] = sched->tree.capacity[r] + (is_up ? delta[r] : -delta[r]);
+    queue_tree_set_capacity(&sched->tree, capacity);
+    if (!is_up)
+        drop_claims_on(sched, node);
 }
 
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
-    (void)now;
-    sched->changes++;
+    begin_fact(sched, now);
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
+    if (sched->needs_accounts)
+        accounts_queues(&sched->accounts, queues);
     pending_lines(&sched->pending, queues->count);
     MEM_GROW(sched->running, sched->running_capacity, queues->count);
-    for (queue_id q = 0; q < queues->count; q++)
-        reopen_lanes(sched, q); /* limits may have been raised */
+    sched_reopen_quotas(sched); /* limits may have been raised */
 }
 
 void sched_count(const struct sched *sched, struct sched_counts *counts)
@@ -420,37 +549,51 @@ enum reason sched_why(const struct sched *sched, job_id id)
         return REASON_NONE;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->state == SJOB_HELD)
-        return REASON_HELD;
+        return (enum reason)job->reason;
     if (job->state == SJOB_CLAIMING)
         return REASON_RESERVED;
-    if (job->state != SJOB_PENDING)
+    if (job->lane == LANE_NONE || (job->is_booked && job->fill != FILL_BELOW))
         return REASON_NONE;
     if (sched->pending.lanes[job->lane].quota_block != QUEUE_NONE)
         return REASON_QUOTA_LIMIT;
-    return sched->shapes.shapes[job->shape].is_blocked ? REASON_RESOURCES : REASON_PRIORITY;
+    return sched->shapes.shapes[job->ask].is_blocked ? REASON_RESOURCES : REASON_PRIORITY;
+}
+
+/* What the jobs hold, against what the ledger and the tree say. */
+static const char *check_job(const struct sched *sched, uint32_t slot, int64_t *held,
+                             int64_t *charged)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    uint32_t members[JOB_GROUPS_MAX] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_LEAVING)
+            continue;
+        *held += piece_milli(&holding->piece);
+        members[holding->piece.group] += holding->piece.member_count;
+    }
+    for (uint32_t g = 0; g < shape->group_count; g++) {
+        uint32_t counted = job->held_more != NULL ? job->held_more[g] : job->held_one;
+        if (counted != members[g])
+            return "a job's members differ from its holdings";
+        *charged += members[g] * shape->member_charge[g][QUEUE_SUM_GPU];
+    }
+    if (job->holding_count != 0 && (job->state == SJOB_PENDING || job->state == SJOB_HELD))
+        return "a job that waits holds space";
+    return NULL;
 }
 
 const char *sched_check(const struct sched *sched)
 {
     const char *broken = ledger_check(sched->ledger);
+    int64_t held = 0, charged = 0;
+    for (uint32_t s = 0; s < sched->jobs.used && broken == NULL; s++)
+        if (sched->jobs.jobs[s].state != SJOB_NONE)
+            broken = check_job(sched, s, &held, &charged);
     if (broken != NULL)
         return broken;
-    int64_t used = 0, charged = 0;
-    for (uint32_t s = 0; s < sched->jobs.used; s++) {
-        const struct sched_job *job = &sched->jobs.jobs[s];
-        int64_t ask =
-            job->state == SJOB_NONE ? 0 : sched->shapes.shapes[job->shape].charge[QUEUE_SUM_GPU];
-        int64_t held = 0;
-        for (uint32_t i = 0; i < job->piece_count; i++)
-            held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
-        bool is_booked = job->state == SJOB_STARTING || job->state == SJOB_RUNNING ||
-                         job->state == SJOB_CLAIMING;
-        if (!is_booked && job->state != SJOB_EVICTING && job->piece_count != 0)
-            return "a job that waits holds space";
-        used += is_booked ? held : 0;
-        charged += is_booked ? ask : 0;
-    }
-    if (used != sched->ledger->used_milli + sched->ledger->claimed_milli)
+    if (held != sched->ledger->used_milli + sched->ledger->claimed_milli)
         return "what jobs hold differs from what the ledger counts as used";
     if (charged != sched->ledger->sums[QUEUE_ROOT][QUEUE_SUM_GPU])
         return "what jobs ask differs from what the root queue is charged";

@@ -18,9 +18,13 @@
  *   sched_job_submitted(sched, &job, now);
  *   size_t count = sched_cycle(sched, now, &decisions, &wake_at);
  *   for (size_t i = 0; i < count; i++)
- *       if (decisions[i].kind == DECISION_START) ... sched_job_started(sched, decisions[i].job, now);
+ *       if (decisions[i].kind == DECISION_START) ... sched_job_started(sched, decisions[i].job, decisions[i].id, now);
  *
- * It does not: resize, repartition or explain; all members of a job start and leave together.
+ * Members.  A job may hold fewer members than it has: at least its minimum when gangs are all or nothing, one by
+ * one under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that
+ * holds members already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
+ *
+ * It does not: repartition GPUs or explain.
  */
 #ifndef POLICIES_SCHED_H
 #define POLICIES_SCHED_H
@@ -39,20 +43,31 @@
 
 struct sched; /* opaque */
 
-/* Members of one group on one node.  Amounts of CPU and memory follow from the job's request. */
+/* Members of one group on one node.  Amounts of CPU and memory follow from the job's request, and so does the
+ * profile of a MIG instance (one member a piece; gpu_milli: GPU_MILLI / 8 for each of its memory slices). */
 struct piece {
     node_id node;
     uint16_t gpu_mask;     /* GPUs of the node, bit i: index i; 0: CPU only */
     uint16_t gpu_milli;    /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
-    uint16_t group;        /* of the job */
     uint16_t member_count; /* placed here */
+    uint8_t group;         /* of the job */
+    uint8_t mig_start; /* memory slice where its MIG instance starts, if the request is for one */
 };
 
 typedef uint64_t decision_id;
 
+/* What an admission is owed to. */
+enum source {
+    SOURCE_FREE,
+    SOURCE_HEADROOM, /* free space that is kept for inference */
+    SOURCE_GRACE_0,  /* evictions that needed no grace */
+    SOURCE_EVICTION,
+    SOURCE_COUNT
+};
+
 enum decision_kind {
-    DECISION_START,   /* pieces: where */
-    DECISION_EVICT,   /* job goes, within `grace`; for_job gains (JOB_NONE: nobody) */
+    DECISION_START,   /* pieces: where; of a job that runs: these are added */
+    DECISION_EVICT,   /* pieces go, within `grace`; for_job gains (JOB_NONE: nobody) */
     DECISION_RESERVE, /* pieces are held for job while others leave them; a START follows */
     DECISION_RELEASE, /* the reservation of job is given up */
     DECISION_REJECT,  /* job will never be started; it is forgotten at once; no fact follows */
@@ -64,10 +79,19 @@ struct decision {
     job_id job;
     job_id for_job;
     enum reason reason;
-    time_ns grace;
+    time_ns grace;              /* 0: at once, unsaved work is lost */
+    bool is_partial;            /* START: a growth; EVICT: a shrink */
+    enum source source;         /* START: where its space came from */
     const struct piece *pieces; /* borrowed until the next call that changes the scheduler */
     uint32_t piece_count;
 };
+
+/* Some members of a job: those of a decision, those on a node, or all. */
+struct members {
+    decision_id decision; /* 0: whatever the decision */
+    node_id node;         /* NODE_NONE: wherever they are */
+};
+#define MEMBERS_ALL ((struct members){0, NODE_NONE})
 
 enum job_end { JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT };
 enum evict_end { EVICT_SAVED, EVICT_LOST };
@@ -87,11 +111,22 @@ void sched_job_submitted(struct sched *sched, const struct job *job,
 void sched_job_released(struct sched *sched, job_id job, time_ns now); /* no longer held */
 void sched_job_cancelled(struct sched *sched, job_id job,
                          time_ns now); /* while it waits; O(jobs of its kind) */
-void sched_job_started(struct sched *sched, job_id job, time_ns now);
-void sched_job_evicted(struct sched *sched, job_id job, enum evict_end end,
-                       time_ns now); /* waits again */
+
+/* It was running when the scheduler came: submitted, and on these pieces since `started`.  member_count of a
+ * piece and the job's groups must agree; the space must be free. */
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
+                       uint32_t piece_count, time_ns started, time_ns now);
+/* A START took effect. */
+void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
+/* Members are on their way out, though nobody decided it here. */
+void sched_job_leaving(struct sched *sched, job_id job, struct members which, time_ns now);
+/* Members have left; a job that lost all waits again, one below its minimum is stale. */
+void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end,
+                       time_ns now);
 void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry,
                      time_ns now);
+/* Its work up to now is safe.  Without this fact the declared interval is believed. */
+void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
                             time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);

@@ -1,36 +1,129 @@
-/* policies/sched_state.h -- the scheduler's inside, shared by sched.c (facts), cycle.c (decisions) and
- * eviction.c (plans).  Nobody else includes it. */
+/* policies/sched_state.h -- the scheduler's inside, shared by sched.c (facts), booking.c (what jobs hold and wait
+ * for), eligible.c (dependencies and arrays), cycle.c (decisions), victims.c and plan.c (evictions).  Nobody else
+ * includes it. */
 #ifndef POLICIES_SCHED_STATE_H
 #define POLICIES_SCHED_STATE_H
 
+#include "policies/accounts.h"
 #include "policies/contest.h"
+#include "policies/gang/gang.h"
 #include "policies/job_table.h"
 #include "policies/ledger.h"
-#include "policies/order/order.h"
 #include "policies/pending.h"
 #include "policies/placement/placement.h"
+#include "policies/potential.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues.h"
 #include "policies/quota/quota.h"
 #include "policies/sched.h"
 #include "policies/shape.h"
 
-/* Room for choosing victims; grows to the largest case and is reused. */
-struct eviction_scratch {
-    struct victim *victims;
-    size_t victim_capacity;
-    uint32_t victim_count;
-    uint32_t *first_on_node; /* by node: index + 1 into links, or 0 */
-    struct victim_link *links;
-    size_t link_capacity;
-    uint32_t link_count;
-    int64_t *cost_on_node; /* by node: of its cheapest offer, or COST_STALE */
-    uint32_t *lanes;       /* that may ask for a plan in this cycle */
+/* Why somebody may be evicted. */
+enum plan_kind {
+    PLAN_CONSOLIDATE,
+    PLAN_RECLAIM,
+    PLAN_PREEMPT,
+    PLAN_KIND_COUNT,
+    PLAN_HEADROOM = PLAN_KIND_COUNT /* for nobody: space that is kept for inference */
+};
+
+/* The victim keys, the order chain reversed, the later id. */
+enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
+
+/* A part of a running job that may be taken: a surplus member, or the core: all that its surplus leaves. */
+struct unit {
+    uint32_t slot;
+    uint32_t holding;        /* index of the surplus member's holding; UNIT_CORE: the core */
+    uint32_t surplus_count;  /* of the job */
+    queue_id queue;          /* leaf */
+    uint64_t key[UNIT_KEYS]; /* smaller goes first */
+    int64_t charge[QUEUE_SUM_COUNT];
+    int64_t held_milli; /* of GPUs; what it is charged may differ, by the model */
+    int64_t loss_gpu_ns;
+    bool is_borrower, is_taken, is_kept, is_moved, is_refused;
+};
+#define UNIT_CORE UINT32_MAX
+
+struct unit_span { /* of one queue, in plan_scratch.units */
+    uint32_t first, count, next;
+};
+
+struct headroom { /* in amounts of this cluster */
+    int64_t gpu_milli, whole_nodes, owners_milli;
+};
+
+struct free_space { /* in the whole cluster */
+    int64_t gpu_milli, whole_nodes;
+};
+
+/* Room for planning; grows to the largest case and is reused. */
+struct plan_scratch {
+    struct unit
+        *units; /* candidates, in the order of their keys; by queue first if the policy says so */
+    size_t unit_capacity;
+    uint32_t unit_count;
+    struct unit *sorted; /* the other copy while they are put in order */
+    size_t sorted_capacity;
+    struct unit_order *order;
+    size_t order_capacity;
+    uint32_t next;           /* of the units, when not by queue */
+    struct unit_span *spans; /* by queue */
+    size_t span_capacity;
+    uint8_t *has_units; /* by queue: here or below */
+    size_t has_units_capacity;
+    uint32_t *taken; /* indices of units, in the order they were taken */
+    size_t taken_capacity;
+    uint32_t taken_count;
+    struct piece_list pieces, moved; /* of the gainer; of a victim put elsewhere */
+    queue_id *touched;
+    size_t touched_capacity;
+    uint32_t *lanes; /* that may ask for a plan */
     size_t lane_capacity;
     uint32_t lane_count;
-    int64_t smallest_milli; /* the least that any victim holds */
-    bool saw_starting;      /* a victim was refused only because its START is not confirmed */
+    struct free_space free_before; /* any victim went */
+    uint8_t *node_mark;            /* by node: the gainer is to be there */
+    bool saw_starting; /* a victim was refused only because its START is not confirmed */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
+    time_ns ripe_last_at; /* and when all of them may be */
+};
+
+static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
+{
+    if (at < plan->ripe_at)
+        plan->ripe_at = at;
+    if (plan->ripe_last_at == TIME_NEVER || at > plan->ripe_last_at)
+        plan->ripe_last_at = at;
+}
+
+struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
+    int64_t milli, loss_gpu_ns;
+};
+
+/* Room for offers.c. */
+struct offer_scratch {
+    uint32_t *first_on_node;         /* by node: index + 1 into links, or 0 */
+    struct offer_cost *cost_on_node; /* by node: of its cheapest offer */
+    struct unit_link *links;
+    size_t link_capacity;
+    uint32_t link_count;
+};
+
+struct refusal_note { /* a REJECT to be told */
+    job_id job;
+    enum reason reason;
+};
+
+struct job_array {     /* elements of one array */
+    uint32_t limit;    /* 0: none */
+    uint32_t eligible; /* waiting or running */
+    uint32_t *parked;  /* slots, in order of submission */
+    size_t capacity;
+    uint32_t first, count;
+};
+
+struct dependency { /* slot waits for job */
+    job_id waiter, on;
+    uint8_t kind; /* enum after_kind */
 };
 
 struct sched {
@@ -42,31 +135,55 @@ struct sched {
     struct shape_table shapes;
     struct job_table jobs;
     struct pending pending;
-    struct slot_list *
-        running; /* by queue_id: SJOB_STARTING and SJOB_RUNNING jobs that may be evicted, in no order */
+    struct accounts accounts;
+    time_ns now;       /* of the last fact or cycle */
+    time_ns ranked_at; /* when all ranks were last computed */
+    time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
+    bool ranks_move, ranks_fixed, needs_accounts;
+    struct slot_list
+        *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
-    uint32_t *claims; /* slots in SJOB_CLAIMING, in the order of their plans */
+    struct slot_list *on_node; /* by node: the same jobs; a job once per holding */
+    uint32_t *claims;          /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
-    int64_t claimed_piece_milli; /* what their pieces take in all */
-    job_id *rejects;             /* to be told in the next cycle */
+    int64_t claimed_piece_milli; /* what their claimed holdings take in all */
+    uint32_t *below;             /* slots that hold less than their minimum, but something */
+    size_t below_capacity;
+    uint32_t below_count;
+    struct refusal_note *rejects; /* to be told in the next cycle */
     size_t reject_capacity;
     uint32_t reject_count;
     job_id *releases; /* reservations given up, to be told in the next cycle */
     size_t release_capacity;
     uint32_t release_count;
+    struct dependency *dependencies;
+    size_t dependency_capacity;
+    uint32_t dependency_count;
+    struct job_array *arrays; /* by id */
+    size_t array_capacity;
     struct decision *decisions;
     size_t decision_capacity;
     uint32_t decision_count;
+    struct piece_list told; /* the pieces of the decisions of this cycle */
     uint64_t decision_sequence;
     uint64_t cycle;
-    uint64_t changes;        /* facts and decisions so far; what back-off counts */
-    uint32_t held_count;     /* jobs in SJOB_HELD */
-    uint64_t starts;         /* confirmed */
-    uint32_t booked_running; /* starting and running jobs */
+    uint64_t changes;    /* facts and decisions so far; what back-off counts */
+    uint32_t held_count; /* jobs in SJOB_HELD */
+    uint64_t starts;     /* confirmed */
+    uint32_t
+        booked_running; /* jobs that hold something not on its way out, claims alone not counted */
     uint64_t attempts, plans;
-    struct piece_list pieces; /* scratch of placement */
-    struct eviction_scratch eviction;
+    struct headroom headroom;
+    uint64_t headroom_retry; /* no eviction for the headroom before so many state changes */
+    int64_t evicted_in_cycle;
+    struct piece_list pieces;      /* scratch of placement */
+    struct piece_list held_pieces; /* scratch: what the job being placed has already */
+    struct plan_scratch plan;
+    struct offer_scratch offers;
+    struct potential potential;     /* when the policy evicts */
+    struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
+    size_t eviction_capacity;
 };
 
 static inline struct shape *sched_shape(struct sched *sched, const struct sched_job *job)
@@ -74,46 +191,140 @@ static inline struct shape *sched_shape(struct sched *sched, const struct sched_
     return &sched->shapes.shapes[job->shape];
 }
 
-/* Milli-GPUs of the job's pieces; what it asks may differ (memory on GPUs of several models). */
-static inline int64_t sched_held_milli(const struct sched_job *job)
+static inline struct shape *sched_ask(struct sched *sched, const struct sched_job *job)
 {
-    int64_t held = 0;
-    for (uint32_t i = 0; i < job->piece_count; i++)
-        held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
-    return held;
+    return &sched->shapes.shapes[job->ask];
 }
 
-/* Append a decision about the job in `slot`; a START or EVICT becomes its open one. */
+static inline int64_t piece_milli(const struct piece *piece)
+{
+    return (int64_t)__builtin_popcount(piece->gpu_mask) * piece->gpu_milli;
+}
+
+/* ---- booking.c */
+
+/* Append a decision about the job in `slot`. */
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot);
+/* Say that the holding is part of the last decision. */
+void sched_tell_piece(struct sched *sched, const struct piece *piece);
 
-/* What is done to every piece of a job's placement. */
 typedef void ledger_move_fn(struct ledger *ledger, const struct space *space);
-void sched_move_pieces(struct sched *sched, uint32_t slot, ledger_move_fn *move);
+void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move);
 
-/* Charge (sign 1) or uncharge (-1) the job to its queue. */
-void sched_charge(struct sched *sched, uint32_t slot, int sign);
+/* What the holding costs the queue, added with the sign to `amounts`. */
+void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
+                      int64_t amounts[QUEUE_SUM_COUNT]);
+/* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go. */
+void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);
 
-/* The job runs, or does no more: it is, or is no longer, a possible victim. */
-void sched_list_running(struct sched *sched, uint32_t slot);
-void sched_unlist_running(struct sched *sched, uint32_t slot);
+/* It is later: what depends on time alone is integrated before anything changes. */
+void sched_pass_time(struct sched *sched, time_ns now);
 
-/* Put the job into its lane, or take it out (it must be the head unless O(lane) is fine). */
-void sched_wait(struct sched *sched, uint32_t slot);
+/* All lanes that a quota closed may try again. */
+void sched_reopen_quotas(struct sched *sched);
+
+/* Hold the pieces, whose space the ledger has given already, in this phase; charge them.  Pieces of jobs that may
+ * shrink are split into single members. */
+void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
+                enum holding_phase phase, decision_id decision);
+/* The holding leaves the books altogether: space free (or arrived), uncharged unless it was leaving. */
+void sched_unhold(struct sched *sched, uint32_t slot, uint32_t holding);
+/* The holding is on its way out: its space is coming, its charge is gone. */
+void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
+/* After holdings came or went: state, fill, lists and ranks of the job, and whether and for what it waits. */
+void sched_settle(struct sched *sched, uint32_t slot);
+
+void sched_wait(struct sched *sched, uint32_t slot); /* for its next chunk, if there is one */
 void sched_unwait(struct sched *sched, uint32_t slot);
+void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
+/* Its ranks if it were filled so (enum job_fill). */
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
+                   uint64_t rank[ORDER_CHAIN_MAX]);
+/* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
+void sched_void_memos(struct sched *sched);
+void sched_rank_all(struct sched *sched);
+/* Take space in the ledger for the chunk that the job asks; false if it does not fit: roll back. */
+bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
+void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
+/* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
+bool sched_is_entitled(const struct sched *sched, uint32_t slot);
+int64_t sched_loss(const struct sched *sched, uint32_t slot); /* GPU-ns lost if it left now */
 
 /* Open or close what depends on a shape fitting now. */
 void sched_block_shape(struct sched *sched, uint32_t shape, bool is_blocked);
 
 /* Give up the reservation of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
+void sched_reject(struct sched *sched, job_id job, enum reason reason);
+void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
-/* Try to make room for the head of `lane` by eviction.  True if a plan was booked. */
-bool eviction_plan(struct sched *sched, uint32_t lane, time_ns now);
+/* ---- eligible.c */
 
-/* The attempts of one cycle; true if a plan was booked. */
-bool eviction_cycle(struct sched *sched, time_ns now);
+/* Why the new job may not wait for its turn yet; REASON_NONE: it may; REASON_DEPENDENCY_NEVER: never. */
+enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job);
+void eligible_ended(struct sched *sched, job_id job,
+                    enum ended end); /* of any job; releases who waited for it */
+void eligible_left(struct sched *sched, uint32_t array);    /* an element of the array is over */
+void eligible_released(struct sched *sched, uint32_t slot); /* its submitter holds it no longer */
+void eligible_unpark(struct sched *sched, uint32_t slot);   /* cancelled while it was held */
 
+/* ---- plan.c */
+
+/* The attempts of one kind in one cycle; true if a plan was booked. */
+bool plan_cycle(struct sched *sched, enum plan_kind kind);
 /* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
-time_ns eviction_wake(const struct sched *sched, time_ns now);
+time_ns plan_wake(const struct sched *sched);
+
+/* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  *needs_grace becomes true if one
+ * of them may save its work first. */
+void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace);
+
+/* Take the unit in the trial; the surplus of a core goes with it. */
+void plan_take(struct sched *sched, struct unit *unit);
+/* Is the holding a surplus member of the job of this core? */
+bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
+
+/* ---- headroom.c */
+
+void headroom_init(struct sched *sched);
+bool headroom_is_kept(const struct sched *sched);
+struct free_space headroom_free(const struct sched *sched); /* zeros when no headroom is kept */
+bool headroom_is_for(const struct sched *sched, uint32_t slot);
+/* Does the job, placed in the trial, stand on space that is kept?  before: what was free without it (and with no
+ * victim gone). */
+bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_space before);
+/* Free what the headroom lacks.  True if somebody was evicted. */
+bool headroom_refill(struct sched *sched);
+
+/* ---- offers.c */
+
+void offers_init(struct sched *sched);
+void offers_release(struct sched *sched);
+/* Can victims for this chunk be sought node by node? */
+bool offers_suit(const struct shape *ask);
+/* Take, in the trial, units that make room for one more member where that costs least; false: nowhere.  Between
+ * victims_collect and offers_end. */
+bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
+                 enum plan_kind kind);
+void offers_end(struct sched *sched);
+
+/* ---- victims.c */
+
+struct eviction_log { /* of one queue */
+    time_ns *at;      /* a ring of the last evictions_per_queue_h */
+    uint32_t next, count;
+};
+
+/* Fill plan.units with all that may be evicted for the gainer; in the order of the keys if that is wanted. */
+void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered);
+/* <0 if x is taken before y, by the keys. */
+int victims_compare(const struct unit *x, const struct unit *y);
+/* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
+struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind);
+/* May the unit be taken in the present trial state?  If not, it is not asked again in this plan. */
+bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind);
+/* A job of this queue is being evicted. */
+void victims_log(struct sched *sched, queue_id queue);
+void victims_release(struct sched *sched);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-enum { SHAPE_SLOTS_MIN = 64, GROUP_WORDS = 5 };
+enum { SHAPE_SLOTS_MIN = 64, GROUP_WORDS = 6 };
 
 void shape_table_init(struct shape_table *table)
 {
@@ -33,11 +33,26 @@ static void group_words(const struct job_group *group, uint64_t words[GROUP_WORD
     words[2] = r->gpu_models;
     words[3] = group->count | (uint64_t)group->min_count << 32;
     words[4] = r->mig;
+    words[5] = group->set;
+}
+
+static uint64_t set_word(const struct job_set *set)
+{
+    return set->parent | (uint64_t)set->min_members << 16 | (uint64_t)set->topology.required << 48 |
+           (uint64_t)set->topology.preferred << 56;
+}
+
+/* What is not of a group. */
+static uint64_t head_word(const struct job *job)
+{
+    return job->group_count | (uint64_t)job->set_count << 16 |
+           (uint64_t)job->topology.required << 32 | (uint64_t)job->topology.preferred << 40 |
+           (uint64_t)job->class << 48 | (uint64_t)job->is_preemptible << 56;
 }
 
 static uint64_t hash_job(const struct job *job)
 {
-    uint64_t hash = job->group_count | (uint64_t)job->is_preemptible << 32;
+    uint64_t hash = head_word(job);
     for (uint32_t g = 0; g < job->group_count; g++) {
         uint64_t words[GROUP_WORDS];
         group_words(job_group(job, g), words);
@@ -45,15 +60,31 @@ static uint64_t hash_job(const struct job *job)
         uint64_t sum =
             words[0] * UINT64_C(0x9e3779b97f4a7c15) + words[1] * UINT64_C(0xc2b2ae3d27d4eb4f) +
             words[2] * UINT64_C(0x165667b19e3779f9) + words[3] * UINT64_C(0xff51afd7ed558ccd) +
-            words[4] * UINT64_C(0xc4ceb9fe1a85ec53);
+            words[4] * UINT64_C(0xc4ceb9fe1a85ec53) + words[5] * UINT64_C(0x2545f4914f6cdd1d);
         hash = hash_mix(hash, sum);
     }
+    for (uint32_t s = 0; s < job->set_count; s++)
+        hash = hash_mix(hash, set_word(&job->sets[s]));
     return hash;
+}
+
+/* The shape as a job that asks it. */
+static struct job job_of_shape(const struct shape *shape)
+{
+    return (struct job){.group_count = shape->group_count,
+                        .set_count = shape->set_count,
+                        .sets = shape->sets,
+                        .topology = shape->topology,
+                        .class = shape->class,
+                        .is_preemptible = shape->is_preemptible,
+                        .first = shape->groups[0],
+                        .more = shape->groups + 1};
 }
 
 static bool is_same(const struct shape *shape, const struct job *job)
 {
-    if (shape->group_count != job->group_count || shape->is_preemptible != job->is_preemptible)
+    const struct job own = job_of_shape(shape);
+    if (head_word(&own) != head_word(job))
         return false;
     for (uint32_t g = 0; g < job->group_count; g++) {
         uint64_t a[GROUP_WORDS], b[GROUP_WORDS];
@@ -62,6 +93,9 @@ static bool is_same(const struct shape *shape, const struct job *job)
         if (memcmp(a, b, sizeof a) != 0)
             return false;
     }
+    for (uint32_t s = 0; s < job->set_count; s++)
+        if (set_word(&shape->sets[s]) != set_word(&job->sets[s]))
+            return false;
     return true;
 }
 
@@ -88,24 +122,38 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static uint32_t instances_of(const struct node_type *type, enum mig_profile_id profile)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; type->layout_mask != 0 && i < type->gpu_count; i++)
+        for (uint32_t s = 0; s < MIG_SLICES; s++)
+            count += type->layouts[i].profile[s] == profile + 1;
+    return count;
+}
+
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
                                 uint32_t type_id)
 {
     const struct node_type *type = &cluster->types[type_id];
     uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
                             times_in(type->memory_mib, request->memory_mib));
-    if (request->mig != 0)
-        return 0; /* no GPU is partitioned yet */
     uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    if (request->gpus == 0 && share == 0)
+    uint32_t gpus = type->gpu_count - (uint32_t)__builtin_popcount(type->layout_mask);
+    if (type->is_tainted)
+        return 0;
+    if (type->max_tasks != 0)
+        count = lesser(count, type->max_tasks);
+    if (request->gpus == 0 && share == 0 && request->mig == 0)
         return count;
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return 0;
+    if (request->mig != 0)
+        return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1)));
     if (request->gpus != 0)
-        return lesser(count, type->gpu_count / request->gpus);
+        return lesser(count, gpus / request->gpus);
     if (share > GPU_MILLI)
         return 0;
-    return lesser(count, type->gpu_count * (GPU_MILLI / share));
+    return lesser(count, gpus * (GPU_MILLI / share));
 }
 
 /* Members that the empty cluster holds. */
@@ -118,13 +166,62 @@ static uint64_t room_for(const struct request *request, const struct cluster *cl
     return room;
 }
 
-/* Each group alone must fit the empty cluster: exact for one group, never too strict for several. */
+static bool is_below(const struct shape *shape, uint32_t group, uint16_t set)
+{
+    uint16_t at = shape->set_count == 0 ? SET_NONE : shape->groups[group].set;
+    while (at != SET_NONE && at != set)
+        at = shape->sets[at].parent;
+    return at == set;
+}
+
+/* Domains of the level that hold all members of the group when they are empty stay in `may`. */
+static void keep_domains(const struct shape *shape, const struct cluster *cluster, uint32_t group,
+                         const struct cluster_level *level, uint8_t *may, uint64_t *room)
+{
+    const struct job_group *asked = &shape->groups[group];
+    memset(room, 0, level->domain_count * sizeof *room);
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] != DOMAIN_NONE && room[level->domain[n]] < asked->count)
+            room[level->domain[n]] +=
+                shape_members_per_node(&asked->request, cluster, cluster->nodes[n].type);
+    for (uint32_t d = 0; d < level->domain_count; d++)
+        may[d] &= room[d] >= asked->count;
+}
+
+/* The set (SET_NONE: the job) requires one domain of that level, counted from 1, and none is large enough. */
+static bool no_domain_holds(const struct shape *shape, const struct cluster *cluster, uint16_t set,
+                            uint8_t required)
+{
+    if (required == 0)
+        return false;
+    if (required > cluster->level_count)
+        return true;
+    const struct cluster_level *level = &cluster->levels[required - 1];
+    uint8_t *may = mem_alloc(level->domain_count);
+    uint64_t *room = mem_zalloc(level->domain_count, sizeof *room);
+    bool any = false;
+    memset(may, 1, level->domain_count);
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].count > 0 && is_below(shape, g, set))
+            keep_domains(shape, cluster, g, level, may, room);
+    for (uint32_t d = 0; d < level->domain_count; d++)
+        any |= may[d] != 0;
+    mem_free(may);
+    mem_free(room);
+    return !any;
+}
+
+/* Each group alone must fit the empty cluster, and those of a set that requires it one empty domain: exact for one
+ * group, never too strict for several. */
 static bool can_never_fit(const struct shape *shape, const struct cluster *cluster)
 {
     for (uint32_t g = 0; g < shape->group_count; g++)
         if (room_for(&shape->groups[g].request, cluster) < shape->groups[g].count)
             return true;
-    return false;
+    for (uint16_t s = 0; s < shape->set_count; s++)
+        if (no_domain_holds(shape, cluster, s, shape->sets[s].topology.required))
+            return true;
+    return no_domain_holds(shape, cluster, SET_NONE, shape->topology.required);
 }
 
 /* Groups by how many times over the empty cluster holds them, the scarcest first. */
@@ -134,7 +231,8 @@ static const uint16_t *placing_order(struct shape_table *table, const struct sha
     uint16_t *order = arena_alloc_array(&table->arena, shape->group_count, uint16_t);
     uint64_t times[JOB_GROUPS_MAX];
     for (uint16_t g = 0; g < shape->group_count; g++) {
-        times[g] = room_for(&shape->groups[g].request, cluster) / shape->groups[g].count;
+        uint32_t count = shape->groups[g].count;
+        times[g] = count == 0 ? UINT64_MAX : room_for(&shape->groups[g].request, cluster) / count;
         uint32_t at = g;
         for (; at > 0 && times[order[at - 1]] > times[g]; at--)
             order[at] = order[at - 1];
@@ -143,19 +241,35 @@ static const uint16_t *placing_order(struct shape_table *table, const struct sha
     return order;
 }
 
-static void add_charge(struct shape *shape, const struct cluster *cluster)
+static void add_charge(struct shape_table *table, struct shape *shape,
+                       const struct cluster *cluster)
 {
+    const struct gpu_model *model = cluster->model_count > 0 ? &cluster->models[0] : NULL;
+    shape->member_charge =
+        arena_alloc(&table->arena, shape->group_count * sizeof *shape->member_charge);
     for (uint32_t g = 0; g < shape->group_count; g++) {
         const struct job_group *group = &shape->groups[g];
-        const struct gpu_model *model = cluster->model_count > 0 ? &cluster->models[0] : NULL;
-        int64_t gpu = request_gpu_milli(&group->request, model) * group->count;
+        int64_t *charge = shape->member_charge[g];
+        charge[QUEUE_SUM_GPU] = request_gpu_milli(&group->request, model);
+        charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
+        charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            charge[RESOURCE_COUNT + r] = shape->is_preemptible ? 0 : charge[r];
         shape->member_count += group->count;
-        shape->charge[QUEUE_SUM_GPU] += gpu;
-        shape->charge[QUEUE_SUM_CPU] += (int64_t)group->request.cpu_milli * group->count;
-        shape->charge[QUEUE_SUM_MEMORY] += (int64_t)group->request.memory_mib * group->count;
+        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+            shape->charge[r] += charge[r] * group->count;
     }
-    if (!shape->is_preemptible)
-        shape->charge[QUEUE_SUM_GPU_FIRM] = shape->charge[QUEUE_SUM_GPU];
+}
+
+/* Is the minimum all of it? */
+static bool is_rigid(const struct shape *shape)
+{
+    uint32_t minimum = 0;
+    for (uint32_t g = 0; g < shape->group_count && shape->set_count == 0; g++)
+        minimum += shape->groups[g].min_count;
+    for (uint32_t s = 0; s < shape->set_count; s++)
+        minimum += shape->sets[s].min_members;
+    return minimum == shape->member_count;
 }
 
 static uint32_t add_shape(struct shape_table *table, const struct cluster *cluster,
@@ -166,9 +280,22 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     struct job_group *groups = arena_alloc_array(&table->arena, job->group_count, struct job_group);
     for (uint32_t g = 0; g < job->group_count; g++)
         groups[g] = *job_group(job, g);
-    *shape = (struct shape){
-        .groups = groups, .group_count = job->group_count, .is_preemptible = job->is_preemptible};
-    add_charge(shape, cluster);
+    struct job_set *sets = NULL;
+    if (job->set_count > 0) {
+        sets = arena_alloc_array(&table->arena, job->set_count, struct job_set);
+        memcpy(sets, job->sets, job->set_count * sizeof *sets);
+    }
+    for (uint32_t s = 0; s < job->set_count; s++)
+        sets[s].name = ""; /* borrowed from the job, which may go */
+    *shape = (struct shape){.groups = groups,
+                            .group_count = job->group_count,
+                            .sets = sets,
+                            .set_count = job->set_count,
+                            .topology = job->topology,
+                            .class = job->class,
+                            .is_preemptible = job->is_preemptible};
+    add_charge(table, shape, cluster);
+    shape->is_rigid = is_rigid(shape);
     shape->order = placing_order(table, shape, cluster);
     shape->never_fits = can_never_fit(shape, cluster);
     return table->count++;
@@ -176,10 +303,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
 
 static uint64_t hash_shape(const struct shape *shape)
 {
-    struct job job = {.group_count = shape->group_count,
-                      .is_preemptible = shape->is_preemptible,
-                      .first = shape->groups[0],
-                      .more = shape->groups + 1};
+    struct job job = job_of_shape(shape);
     return hash_job(&job);
 }
 
@@ -215,22 +339,55 @@ uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, cons
     return id;
 }
 
+uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster, uint32_t id,
+                        const uint32_t counts[])
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    const struct shape *whole = &table->shapes[id];
+    bool is_all = true;
+    for (uint32_t g = 0; g < whole->group_count; g++) {
+        groups[g] = whole->groups[g];
+        is_all &= groups[g].count == counts[g];
+        groups[g].count = counts[g];
+        groups[g].min_count = counts[g];
+    }
+    if (is_all)
+        return id;
+    struct job job = job_of_shape(whole);
+    job.first = groups[0];
+    job.more = groups + 1;
+    return shape_of(table, cluster, &job);
+}
+
+static bool has_instance(const struct ledger *ledger, node_id node, enum mig_profile_id profile)
+{
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        if (ledger_mig_starts(ledger, node, i, profile) != 0)
+            return true;
+    return false;
+}
+
 static bool member_fits(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib)
+    if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib ||
+        cell->tasks_free == 0)
         return false;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
-    if (request->gpus == 0 && share == 0)
-        return request->mig == 0;
+    if (type->is_tainted)
+        return false;
+    if (request->gpus == 0 && share == 0 && request->mig == 0)
+        return true;
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return false;
+    if (request->mig != 0)
+        return has_instance(ledger, node, (enum mig_profile_id)(request->mig - 1));
     if (request->gpus != 0)
         return ledger->index->free_count[node] >= request->gpus;
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < type->gpu_count; i++)
-        if (ledger->gpus[first + i].free >= share)
+        if (ledger->gpus[first + i].free >= share && !(type->layout_mask >> i & 1))
             return true;
     return false;
 }
@@ -241,4 +398,39 @@ bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, n
         if (member_fits(&shape->groups[g].request, ledger, node))
             return true;
     return false;
+}
+
+/* Members by the GPUs of the node alone. */
+static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
+    gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    uint32_t room = 0;
+    if (request->gpus == 0 && share == 0 && request->mig == 0)
+        return UINT32_MAX;
+    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+        return 0;
+    if (request->gpus != 0)
+        return (ledger->confine == NULL
+                    ? ledger->index->free_count[node]
+                    : (uint32_t)__builtin_popcount(ledger_usable(ledger, node))) /
+               request->gpus;
+    for (uint32_t i = 0; i < type->gpu_count; i++)
+        if (request->mig != 0)
+            room += (uint32_t)__builtin_popcount(
+                ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
+        else if (!(type->layout_mask >> i & 1))
+            room += ledger->gpus[first + i].free / share;
+    return room;
+}
+
+uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node)
+{
+    const struct node_cell *cell = &ledger->nodes[node];
+    if (!ledger->index->is_listed[node])
+        return 0;
+    uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
+                            times_in(cell->memory_free, request->memory_mib));
+    return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node));
 }

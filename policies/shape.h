@@ -2,8 +2,10 @@
  *
  * What can be said of one job's request can be said of its shape: whether it can ever fit, whether it
  * fits now (the placement memo), what it costs a queue.  Priority, user and queue are not part of it.
- * Law: ids are dense, from 0, in order of first appearance; two jobs have the same shape exactly when their groups
- * and preemptibility are equal.
+ * What a job asks next (a chunk of it: policies/gang/gang.h) has a shape too: the same groups with
+ * other counts, some of them zero.
+ * Law: ids are dense, from 0, in order of first appearance; two jobs have the same shape exactly when their groups,
+ * sets, topology, class and preemptibility are equal.
  */
 #ifndef POLICIES_SHAPE_H
 #define POLICIES_SHAPE_H
@@ -14,14 +16,20 @@ struct shape {
     const struct job_group *groups; /* owned by the table */
     const uint16_t *order;          /* of placing: the group with the least room to spare first */
     uint16_t group_count;
+    uint16_t set_count;         /* 0: each group is a set of its own */
+    const struct job_set *sets; /* owned by the table; names left out */
+    struct topology_ask topology;
+    uint8_t class; /* enum job_class */
+    bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
     bool is_proven;  /* several groups: placed on the empty cluster once */
     bool
         is_blocked; /* the placement memo: it did not fit, and nothing it could use has grown since */
     uint32_t member_count;
-    int64_t charge[QUEUE_SUM_COUNT];
-    uint32_t *lanes; /* where its jobs wait (policies/pending.h) */
+    int64_t charge[QUEUE_SUM_COUNT];           /* of all members */
+    int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
+    uint32_t *lanes;                           /* where its jobs wait (policies/pending.h) */
     size_t lane_capacity;
     uint32_t lane_count;
 };
@@ -42,6 +50,10 @@ void shape_table_release(struct shape_table *table);
 /* The shape of a job, made if new.  O(groups). */
 uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, const struct job *job);
 
+/* The shape of a chunk of a job of shape `id`: so many members of each group.  O(groups). */
+uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster, uint32_t id,
+                        const uint32_t counts[]);
+
 /* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
 uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
@@ -52,5 +64,8 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
 
 /* Does the node, as it is now, hold one member of any of the shape's groups? */
 bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node);
+
+/* How many such members the node holds beside what is on it now; 0 if it takes no new work. */
+uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node);
 
 #endif

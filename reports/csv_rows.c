@@ -261,6 +261,14 @@ int64_t csv_scaled(struct csv_rows *rows, unsigned column, int64_t scale)
     return value;
 }
 
+int64_t csv_signed(struct csv_rows *rows, unsigned column, int64_t scale)
+{
+    int64_t value = 0;
+    if (!text_to_scaled(rows->fields[column].value, scale, &value))
+        csv_fail(rows, column, "not a number");
+    return value;
+}
+
 double csv_double(struct csv_rows *rows, unsigned column)
 {
     double value = 0;

@@ -89,6 +89,10 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->allocated_milli_ns += from->allocated_milli_ns;
     into->kept_milli_ns += from->kept_milli_ns;
     into->lost_gpu_ns += from->lost_gpu_ns;
+    into->preempted_gpu_ns += from->preempted_gpu_ns;
+    into->evictions_wasted += from->evictions_wasted;
+    for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
+        into->admissions[source] += from->admissions[source];
     into->slowdown_micro += from->slowdown_micro;
 }
 

@@ -10,6 +10,7 @@ static const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER},
     [METRIC_IDLE_RESERVED_RATIO] = {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER},
     [METRIC_DOWN_RATIO] = {"down_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_IDLE_RESERVED_GPU_H] = {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER},
     [METRIC_PARTIAL_GANG_GPU_H] = {"partial_gang_gpu_h", NAN, "gpu_h", BETTER_LOWER},
     [METRIC_JAIN_FAIRNESS] = {"jain_fairness", NAN, "ratio", BETTER_HIGHER},
     [METRIC_COST_USD] = {"cost_usd", NAN, "usd", BETTER_LOWER},
@@ -28,7 +29,14 @@ static const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER},
     [METRIC_GOODPUT_RATIO] = {"goodput_ratio", NAN, "ratio", BETTER_HIGHER},
     [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER},
+    [METRIC_LOST_BY_PREEMPTION_GPU_H] = {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER},
+    [METRIC_LOST_PER_EVICTION_S] = {"lost_per_eviction_s", NAN, "gpu_s", BETTER_LOWER},
     [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER},
+    [METRIC_EVICTIONS_WASTED] = {"evictions_wasted", NAN, "evictions", BETTER_LOWER},
+    [METRIC_ADMISSIONS_FREE] = {"admissions_free", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_ADMISSIONS_HEADROOM] = {"admissions_headroom", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_ADMISSIONS_GRACE_0] = {"admissions_grace_0", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_ADMISSIONS_EVICTION] = {"admissions_eviction", NAN, "jobs", BETTER_LOWER},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER},
     [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER},
     [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER},
@@ -66,6 +74,9 @@ static void fill_counts(const struct tally *tally, double *value)
         value[of_state[state]] = (double)tally->jobs[state];
     value[METRIC_JOBS_SUBMITTED] = (double)jobs_in_all(tally);
     value[METRIC_PREEMPTIONS] = (double)tally->evictions;
+    value[METRIC_EVICTIONS_WASTED] = (double)tally->evictions_wasted;
+    for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
+        value[METRIC_ADMISSIONS_FREE + source] = (double)tally->admissions[source];
 }
 
 /* The metrics that every group has, the whole run too. */
@@ -90,6 +101,10 @@ static void fill_group(const struct group *group, double *value)
         value[METRIC_GOODPUT_RATIO] =
             (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
     value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
+    value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
+    if (tally->evictions > 0)
+        value[METRIC_LOST_PER_EVICTION_S] =
+            (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
 }
 
 static double jain_fairness(const struct cut *queues)
@@ -129,6 +144,7 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (!(span_s > 0))
         return;
     value[METRIC_QUEUE_LENGTH_MEAN] = (to->pending_job_s - from->pending_job_s) / span_s;
+    value[METRIC_IDLE_RESERVED_GPU_H] = (to->reserved_gpu_s - from->reserved_gpu_s) / 3600;
     value[METRIC_PARTIAL_GANG_GPU_H] = (to->partial_gang_gpu_s - from->partial_gang_gpu_s) / 3600;
     if (!(gpu_s > 0))
         return;

@@ -106,6 +106,9 @@ static inline void tally_add(struct tally *tally, const struct job_row *row,
     tally->allocated_milli_ns += sums->allocated;
     tally->kept_milli_ns += sums->kept;
     tally->lost_gpu_ns += row->lost_gpu_ns;
+    tally->preempted_gpu_ns += row->preempted_gpu_ns;
+    tally->evictions_wasted += row->evictions_wasted;
+    tally->admissions[row->source] += row->start != TIME_NEVER;
     tally->slowdown_micro += sums->slowdown_micro;
 }
 
@@ -152,10 +155,19 @@ static void on_rejected(struct metrics *metrics, const struct job_row *row, stru
     metrics->rejected[row->reason]++;
 }
 
+/* GPU-milli x time held while it ran. */
+static inline wide_int allocated_of(const struct job_row *row)
+{
+    if (row->resizes == 0)
+        return (wide_int)row->gpu_milli * row->run;
+    return (wide_int)row->held_gpu_us * GPU_MILLI * TIME_NS_PER_US;
+}
+
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct metrics *metrics = self;
-    assert(row->state < END_STATE_COUNT && row->reason < REASON_COUNT && row->wait >= 0);
+    assert(row->state < END_STATE_COUNT && row->reason < REASON_COUNT && row->wait >= 0 &&
+           row->source < RECORD_SOURCE_COUNT);
     if (row->state != END_REJECTED)
         metrics->all_waits_ns += row->wait_total;
     if (row->sm_active_milli == UINT16_MAX && row->run > 0 && row->gpu_milli > 0)
@@ -171,7 +183,7 @@ static struct error on_job(void *self, const struct job_row *row)
     }
     struct job_sums sums = {
         .asked = (wide_int)row->gpu_milli * row->work_asked,
-        .allocated = (wide_int)row->gpu_milli * row->run,
+        .allocated = allocated_of(row),
         .kept = (wide_int)row->gpu_milli * row->work,
         .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
     };

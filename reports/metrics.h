@@ -9,12 +9,24 @@
  * What each says.  "The window" is from the warm-up's end (between two samples: on the straight line) to the last sample;
  * "the jobs" are those counted and not rejected.
  *   allocation_ratio, sm_active_ratio (not defined if some job's activity is not known), idle_reserved_ratio,
- *   down_ratio: of all GPU time of the cluster in the window
+ *   down_ratio: of all GPU time of the cluster in the window.  Allocated: to jobs that run; reserved: held for jobs
+ *                            whose other space is being freed, and by gangs below their minimum, which idle
+ *   idle_reserved_gpu_h      the reserved; partial_gang_gpu_h: the part of it held by gangs below their minimum
  *   queue_time_*_s           eligible to first start
  *   admission_p99_s          submission to first start; of the whole run: inference jobs only; in a cut: all its jobs
- *   goodput_ratio            sum(GPUs x work kept) / sum(GPUs x run time)
- *   asked_gpu_h              sum(GPUs x reference work asked): the demand;  allocated_gpu_h: sum(GPUs x run time)
- *   lost_gpu_h, preemptions  sums over the jobs;  partial_gang_gpu_h: in the window
+ *   asked_gpu_h              sum(GPUs x reference work asked): the demand.  GPUs of all members: work counts on those
+ *   allocated_gpu_h          sum over attempts of (GPUs held x run time)
+ *   goodput_ratio            sum(GPUs x work kept) / allocated
+ *   preemptions              jobs evicted, or cut below their minimum, each time
+ *   lost_gpu_h               GPU time of work thrown away, of checkpoints made to leave, and of restarts
+ *   lost_by_preemption_gpu_h the part of it owed to evictions for the sake of other jobs (preemption, reclaim,
+ *                            consolidation, headroom); the rest: stale gangs, nodes that went down
+ *   lost_per_eviction_s      lost_gpu_h / preemptions, in GPU seconds
+ *   evictions_wasted         evictions decided for a job that had no use of them: its reservation was given up, or it
+ *                            never started; counted where the gainer counts
+ *   admissions_free, _headroom, _grace_0, _eviction   jobs that started, by what their space was: free; free because
+ *                            kept for them; left by victims that needed no grace; left by victims (of a gang that
+ *                            starts in parts: the last of these)
  *   jain_fairness            (sum x)^2 / (n sum x^2) over the n queues that asked for GPUs, x = allocated / asked GPU time
  *                            (Jain, Chiu, Hawe: DEC-TR-301, 1984)
  *   cost_usd                 price x all GPUs of the cluster x the time after warm-up, used or not

@@ -29,7 +29,9 @@ struct tally {
     int64_t wait_ns_max;
     wide_int wait_ns;
     wide_int asked_milli_ns, allocated_milli_ns, kept_milli_ns; /* GPU-milli x time */
-    wide_int lost_gpu_ns;
+    wide_int lost_gpu_ns, preempted_gpu_ns;
+    uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by what that was owed to */
+    uint64_t evictions_wasted;
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
 };
 
@@ -59,6 +61,7 @@ enum metric_id {
     METRIC_SM_ACTIVE_RATIO,
     METRIC_IDLE_RESERVED_RATIO,
     METRIC_DOWN_RATIO,
+    METRIC_IDLE_RESERVED_GPU_H,
     METRIC_PARTIAL_GANG_GPU_H,
     METRIC_JAIN_FAIRNESS,
     METRIC_COST_USD,
@@ -79,7 +82,14 @@ enum metric_id {
     METRIC_ALLOCATED_GPU_H,
     METRIC_GOODPUT_RATIO,
     METRIC_LOST_GPU_H,
+    METRIC_LOST_BY_PREEMPTION_GPU_H,
+    METRIC_LOST_PER_EVICTION_S,
     METRIC_PREEMPTIONS,
+    METRIC_EVICTIONS_WASTED,
+    METRIC_ADMISSIONS_FREE,
+    METRIC_ADMISSIONS_HEADROOM,
+    METRIC_ADMISSIONS_GRACE_0,
+    METRIC_ADMISSIONS_EVICTION,
     METRIC_JOBS_SUBMITTED,
     METRIC_JOBS_COMPLETED,
     METRIC_JOBS_FAILED,

@@ -32,7 +32,12 @@ enum job_column {
     JOB_EVICTIONS,
     JOB_LOST,
     JOB_OVERHEAD,
-    JOB_IS_COUNTED
+    JOB_IS_COUNTED,
+    JOB_SOURCE,
+    JOB_RESIZES,
+    JOB_HELD,
+    JOB_PREEMPTED,
+    JOB_WASTED
 };
 
 /* In the order of record_attempt_columns. */
@@ -46,7 +51,8 @@ enum attempt_column {
     ATTEMPT_PLACEMENT,
     ATTEMPT_WHY,
     ATTEMPT_REASON,
-    ATTEMPT_LOST
+    ATTEMPT_LOST,
+    ATTEMPT_IS_PARTIAL
 };
 
 /* In the order of record_timeline_columns. */
@@ -153,6 +159,25 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
         csv_fail(rows, JOB_END, "before the start");
 }
 
+/* Empty is 0, or does not apply. */
+static void read_job_changes(struct csv_rows *rows, struct job_row *row)
+{
+    bool has_source = csv_text(rows, JOB_SOURCE).length > 0;
+    row->source = has_source ? (uint8_t)csv_choice(rows, JOB_SOURCE, record_source_names) : 0;
+    row->resizes = row->evictions_wasted = 0;
+    row->held_gpu_us = row->preempted_gpu_ns = 0;
+    if (csv_text(rows, JOB_RESIZES).length > 0)
+        row->resizes = (uint32_t)csv_int(rows, JOB_RESIZES, 0, UINT32_MAX);
+    if (csv_text(rows, JOB_HELD).length > 0)
+        row->held_gpu_us = csv_scaled(rows, JOB_HELD, TIME_NS_PER_S / TIME_NS_PER_US);
+    if (csv_text(rows, JOB_PREEMPTED).length > 0)
+        row->preempted_gpu_ns = read_span(rows, JOB_PREEMPTED);
+    if (csv_text(rows, JOB_WASTED).length > 0)
+        row->evictions_wasted = (uint32_t)csv_int(rows, JOB_WASTED, 0, UINT32_MAX);
+    if (has_source != (row->start != TIME_NEVER))
+        csv_fail(rows, JOB_SOURCE, "a job has a source exactly if it started");
+}
+
 static struct error read_job(struct reading *reading)
 {
     struct csv_rows *rows = reading->rows;
@@ -177,6 +202,7 @@ static struct error read_job(struct reading *reading)
     bool is_known = csv_text(rows, JOB_SM_ACTIVE).length > 0;
     row.sm_active_milli = is_known ? (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000) : UINT16_MAX;
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
+    read_job_changes(rows, &row);
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
 }
 
@@ -194,8 +220,9 @@ static struct error read_attempt(struct reading *reading)
     row.placement = row_text(reading, ATTEMPT_PLACEMENT);
     row.why = (uint8_t)csv_choice(rows, ATTEMPT_WHY, attempt_end_names);
     row.reason = read_reason(reading, ATTEMPT_REASON);
-    row.saved = read_span(rows, ATTEMPT_SAVED);
+    row.saved = csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
     row.lost = read_span(rows, ATTEMPT_LOST);
+    row.is_partial = csv_int(rows, ATTEMPT_IS_PARTIAL, 0, 1) != 0;
     if (row.end < row.start)
         csv_fail(rows, ATTEMPT_END, "before the start");
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_attempt(reading->sink->self, &row);

@@ -286,6 +286,31 @@ static void write_rejections(const struct metrics *metrics, const struct table_o
     buffer_char(out, '\n');
 }
 
+/* Only where there is something to say. */
+static void write_evictions(const struct metrics *metrics, const struct table_options *options,
+                            struct buffer *out)
+{
+    double wasted = metrics_value(metrics, "evictions_wasted");
+    double partial = metrics_value(metrics, "partial_gang_gpu_h");
+    if (metrics_value(metrics, "preemptions") > 0) {
+        buffer_string(out, "Evictions    ");
+        view_duration(out, metrics_value(metrics, "lost_per_eviction_s"));
+        buffer_string(out, " of a GPU lost by each");
+        buffer_string(out, dot(options));
+        view_count(out, wasted);
+        buffer_string(out, " for nothing");
+        buffer_string(out, dot(options));
+        view_count(out, metrics_value(metrics, "admissions_grace_0") +
+                            metrics_value(metrics, "admissions_eviction"));
+        buffer_string(out, " jobs started by them\n");
+    }
+    if (isfinite(partial) && partial > 0) {
+        buffer_string(out, "Partial      ");
+        view_amount(out, partial);
+        buffer_string(out, " GPU h held by gangs below their minimum\n");
+    }
+}
+
 static void write_losses(const struct metrics *metrics, const struct table_options *options,
                          struct buffer *out)
 {
@@ -298,6 +323,7 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     buffer_string(out, "goodput ");
     view_percent(out, metrics_value(metrics, "goodput_ratio"));
     buffer_char(out, '\n');
+    write_evictions(metrics, options, out);
     double jain = metrics_value(metrics, "jain_fairness");
     if (isfinite(jain))
         buffer_format(out, "Fairness     %.3f (Jain, over queues; 1 is equal service)\n", jain);

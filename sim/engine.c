@@ -241,12 +241,16 @@ static void release(struct engine *engine)
 {
     for (uint32_t s = 0; s < engine->job_used; s++) {
         mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
-        mem_free(engine->jobs[s].pieces);
+        holding_release(&engine->jobs[s].holding);
+        engine_drop_changes(&engine->jobs[s], false);
+        mem_free(engine->jobs[s].changes);
+        mem_free(engine->jobs[s].after);
     }
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
     mem_free(engine->slot_of);
     mem_free(engine->fresh);
+    mem_free(engine->ended_at);
     mem_free(engine->gpu_used);
     buffer_release(&engine->placement);
     buffer_release(&engine->number);

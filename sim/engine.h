@@ -7,7 +7,17 @@
  * What an eviction costs: a job that can save within its grace stops working, writes its checkpoint and
  * leaves; it resumes where it stopped, after its restart time.  If the grace is too short it works on until
  * the grace ends and falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing.
- * Periodic checkpoints are taken to be part of the recorded run time.
+ * Grace 0 is a kill: it leaves at once and falls back to its last periodic checkpoint, whatever it could save.
+ * Periodic checkpoints are taken to be part of the recorded run time; one stands after each interval of reference work.
+ *
+ * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it
+ * holds its GPUs, idles and waits (timeline: reserved and partial, not allocated).  Running with n of its N members
+ * it progresses at n/N of its speed (sim/progress.h).  Members that come cost nothing and work at once.  Members that go
+ * cost the checkpoint that all write within the grace (no restart, nothing lost); if the job cannot save within it, they
+ * leave at its end, or at once without any checkpoint, and the others go on from where they are.  If too few are
+ * left to run, that is an eviction: unsaved work is lost and coming back takes the restart time.
+ *
+ * A job that depends on others is eligible when the last of them has ended.  Who may start is the scheduler's business.
  *
  * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
  *

@@ -8,64 +8,108 @@ static void broken(struct engine *engine, const char *what)
                                   time_to_seconds(engine->now), what);
 }
 
-void engine_check_take(struct engine *engine, const struct sim_job *job)
+void engine_check_take(struct engine *engine, const struct piece *pieces, uint32_t count)
 {
     const struct cluster *cluster = engine->config->cluster;
-    int64_t held = 0;
-    uint32_t members = 0;
-    for (uint32_t i = 0; i < job->piece_count; i++) {
-        const struct piece *piece = &job->pieces[i];
-        members += piece->member_count;
-        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t mask = pieces[i].gpu_mask; mask != 0; mask &= mask - 1) {
             uint32_t index = (uint32_t)__builtin_ctz(mask);
-            if (index >= cluster_node_gpus(cluster, piece->node)) {
+            if (index >= cluster_node_gpus(cluster, pieces[i].node)) {
                 broken(engine, "a job was given a GPU its node does not have");
                 return;
             }
-            uint16_t *used = &engine->gpu_used[cluster->nodes[piece->node].first_gpu + index];
-            *used = (uint16_t)(*used + piece->gpu_milli);
-            held += piece->gpu_milli;
+            uint16_t *used = &engine->gpu_used[cluster->nodes[pieces[i].node].first_gpu + index];
+            *used = (uint16_t)(*used + pieces[i].gpu_milli);
             if (*used > GPU_MILLI)
                 broken(engine, "a GPU was given twice");
         }
+}
+
+void engine_check_give(struct engine *engine, const struct piece *pieces, uint32_t count)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t mask = pieces[i].gpu_mask; mask != 0; mask &= mask - 1) {
+            gpu_id gpu = cluster->nodes[pieces[i].node].first_gpu + (uint32_t)__builtin_ctz(mask);
+            engine->gpu_used[gpu] = (uint16_t)(engine->gpu_used[gpu] - pieces[i].gpu_milli);
+        }
+}
+
+void engine_check_holding(struct engine *engine, const struct sim_job *job)
+{
+    const struct holding *holding = &job->holding;
+    uint32_t members = holding->held_count;
+    int64_t milli = job->held_milli;
+    for (uint32_t i = 0; i < job->change_count; i++) {
+        if (job->changes[i].is_join)
+            continue; /* those on their way out may be replaced before they have left */
+        members -= pieces_member_count(job->changes[i].pieces, job->changes[i].piece_count);
+        milli -= pieces_gpu_milli(job->changes[i].pieces, job->changes[i].piece_count);
     }
-    if (members < job->min_members)
-        broken(engine, "a gang started with fewer members than its minimum");
-    if (job->is_exact && held != job->asked_milli)
+    if (members > holding->member_count)
+        broken(engine, "a job holds more members than it has");
+    if (job->is_exact && (milli > job->asked_milli ||
+                          (members == holding->member_count && milli != job->asked_milli)))
         broken(engine, "a job got more or fewer GPUs than it asked");
 }
 
-void engine_check_give(struct engine *engine, const struct sim_job *job)
+/* Under the gang guarantee members wait for others only in a gang that was complete, and only so long: until the
+ * cycle after stale_after, whose evictions leave at once. */
+static void check_gang(struct engine *engine, const struct sim_job *job)
 {
-    const struct cluster *cluster = engine->config->cluster;
-    for (uint32_t i = 0; i < job->piece_count; i++)
-        for (uint32_t mask = job->pieces[i].gpu_mask; mask != 0; mask &= mask - 1) {
-            gpu_id gpu =
-                cluster->nodes[job->pieces[i].node].first_gpu + (uint32_t)__builtin_ctz(mask);
-            engine->gpu_used[gpu] = (uint16_t)(engine->gpu_used[gpu] - job->pieces[i].gpu_milli);
-        }
+    const struct policy_config *policy = engine->config->policy;
+    if (job->state != LIFE_HOLDING || (policy->guarantees & GUARANTEE_GANG) == 0)
+        return;
+    if (job->stale_since == TIME_NEVER)
+        broken(engine, "a gang holds fewer members than its minimum");
+    else if (engine->now - job->stale_since >
+             policy->stale_after + engine->config->world.scheduler_period)
+        broken(engine, "a stale gang was not evicted in time");
+}
+
+/* Members by set, counted again. */
+static void check_sets(struct engine *engine, struct sim_job *job)
+{
+    struct holding *holding = &job->holding;
+    uint32_t held[JOB_SETS_MAX] = {0}, missing = 0;
+    for (uint32_t i = 0; i < holding->piece_count; i++)
+        held[holding_set_of(holding, holding->pieces[i].group)] += holding->pieces[i].member_count;
+    for (uint32_t s = 0; s < holding->set_count; s++)
+        missing += held[s] < holding_set(holding, s)->min_members;
+    if (missing != holding->short_count)
+        broken(engine, "the members of a job are counted wrongly");
+    if (job->state == LIFE_RUNNING && missing > 0)
+        broken(engine, "a job runs with fewer members than its minimum");
+}
+
+static bool holds(const struct sim_job *job)
+{
+    return job->state == LIFE_HOLDING || job->state == LIFE_RUNNING || job->state == LIFE_LEAVING;
 }
 
 void engine_check_instant(struct engine *engine)
 {
-    int64_t held = 0;
+    int64_t used = 0, held = 0, partial = 0;
+    uint64_t waiting = 0, running = 0;
     for (gpu_id g = 0; g < engine->config->cluster->gpu_count; g++)
-        held += engine->gpu_used[g];
-    uint64_t alive[LIFE_STATE_COUNT] = {0};
-    int64_t asked = 0;
+        used += engine->gpu_used[g];
     for (uint32_t s = 0; s < engine->job_used; s++) {
-        const struct sim_job *job = &engine->jobs[s];
-        alive[job->state]++;
-        for (uint32_t i = 0;
-             i < job->piece_count && (job->state == LIFE_RUNNING || job->state == LIFE_LEAVING);
-             i++)
-            asked +=
-                (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
+        struct sim_job *job = &engine->jobs[s];
+        if (job->state == LIFE_NONE)
+            continue;
+        waiting += job->is_waiting;
+        running += !job->is_waiting;
+        if (!holds(job))
+            continue;
+        int64_t milli = pieces_gpu_milli(job->holding.pieces, job->holding.piece_count);
+        held += milli;
+        partial += job->is_waiting ? milli : 0;
+        check_sets(engine, job);
+        check_gang(engine, job);
     }
-    if (held != asked)
-        broken(engine, "the GPUs held differ from those of the running jobs");
-    uint64_t waiting = alive[LIFE_PENDING] + alive[LIFE_STARTING],
-             running = alive[LIFE_RUNNING] + alive[LIFE_LEAVING];
+    if (used != held || engine->levels[LEVEL_ALLOCATED].value != held - partial ||
+        engine->levels[LEVEL_PARTIAL].value != partial)
+        broken(engine, "the GPUs held differ from those of the jobs");
     if (engine->submitted != waiting + running + engine->ended + engine->rejected)
         broken(engine, "a submitted job is not accounted for");
     if ((uint64_t)engine->levels[LEVEL_PENDING].value != waiting ||
@@ -74,8 +118,8 @@ void engine_check_instant(struct engine *engine)
     struct sched_counts counts;
     sched_count(engine->sched, &counts);
     int64_t total = (int64_t)engine->config->cluster->gpu_count * GPU_MILLI;
-    int64_t free = total - counts.used_gpu_milli - counts.releasing_gpu_milli;
-    if (free < 0 || counts.used_gpu_milli + counts.releasing_gpu_milli < held)
+    int64_t booked = counts.used_gpu_milli + counts.releasing_gpu_milli;
+    if (booked > total || booked < held)
         broken(engine, "free and allocated GPUs do not add up to the cluster");
     const char *law = sched_check(engine->sched);
     if (law != NULL)

@@ -1,16 +1,10 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
-#include <assert.h>
-
 #include "sim/engine_state.h"
 
 #define SLOT_NONE UINT32_MAX
 
-static void step(struct sim_job *job, enum life_step what)
-{
-    enum life_state next = life_next((enum life_state)job->state, what);
-    assert(next != LIFE_NONE);
-    job->state = (uint8_t)next;
-}
+_Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT,
+               "record_source_names must name them all");
 
 static uint32_t new_slot(struct engine *engine, job_id id)
 {
@@ -33,17 +27,10 @@ static void free_slot(struct engine *engine, uint32_t slot)
     mem_free((void *)(uintptr_t)job->row.name);
     job->row.name = NULL;
     job->generation++;
+    job->tenure++;
     job->state = LIFE_NONE;
     MEM_GROW(engine->free_slots, engine->free_capacity, (size_t)engine->free_count + 1);
     engine->free_slots[engine->free_count++] = slot;
-}
-
-static uint32_t members_of(const struct job *job, bool minimum)
-{
-    uint32_t members = 0;
-    for (uint32_t g = 0; g < job->group_count; g++)
-        members += minimum ? job_group(job, g)->min_count : job_group(job, g)->count;
-    return members;
 }
 
 /* Of all members; job_gpu_milli counts those that must run together. */
@@ -69,7 +56,7 @@ static char *own_name(const struct job *job)
 }
 
 static void fill_row(struct engine *engine, struct job_row *row, const struct job *job,
-                     const struct job_truth *truth)
+                     const struct job_truth *truth, uint32_t members)
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
@@ -81,7 +68,7 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
         .class = job->class,
         .priority = job->priority,
         .gpu_milli = asked_milli(job),
-        .members = members_of(job, false),
+        .members = members,
         .model = 255,
         .submit = job->submit,
         .eligible = job->submit,
@@ -92,39 +79,44 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
         .is_counted = job->submit >= engine->config->world.warmup};
 }
 
-/* Field by field: the slot keeps the storage of its pieces and its generation. */
+/* What it waits for, and that somebody does: ends are remembered from now on. */
+static void fill_after(struct engine *engine, struct sim_job *own, const struct job *job)
+{
+    own->after_count = job->after_count;
+    if (job->after_count == 0)
+        return;
+    engine->has_dependencies = true;
+    MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)job->id + 1);
+    MEM_GROW(own->after, own->after_capacity, (size_t)job->after_count);
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        assert(job->after[i].job < job->id);
+        own->after[i] = job->after[i];
+    }
+}
+
+/* Field by field: the slot keeps its storage, its generation and its tenure. */
 static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job,
                      const struct job_truth *truth)
 {
-    fill_row(engine, &own->row, job, truth);
+    holding_plan(&own->holding, job);
+    fill_row(engine, &own->row, job, truth, own->holding.member_count);
+    fill_after(engine, own, job);
     own->truth = *truth;
     own->checkpoint = job->checkpoint;
+    own->progress = progress_new(truth->duration, own->holding.member_count);
     own->trace_id = job->trace_id;
     own->is_exact = is_exact(job);
     own->asked_milli = own->row.gpu_milli;
+    own->held_milli = 0;
+    own->held_milli_ns = 0;
     own->limit = job->limit;
-    own->min_members = members_of(job, true);
-    own->waiting_since = job->submit;
-    own->attempt_start = own->attempt_restart = own->saved = 0;
-    own->frozen_at = TIME_NEVER;
-    own->piece_count = 0;
+    own->running_since = own->leaves_at = own->thaws_at = 0;
+    own->stale_since = TIME_NEVER;
+    own->change_count = 0;
     own->attempts = 0;
+    own->owed = 0;
     own->state = LIFE_NONE;
     own->evict_reason = REASON_NONE;
-}
-
-static void begin_wait(struct engine *engine, struct sim_job *job)
-{
-    job->waiting_since = engine->now;
-    engine_level(engine, LEVEL_PENDING, 1);
-    engine_level(engine, LEVEL_PENDING_GPU, job->asked_milli);
-}
-
-static void end_wait(struct engine *engine, struct sim_job *job)
-{
-    job->row.wait_total += engine->now - job->waiting_since;
-    engine_level(engine, LEVEL_PENDING, -1);
-    engine_level(engine, LEVEL_PENDING_GPU, -job->asked_milli);
 }
 
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
@@ -132,22 +124,36 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     uint32_t slot = new_slot(engine, job->id);
     struct sim_job *own = &engine->jobs[slot];
     fill_job(engine, own, job, truth);
-    step(own, STEP_SUBMIT);
+    engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
-    begin_wait(engine, own);
+    engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
     sched_job_submitted(engine->sched, job, engine->now);
     engine_want_cycle(engine, engine->now);
     return slot;
 }
 
+/* What the row says of a life that is over, or cut off. */
+static void fill_end(struct sim_job *job, enum job_end_state state)
+{
+    enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
+    job->row.state = (uint8_t)state;
+    job->row.work = progress_reference(&job->progress, job->progress.work);
+    job->row.held_gpu_us = (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
+    job->row.evictions_wasted += job->owed; /* it never came to use them */
+    job->owed = 0;
+}
+
 static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state state)
 {
     struct sim_job *job = &engine->jobs[slot];
-    job->row.state = (uint8_t)state;
+    fill_end(job, state);
     job->row.end = engine->now;
-    job->row.work = job->saved;
+    if (engine->has_dependencies) {
+        MEM_GROW(engine->ended_at, engine->ended_capacity, (size_t)job->row.id + 1);
+        engine->ended_at[job->row.id] = engine->now;
+    }
     if (engine->wants_jobs)
         engine_emit_job(engine, job);
     free_slot(engine, slot);
@@ -156,14 +162,14 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 {
     struct sim_job *job = &engine->jobs[slot];
-    end_wait(engine, job);
-    step(job, STEP_REJECT);
+    engine_end_wait(engine, job);
+    engine_step(job, STEP_REJECT);
     engine->rejected++;
     engine_hash(engine, 0x10, job->row.id);
     if (reason == REASON_QUEUE_FULL) {
         engine->result->queue_full++;
         sched_job_cancelled(engine->sched, job->row.id, engine->now);
-    } else {
+    } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;
     }
     job->row.reason = (uint8_t)reason;
@@ -171,125 +177,96 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
     finish_job(engine, slot, END_REJECTED);
 }
 
-static int64_t active_of(const struct sim_job *job)
-{
-    return job->row.sm_active_milli == SM_ACTIVE_UNKNOWN
-               ? 0
-               : job->row.gpu_milli * job->row.sm_active_milli;
-}
+/* ---- Decisions --------------------------------------------------------------------------------- */
 
-static void hold_gpus(struct engine *engine, const struct sim_job *job, int sign)
-{
-    uint32_t members = 0;
-    for (uint32_t i = 0; i < job->piece_count; i++)
-        members += job->pieces[i].member_count;
-    engine_level(engine, LEVEL_RUNNING, sign);
-    engine_level(engine, LEVEL_ALLOCATED, sign * job->row.gpu_milli);
-    engine_level(engine, LEVEL_ACTIVE, sign * active_of(job));
-    if (members < job->min_members)
-        engine_level(engine, LEVEL_PARTIAL, sign * job->row.gpu_milli);
-}
-
-/* Time x GPUs, in GPU-nanoseconds; the product alone may pass 64 bits. */
-static int64_t gpu_time(const struct sim_job *job, time_ns time)
-{
-    return (int64_t)((__int128)time * job->row.gpu_milli / GPU_MILLI);
-}
-
-/* Time lost in coming back, of an attempt that ran until `at`. */
-static time_ns restart_until(const struct sim_job *job, time_ns at)
-{
-    time_ns ran = at - job->attempt_start;
-    return ran < job->attempt_restart ? ran : job->attempt_restart;
-}
-
-static void charge_overhead(struct sim_job *job, time_ns time)
-{
-    job->row.overhead_gpu_ns += gpu_time(job, time);
-    job->row.lost_gpu_ns += gpu_time(job, time);
-}
-
-/* What its pieces hold: of a job that asks memory this is known only now, and differs by model. */
-static int64_t held_milli(const struct sim_job *job)
-{
-    int64_t held = 0;
-    for (uint32_t i = 0; i < job->piece_count; i++)
-        held += (int64_t)__builtin_popcount(job->pieces[i].gpu_mask) * job->pieces[i].gpu_milli;
-    return held;
-}
-
-/* Reference work done by `at` in this attempt, earlier ones included. */
-static time_ns work_at(const struct sim_job *job, time_ns at)
-{
-    time_ns worked = at - job->attempt_start - job->attempt_restart;
-    time_ns work = job->saved + (worked > 0 ? worked : 0);
-    return work < job->truth.duration ? work : job->truth.duration;
-}
-
-static void begin_attempt(struct engine *engine, uint32_t slot)
+static void push_change(struct engine *engine, uint32_t slot, const struct decision *decision,
+                        time_ns due)
 {
     struct sim_job *job = &engine->jobs[slot];
-    end_wait(engine, job);
-    step(job, STEP_EFFECT);
-    engine->started++;
-    if (job->row.start == TIME_NEVER) {
-        job->row.start = engine->now;
-        job->row.wait = engine->now - job->row.submit;
-    }
-    job->row.model = cluster_node_type(engine->config->cluster, job->pieces[0].node)->model;
-    job->row.gpu_milli = held_milli(job);
-    job->attempt_start = engine->now;
-    job->attempt_restart = job->row.evictions > 0 ? job->checkpoint.restart : 0;
-    job->frozen_at = TIME_NEVER;
-    time_ns run = job->attempt_restart + job->truth.duration - job->saved;
-    if (engine->config->world.kills_at_limit && run > job->limit)
-        run = job->limit;
-    event_queue_push(&engine->events, engine->now + run, EVENT_END, slot, job->generation);
-    hold_gpus(engine, job, 1);
-    if (engine->config->is_checked)
-        engine_check_take(engine, job);
-    engine_hash(engine, EVENT_EFFECT, job->row.id);
-    sched_job_started(engine->sched, job->row.id, engine->now);
+    bool is_join = decision->kind == DECISION_START;
+    struct piece *pieces = mem_zalloc(decision->piece_count, sizeof *pieces);
+    for (uint32_t i = 0; i < decision->piece_count; i++)
+        pieces[i] = decision->pieces[i];
+    MEM_GROW(job->changes, job->change_capacity, (size_t)job->change_count + 1);
+    job->changes[job->change_count++] = (struct sim_change){.due = due,
+                                                            .decision = decision->id,
+                                                            .pieces = pieces,
+                                                            .piece_count = decision->piece_count,
+                                                            .reason = (uint8_t)decision->reason,
+                                                            .is_join = is_join};
+    event_queue_push(&engine->events, due, is_join ? EVENT_EFFECT : EVENT_EVICT, slot, job->tenure);
 }
 
 static void apply_start(struct engine *engine, uint32_t slot, const struct decision *decision)
 {
     struct sim_job *job = &engine->jobs[slot];
-    step(job, STEP_START);
-    MEM_GROW(job->pieces, job->piece_capacity, (size_t)decision->piece_count);
-    job->piece_count = decision->piece_count;
-    for (uint32_t i = 0; i < decision->piece_count; i++) {
-        job->pieces[i] = decision->pieces[i];
+    if (job->state == LIFE_PENDING)
+        engine_step(job, STEP_START);
+    if (job->row.start == TIME_NEVER && decision->source > job->row.source)
+        job->row.source = (uint8_t)decision->source; /* of a start in parts the dearest */
+    job->owed = 0;
+    for (uint32_t i = 0; i < decision->piece_count; i++)
         engine_hash(engine, 0x20,
                     (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
-    }
     if (engine->config->world.decision_latency == 0)
-        begin_attempt(engine, slot);
+        engine_join(engine, slot, decision->pieces, decision->piece_count, decision->id);
     else
-        event_queue_push(&engine->events, engine->now + engine->config->world.decision_latency,
-                         EVENT_EFFECT, slot, job->generation);
+        push_change(engine, slot, decision, engine->now + engine->config->world.decision_latency);
 }
 
-/* The victim of an eviction decides what to do with its grace; see sim/engine.h. */
-static void apply_evict(struct engine *engine, uint32_t slot, const struct decision *decision)
+/* When the space is left; the victim decides what to do with its grace, see sim/engine.h. */
+static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
 {
     struct sim_job *job = &engine->jobs[slot];
     const struct checkpoint_plan *plan = &job->checkpoint;
     bool can_save = plan->interval > 0 || plan->duration > 0;
-    time_ns leaves_at = engine->now;
-    step(job, STEP_EVICT);
-    job->evict_reason = (uint8_t)decision->reason;
-    engine_hash(engine, EVENT_EVICT, job->row.id);
-    if (can_save && plan->duration <= decision->grace) {
-        leaves_at += plan->duration;
-        if (job->truth.duration - work_at(job, engine->now) > plan->duration) {
-            job->frozen_at = engine->now; /* else it is done before the checkpoint would be */
-            job->generation++;
-        }
-    } else if (can_save) {
-        leaves_at += decision->grace;
+    if (job->is_waiting || !can_save || grace == 0)
+        return engine->now;
+    if (progress_is_frozen(&job->progress)) /* one is being written */
+        return job->thaws_at < engine->now + grace ? job->thaws_at : engine->now + grace;
+    if (plan->duration > grace)
+        return engine->now + grace;
+    /* Not frozen if it is done before the checkpoint would be. */
+    if (progress_end(&job->progress) - engine->now > plan->duration) {
+        progress_freeze(&job->progress, engine->now);
+        job->thaws_at = engine->now + plan->duration;
+        job->generation++;
     }
-    event_queue_push(&engine->events, leaves_at, EVENT_EVICT, slot, job->generation);
+    return engine->now + plan->duration;
+}
+
+/* Whoever gains by an eviction owes it to its victim to start. */
+static void note_owed(struct engine *engine, job_id gainer)
+{
+    if (gainer != JOB_NONE && engine->slot_of[gainer] != SLOT_NONE)
+        engine->jobs[engine->slot_of[gainer]].owed++;
+}
+
+static void apply_evict(struct engine *engine, uint32_t slot, const struct decision *decision)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    note_owed(engine, decision->for_job);
+    engine_hash(engine, EVENT_EVICT, job->row.id);
+    time_ns leaves_at = leave_time(engine, slot, decision->grace);
+    if (decision->is_partial) {
+        if (job->state == LIFE_LEAVING && job->leaves_at < leaves_at)
+            leaves_at = job->leaves_at;
+        push_change(engine, slot, decision, leaves_at);
+        return;
+    }
+    engine_step(job, STEP_EVICT);
+    engine_drop_changes(job, true);
+    job->evict_reason = (uint8_t)decision->reason;
+    job->leaves_at = leaves_at;
+    event_queue_push(&engine->events, leaves_at, EVENT_EVICT, slot, job->tenure);
+}
+
+/* What was evicted for it was for nothing. */
+static void apply_release(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    job->row.evictions_wasted += job->owed;
+    job->owed = 0;
 }
 
 void engine_apply(struct engine *engine, const struct decision *decision)
@@ -310,118 +287,114 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
     case DECISION_RELEASE:
+        apply_release(engine, slot);
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
     }
 }
 
-static void end_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                        time_ns saved, time_ns lost)
-{
-    hold_gpus(engine, job, -1);
-    if (engine->config->is_checked)
-        engine_check_give(engine, job);
-    job->row.run += engine->now - job->attempt_start;
-    if (engine->wants_attempts)
-        engine_emit_attempt(engine, job, why, saved, lost);
-    job->attempts++;
-    job->generation++;
-}
+/* ---- Events ------------------------------------------------------------------------------------ */
 
 static void on_end(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    time_ns work = work_at(job, engine->now);
-    bool is_done = work >= job->truth.duration;
+    bool is_done = progress_is_done(&job->progress, engine->now);
     static const enum job_end_state ends[] = {END_COMPLETED, END_FAILED, END_CANCELLED};
     static const enum job_end told[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED};
-    charge_overhead(job, restart_until(job, engine->now));
-    step(job, STEP_END);
-    engine->ended++;
     engine_hash(engine, EVENT_END, job->row.id);
-    end_attempt(engine, job, ATTEMPT_ENDED, work - job->saved, 0);
-    job->saved = work;
+    engine->ended++;
+    engine_let_go(engine, slot);
+    engine_step(job, STEP_END);
     sched_job_ended(engine->sched, job->row.id, is_done ? told[job->truth.outcome] : JOB_END_LIMIT,
                     false, engine->now);
     finish_job(engine, slot, is_done ? ends[job->truth.outcome] : END_LIMIT);
 }
 
-/* Reference work that survives if the job leaves now. */
-static time_ns kept_work(const struct sim_job *job, time_ns now)
+/* The first change of that kind that is due, taken out of the list; false if there is none. */
+static bool take_due(struct engine *engine, struct sim_job *job, bool is_join,
+                     struct sim_change *change)
 {
-    if (job->frozen_at != TIME_NEVER)
-        return work_at(job, job->frozen_at);
-    if (job->checkpoint.interval == 0)
-        return job->saved;
-    time_ns kept = work_at(job, now) / job->checkpoint.interval * job->checkpoint.interval;
-    return kept > job->saved ? kept : job->saved;
+    for (uint32_t i = 0; i < job->change_count; i++) {
+        if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)
+            continue;
+        *change = job->changes[i];
+        for (job->change_count--; i < job->change_count; i++)
+            job->changes[i] = job->changes[i + 1];
+        return true;
+    }
+    return false;
+}
+
+static void on_effect(struct engine *engine, uint32_t slot)
+{
+    struct sim_change change;
+    while (take_due(engine, &engine->jobs[slot], true, &change)) {
+        engine_join(engine, slot, change.pieces, change.piece_count, change.decision);
+        mem_free(change.pieces);
+    }
 }
 
 static void on_evicted(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    time_ns kept = kept_work(job, engine->now);
-    time_ns stopped = job->frozen_at != TIME_NEVER ? job->frozen_at : engine->now;
-    time_ns lost = work_at(job, stopped) - kept;
-    /* Overhead: the restart as far as it got, and the time spent writing the checkpoint. */
-    time_ns overhead = restart_until(job, stopped) + engine->now - stopped;
-    step(job, STEP_LEFT);
-    engine->evicted++;
-    engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
-    charge_overhead(job, overhead);
-    job->row.lost_gpu_ns += gpu_time(job, lost);
-    end_attempt(engine, job, ATTEMPT_EVICTED, kept - job->saved, lost);
-    bool is_saved = job->frozen_at != TIME_NEVER;
-    job->saved = kept;
-    job->row.evictions++;
-    job->frozen_at = TIME_NEVER;
-    begin_wait(engine, job);
-    sched_job_evicted(engine->sched, job->row.id, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
+    struct sim_change change;
+    if (job->state == LIFE_LEAVING && job->leaves_at <= engine->now) {
+        engine_leave(engine, slot);
+        return;
+    }
+    while (take_due(engine, job, false, &change)) {
+        engine_part(engine, slot, &change);
+        mem_free(change.pieces);
+    }
 }
 
 void engine_event(struct engine *engine, const struct event *event)
 {
-    if (engine->jobs[event->subject].generation != event->generation)
+    const struct sim_job *job = &engine->jobs[event->subject];
+    bool is_end = event_kind(event) == EVENT_END;
+    if ((is_end ? job->generation : job->tenure) != event->generation)
         return; /* cancelled */
     engine->event_count++;
     switch (event_kind(event)) {
     case EVENT_END:
         on_end(engine, event->subject);
-        engine_want_cycle(engine, engine->now);
         break;
     case EVENT_EVICT:
         on_evicted(engine, event->subject);
-        engine_want_cycle(engine, engine->now);
         break;
     case EVENT_EFFECT:
-        begin_attempt(engine, event->subject);
-        engine_want_cycle(engine, engine->now);
+        on_effect(engine, event->subject);
         break;
     default:
         assert(false && "an event of a kind that is never pushed");
     }
+    engine_want_cycle(engine, engine->now);
 }
 
-static void close_running(struct engine *engine, struct sim_job *job)
+/* ---- The end of the run ------------------------------------------------------------------------ */
+
+/* Jobs that it depends on may still be there: then it was never eligible. */
+static time_ns eligible_by_now(const struct engine *engine, const struct sim_job *job)
 {
-    time_ns worked_until = job->frozen_at != TIME_NEVER ? job->frozen_at : engine->now;
-    time_ns work = work_at(job, worked_until);
-    charge_overhead(job, restart_until(job, worked_until) + engine->now - worked_until);
-    job->row.run += engine->now - job->attempt_start;
-    if (engine->wants_attempts)
-        engine_emit_attempt(engine, job, ATTEMPT_UNFINISHED, work - job->saved, 0);
-    job->row.work = work;
-    job->row.state = END_RUNNING;
+    time_ns eligible = job->row.submit;
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        job_id after = job->after[i].job;
+        if (engine->slot_of[after] != SLOT_NONE)
+            return TIME_NEVER;
+        if (engine->ended_at[after] > eligible)
+            eligible = engine->ended_at[after];
+    }
+    return eligible;
 }
 
 static void close_waiting(struct engine *engine, struct sim_job *job)
 {
     job->row.wait_total += engine->now - job->waiting_since;
     job->row.reason = (uint8_t)sched_why(engine->sched, job->row.id);
-    job->row.work = job->saved;
-    job->row.state = END_PENDING;
-    if (job->row.start == TIME_NEVER)
-        job->row.wait = engine->now - job->row.submit;
+    if (job->row.start != TIME_NEVER)
+        return;
+    job->row.eligible = eligible_by_now(engine, job);
+    job->row.wait = job->row.eligible != TIME_NEVER ? engine->now - job->row.eligible : 0;
 }
 
 void engine_close(struct engine *engine)
@@ -431,10 +404,10 @@ void engine_close(struct engine *engine)
         if (engine->slot_of[id] == SLOT_NONE)
             continue;
         struct sim_job *job = &engine->jobs[engine->slot_of[id]];
-        if (job->state == LIFE_RUNNING || job->state == LIFE_LEAVING)
-            close_running(engine, job);
-        else
+        engine_close_job(engine, job);
+        if (job->is_waiting)
             close_waiting(engine, job);
+        fill_end(job, job->is_waiting ? END_PENDING : END_RUNNING);
         if (engine->wants_jobs)
             engine_emit_job(engine, job);
     }

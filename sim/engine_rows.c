@@ -90,17 +90,19 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
 {
     struct buffer *out = &engine->placement;
     const struct node *nodes = engine->config->cluster->nodes;
+    const struct piece *pieces = job->holding.pieces;
+    uint32_t count = job->holding.piece_count;
     out->length = 0;
-    for (uint32_t i = 0; i < job->piece_count;) {
-        const struct piece *piece = &job->pieces[i];
+    for (uint32_t i = 0; i < count;) {
+        const struct piece *piece = &pieces[i];
         uint32_t end = i + 1;
-        while (end < job->piece_count && job->pieces[end].gpu_mask == piece->gpu_mask &&
-               job->pieces[end].gpu_milli == piece->gpu_milli &&
-               counts_up(nodes[job->pieces[end - 1].node].name, nodes[job->pieces[end].node].name))
+        while (end < count && pieces[end].gpu_mask == piece->gpu_mask &&
+               pieces[end].gpu_milli == piece->gpu_milli &&
+               counts_up(nodes[pieces[end - 1].node].name, nodes[pieces[end].node].name))
             end++;
         if (i > 0)
             buffer_char(out, ' ');
-        append_nodes(out, nodes[piece->node].name, nodes[job->pieces[end - 1].node].name);
+        append_nodes(out, nodes[piece->node].name, nodes[pieces[end - 1].node].name);
         if (piece->gpu_mask != 0) {
             buffer_char(out, ':');
             append_indices(out, piece->gpu_mask);
@@ -119,14 +121,15 @@ void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attemp
     write_placement(engine, job);
     struct attempt_row row = {.id = job->row.id,
                               .attempt = job->attempts,
-                              .start = job->attempt_start,
+                              .start = job->progress.since,
                               .end = engine->now,
-                              .gpu_milli = job->row.gpu_milli,
+                              .gpu_milli = job->held_milli,
                               .placement = buffer_c_string(&engine->placement),
                               .why = (uint8_t)why,
                               .reason = why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
                               .saved = saved,
-                              .lost = lost};
+                              .lost = lost,
+                              .is_partial = job->is_waiting};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_attempt != NULL)
@@ -145,24 +148,26 @@ void engine_emit_sample(struct engine *engine, time_ns at)
     if (!engine->wants_samples)
         return;
     const struct level *levels = engine->levels;
-    struct timeline_row row = {.time = at,
-                               .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
-                               .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
-                               .pending_gpu_milli = levels[LEVEL_PENDING_GPU].value,
-                               .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
-                               .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
-                               .reserved_gpu_milli = levels[LEVEL_RESERVED].value,
-                               .submitted = engine->submitted,
-                               .started = engine->started,
-                               .ended = engine->ended,
-                               .evicted = engine->evicted,
-                               .rejected = engine->rejected,
-                               .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, GPU_MILLI),
-                               .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, 1000.0 * GPU_MILLI),
-                               .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, GPU_MILLI),
-                               .pending_job_s = integral_s(engine, LEVEL_PENDING, 1),
-                               .running_job_s = integral_s(engine, LEVEL_RUNNING, 1),
-                               .partial_gang_gpu_s = integral_s(engine, LEVEL_PARTIAL, GPU_MILLI)};
+    double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, GPU_MILLI);
+    struct timeline_row row = {
+        .time = at,
+        .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
+        .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
+        .pending_gpu_milli = levels[LEVEL_PENDING_GPU].value,
+        .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
+        .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
+        .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,
+        .submitted = engine->submitted,
+        .started = engine->started,
+        .ended = engine->ended,
+        .evicted = engine->evicted,
+        .rejected = engine->rejected,
+        .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, GPU_MILLI),
+        .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, 1000.0 * GPU_MILLI),
+        .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, GPU_MILLI) + partial_gpu_s,
+        .pending_job_s = integral_s(engine, LEVEL_PENDING, 1),
+        .running_job_s = integral_s(engine, LEVEL_RUNNING, 1),
+        .partial_gang_gpu_s = partial_gpu_s};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_sample != NULL)

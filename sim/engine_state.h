@@ -1,36 +1,60 @@
-/* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_rows.c
- * (the record) and engine_check.c (invariants). */
+/* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what jobs
+ * hold, and what that costs), engine_rows.c (the record) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_STATE_H
 #define SIM_ENGINE_STATE_H
+
+#include <assert.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "policies/sched.h"
 #include "sim/engine.h"
 #include "sim/event_queue.h"
+#include "sim/holding.h"
 #include "sim/life.h"
+#include "sim/progress.h"
 
-struct sim_job {
-    struct job_row row; /* what the record will say; name is owned */
-    struct job_truth truth;
-    struct checkpoint_plan checkpoint;
-    int64_t asked_milli; /* as declared; row.gpu_milli becomes what it holds */
-    int64_t trace_id;    /* the row's name when that is NULL */
-    time_ns limit;
-    uint32_t min_members;    /* that must run together */
-    time_ns waiting_since;   /* while PENDING or STARTING */
-    time_ns attempt_start;   /* while RUNNING or LEAVING */
-    time_ns attempt_restart; /* of that attempt, no progress */
-    time_ns saved;           /* reference work kept from earlier attempts */
-    time_ns frozen_at;       /* LEAVING and saving: when it stopped working; else TIME_NEVER */
-    struct piece *pieces;
-    size_t piece_capacity;
+/* Members on their way in or out. */
+struct sim_change {
+    time_ns due;
+    decision_id decision;
+    struct piece *pieces; /* owned */
     uint32_t piece_count;
-    uint32_t generation; /* of its events; bumped to cancel them */
+    uint8_t reason; /* enum reason, of those that leave */
+    bool is_join;
+};
+
+/* In the order in which an event of a plain job looks at it. */
+struct sim_job {
+    uint32_t generation; /* of its end; bumped to cancel it */
+    uint32_t tenure;     /* of its changes; bumped to cancel them */
+    uint32_t change_count, after_count;
     uint32_t attempts;
+    uint32_t owed; /* evictions decided for it since its last START */
     uint8_t state; /* enum life_state */
     uint8_t evict_reason;
-    bool is_exact; /* what it asks does not depend on the GPU model */
+    bool is_waiting; /* it does not run: pending, starting, or holding less than its minimum */
+    bool is_exact;   /* what it asks does not depend on the GPU model */
+    struct progress progress;
+    struct holding holding;
+    int64_t held_milli;  /* GPUs of the holding */
+    int64_t asked_milli; /* of all members, as declared */
+    time_ns limit;
+    time_ns waiting_since; /* while is_waiting */
+    time_ns running_since; /* while it does not wait; its limit counts from here */
+    wide_ns held_milli_ns; /* GPU time held while it ran */
+    struct job_row row;    /* what the record will say; name is owned */
+    int64_t trace_id;      /* the row's name when that is NULL */
+    struct job_truth truth;
+    struct checkpoint_plan checkpoint;
+    time_ns
+        stale_since; /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */
+    time_ns leaves_at;          /* LEAVING: when all are gone */
+    time_ns thaws_at;           /* frozen: when its checkpoint is written */
+    struct sim_change *changes; /* in the order in which they were decided */
+    size_t change_capacity;
+    struct job_after *after;
+    size_t after_capacity;
 };
 
 /* An amount and its integral over time; in units x ns. */
@@ -43,10 +67,10 @@ enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
     LEVEL_PENDING_GPU,
-    LEVEL_ALLOCATED,
-    LEVEL_ACTIVE, /* milli-GPU x milli activity */
-    LEVEL_RESERVED,
-    LEVEL_PARTIAL, /* held by jobs with fewer members than their minimum */
+    LEVEL_ALLOCATED, /* held by jobs that run */
+    LEVEL_ACTIVE,    /* milli-GPU x milli activity */
+    LEVEL_RESERVED,  /* for jobs that hold nothing yet */
+    LEVEL_PARTIAL, /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
     LEVEL_COUNT
 };
 
@@ -71,6 +95,10 @@ struct engine {
     uint32_t free_count;
     uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
+    time_ns *
+        ended_at; /* by job_id, of those that ended since the first job that waits for another came; else 0 */
+    size_t ended_capacity;
+    bool has_dependencies;
     uint32_t *fresh; /* slots submitted since the last cycle, for queue_limit */
     size_t fresh_capacity;
     uint32_t fresh_count;
@@ -104,6 +132,25 @@ static inline void engine_level(struct engine *engine, enum level_id id, int64_t
     engine->levels[id].value += delta;
 }
 
+static inline void engine_step(struct sim_job *job, enum life_step what)
+{
+    enum life_state next = life_next((enum life_state)job->state, what);
+    assert(next != LIFE_NONE);
+    job->state = (uint8_t)next;
+}
+
+/* What jobs hold: engine_hold.c */
+void engine_begin_wait(struct engine *engine, struct sim_job *job);
+void engine_end_wait(struct engine *engine, struct sim_job *job);
+void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
+                 decision_id decision); /* a START or growth takes effect */
+void engine_part(struct engine *engine, uint32_t slot,
+                 const struct sim_change *change);        /* a shrink does */
+void engine_leave(struct engine *engine, uint32_t slot);  /* all are gone */
+void engine_let_go(struct engine *engine, uint32_t slot); /* it ends: its last attempt, its space */
+void engine_drop_changes(struct sim_job *job, bool joins_only);
+void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: what it did */
+
 /* Lives: engine_jobs.c */
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine,
@@ -120,8 +167,9 @@ void engine_emit_sample(struct engine *engine, time_ns at);
 void engine_emit_finished(struct engine *engine);
 
 /* Invariants: engine_check.c */
-void engine_check_take(struct engine *engine, const struct sim_job *job);
-void engine_check_give(struct engine *engine, const struct sim_job *job);
+void engine_check_take(struct engine *engine, const struct piece *pieces, uint32_t count);
+void engine_check_give(struct engine *engine, const struct piece *pieces, uint32_t count);
+void engine_check_holding(struct engine *engine, const struct sim_job *job); /* after a change */
 void engine_check_instant(struct engine *engine);
 
 #endif

@@ -1,11 +1,15 @@
 /* sim/life.h -- the life of a job in the simulated world, as a table.
  *
- *              submit   start      effect    evict     left      end     refuse  reject/cancel
+ *              submit   start     part     effect   short    evict    left     end   refuse   reject/cancel
  *   NONE       PENDING
- *   PENDING             STARTING                                                 GONE
- *   STARTING                       RUNNING             PENDING   GONE    PENDING
- *   RUNNING                                  LEAVING   PENDING   GONE
- *   LEAVING                                            PENDING   GONE    RUNNING
+ *   PENDING             STARTING                                                              GONE
+ *   STARTING                      HOLDING  RUNNING                    PENDING  GONE  PENDING
+ *   HOLDING                                RUNNING           LEAVING  PENDING  GONE
+ *   RUNNING                                         HOLDING  LEAVING  PENDING  GONE
+ *   LEAVING                                                           PENDING  GONE  RUNNING
+ *
+ * HOLDING: it holds members, but some set has less than its minimum, so that it idles and waits.  Members that
+ * come or go without a change between these change the state of nothing.
  *
  * Law: any other step is a bug of the simulator, found at once.
  */
@@ -16,6 +20,7 @@ enum life_state {
     LIFE_NONE,
     LIFE_PENDING,
     LIFE_STARTING,
+    LIFE_HOLDING,
     LIFE_RUNNING,
     LIFE_LEAVING,
     LIFE_GONE,
@@ -24,9 +29,11 @@ enum life_state {
 
 enum life_step {
     STEP_SUBMIT,
-    STEP_START,  /* START was decided */
-    STEP_EFFECT, /* it took effect */
-    STEP_EVICT,  /* EVICT was decided */
+    STEP_START,  /* the first START was decided */
+    STEP_PART,   /* it took effect, but for fewer members than must run together */
+    STEP_EFFECT, /* it took effect, or what was missing came */
+    STEP_SHORT,  /* members left that must run together with the rest */
+    STEP_EVICT,  /* EVICT of all was decided */
     STEP_LEFT,   /* it has left its space and waits again */
     STEP_END,
     STEP_REFUSE, /* the world could not do what was decided */

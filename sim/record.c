@@ -11,8 +11,11 @@ const char *const attempt_end_names[] = {
     [ATTEMPT_ENDED] = "ended",
     [ATTEMPT_EVICTED] = "evicted",
     [ATTEMPT_UNFINISHED] = "unfinished",
+    [ATTEMPT_RESIZED] = "resized",
     NULL,
 };
+
+const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
 
 /* What differs from job to job comes first, what often repeats stands together: it compresses better and faster. */
 const char record_job_columns[] =
@@ -20,10 +23,10 @@ const char record_job_columns[] =
     "gpus,sm_active_ratio,"
     "queue,user,class,priority,members,gpu_model,state,reason,"
     "wait_s,wait_total_s,evictions,lost_gpu_s,overhead_gpu_s,"
-    "is_counted";
+    "is_counted,source,resizes,held_gpu_s,preempted_gpu_s,evictions_wasted";
 
 const char record_attempt_columns[] =
-    "job_id,attempt,start_s,end_s,saved_s,gpus,placement,why,reason,lost_s";
+    "job_id,attempt,start_s,end_s,saved_s,gpus,placement,why,reason,lost_s,is_partial";
 
 const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"

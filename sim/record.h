@@ -37,31 +37,47 @@ struct job_row {
     const char *user;  /* "" if unknown */
     uint8_t class;     /* enum job_class */
     int32_t priority;
-    int64_t gpu_milli; /* asked in all; once started, what it holds (of memory: its share) */
-    uint32_t members;  /* asked */
-    uint8_t model; /* of the last attempt, index into the cluster's models; 255: never started */
+    int64_t
+        gpu_milli; /* asked by all members; once started, what they hold (of memory: its share) */
+    uint32_t members; /* asked */
+    uint8_t model;    /* of the last attempt, index into the cluster's models; 255: never started */
     time_ns submit;
-    time_ns eligible;   /* submit unless held */
-    time_ns start;      /* first; TIME_NEVER if never */
-    time_ns end;        /* TIME_NEVER if it has not ended */
-    uint8_t state;      /* enum job_end_state */
-    uint8_t reason;     /* enum reason: of a rejection, or why it still waits */
-    time_ns wait;       /* until the first start, or censored at the run's end; 0 if rejected */
-    time_ns wait_total; /* with the waits after evictions */
-    time_ns run;        /* sum of its attempts */
-    time_ns work;       /* reference work done and kept */
-    time_ns work_asked; /* reference work in all; for what-ifs */
-    uint32_t evictions;
+    time_ns
+        eligible;  /* submit, or when the last job it depends on ended; TIME_NEVER if one has not */
+    time_ns start; /* first with its minimum of members; TIME_NEVER if never */
+    time_ns end;   /* TIME_NEVER if it has not ended */
+    uint8_t state; /* enum job_end_state */
+    uint8_t reason;      /* enum reason: of a rejection, or why it still waits */
+    time_ns wait;        /* eligible to first start, or censored at the run's end; 0 if rejected */
+    time_ns wait_total;  /* from the submission, with the waits after evictions */
+    time_ns run;         /* sum of its attempts but partial ones */
+    time_ns work;        /* reference work done and kept */
+    time_ns work_asked;  /* reference work in all; for what-ifs */
+    uint32_t evictions;  /* of all, or of so many that it could not run on */
     int64_t lost_gpu_ns; /* GPU time of work thrown away, restarts included */
     int64_t
         overhead_gpu_ns; /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
     uint16_t sm_active_milli; /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */
     bool is_counted;          /* submitted after the warm-up: counts in the metrics of jobs */
+    uint8_t source;   /* what its first start was owed to: an index into record_source_names */
+    uint32_t resizes; /* attempts that ended because members came or went */
+    int64_t
+        held_gpu_us; /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run */
+    int64_t preempted_gpu_ns; /* the part of lost_gpu_ns owed to evictions for the sake of others */
+    uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
 };
+enum { RECORD_SOURCE_COUNT = 4 };
+extern const char *const
+    record_source_names[]; /* "free", "headroom", "grace_0", "eviction", NULL: policies/sched.h */
 
-enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED };
-extern const char *const attempt_end_names[]; /* "ended", "evicted", "unfinished", NULL */
+enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED, ATTEMPT_RESIZED };
+extern const char
+    *const attempt_end_names[]; /* "ended", "evicted", "unfinished", "resized", NULL */
 
+/* An interval in which a job held the same members.  One that is resized goes on in its next attempt.
+ *
+ * saved + lost is the reference work done in it.  What a later eviction throws away of an attempt that was resized
+ * is lost then: `saved` of that later one may be negative, so that the sum over a job's attempts is what it has. */
 struct attempt_row {
     job_id id;
     uint32_t attempt;   /* from 0 */
@@ -72,6 +88,7 @@ struct attempt_row {
     uint8_t why;         /* enum attempt_end */
     uint8_t reason;      /* enum reason for evictions */
     time_ns saved, lost; /* reference work kept and thrown away */
+    bool is_partial;     /* fewer members than its minimum: it idled, and waited for the others */
 };
 
 /* State just after `time`, and integrals from the start of the run to `time`. */
@@ -79,15 +96,15 @@ struct timeline_row {
     time_ns time;
     uint32_t pending_jobs, running_jobs;
     int64_t pending_gpu_milli;   /* asked by pending jobs */
-    int64_t allocated_gpu_milli; /* to running jobs */
+    int64_t allocated_gpu_milli; /* to running jobs; not to gangs below their minimum */
     int64_t active_gpu_milli;    /* allocated x SM activity; of unknown activity: 0 */
     int64_t
-        reserved_gpu_milli; /* held for a job that has not started (being freed, or a gang that waits) */
+        reserved_gpu_milli; /* held for a job that has not started (being freed), or by a gang below its minimum */
     int64_t down_gpu_milli;
     uint64_t submitted, started, ended, evicted, rejected;            /* counts so far */
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s; /* integrals */
     double pending_job_s, running_job_s;                              /* integrals of the counts */
-    double partial_gang_gpu_s; /* GPUs held by gangs below their minimum */
+    double partial_gang_gpu_s; /* GPUs held by gangs below their minimum; part of reserved */
 };
 
 /* Facts of a run that no row holds; known at its end. */

@@ -29,7 +29,7 @@ struct record_files {
 };
 
 /* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
-enum { JOB_FIELDS_MAX = 25, ATTEMPT_FIELDS_MAX = 10, TIMELINE_FIELDS_MAX = 20 };
+enum { JOB_FIELDS_MAX = 30, ATTEMPT_FIELDS_MAX = 11, TIMELINE_FIELDS_MAX = 20 };
 
 /* ---- fields ---- */
 
@@ -175,6 +175,36 @@ static void job_outcome(struct line *line, const struct job_row *row)
     line_uint(line, row->is_counted);
 }
 
+/* Microseconds as seconds: GPU time that nanoseconds have no room for. */
+static void field_us(struct line *line, int64_t us)
+{
+    line_uint(line, (uint64_t)us / 1000000);
+    uint64_t fraction = (uint64_t)us % 1000000;
+    if (fraction == 0)
+        return;
+    line->at[-1] = '.';
+    for (uint64_t unit = 100000; fraction > 0; fraction %= unit, unit /= 10)
+        *line->at++ = (char)('0' + fraction / unit);
+    *line->at++ = ',';
+}
+
+/* What few jobs have: empty is 0, or does not apply. */
+static void job_changes(struct line *line, const struct job_row *row)
+{
+    field_word(line, row->start != TIME_NEVER ? record_source_names[row->source] : "");
+    if (row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0) {
+        line_word(line, ",,,", 3);
+        return;
+    }
+    line_uint(line, row->resizes);
+    if (row->resizes > 0)
+        field_us(line, row->held_gpu_us);
+    else
+        field_word(line, "");
+    line_ns(line, row->preempted_gpu_ns);
+    line_uint(line, row->evictions_wasted);
+}
+
 /* The name is left out where it is the number just written. */
 static void job_name(struct line *line, struct text name, size_t number_length)
 {
@@ -197,6 +227,7 @@ static struct error on_job(void *self, const struct job_row *row)
     job_gpus(&line, row);
     job_middle(files, &line, row, queue, user);
     job_outcome(&line, row);
+    job_changes(&line, row);
     line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
 }
@@ -217,6 +248,7 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     field_word(&line, attempt_end_names[row->why]);
     field_reason(&line, row->reason);
     line_ns(&line, row->lost);
+    line_uint(&line, row->is_partial);
     line_end(&line, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);
 }

@@ -168,8 +168,7 @@ static struct error expand_cluster(struct scenario *scenario,
     return cluster_load(&scenario->cluster, path);
 }
 
-/* An unknown name is an error at `value`, which gives it. */
-static struct error preset_doc(struct json_doc **doc, const struct json_value *value)
+struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value)
 {
     const char *names[64], *name = json_value_string(value);
     uint32_t count = 0;
@@ -242,7 +241,7 @@ static struct error expand_policy(struct scenario *scenario)
     size_t set_count;
     char **sets = policy_sets(scenario, &set_count);
     struct json_doc *doc;
-    TRY(file != NULL ? read_doc(&doc, file) : preset_doc(&doc, &preset));
+    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, &preset));
     TRY(json_doc_graft(scenario->doc, "policy", doc));
     for (size_t i = 0; i < set_count; i++)
         TRY(json_doc_set(scenario->doc, sets[i]));

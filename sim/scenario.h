@@ -47,6 +47,9 @@ struct error scenario_load(struct scenario *scenario,
                            const struct scenario_options *options) MUST_CHECK;
 void scenario_release(struct scenario *scenario);
 
+/* The policy preset that `value` names, as a document of the caller; an unknown name is an error at `value`. */
+struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;
+
 /* The scenario's jobs, with its queues filled in. */
 struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;
 

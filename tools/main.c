@@ -12,8 +12,9 @@
 #include "tools/verbs.h"
 
 static const struct args_verb *const verbs[] = {
-    &verb_run,         &verb_validate,    &verb_report,     &verb_topology_show,
-    &verb_policy_list, &verb_policy_show, &verb_trace_info, NULL};
+    &verb_run,           &verb_validate,    &verb_report,
+    &verb_topology_show, &verb_policy_list, &verb_policy_show,
+    &verb_trace_info,    &verb_case,        NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
@@ -21,6 +22,7 @@ static const struct args_example exit_statuses[] = {
     {"3", "A trace or a record holds bad data; or, with --strict, jobs that can never fit."},
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
+    {"10", "Not all cases passed."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},
 };

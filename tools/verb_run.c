@@ -15,7 +15,7 @@
 #include "reports/result.h"
 #include "reports/table.h"
 #include "sim/record_files.h"
-#include "tools/progress.h"
+#include "tools/progress_line.h"
 #include "tools/verbs.h"
 
 static volatile sig_atomic_t caught_signal;
@@ -35,7 +35,7 @@ struct run {
     struct record_files *files;    /* NULL without --out, as are the two */
     struct output *page, *summary; /* report.html and result.json */
     struct engine_result result;
-    struct progress progress;
+    struct progress_line progress;
     const char *out; /* NULL: no record */
     char *const *arguments;
 };
@@ -80,7 +80,7 @@ static struct error simulate(struct run *run)
                                    .sink_count = sink_count,
                                    .is_checked = args_flag(run->args, "check"),
                                    .stop = &caught_signal,
-                                   .on_progress = progress_show,
+                                   .on_progress = progress_line_show,
                                    .progress_self = &run->progress};
     TRY(engine_run(&config, &run->result));
     metrics_finish(run->metrics);
@@ -92,10 +92,10 @@ static void fill_host(const struct run *run, struct result_host *host, char syst
 {
     struct utsname name;
     struct rusage usage;
-    time_t now = time(NULL) - (time_t)progress_elapsed_s(&run->progress);
+    time_t now = time(NULL) - (time_t)progress_line_elapsed_s(&run->progress);
     struct tm utc;
-    *host =
-        (struct result_host){.compiler = __VERSION__, .wall_s = progress_elapsed_s(&run->progress)};
+    *host = (struct result_host){.compiler = __VERSION__,
+                                 .wall_s = progress_line_elapsed_s(&run->progress)};
     if (uname(&name) == 0) {
         snprintf(system, 256, "%s %s %s", name.sysname, name.release, name.machine);
         host->system = system;
@@ -182,7 +182,7 @@ static int print_table(const struct run *run)
     struct buffer out = {0};
     struct table_options options = {.cluster = run->scenario.cluster->name,
                                     .policy = run->scenario.policy.name};
-    double elapsed = progress_elapsed_s(&run->progress);
+    double elapsed = progress_line_elapsed_s(&run->progress);
     char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
     if (!args_flag(run->args, "quiet")) {
@@ -228,9 +228,9 @@ static int run_verb(const struct args *args)
     struct run run = {.args = args, .out = args_string(args, "out"), .arguments = tool_arguments()};
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    progress_begin(&run.progress, !args_flag(args, "quiet"));
+    progress_line_begin(&run.progress, !args_flag(args, "quiet"));
     struct error error = run_all(&run);
-    progress_end(&run.progress);
+    progress_line_end(&run.progress);
     int status;
     if (error_is(error)) {
         status = tool_fail(&error);

@@ -8,7 +8,7 @@
 #include "tools/args.h"
 
 extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show,
-    verb_policy_list, verb_policy_show, verb_trace_info;
+    verb_policy_list, verb_policy_show, verb_trace_info, verb_case;
 
 /* The options by which a verb names a scenario; see scenario_options. */
 #define SCENARIO_OPTIONS                                                                           \

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "topologies/cluster_build.h"
 
 uint8_t cluster_model_of(const struct cluster *cluster, struct text name)
@@ -15,6 +16,14 @@ uint8_t cluster_model_of(const struct cluster *cluster, struct text name)
         if (gpu_model_is(&cluster->models[i], name))
             return (uint8_t)i;
     return CLUSTER_MODELS_MAX;
+}
+
+uint8_t cluster_level_of(const struct cluster *cluster, struct text name)
+{
+    for (uint32_t i = 0; i < cluster->level_count; i++)
+        if (text_is(name, cluster->levels[i].name))
+            return (uint8_t)(i + 1);
+    return 0;
 }
 
 void cluster_free(struct cluster *cluster)
@@ -85,10 +94,18 @@ static bool labels_equal(const struct node_type *a, const struct node_type *b)
     return true;
 }
 
+static bool layouts_equal(const struct node_type *a, const struct node_type *b)
+{
+    return a->layout_mask == b->layout_mask &&
+           (a->layout_mask == 0 ||
+            memcmp(a->layouts, b->layouts, a->gpu_count * sizeof *a->layouts) == 0);
+}
+
 static bool types_equal(const struct node_type *a, const struct node_type *b)
 {
     return a->gpu_count == b->gpu_count && a->model == b->model && a->cpu_milli == b->cpu_milli &&
-           a->memory_mib == b->memory_mib && labels_equal(a, b);
+           a->memory_mib == b->memory_mib && a->max_tasks == b->max_tasks &&
+           a->is_tainted == b->is_tainted && layouts_equal(a, b) && labels_equal(a, b);
 }
 
 /* A copy with the labels in the order of their keys, so that equal sets compare equal. */
@@ -104,10 +121,20 @@ static const struct label *copy_labels(struct arena *arena, const struct node_ty
     return copy;
 }
 
+static const struct gpu_layout *copy_layouts(struct arena *arena, const struct node_type *type)
+{
+    if (type->layout_mask == 0)
+        return NULL;
+    struct gpu_layout *copy = arena_alloc_array(arena, type->gpu_count, struct gpu_layout);
+    memcpy(copy, type->layouts, type->gpu_count * sizeof *copy);
+    return copy;
+}
+
 static uint32_t intern_type(struct cluster_build *build, struct node_type type)
 {
     struct cluster *cluster = build->cluster;
     type.labels = copy_labels(&cluster->arena, &type);
+    type.layouts = copy_layouts(&cluster->arena, &type);
     type.node_count = 0;
     for (uint32_t i = 0; i < cluster->type_count; i++)
         if (types_equal(&build->types[i], &type))
@@ -255,6 +282,111 @@ static uint32_t number_units(struct cluster_build *build, uint32_t nodes_per_uni
     return unit + 1;
 }
 
+/* ---- levels ---- */
+
+static const char *label_of(const struct cluster *cluster, node_id node, const char *key)
+{
+    const struct node_type *type = cluster_node_type(cluster, node);
+    for (uint32_t i = 0; i < type->label_count; i++)
+        if (strcmp(type->labels[i].key, key) == 0)
+            return type->labels[i].value;
+    return NULL;
+}
+
+enum level_kind { LEVEL_NODE, LEVEL_UNIT, LEVEL_LABEL };
+
+static enum level_kind kind_of_level(const char *name)
+{
+    return strcmp(name, "node") == 0   ? LEVEL_NODE
+           : strcmp(name, "unit") == 0 ? LEVEL_UNIT
+                                       : LEVEL_LABEL;
+}
+
+/* What tells the domain of a node from its siblings; false: it is in none. */
+static bool put_place(const struct cluster *cluster, const char *level, node_id node,
+                      struct buffer *out)
+{
+    if (kind_of_level(level) == LEVEL_UNIT) {
+        buffer_int(out, cluster->nodes[node].unit);
+        return true;
+    }
+    const char *value = label_of(cluster, node, level);
+    if (value != NULL)
+        buffer_string(out, value);
+    return value != NULL;
+}
+
+/* Units and types come in runs. */
+static bool is_as_before(const struct cluster *cluster, enum level_kind kind,
+                         const uint32_t *around, node_id node)
+{
+    const struct node *at = &cluster->nodes[node];
+    return node > 0 && (around == NULL || around[node] == around[node - 1]) &&
+           (kind == LEVEL_UNIT ? at->unit == at[-1].unit : at->type == at[-1].type);
+}
+
+/* Number the domains of a level inside those of the level around it. */
+static void number_domains(const struct cluster *cluster, struct cluster_level *level,
+                           const uint32_t *around, uint32_t *domain)
+{
+    enum level_kind kind = kind_of_level(level->name);
+    struct names *names = names_new();
+    struct buffer key = {0};
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        domain[n] = DOMAIN_NONE;
+        if (around != NULL && around[n] == DOMAIN_NONE)
+            continue;
+        if (kind == LEVEL_NODE) {
+            domain[n] = level->domain_count++;
+            continue;
+        }
+        if (is_as_before(cluster, kind, around, n)) {
+            domain[n] = domain[n - 1];
+            continue;
+        }
+        key.length = 0;
+        buffer_int(&key, around != NULL ? around[n] : 0);
+        buffer_char(&key, '/');
+        if (put_place(cluster, level->name, n, &key))
+            domain[n] = names_add(names, (struct text){key.bytes, key.length});
+        level->domain_count = names_count(names);
+    }
+    names_free(names);
+    buffer_release(&key);
+}
+
+static void lay_level(struct cluster *cluster, struct cluster_level *level, const uint32_t *around)
+{
+    struct arena *arena = &cluster->arena;
+    uint32_t *domain = arena_alloc_array(arena, cluster->node_count, uint32_t);
+    number_domains(cluster, level, around, domain);
+    node_id *first = arena_alloc_array(arena, level->domain_count, node_id);
+    node_id *last = arena_alloc_array(arena, level->domain_count, node_id);
+    for (node_id n = cluster->node_count; n-- > 0;)
+        if (domain[n] != DOMAIN_NONE)
+            first[domain[n]] = n;
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (domain[n] != DOMAIN_NONE)
+            last[domain[n]] = n;
+    level->domain = domain;
+    level->first = first;
+    level->last = last;
+}
+
+static void lay_levels(struct cluster *cluster, const struct cluster_build *build)
+{
+    static const char *const usual[] = {"unit", "node"};
+    const char *const *names = build->has_levels ? build->levels : usual;
+    cluster->level_count = build->has_levels ? build->level_count : 2;
+    cluster->levels =
+        arena_alloc_array(&cluster->arena, cluster->level_count, struct cluster_level);
+    for (uint32_t i = 0; i < cluster->level_count; i++) {
+        struct cluster_level *level = &cluster->levels[i];
+        level->name = arena_copy(&cluster->arena, text_of(names[i]));
+        lay_level(cluster, level, i > 0 ? level[-1].domain : NULL);
+    }
+}
+
 static void *move_to_arena(struct arena *arena, const void *array, size_t count, size_t size)
 {
     void *copy = arena_alloc_many(arena, count, size);
@@ -278,6 +410,7 @@ struct cluster *cluster_build_finish(struct cluster_build *build, const struct f
     cluster->types = move_to_arena(arena, build->types, cluster->type_count, sizeof *build->types);
     cluster->pools = move_to_arena(arena, build->pools, cluster->pool_count, sizeof *build->pools);
     cluster->nodes = move_to_arena(arena, build->nodes, cluster->node_count, sizeof *build->nodes);
+    lay_levels(cluster, build);
     build->cluster = NULL;
     return cluster;
 }

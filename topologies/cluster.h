@@ -1,8 +1,9 @@
 /* topologies/cluster.h -- what there is: nodes, their GPUs and the fabric between them.
  *
  * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can
- * tell apart (same GPU model and count, CPUs, memory, labels), whatever their pool; a unit is a scalable
- * unit or rack (the nodes under one group of leaves); a rail is the i-th NIC of every node.
+ * tell apart (same GPU model, count and layouts, CPUs, memory, labels, task limit, taints), whatever their pool;
+ * a unit is a scalable unit or rack (the nodes under one group of leaves); a rail is the i-th NIC of every node;
+ * a level is a way to part the nodes into domains, each level inside the one before it.
  *
  * Law: built once, then const.  Nodes are numbered 0..node_count-1 in the order of the file,
  * their GPUs node by node: gpu_id = node.first_gpu + index.
@@ -22,6 +23,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "topologies/gpu_model.h"
+#include "topologies/mig.h"
 
 typedef uint32_t node_id;
 typedef uint32_t gpu_id;
@@ -32,11 +34,20 @@ enum {
     NODE_GPUS_MAX = 16,
     CLUSTER_MODELS_MAX = 63, /* requests name models as bits of a word; bit 63: a model not here */
     CLUSTER_NODES_MAX = 1000000,
+    CLUSTER_LEVELS_MAX = 8,
 };
+
+#define DOMAIN_NONE UINT32_MAX
 
 struct label {
     const char *key;
     const char *value;
+};
+
+/* The MIG instances of one GPU, for good.  Without any it is whole. */
+struct gpu_layout {
+    uint8_t profile
+        [MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
 };
 
 /* What is equal for all nodes of a type. */
@@ -48,6 +59,10 @@ struct node_type {
     uint32_t node_count;
     const struct label *labels;
     uint32_t label_count;
+    uint32_t max_tasks;               /* members of jobs at once; 0: no limit */
+    bool is_tainted;                  /* nobody tolerates taints: it takes no new work */
+    uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
+    const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
 };
 
 struct node_pool {
@@ -82,6 +97,15 @@ struct fabric {
     double spine_oversubscription;
 };
 
+/* Nodes parted into domains.  A domain's identity includes the domains around it: rack r1 of zone a is not rack
+ * r1 of zone b.  A node without the label is in no domain of this level and of those below it. */
+struct cluster_level {
+    const char *name;       /* of a node label; or "unit" (struct node), or "node": each its own */
+    uint32_t domain_count;  /* numbered in the order of their first nodes */
+    const uint32_t *domain; /* by node_id; DOMAIN_NONE */
+    const node_id *first, *last; /* by domain: between them all its nodes are, and perhaps others */
+};
+
 struct cluster {
     const char *name;
     struct gpu_model *models;
@@ -95,6 +119,8 @@ struct cluster {
     uint32_t gpu_count;
     uint64_t cpu_milli, memory_mib; /* sums */
     struct fabric fabric;
+    struct cluster_level *levels; /* the widest first; requests count them from 1 */
+    uint32_t level_count;
     struct arena arena; /* owns everything above */
 };
 
@@ -110,6 +136,9 @@ static inline uint16_t cluster_node_gpus(const struct cluster *cluster, node_id 
 
 /* Index of the model of that name or alias among the cluster's; 63 if it has none. */
 uint8_t cluster_model_of(const struct cluster *cluster, struct text name);
+
+/* Number of the level of that name, from 1; 0 if the cluster has none. */
+uint8_t cluster_level_of(const struct cluster *cluster, struct text name);
 
 /* Build from JSON (topologies/README says every field).  Fails through the value's sticky error, then NULL.
  * read_hwloc: how a pool's "hwloc" file is read; NULL refuses such pools (the scheduler library needs no hwloc). */

@@ -39,6 +39,9 @@ struct cluster_build {
     struct node *nodes;
     size_t type_capacity, pool_capacity, node_capacity;
     struct names *node_names;
+    const char *levels[CLUSTER_LEVELS_MAX]; /* names, the widest first; borrowed until finish */
+    uint32_t level_count;
+    bool has_levels;       /* else they are "unit" and "node" */
     bool units_span_pools; /* else every pool begins a new unit */
 };
 
@@ -60,6 +63,17 @@ uint8_t cluster_build_model(struct cluster_build *build, const struct gpu_model 
 
 /* Begin a pool; nodes that follow belong to it. */
 void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spec);
+
+/* Those fields of a node that a cluster file's pools and other descriptions of nodes share: "labels",
+ * "gpus_layout", "max_tasks" and "taints".  After gpu_count; model: of its GPUs, NULL if it has none. */
+void cluster_build_read_extras(struct arena *arena, struct json_object *object,
+                               const struct gpu_model *model, struct node_type *type);
+
+/* "levels", an array of names.  That each but "unit" and "node" is a label of some node can be told only after
+ * finish: a level that is not has no domain. */
+void cluster_build_read_levels(struct cluster_build *build, const struct json_value *array);
+/* Fail at the first of them that has no domain. */
+void cluster_check_levels(const struct cluster *cluster, const struct json_value *array);
 
 /* Append a node to the last pool; false if a node of that name is there already. */
 bool cluster_build_node(struct cluster_build *build, struct text name);

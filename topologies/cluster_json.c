@@ -10,7 +10,6 @@
 enum {
     MILLI = 1000,
     MIB_PER_GB = 1024, /* as users count: an 80 GB GPU holds 80 x 1024 MiB */
-    LABELS_MAX = 64,
     MEMORY_GB_MAX = 1 << 20,
     GPU_MEMORY_GB_MAX = 1 << 16,
     NICS_MAX = 16,
@@ -32,7 +31,8 @@ struct reading {
 /* A pool as its object says, before it has nodes. */
 struct pool_draft {
     struct pool_spec spec;
-    struct cluster_inside inside; /* from hwloc; used if spec.inside points here */
+    const struct gpu_model *model; /* of its GPUs; NULL: none */
+    struct cluster_inside inside;  /* from hwloc; used if spec.inside points here */
     int64_t node_count;
     const char *node_name;
 };
@@ -160,27 +160,6 @@ static void read_models(struct reading *reading, struct json_object *root)
 
 /* ---- pools ---- */
 
-static void read_labels(struct reading *reading, struct json_object *pool, struct node_type *type)
-{
-    struct json_value value = json_member(pool, "labels");
-    if (value.node == NULL)
-        return;
-    struct json_object labels;
-    json_object_open(&labels, &value);
-    struct label *list = arena_alloc_array(&reading->scratch, LABELS_MAX, struct label);
-    const char *key;
-    for (size_t i = 0; !has_failed(pool) && (key = json_object_key(&labels, i)) != NULL; i++) {
-        if (i == LABELS_MAX) {
-            json_fail(&value, "at most %d labels are possible", LABELS_MAX);
-            return;
-        }
-        list[i] = (struct label){key, json_get_string(&labels, key, "")};
-        type->label_count = (uint32_t)i + 1;
-    }
-    type->labels = list;
-    json_object_close(&labels);
-}
-
 static void read_inside(struct reading *reading, struct json_object *pool, struct pool_draft *draft)
 {
     const char *path = json_get_string(pool, "hwloc", NULL);
@@ -249,6 +228,7 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
     double nvlink_bytes_per_s = 0;
     const struct gpu_model *model = has_failed(pool) ? NULL : read_pool_model(reading, pool, draft);
     if (model != NULL && type->gpu_count > 0) {
+        draft->model = model;
         type->model = cluster_build_model(reading->build, model);
         nvlink_bytes_per_s = model->nvlink_bytes_per_s;
         if (type->model == CLUSTER_MODELS_MAX)
@@ -361,7 +341,7 @@ static void read_pool(struct reading *reading, const struct json_value *value)
     read_inside(reading, &pool, &draft);
     read_gpus(reading, &pool, &draft);
     read_host(&pool, &draft);
-    read_labels(reading, &pool, &draft.spec.type);
+    cluster_build_read_extras(&reading->scratch, &pool, draft.model, &draft.spec.type);
     draft.spec.price_usd_per_gpu_h = json_get_real(&pool, "price_usd_per_gpu_h", 0, 1e6, 0);
     draft.node_name = read_node_name(&pool);
     json_object_close(&pool);
@@ -458,7 +438,12 @@ struct cluster *cluster_read(const struct json_value *value, cluster_read_inside
     struct reading reading = {.build = &build, .pool_names = names_new(), .read_hwloc = read_hwloc};
     read_models(&reading, &root);
     read_pools(&reading, &root);
+    struct json_value levels = json_member(&root, "levels");
+    if (levels.node != NULL && !has_failed(&root))
+        cluster_build_read_levels(&build, &levels);
     struct cluster *cluster = has_failed(&root) ? NULL : finish(&reading, &root);
+    if (levels.node != NULL && cluster != NULL)
+        cluster_check_levels(cluster, &levels);
     json_object_close(&root);
     names_free(reading.pool_names);
     arena_release(&reading.scratch);

@@ -127,6 +127,15 @@ static void put_labels(const struct node_type *type, struct buffer *out)
         buffer_format(out, " %s=%s", type->labels[i].key, type->labels[i].value);
 }
 
+static void put_limits(const struct node_type *type, struct buffer *out)
+{
+    if (type->max_tasks != 0)
+        buffer_format(out, ", at most %u task%s", type->max_tasks, plural(type->max_tasks));
+    if (type->is_tainted)
+        buffer_string(out, ", tainted");
+    buffer_char(out, '\n');
+}
+
 static void show_pool(const struct cluster *cluster, const struct node_pool *pool, int width,
                       struct buffer *out)
 {
@@ -139,7 +148,7 @@ static void show_pool(const struct cluster *cluster, const struct node_pool *poo
         buffer_string(out, "      -  ");
     put_names(out, cluster, pool->first, pool->node_count);
     put_labels(type, out);
-    buffer_char(out, '\n');
+    put_limits(type, out);
 }
 
 /* True if row `i` of `count` is left out; says how many at the first of them. */
@@ -174,8 +183,23 @@ static void show_types(const struct cluster *cluster, struct buffer *out)
                       model_name(cluster, type));
         put_host(out, type->cpu_milli, type->memory_mib, 1);
         put_labels(type, out);
-        buffer_char(out, '\n');
+        put_limits(type, out);
     }
+}
+
+/* ---- levels ---- */
+
+/* Only where the file names them: units and nodes are shown anyway. */
+static void show_levels(const struct cluster *cluster, struct buffer *out)
+{
+    if (cluster->level_count == 2 && cluster_level_of(cluster, TEXT("unit")) == 1 &&
+        cluster_level_of(cluster, TEXT("node")) == 2)
+        return;
+    buffer_string(out, "\nlevels:");
+    for (uint32_t i = 0; i < cluster->level_count; i++)
+        buffer_format(out, "%s %s (%u)", i > 0 ? "," : "", cluster->levels[i].name,
+                      cluster->levels[i].domain_count);
+    buffer_string(out, cluster->level_count > 0 ? "\n" : " none\n");
 }
 
 /* ---- units ---- */
@@ -227,6 +251,26 @@ static void show_units(const struct cluster *cluster, struct buffer *out)
 /* ---- the inside of a node ---- */
 
 enum inside_row { ROW_GPU, ROW_RAIL, ROW_NVLINK };
+
+/* GPU0: 1g.10gb at 0, 3g.40gb at 4 */
+static void put_layouts(const struct cluster *cluster, const struct node_type *type,
+                        struct buffer *out)
+{
+    const struct mig_profile *profiles = mig_profiles(cluster->models[type->model].mig);
+    for (uint32_t gpu = 0; gpu < type->gpu_count; gpu++) {
+        const char *separator = ": ";
+        if (!(type->layout_mask >> gpu & 1))
+            continue;
+        buffer_format(out, "  GPU%u", gpu);
+        for (unsigned s = 0; s < MIG_SLICES; s++)
+            if (type->layouts[gpu].profile[s] != 0) {
+                buffer_format(out, "%s%s at %u", separator,
+                              profiles[type->layouts[gpu].profile[s] - 1].name, s);
+                separator = ", ";
+            }
+        buffer_char(out, '\n');
+    }
+}
 
 static void put_cell(const struct node_pool *pool, unsigned gpu, enum inside_row row,
                      struct buffer *out)
@@ -319,6 +363,7 @@ static void show_inside(const struct cluster *cluster, const struct node_pool *p
     if (pool->gpu_island[0] != NVLINK_NONE)
         put_row(pool, type->gpu_count, ROW_NVLINK, out);
     put_border(pool, type->gpu_count, false, out);
+    put_layouts(cluster, type, out);
     buffer_string(out, "  ");
     put_model(&cluster->models[type->model], out);
 }
@@ -380,6 +425,7 @@ void cluster_show(const struct cluster *cluster, struct buffer *out)
         show_pools(cluster, out);
     else
         show_types(cluster, out);
+    show_levels(cluster, out);
     show_units(cluster, out);
     show_insides(cluster, out);
     show_fabric(cluster, out);

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-enum { MIG_FAMILY_SLICES = 8, MASKS = 256 };
+enum { MASKS = 256 };
 
 /* nvidia-smi mig -lgipp of an H100-80GB, and the NVIDIA MIG user guide: the start sets, as bits. */
 #define STARTS_1G     0x7f /* {0,1,2,3,4,5,6} */
@@ -28,7 +28,7 @@ enum { MIG_FAMILY_SLICES = 8, MASKS = 256 };
 
 /* Memory of a profile where no listing is at hand: its slices' share of the board.  An upper bound:
  * the H100's listing is 0.9 to 2.5 % below that share. */
-#define SHARE_MIB(board_gb, slices) ((board_gb)*1024u * (slices) / MIG_FAMILY_SLICES)
+#define SHARE_MIB(board_gb, slices) ((board_gb)*1024u * (slices) / MIG_SLICES)
 
 /* What follows the memory: SMs (0: not known), copy engines. */
 #define ENGINES(sm, copy)     .sm_count = (sm), .copy_engines = (copy)
@@ -136,10 +136,16 @@ uint8_t mig_fit(uint8_t mask, enum mig_profile_id profile)
     return fit[mask][profile];
 }
 
+uint32_t mig_slices(enum mig_profile_id profile)
+{
+    assert(profile < MIG_PROFILE_COUNT);
+    return h100_80[profile].memory_slices;
+}
+
 uint8_t mig_mask(enum mig_profile_id profile, unsigned start)
 {
     assert(profile < MIG_PROFILE_COUNT);
     const struct mig_profile *shape = &h100_80[profile]; /* all families are alike */
-    assert(start < MIG_FAMILY_SLICES && (shape->starts >> start & 1));
+    assert(start < MIG_SLICES && (shape->starts >> start & 1));
     return (uint8_t)(((1u << shape->memory_slices) - 1) << start);
 }

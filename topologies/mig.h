@@ -17,6 +17,8 @@
 
 #include "topologies/gpu_model.h"
 
+enum { MIG_SLICES = 8 }; /* memory slices of a GPU */
+
 enum mig_profile_id {
     MIG_1G,
     MIG_1G_ME,   /* with the media engines; at most one per GPU */
@@ -51,5 +53,8 @@ uint8_t mig_fit(uint8_t mask, enum mig_profile_id profile);
 
 /* The slices that `profile` covers from `start`. */
 uint8_t mig_mask(enum mig_profile_id profile, unsigned start);
+
+/* How many they are: the same in every family. */
+uint32_t mig_slices(enum mig_profile_id profile);
 
 #endif

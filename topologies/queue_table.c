@@ -12,8 +12,8 @@ enum {
     QUEUE_PRIORITY_MAX = 1000000000,
 };
 
-#define QUEUE_GPUS_MILLI_MAX                                                                       \
-    INT64_C(1000000000000)                         /* a billion GPUs; sums stay far from overflow */
+#define QUEUE_AMOUNT_MAX       INT64_C(1000000000000) /* a billion GPUs; sums stay far from overflow */
+#define MILLION                INT64_C(1000000)
 #define QUEUE_WEIGHT_MILLI_MAX INT64_C(1000000000) /* weight 1,000,000 */
 
 struct queue_table *queue_table_new(void)
@@ -39,13 +39,17 @@ queue_id queue_table_add(struct queue_table *table, struct text name, queue_id p
     queue_id id = names_add(table->names, name);
     assert(id == table->count && id < QUEUE_NONE); /* else the name was there */
     MEM_GROW(table->queues, table->capacity, table->count + 1u);
-    bool is_root = id == QUEUE_ROOT;
-    table->queues[id] = (struct queue_spec){.name = names_text(table->names, id),
-                                            .parent = parent,
-                                            .deserved_milli = is_root ? QUOTA_UNLIMITED : 0,
-                                            .limit_milli = QUOTA_UNLIMITED,
-                                            .over_quota_weight_milli = MILLI,
-                                            .priority = QUEUE_PRIORITY_DEFAULT};
+    struct queue_spec *queue = &table->queues[id];
+    *queue = (struct queue_spec){.name = names_text(table->names, id),
+                                 .parent = parent,
+                                 .priority = QUEUE_PRIORITY_DEFAULT,
+                                 .reclaim_min_runtime = -1,
+                                 .preempt_min_runtime = -1};
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        queue->deserved[r] = id != QUEUE_ROOT && r == RESOURCE_GPU ? 0 : QUOTA_UNLIMITED;
+        queue->limit[r] = queue->borrowing_limit[r] = queue->lending_limit[r] = QUOTA_UNLIMITED;
+        queue->weight_milli[r] = MILLI;
+    }
     table->count++;
     return id;
 }
@@ -89,18 +93,84 @@ static queue_id read_place(struct queue_table *table, struct json_object *object
     return queue_table_add(table, text_of(name), parent);
 }
 
-/* GPUs as milli-GPUs; -1 alone means unlimited. */
-static int64_t read_gpus(struct json_object *object, const char *key, int64_t otherwise)
+const char *const resource_names[] = {"gpus", "cpus", "memory_gb", NULL};
+static const int64_t resource_scale[RESOURCE_COUNT] = {MILLI, MILLI, 1024}; /* MiB per GiB */
+
+/* An amount of a resource; -1 alone means unlimited.  key: `what` and the resource's name. */
+static int64_t read_amount(struct json_object *object, const char *key, int64_t scale,
+                           int64_t otherwise)
 {
-    int64_t milli =
-        json_get_scaled(object, key, MILLI, -MILLI, QUEUE_GPUS_MILLI_MAX, otherwise * MILLI);
-    if (milli == QUOTA_UNLIMITED * MILLI)
+    if (!json_has(object, key))
+        return otherwise;
+    int64_t amount = json_get_scaled(object, key, scale, -scale, QUEUE_AMOUNT_MAX, 0);
+    if (amount == -scale)
         return QUOTA_UNLIMITED;
-    if (milli < 0) {
+    if (amount < 0) {
         struct json_value value = json_member(object, key);
         json_fail(&value, "'%s' must be -1 (unlimited) or not negative", key);
     }
-    return milli;
+    return amount;
+}
+
+/* The keys of one kind of amount, in the order of enum resource. */
+struct amount_keys {
+    const char *keys[RESOURCE_COUNT];
+};
+static const struct amount_keys QUOTA_KEYS = {{"quota_gpus", "quota_cpus", "quota_memory_gb"}};
+static const struct amount_keys NOMINAL_KEYS = {
+    {"nominal_gpus", "nominal_cpus", "nominal_memory_gb"}};
+static const struct amount_keys LIMIT_KEYS = {{"limit_gpus", "limit_cpus", "limit_memory_gb"}};
+static const struct amount_keys GUARANTEE_KEYS = {
+    {"guarantee_gpus", "guarantee_cpus", "guarantee_memory_gb"}};
+static const struct amount_keys BORROWING_KEYS = {
+    {"borrowing_limit_gpus", "borrowing_limit_cpus", "borrowing_limit_memory_gb"}};
+static const struct amount_keys LENDING_KEYS = {
+    {"lending_limit_gpus", "lending_limit_cpus", "lending_limit_memory_gb"}};
+
+static void read_amounts(struct json_object *object, const struct amount_keys *keys,
+                         int64_t amounts[RESOURCE_COUNT])
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        amounts[r] = read_amount(object, keys->keys[r], resource_scale[r], amounts[r]);
+}
+
+static void read_weights(struct json_object *object, int64_t weights[RESOURCE_COUNT])
+{
+    static const char *const keys[] = {"over_quota_weight", "over_quota_weight_cpus",
+                                       "over_quota_weight_memory"};
+    for (int r = 0; r < RESOURCE_COUNT; r++) /* the first is for all that do not say their own */
+        weights[r] = json_get_scaled(object, keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[0]);
+}
+
+/* nominal_* is the word of cohorts for quota_*; both may not be given. */
+static void read_deserved(struct json_object *object, int64_t deserved[RESOURCE_COUNT])
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (json_has(object, QUOTA_KEYS.keys[r]) && json_has(object, NOMINAL_KEYS.keys[r])) {
+            struct json_value value = json_member(object, NOMINAL_KEYS.keys[r]);
+            json_fail(&value, "'%s' and '%s' say the same", QUOTA_KEYS.keys[r],
+                      NOMINAL_KEYS.keys[r]);
+        }
+    read_amounts(object, &QUOTA_KEYS, deserved);
+    read_amounts(object, &NOMINAL_KEYS, deserved);
+}
+
+void queue_spec_read(struct queue_spec *queue, struct json_object *object)
+{
+    read_deserved(object, queue->deserved);
+    read_amounts(object, &LIMIT_KEYS, queue->limit);
+    read_amounts(object, &GUARANTEE_KEYS, queue->guarantee);
+    read_amounts(object, &BORROWING_KEYS, queue->borrowing_limit);
+    read_amounts(object, &LENDING_KEYS, queue->lending_limit);
+    read_weights(object, queue->weight_milli);
+    queue->priority = (int32_t)json_get_int(object, "priority", -QUEUE_PRIORITY_MAX,
+                                            QUEUE_PRIORITY_MAX, queue->priority);
+    queue->created = -json_get_duration(object, "age_s", 0);
+    queue->reclaim_min_runtime = json_get_duration(object, "reclaim_min_runtime_s", -1);
+    queue->preempt_min_runtime = json_get_duration(object, "preempt_min_runtime_s", -1);
+    queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
+    queue->credit_gpu_ns =
+        json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
 }
 
 static void read_queue(struct queue_table *table, const struct json_value *value)
@@ -108,20 +178,10 @@ static void read_queue(struct queue_table *table, const struct json_value *value
     struct json_object object;
     json_object_open(&object, value);
     queue_id id = read_place(table, &object);
-    int64_t deserved = read_gpus(&object, "quota_gpus", 0);
-    int64_t limit = read_gpus(&object, "limit_gpus", QUOTA_UNLIMITED);
-    int64_t weight =
-        json_get_scaled(&object, "over_quota_weight", MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, MILLI);
-    int64_t priority = json_get_int(&object, "priority", -QUEUE_PRIORITY_MAX, QUEUE_PRIORITY_MAX,
-                                    QUEUE_PRIORITY_DEFAULT);
-    json_object_close(&object);
-    if (id == QUEUE_NONE || error_is(*value->error))
+    if (id == QUEUE_NONE)
         return;
-    struct queue_spec *queue = &table->queues[id];
-    queue->deserved_milli = deserved;
-    queue->limit_milli = limit;
-    queue->over_quota_weight_milli = weight;
-    queue->priority = (int32_t)priority;
+    queue_spec_read(&table->queues[id], &object);
+    json_object_close(&object);
 }
 
 void queue_table_read(struct queue_table *table, const struct json_value *array)

@@ -2,7 +2,7 @@
  *
  * Law: ids are dense; a parent's id is smaller than its children's; entry 0 is the root,
  * named "", without a quota of its own; names are unique.  Only grows while a run goes on.
- * Amounts are milli-GPUs.
+ * Amounts are milli-GPUs, milli-CPUs and MiB.
  */
 #ifndef TOPOLOGIES_QUEUE_TABLE_H
 #define TOPOLOGIES_QUEUE_TABLE_H
@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/names.h"
+#include "base/time.h"
 
 typedef uint32_t queue_id;
 
@@ -18,13 +19,24 @@ typedef uint32_t queue_id;
 #define QUEUE_NONE      UINT32_MAX
 #define QUOTA_UNLIMITED INT64_C(-1)
 
+enum resource { RESOURCE_GPU, RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_COUNT };
+extern const char *const resource_names[]; /* "gpus", "cpus", "memory_gb", NULL */
+
 struct queue_spec {
-    const char *name;                /* borrowed from the table */
-    queue_id parent;                 /* QUEUE_NONE for the root */
-    int64_t deserved_milli;          /* QUOTA_UNLIMITED possible */
-    int64_t limit_milli;             /* QUOTA_UNLIMITED: none */
-    int64_t over_quota_weight_milli; /* 1000 = weight 1; >= 0 */
-    int32_t priority;                /* higher goes first; default 100 */
+    const char *name;                     /* borrowed from the table */
+    queue_id parent;                      /* QUEUE_NONE for the root */
+    int64_t deserved[RESOURCE_COUNT];     /* what it is entitled to; QUOTA_UNLIMITED possible */
+    int64_t limit[RESOURCE_COUNT];        /* what it may hold in all; QUOTA_UNLIMITED: anything */
+    int64_t weight_milli[RESOURCE_COUNT]; /* of its part in what is over; 1000 = 1; >= 0 */
+    int64_t guarantee[RESOURCE_COUNT];    /* kept for it even while it is idle; never lent */
+    int64_t borrowing_limit[RESOURCE_COUNT]; /* above its deserved; QUOTA_UNLIMITED: anything */
+    int64_t lending_limit[RESOURCE_COUNT];   /* of its deserved to others; QUOTA_UNLIMITED: all */
+    int32_t priority;                        /* higher goes first; default 100 */
+    time_ns created;                         /* among equals the older goes first, then the id */
+    time_ns reclaim_min_runtime; /* its jobs are safe from other queues so long; -1: not said */
+    time_ns preempt_min_runtime; /* from jobs of its own queue; -1: not said */
+    int64_t usage_ppm;     /* of the cluster, before the start; time-based policies begin with it */
+    int64_t credit_gpu_ns; /* banked before the start; for the credits policy */
 };
 
 struct queue_table {
@@ -37,7 +49,8 @@ struct queue_table {
 struct queue_table *queue_table_new(void); /* with the root */
 void queue_table_free(struct queue_table *table);
 
-/* Add a queue with the defaults of the design: deserved 0, no limit, weight 1, priority 100.
+/* Add a queue with the defaults of the design: deserved no GPUs but any CPUs and
+ * memory, no limits, weight 1, priority 100.
  * The name must be new, the parent known. */
 queue_id queue_table_add(struct queue_table *table, struct text name, queue_id parent);
 
@@ -45,8 +58,13 @@ queue_id queue_table_add(struct queue_table *table, struct text name, queue_id p
 queue_id queue_table_of(struct queue_table *table, struct text name);
 queue_id queue_table_find(const struct queue_table *table, struct text name); /* QUEUE_NONE */
 
-/* Read an array of {"name", "parent", "quota_gpus", "limit_gpus", "over_quota_weight", "priority"} into the
- * table.  A parent must stand before its children; null is the root.  Fails through the sticky error. */
+/* Read an array of {"name", "parent", "priority", "quota_gpus", "limit_gpus", "over_quota_weight", ...} into the
+ * table; docs/scenario.md lists every field.  A parent must stand before its children; null is the root.
+ * Fails through the sticky error. */
 void queue_table_read(struct queue_table *table, const struct json_value *array);
+
+/* The fields of one of them but for its name and parent, for readers that place queues themselves.  The object is
+ * opened and closed by the caller. */
+void queue_spec_read(struct queue_spec *queue, struct json_object *object);
 
 #endif

@@ -53,7 +53,8 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
     *culprit = ASK_MIN_MEMBERS;
     if (min_count > count)
         return "it must not exceed the number of members";
-    *group = (struct job_group){request, count, min_count == 0 ? count : min_count};
+    *group = (struct job_group){
+        .request = request, .count = count, .min_count = min_count == 0 ? count : min_count};
     return NULL;
 }
 

@@ -23,6 +23,21 @@ void held_add(struct held *held, const struct job *job, const struct job_truth *
     held->jobs[held->count++] = (struct held_job){*job, *truth};
 }
 
+/* Dependencies name jobs by their order of arrival; from now on by the sorted one.  What they point to is the
+ * holder's own, in its arena. */
+static void turn_after(struct held *held)
+{
+    uint32_t *rank = mem_zalloc(held->count, sizeof *rank);
+    for (size_t i = 0; i < held->count; i++)
+        rank[held->order[i]] = (uint32_t)i;
+    for (size_t i = 0; i < held->count; i++) {
+        struct job_after *after = (struct job_after *)(uintptr_t)held->jobs[i].job.after;
+        for (uint32_t a = 0; a < held->jobs[i].job.after_count; a++)
+            after[a].job = rank[after[a].job];
+    }
+    mem_free(rank);
+}
+
 void held_sort(struct held *held)
 {
     struct sort_key *keys = mem_zalloc(held->count, sizeof *keys);
@@ -34,6 +49,7 @@ void held_sort(struct held *held)
     for (size_t i = 0; i < held->count; i++)
         held->order[i] = keys[i].index;
     mem_free(keys);
+    turn_after(held);
 }
 
 bool held_next(struct held *held, struct job *job, struct job_truth *truth)

@@ -21,7 +21,9 @@ struct held {
 };
 
 void held_add(struct held *held, const struct job *job, const struct job_truth *truth);
-void held_sort(struct held *held); /* O(n log n); 24 bytes a job more while it runs */
+/* Also numbers the jobs that others depend on anew (they lie in memory that the holder may write to).
+ * O(n log n); 24 bytes a job more while it runs. */
+void held_sort(struct held *held);
 
 /* The next in order (as it came, if never sorted); false at the end. */
 bool held_next(struct held *held, struct job *job, struct job_truth *truth);

@@ -24,6 +24,8 @@ struct job job_default(void)
         .group_count = 1,
         .first = {.count = 1, .min_count = 1},
         .limit = TIME_NEVER,
+        .estimate = TIME_NEVER,
+        .deadline = TIME_NEVER,
     };
 }
 
@@ -61,7 +63,7 @@ int64_t job_gpu_milli(const struct job *job)
     int64_t sum = 0;
     for (uint32_t i = 0; i < job->group_count; i++) {
         const struct job_group *group = job_group(job, i);
-        sum += group->min_count * request_gpu_milli(&group->request, NULL);
+        sum += group->count * request_gpu_milli(&group->request, NULL);
     }
     return sum;
 }
@@ -101,13 +103,55 @@ static const char *request_complaint(const struct request *request)
     return NULL;
 }
 
-static const char *group_complaint(const struct job_group *group)
+static const char *group_complaint(const struct job *job, const struct job_group *group)
 {
     if (group->count == 0)
         return "a group has no members";
-    if (group->min_count == 0 || group->min_count > group->count)
+    if (job->set_count == 0 && (group->min_count == 0 || group->min_count > group->count))
         return "a group's minimum must be from 1 to its members";
+    if (group->set >= (job->set_count > 0 ? job->set_count : 1))
+        return "a group belongs to a set that does not exist";
     return request_complaint(&group->request);
+}
+
+static const char *set_complaint(const struct job *job, uint32_t index)
+{
+    const struct job_set *set = &job->sets[index];
+    uint64_t members = 0;
+    if (set->parent != SET_NONE && set->parent >= index)
+        return "a set stands before its parent";
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (job_group(job, g)->set == index)
+            members += job_group(job, g)->count;
+    return set->min_members > members ? "a set's minimum exceeds its members" : NULL;
+}
+
+static const char *sets_complaint(const struct job *job)
+{
+    if (job->set_count > JOB_SETS_MAX)
+        return "it must have at most 64 sets";
+    if ((job->set_count > 0) != (job->sets != NULL))
+        return "its sets do not agree with their number";
+    uint64_t minimum = 0;
+    for (uint32_t s = 0; s < job->set_count; s++) {
+        const char *complaint = set_complaint(job, s);
+        if (complaint != NULL)
+            return complaint;
+        minimum += job->sets[s].min_members;
+    }
+    return job->set_count > 0 && minimum == 0 ? "no set must have members" : NULL;
+}
+
+static const char *ties_complaint(const struct job *job)
+{
+    if (job->after_count > JOB_AFTER_MAX)
+        return "it depends on more than 64 jobs";
+    if ((job->after_count > 0) != (job->after != NULL))
+        return "its dependencies do not agree with their number";
+    for (uint32_t i = 0; i < job->after_count; i++)
+        if (job->after[i].kind > AFTER_NOT_OK)
+            return "it depends on a job in an unknown way";
+    return job->array == 0 && job->array_max != 0 ? "it limits an array that it is not of" : NULL;
 }
 
 static const char *times_complaint(const struct job *job)
@@ -116,6 +160,8 @@ static const char *times_complaint(const struct job *job)
         return "it is submitted before the start";
     if (job->limit <= 0)
         return "its limit is not positive";
+    if (job->estimate < 0)
+        return "its estimate is negative";
     const struct checkpoint_plan *plan = &job->checkpoint;
     if (plan->interval < 0 || plan->duration < 0 || plan->restart < 0)
         return "its checkpoint plan holds a negative time";
@@ -131,9 +177,14 @@ const char *job_complaint(const struct job *job)
     if ((job->group_count > 1) != (job->more != NULL))
         return "its further groups do not agree with their number";
     for (uint32_t i = 0; i < job->group_count; i++) {
-        const char *complaint = group_complaint(job_group(job, i));
+        const char *complaint = group_complaint(job, job_group(job, i));
         if (complaint != NULL)
             return complaint;
     }
+    const char *complaint = sets_complaint(job);
+    if (complaint == NULL)
+        complaint = ties_complaint(job);
+    if (complaint != NULL)
+        return complaint;
     return times_complaint(job);
 }

@@ -47,16 +47,41 @@ struct request {
 struct job_group {
     struct request request; /* per member */
     uint32_t count;         /* members, >= 1 */
-    uint32_t min_count;     /* that must run together, 1..count */
+    uint32_t min_count;     /* that must run together, 1..count; unused when the job has sets */
+    uint16_t set;           /* the set its members belong to; 0 when the job has none */
 };
 
-enum { JOB_GROUPS_MAX = 64 };
+/* Where members of a job or of a set must be, and where they had better be: levels of the cluster's tree of
+ * domains (topologies/cluster.h), counted from 1, the widest; 0: nothing is asked. */
+struct topology_ask {
+    uint8_t required, preferred;
+};
+
+/* A subgroup: members, of one or more groups, that belong together.  A job with sets runs when
+ * every set has its minimum; without sets each group is a set of its own. */
+struct job_set {
+    const char *name;     /* borrowed; "" if it has none */
+    uint16_t parent;      /* its index is smaller; SET_NONE: the job itself */
+    uint32_t min_members; /* of its own groups; 0: it may be empty */
+    struct topology_ask topology;
+};
+#define SET_NONE UINT16_MAX
+
+enum { JOB_GROUPS_MAX = 64, JOB_SETS_MAX = 64, JOB_AFTER_MAX = 64 };
 
 /* How the job saves its work. */
 struct checkpoint_plan {
     time_ns interval; /* 0: never saves by itself */
     time_ns duration; /* to write one; also what the grace of an eviction must cover */
     time_ns restart;  /* to come back after an eviction */
+};
+
+/* A dependency. */
+enum after_kind { AFTER_ANY, AFTER_OK, AFTER_NOT_OK };
+struct job_after {
+    job_id job;
+    uint8_t
+        kind; /* enum after_kind: it ended; it completed; it failed, was cancelled or was killed */
 };
 
 struct job {
@@ -67,14 +92,26 @@ struct job {
     uint8_t class;    /* enum job_class */
     bool is_preemptible;
     bool is_held;
-    uint16_t group_count;         /* >= 1 */
-    struct job_group first;       /* group 0 */
-    const struct job_group *more; /* groups 1..; borrowed; NULL if group_count is 1 */
+    uint16_t group_count;          /* >= 1 */
+    struct job_group first;        /* group 0 */
+    const struct job_group *more;  /* groups 1..; borrowed; NULL if group_count is 1 */
+    uint16_t set_count;            /* 0: each group is a set of its own */
+    const struct job_set *sets;    /* borrowed */
+    struct topology_ask topology;  /* of all members */
+    uint16_t after_count;          /* jobs that must have ended before it may start */
+    const struct job_after *after; /* borrowed */
+    uint32_t array;                /* id of the array it is an element of, from 1; 0: none */
+    uint32_t array_max;            /* elements of that array that may run at once; 0: all */
     time_ns submit;
-    time_ns limit; /* TIME_NEVER: none declared */
+    time_ns limit;    /* TIME_NEVER: none declared */
+    time_ns estimate; /* of its run time, declared; TIME_NEVER: none */
+    time_ns deadline; /* by when it should have ended; TIME_NEVER: none */
     struct checkpoint_plan checkpoint;
     const char *name; /* the trace's own id as text; borrowed; NULL: use trace_id */
     int64_t trace_id; /* the trace's own id when it is a number */
+    int64_t
+        attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
+    time_ns grace; /* that it asks for when evicted, to save its work; 0: as the policy gives */
 };
 
 static inline const struct job_group *job_group(const struct job *job, uint32_t index)
@@ -85,7 +122,7 @@ static inline const struct job_group *job_group(const struct job *job, uint32_t 
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */
 struct job job_default(void);
 
-/* Milli-GPUs that one member / all members (the minimum ones) ask; memory and MIG requests count by the
+/* Milli-GPUs that one member / all members ask; memory and MIG requests count by the
  * model's share when `model` is given, else as a whole GPU. */
 int64_t request_gpu_milli(const struct request *request, const struct gpu_model *model);
 int64_t job_gpu_milli(const struct job *job);

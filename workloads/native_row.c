@@ -25,6 +25,11 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_CHECKPOINT_INTERVAL] = {"checkpoint_interval_s", false, FIELD_NUMBER},
     [NATIVE_CHECKPOINT_DURATION] = {"checkpoint_duration_s", false, FIELD_NUMBER},
     [NATIVE_RESTART] = {"restart_s", false, FIELD_NUMBER},
+    [NATIVE_ESTIMATE] = {"estimate_s", false, FIELD_NUMBER},
+    [NATIVE_DEADLINE] = {"deadline_s", false, FIELD_NUMBER},
+    [NATIVE_AFTER] = {"after", false, FIELD_NUMBER_OR_TEXT},
+    [NATIVE_ARRAY] = {"array", false, FIELD_NUMBER_OR_TEXT},
+    [NATIVE_ARRAY_MAX] = {"array_max", false, FIELD_NUMBER},
 };
 
 enum {
@@ -57,6 +62,10 @@ static struct error times_read(const struct line *line, const struct field *fiel
     TRY(field_seconds(line, &fields[NATIVE_LIMIT], &row->job.limit));
     if (row->job.limit == 0)
         return field_error(line, &fields[NATIVE_LIMIT], "more than 0");
+    TRY(field_seconds(line, &fields[NATIVE_ESTIMATE], &row->job.estimate));
+    TRY(field_seconds(line, &fields[NATIVE_DEADLINE], &row->job.deadline));
+    if (row->job.deadline <= row->job.submit)
+        return field_error(line, &fields[NATIVE_DEADLINE], "later than 'submit_s'");
     TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_INTERVAL], &plan->interval));
     TRY(field_seconds(line, &fields[NATIVE_CHECKPOINT_DURATION], &plan->duration));
     return field_seconds(line, &fields[NATIVE_RESTART], &plan->restart);
@@ -76,6 +85,30 @@ static struct error truth_read(const struct line *line, const struct field *fiel
     return ERROR_OK;
 }
 
+static bool is_in_window(const struct workload_spec *spec, time_ns submit)
+{
+    bool has_window = spec->window_from != 0 || spec->window_to != 0;
+    return !has_window || (submit >= spec->window_from && submit < spec->window_to);
+}
+
+/* What ties it to other jobs of the trace. */
+static struct error ties_read(struct reader *reader, const struct line *line,
+                              const struct field *fields, struct job *job)
+{
+    int64_t array_max = 0;
+    TRY(trace_ids_after(&reader->ids, line, &fields[NATIVE_AFTER], reader->arena, job));
+    TRY(field_int(line, &fields[NATIVE_ARRAY_MAX], 0, UINT32_MAX, &array_max));
+    if (array_max != 0 && !field_is_set(&fields[NATIVE_ARRAY]))
+        return field_error(line, &fields[NATIVE_ARRAY_MAX], "left out where there is no 'array'");
+    job->array_max = (uint32_t)array_max;
+    if (field_is_set(&fields[NATIVE_ARRAY]))
+        job->array = trace_ids_array(&reader->ids, fields[NATIVE_ARRAY].value);
+    if (reader->has_ties)
+        trace_ids_add(&reader->ids, fields[NATIVE_JOB_ID].value, job->submit,
+                      is_in_window(reader->spec, job->submit));
+    return ERROR_OK;
+}
+
 struct error native_row_facts(struct reader *reader, const struct line *line,
                               const struct field *fields, struct trace_row *row)
 {
@@ -88,6 +121,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));
     TRY(field_utf8(line, &fields[NATIVE_USER]));
+    TRY(ties_read(reader, line, fields, &row->job));
     id_read(reader, &fields[NATIVE_JOB_ID], &row->job);
     row->job.queue = reader_queue(reader, fields[NATIVE_QUEUE].value);
     row->job.user = reader_user(reader, fields[NATIVE_USER].value);

@@ -32,12 +32,17 @@ enum native_field {
     NATIVE_CHECKPOINT_INTERVAL,
     NATIVE_CHECKPOINT_DURATION,
     NATIVE_RESTART,
+    NATIVE_ESTIMATE,
+    NATIVE_DEADLINE,
+    NATIVE_AFTER,
+    NATIVE_ARRAY,
+    NATIVE_ARRAY_MAX,
     NATIVE_FIELD_COUNT
 };
 
 extern const struct column native_columns[NATIVE_FIELD_COUNT];
 
-/* Everything but what it asks.  fields: by enum native_field. */
+/* Everything but what it asks; enters the job into reader->ids.  fields: by enum native_field. */
 struct error native_row_facts(struct reader *reader, const struct line *line,
                               const struct field *fields, struct trace_row *row) MUST_CHECK;
 

@@ -1,15 +1,16 @@
 /* workloads/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`. */
 #include <string.h>
 
-#include "workloads/json_line.h"
+#include "workloads/json_sets.h"
 #include "workloads/native_row.h"
 
-enum { GROUP_COUNT, GROUP_MIN_MEMBERS, GROUP_MIG, GROUP_OWN_COUNT };
+enum { GROUP_COUNT, GROUP_MIN_MEMBERS, GROUP_SET, GROUP_MIG, GROUP_OWN_COUNT };
 
 /* What only groups have; the rest of their names are native ones. */
 static const struct column group_columns[GROUP_OWN_COUNT] = {
     [GROUP_COUNT] = {"count", false, FIELD_NUMBER},
     [GROUP_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
+    [GROUP_SET] = {"set", false, FIELD_TEXT},
     [GROUP_MIG] = {"mig", false, FIELD_TEXT},
 };
 
@@ -17,6 +18,7 @@ struct jsonl_state {
     struct field fields[NATIVE_FIELD_COUNT];
     struct field group[NATIVE_FIELD_COUNT]; /* of the group being read */
     struct job_group groups[JOB_GROUPS_MAX];
+    struct json_sets sets;
 };
 
 static bool jsonl_is_mine(struct text first_line)
@@ -45,7 +47,7 @@ static struct error ask_error(const struct line *line, const struct field *field
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* The fields of one object of `groups`; own: count and min_members. */
+/* The fields of one object of `groups`; own: count, min_members and set. */
 static struct error group_fields(struct reader *reader, const struct line *line, struct text object,
                                  struct field own[GROUP_OWN_COUNT])
 {
@@ -58,7 +60,8 @@ static struct error group_fields(struct reader *reader, const struct line *line,
         int index = column_index(group_columns, GROUP_OWN_COUNT, key);
         if (index >= 0 && index != GROUP_MIG) {
             own[index].name = group_columns[index].name;
-            TRY(json_line_field(line, value, FIELD_NUMBER, reader->arena, &own[index]));
+            TRY(json_line_field(line, value, group_columns[index].kind, reader->arena,
+                                &own[index]));
             continue;
         }
         index =
@@ -71,6 +74,27 @@ static struct error group_fields(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
+/* Where there are sets each group belongs to one, which has the minimum. */
+static struct error group_set(const struct line *line, const struct json_sets *sets,
+                              struct text object, struct field own[GROUP_OWN_COUNT], uint16_t *set)
+{
+    struct field *field = &own[GROUP_SET];
+    field->name = "set";
+    if (field->place.at == NULL)
+        field->place = object;
+    if (sets->count == 0)
+        return field_is_set(field)
+                   ? field_error(line, field, "left out where the job has no 'sets'")
+                   : ERROR_OK;
+    int index = json_sets_find(sets, field->value);
+    if (index < 0)
+        return field_error(line, field, "the name of one of the job's sets");
+    if (field_is_set(&own[GROUP_MIN_MEMBERS]))
+        return ask_error(line, &own[GROUP_MIN_MEMBERS], "the group's set says it");
+    *set = (uint16_t)index;
+    return ERROR_OK;
+}
+
 static struct error group_read(struct reader *reader, const struct line *line, struct text object,
                                struct job_group *group)
 {
@@ -79,7 +103,9 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     struct ask ask;
     int64_t count = 1, min_members = 0;
     enum ask_field culprit;
+    uint16_t set = 0;
     TRY(group_fields(reader, line, object, own));
+    TRY(group_set(line, &state->sets, object, own, &set));
     TRY(field_int(line, &own[GROUP_COUNT], 1, ASK_GPUS_MAX, &count));
     TRY(field_int(line, &own[GROUP_MIN_MEMBERS], 1, count, &min_members));
     if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
@@ -87,6 +113,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     TRY(native_row_ask(reader, line, state->group, &ask));
     const char *complaint =
         ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
+    group->set = set;
     if (complaint == NULL)
         return ERROR_OK;
     struct field field = *native_row_culprit(state->group, culprit);
@@ -153,26 +180,55 @@ static struct error required_check(const struct line *line, const struct field *
     return ERROR_OK;
 }
 
+/* Members that are no plain values, as they stand; `at` NULL: absent. */
+struct nested {
+    struct text groups, sets, topology;
+};
+
+static struct error members_split(struct reader *reader, const struct line *line,
+                                  struct nested *nested)
+{
+    struct jsonl_state *state = reader->state;
+    struct text rest = line->text, key, value;
+    while (json_line_member(&rest, &key, &value)) {
+        int index = column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        if (index >= 0)
+            TRY(json_line_field(line, value, native_columns[index].kind, reader->arena,
+                                &state->fields[index]));
+        else if (text_is(value, "null"))
+            continue;
+        else if (text_is(key, "groups"))
+            nested->groups = value;
+        else if (text_is(key, "sets"))
+            nested->sets = value;
+        else if (text_is(key, "topology"))
+            nested->topology = value;
+    }
+    return ERROR_OK;
+}
+
 static struct error jsonl_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct jsonl_state *state = reader->state;
     struct line line = {reader->input, text};
-    struct text rest = text, key, value, groups = {0};
+    struct nested nested = {0};
     TRY(json_line_check(&line));
     fields_clear(state->fields);
-    while (json_line_member(&rest, &key, &value)) {
-        int index = column_index(native_columns, NATIVE_FIELD_COUNT, key);
-        if (index >= 0)
-            TRY(json_line_field(&line, value, native_columns[index].kind, reader->arena,
-                                &state->fields[index]));
-        else if (text_is(key, "groups") && !text_is(value, "null"))
-            groups = value;
-    }
-    TRY(required_check(&line, state->fields, groups.at != NULL));
-    if (groups.at != NULL)
-        TRY(groups_read(reader, &line, groups, &row->job));
+    reader->has_ties = true;
+    state->sets.count = 0;
+    TRY(members_split(reader, &line, &nested));
+    TRY(required_check(&line, state->fields, nested.groups.at != NULL));
+    if (nested.sets.at != NULL && nested.groups.at == NULL)
+        return input_error(line.input, text, nested.sets, "'sets' are of 'groups'");
+    if (nested.sets.at != NULL)
+        TRY(json_sets_read(reader, &line, nested.sets, &state->sets));
+    if (nested.groups.at != NULL)
+        TRY(groups_read(reader, &line, nested.groups, &row->job));
     else
         TRY(native_row_shape(reader, &line, state->fields, row));
+    TRY(json_sets_finish(reader, &line, nested.sets, &state->sets, &row->job));
+    if (nested.topology.at != NULL)
+        TRY(json_topology_read(reader, &line, nested.topology, &row->job.topology));
     return native_row_facts(reader, &line, state->fields, row);
 }
 

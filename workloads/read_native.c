@@ -12,7 +12,9 @@ static struct error native_first_line(struct reader *reader, struct text line, b
     struct csv *csv = reader->state;
     *is_header = true;
     csv_init(csv, native_columns, NATIVE_FIELD_COUNT);
-    return csv_header(csv, &(struct line){reader->input, line});
+    TRY(csv_header(csv, &(struct line){reader->input, line}));
+    reader->has_ties = csv->is_there[NATIVE_AFTER];
+    return ERROR_OK;
 }
 
 static struct error native_line(struct reader *reader, struct text text, struct trace_row *row)

@@ -130,6 +130,7 @@ void reader_close(struct reader *reader)
     if (reader->state != NULL && reader->format->on_close != NULL)
         reader->format->on_close(reader);
     mem_free(reader->state);
+    trace_ids_release(&reader->ids);
     input_close(reader->input);
     reader->state = NULL;
     reader->input = NULL;

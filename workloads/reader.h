@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "workloads/fields.h"
 #include "workloads/source.h"
+#include "workloads/trace_ids.h"
 
 enum row_kind {
     ROW_NOTHING, /* a comment */
@@ -23,7 +24,8 @@ enum row_kind {
 
 struct trace_row {
     enum row_kind kind;
-    struct job job; /* submit in the trace's own time; id not set */
+    struct job
+        job; /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
     struct job_truth truth;
 };
 
@@ -35,7 +37,9 @@ struct reader {
     struct names *users;
     struct arena *arena; /* for what rows point to; the reader's user resets it */
     struct input *input;
-    void *state; /* state_bytes of it, zeroed; the format's */
+    void *state;          /* state_bytes of it, zeroed; the format's */
+    struct trace_ids ids; /* of the jobs so far, if has_ties */
+    bool has_ties;        /* lines may name each other; a format that knows such fields sets it */
     struct text first_line;
     bool has_first_line; /* the first line is a row, not yet read */
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */

@@ -64,7 +64,7 @@ static uint64_t job_size(const struct job *job, const struct cluster *cluster)
         uint32_t first = models != 0 ? (uint32_t)__builtin_ctzll(models) : 0;
         const struct gpu_model *model =
             cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
-        sum += group->min_count * (uint64_t)request_gpu_milli(&group->request, model);
+        sum += group->count * (uint64_t)request_gpu_milli(&group->request, model);
     }
     return sum;
 }
@@ -107,6 +107,7 @@ static struct error row_next(struct job_source *source, struct trace_row *row, b
              (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
     row->truth.duration = time_scaled(row->truth.duration, factor);
     row->job.limit = time_scaled(row->job.limit, factor);
+    row->job.estimate = time_scaled(row->job.estimate, factor);
     if (row->job.limit == 0)
         row->job.limit = TIME_NS_PER_US; /* scaled to nothing, yet a limit */
     return ERROR_OK;
@@ -273,7 +274,9 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
     if (!*has)
         return ERROR_OK;
     source->previous = job->submit;
+    time_ns slack = job->deadline == TIME_NEVER ? TIME_NEVER : job->deadline - job->submit;
     job->submit = time_scaled(job->submit - source->origin, source->facts.arrival_factor);
+    job->deadline = slack == TIME_NEVER ? TIME_NEVER : job->submit + slack;
     return ERROR_OK;
 }
 

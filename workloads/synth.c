@@ -155,7 +155,7 @@ static queue_id tenant_add(struct queue_table *queues, const char *level, uint32
     char name[32];
     int length = snprintf(name, sizeof name, "%s%03u", level, index);
     queue_id id = queue_table_add(queues, (struct text){name, (size_t)length}, parent);
-    queues->queues[id].deserved_milli = deserved_milli;
+    queues->queues[id].deserved[RESOURCE_GPU] = deserved_milli;
     return id;
 }
 

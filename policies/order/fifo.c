@@ -1,16 +1,18 @@
 /* fifo.  By time of submission.
  * Fair in the simplest sense and easy to explain; with "blocking": "strict" one large job holds up all
  * behind it.  Cost: O(1). */
-#include "policies/order/order.h"
+#include "policies/order/orders.h"
 
-static uint64_t rank(const struct job *job)
+static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
-    return (uint64_t)job->submit;
+    (void)config;
+    return rank_of_int(view->submit);
 }
 
 const struct order_policy order_fifo = {
     .name = "fifo",
-    .version = 1,
+    .version = 2,
     .summary = "by time of submission; strict blocking lets one large job hold up the rest",
+    .is_constant = true,
     .rank = rank,
 };

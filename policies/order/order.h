@@ -1,27 +1,62 @@
 /* policies/order/order.h -- the seam "who is next" within one line of jobs.
  *
- * A policy gives a job a rank when it comes to wait; smaller goes first.  Policies are chained: the first
- * difference decides, and the last key is always the job's id, so that the order is total.
+ * A policy gives a job a rank; smaller goes first.  Policies are chained: the first difference decides,
+ * and the last key is always the job's id, so that the order is total.
  *
- * A policy is one const struct; add it to orders.h and to policies/registry.c.
+ * When ranks are computed: when the job comes to wait, when what it holds changes, and, for all jobs that wait
+ * or run, every order_config.period if some policy of the chain `moves` (with time).  Between those moments a
+ * rank stands still, so that an order is the same for everybody who asks.
+ *
+ * A policy is one const struct; add it to policies/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_ORDER_H
 #define POLICIES_ORDER_H
 
+#include "policies/order/order_config.h"
 #include "workloads/job.h"
+
+/* Of its minimum a job holds less, exactly that, or more. */
+enum job_fill { FILL_BELOW, FILL_MINIMUM, FILL_ABOVE };
+
+/* What a policy may look at. */
+struct order_view {
+    time_ns now;
+    time_ns submit;
+    int32_t priority;
+    uint8_t class; /* enum job_class */
+    uint8_t fill;  /* enum job_fill */
+    bool is_running;
+    uint32_t user; /* NAMES_NONE: unknown */
+    queue_id queue;
+    uint32_t member_count;             /* of the whole job */
+    int64_t asks[RESOURCE_COUNT];      /* by the whole job */
+    int64_t holds[RESOURCE_COUNT];     /* now */
+    int64_t capacity[RESOURCE_COUNT];  /* of the cluster, nodes that are up */
+    uint32_t node_count;               /* of the cluster */
+    time_ns limit, estimate, deadline; /* as declared; TIME_NEVER */
+    time_ns ran;                       /* in all its attempts */
+    int64_t attained_gpu_ns;           /* GPU time in all its attempts, exact */
+    time_ns waiting_since;             /* when it last came to wait; now while it runs */
+    uint32_t
+        fair_share_ppm; /* 0..1000000, higher deserves more; of (queue, user); policies/accounts.h */
+};
 
 struct order_policy {
     const char *name;
     uint32_t version;
-    const char *summary;
-    /* Required.  Called once, when the job is submitted; pure.  Kept through evictions, so that an evicted
-     * job comes back to its old place. */
-    uint64_t (*rank)(const struct job *job);
+    const char *summary; /* when it works and when it fails */
+    bool is_constant;    /* the rank depends on the declaration alone: computed once */
+    bool moves;          /* the rank changes with time alone */
+    bool needs_accounts; /* looks at fair_share_ppm */
+    uint64_t (*rank)(const struct order_view *view, const struct order_config *config); /* pure */
 };
 
 extern const struct order_policy *const order_policies[]; /* NULL-terminated */
 
-extern const struct order_policy order_fifo;
-extern const struct order_policy order_priority;
+/* 0..UINT64_MAX in the order of a signed value. */
+static inline uint64_t rank_of_int(int64_t value)
+{
+    return (uint64_t)value ^ (UINT64_C(1) << 63);
+}
 
 #endif

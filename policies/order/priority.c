@@ -1,16 +1,18 @@
 /* priority.  Higher declared priority first.
  * Works when priorities are scarce; everybody's job at the top makes it fifo, and low ones can starve.
  * Cost: O(1). */
-#include "policies/order/order.h"
+#include "policies/order/orders.h"
 
-static uint64_t rank(const struct job *job)
+static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
-    return (uint64_t)((int64_t)INT32_MAX - job->priority);
+    (void)config;
+    return (uint64_t)((int64_t)INT32_MAX - view->priority);
 }
 
 const struct order_policy order_priority = {
     .name = "priority",
-    .version = 1,
+    .version = 2,
     .summary = "higher declared priority first; low ones can starve",
+    .is_constant = true,
     .rank = rank,
 };

@@ -4,7 +4,7 @@
  * Source: folklore of memory allocation (Knuth, TAOCP 1, 2.5), applied to GPUs.  Cost: O(1) a spot. */
 #include "policies/placement/placements.h"
 
-static int64_t score(const struct spot *spot)
+int64_t placement_fit_score(const struct spot *spot)
 {
     /* A share goes to a GPU already shared before a whole one is broken; then the fullest node. */
     return -((int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) +
@@ -16,5 +16,5 @@ const struct placement_policy placement_best_fit = {
     .version = 1,
     .summary = "the fullest spot with room; keeps whole nodes free for gangs, leaves slivers when "
                "requests are odd",
-    .score = score,
+    .score = placement_fit_score,
 };

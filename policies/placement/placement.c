@@ -1,110 +1,16 @@
+/* policies/placement/placement.c -- members one after another, each on the best spot there is for it. */
 #include "policies/placement/placement.h"
 
 #include <assert.h>
 
-/* The best spot found so far for one member. */
-struct candidate {
-    int64_t score;
-    node_id node;      /* NODE_NONE: none yet */
-    int32_t gpu_index; /* of the GPU a share is taken from; -1: whole GPUs, or none */
-    uint32_t share;    /* milli; 0: no share */
-};
+#include "policies/placement/domains.h"
 
-struct search {
-    const struct placement_policy *policy;
-    struct ledger *ledger;
-    const struct request *request;
-    struct candidate best;
-};
-
-static bool has_cpu_and_memory(const struct search *search, node_id node)
+void piece_list_release(struct piece_list *list)
 {
-    const struct node_cell *cell = &search->ledger->nodes[node];
-    return cell->cpu_free >= search->request->cpu_milli &&
-           cell->memory_free >= search->request->memory_mib;
-}
-
-/* Among equal scores the lowest node wins, then the lowest GPU. */
-static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index,
-                  uint32_t share)
-{
-    struct candidate *best = &search->best;
-    if (best->node != NODE_NONE &&
-        (score < best->score ||
-         (score == best->score &&
-          (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
-        return;
-    *best = (struct candidate){score, node, gpu_index, share};
-}
-
-/* A spot cannot win any more: its score is lower, or equal and its first node is behind. */
-static bool cannot_win(const struct search *search, int64_t score, node_id first)
-{
-    const struct candidate *best = &search->best;
-    return best->node != NODE_NONE &&
-           (score < best->score || (score == best->score && first > best->node));
-}
-
-static void search_nodes(struct search *search, uint32_t type_id, const struct type_index *index,
-                         uint32_t free, uint32_t share)
-{
-    const struct bits *nodes = &index->whole[free];
-    node_id node = bits_next(nodes, 0);
-    if (node == BITS_NONE)
-        return;
-    struct spot spot = {.type = type_id,
-                        .node_free = (int32_t)free,
-                        .gpu_left = GPU_MILLI,
-                        .gpus = search->request->gpus,
-                        .milli = (int32_t)share};
-    int64_t score = search->policy->score(&spot);
-    for (; node != BITS_NONE && !cannot_win(search, score, node); node = bits_next(nodes, node + 1))
-        if (has_cpu_and_memory(search, node)) {
-            int32_t gpu = share != 0 ? __builtin_ctz(search->ledger->index->free_mask[node]) : -1;
-            offer(search, score, node, gpu, share);
-            return;
-        }
-}
-
-static void search_shared(struct search *search, uint32_t type_id, const struct type_index *index,
-                          uint32_t share)
-{
-    for (uint32_t left = node_index_share(index, share); left < GPU_MILLI;
-         left = node_index_share(index, left + 1)) {
-        struct spot spot = {
-            .type = type_id, .node_free = -1, .gpu_left = (int32_t)left, .milli = (int32_t)share};
-        int64_t score = search->policy->score(&spot);
-        const struct bits *gpus = index->shared[left];
-        for (gpu_id gpu = bits_next(gpus, 0); gpu != BITS_NONE; gpu = bits_next(gpus, gpu + 1)) {
-            node_id node = search->ledger->index->gpu_node[gpu];
-            if (cannot_win(search, score, node))
-                break;
-            if (!has_cpu_and_memory(search, node))
-                continue;
-            gpu_id first = search->ledger->cluster->nodes[node].first_gpu;
-            offer(search, score, node, (int32_t)(gpu - first), share);
-            break;
-        }
-    }
-}
-
-static void search_type(struct search *search, uint32_t type_id)
-{
-    const struct cluster *cluster = search->ledger->cluster;
-    const struct node_type *type = &cluster->types[type_id];
-    const struct type_index *index = &search->ledger->index->types[type_id];
-    const struct request *request = search->request;
-    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    bool needs_gpu = request->gpus != 0 || share != 0;
-    if (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return;
-    if (share > GPU_MILLI)
-        return;
-    if (share != 0 && share < GPU_MILLI)
-        search_shared(search, type_id, index, share);
-    uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
-    for (uint32_t free = least; free <= type->gpu_count; free++)
-        search_nodes(search, type_id, index, free, share);
+    mem_free(list->pieces);
+    mem_free(list->here);
+    arena_release(&list->scratch);
+    *list = (struct piece_list){0};
 }
 
 static uint16_t lowest_bits(uint16_t mask, uint32_t count)
@@ -117,56 +23,109 @@ static uint16_t lowest_bits(uint16_t mask, uint32_t count)
     return out;
 }
 
-static void append(struct piece_list *out, struct piece piece)
+static uint16_t choose_gpus(const struct placement_policy *policy, uint16_t free_mask,
+                            uint32_t gpus)
 {
-    if (out->count > 0) {
+    return policy->choose_gpus != NULL ? policy->choose_gpus(free_mask, gpus)
+                                       : lowest_bits(free_mask, gpus);
+}
+
+static void append(struct placing *placing, const struct piece *piece, bool is_instance)
+{
+    struct piece_list *out = placing->out;
+    if (piece->gpu_milli == GPU_MILLI && !is_instance && out->count > 0) {
         struct piece *last = &out->pieces[out->count - 1];
-        if (last->node == piece.node && last->group == piece.group &&
-            piece.gpu_milli == GPU_MILLI && last->gpu_milli == GPU_MILLI &&
-            last->member_count < UINT16_MAX) {
-            last->gpu_mask |= piece.gpu_mask;
+        if (last->node == piece->node && last->group == piece->group &&
+            last->gpu_milli == GPU_MILLI && last->member_count < UINT16_MAX) {
+            last->gpu_mask |= piece->gpu_mask;
             last->member_count++;
             return;
         }
     }
-    MEM_GROW(out->pieces, out->capacity, out->count + 1);
-    out->pieces[out->count++] = piece;
+    if (out->count == out->capacity)
+        MEM_GROW(out->pieces, out->capacity, out->count + 1);
+    out->pieces[out->count++] = *piece;
 }
 
-static bool place_member(struct search *search, uint16_t group, uint32_t owner,
-                         struct piece_list *out)
+static struct piece piece_at(const struct search *search, uint16_t group)
 {
-    search->best.node = NODE_NONE;
-    for (uint32_t t = 0; t < search->ledger->cluster->type_count; t++)
-        search_type(search, t);
     const struct candidate *best = &search->best;
-    if (best->node == NODE_NONE)
-        return false;
-    uint16_t free = search->ledger->index->free_mask[best->node];
     struct piece piece = {
-        .node = best->node, .group = group, .member_count = 1, .gpu_milli = GPU_MILLI};
+        .node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
-        piece.gpu_mask = lowest_bits(free, search->request->gpus);
+        piece.gpu_mask = choose_gpus(search->policy, ledger_usable(search->ledger, best->node),
+                                     search->request->gpus);
     else if (best->gpu_index >= 0)
         piece.gpu_mask = (uint16_t)(1u << best->gpu_index);
-    if (best->share != 0)
-        piece.gpu_milli = (uint16_t)best->share;
-    struct space space = {.node = piece.node,
-                          .gpu_mask = piece.gpu_mask,
-                          .gpu_milli = piece.gpu_milli,
-                          .cpu_milli = search->request->cpu_milli,
-                          .memory_mib = search->request->memory_mib,
-                          .owner = owner};
-    ledger_take(search->ledger, &space);
-    append(out, piece);
+    if (best->milli != 0)
+        piece.gpu_milli = (uint16_t)best->milli;
+    if (search->request->mig != 0)
+        piece.mig_start = (uint8_t)__builtin_ctz(
+            ledger_mig_starts(search->ledger, best->node, (uint32_t)best->gpu_index,
+                              (enum mig_profile_id)(search->request->mig - 1)));
+    return piece;
+}
+
+/* Place a member on the spot that was found. */
+static void take_best(struct placing *placing, const struct search *search, uint16_t group)
+{
+    struct piece piece = piece_at(search, group);
+    struct space space = placement_space(placing->shape, &piece, placing->owner);
+    ledger_take(placing->ledger, &space);
+    append(placing, &piece, search->request->mig != 0);
+    if (placing->here != NULL)
+        placing->here[piece.node]++;
+}
+
+static struct search search_for(const struct placing *placing, uint16_t group,
+                                const struct region *region)
+{
+    return search_of(placing->policy, placing->ledger, &placing->shape->groups[group].request,
+                     region, placing->here);
+}
+
+bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
+                    const struct region *region)
+{
+    struct search search = search_for(placing, group, region);
+    if (!search_best(&search, members_left))
+        return false;
+    take_best(placing, &search, group);
     return true;
 }
+
+/* ---- marks ---- */
+
+struct placing_mark placing_mark(struct placing *placing)
+{
+    return (struct placing_mark){ledger_mark(placing->ledger), placing->out->count};
+}
+
+static void forget_from(struct placing *placing, uint32_t first)
+{
+    for (uint32_t i = first; placing->here != NULL && i < placing->out->count; i++)
+        placing->here[placing->out->pieces[i].node] -= placing->out->pieces[i].member_count;
+}
+
+void placing_rollback(struct placing *placing, const struct placing_mark *mark)
+{
+    ledger_rollback(placing->ledger, mark->ledger);
+    forget_from(placing, mark->piece_count);
+    placing->out->count = mark->piece_count;
+}
+
+void placing_commit(struct placing *placing, const struct placing_mark *mark)
+{
+    ledger_commit(placing->ledger, mark->ledger);
+}
+
+/* ---- all members ---- */
 
 /* An upper bound that costs a few counts per type: members of a group the free whole GPUs could hold. */
 static bool may_fit(const struct ledger *ledger, const struct job_group *group)
 {
-    if (group->request.gpus == 0)
-        return group->request.mig == 0;
+    if (group->request.gpus == 0 || group->count == 0)
+        return true;
     uint64_t room = 0;
     for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
         for (uint32_t n = group->request.gpus; n <= ledger->cluster->types[t].gpu_count; n++) {
@@ -178,22 +137,86 @@ static bool may_fit(const struct ledger *ledger, const struct job_group *group)
     return false;
 }
 
-bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
-                     const struct shape *shape, uint32_t owner, struct piece_list *out)
+bool placement_may_fit(const struct ledger *ledger, const struct shape *shape)
 {
-    out->count = 0;
     for (uint32_t g = 0; g < shape->group_count; g++)
         if (!may_fit(ledger, &shape->groups[g]))
             return false;
+    return true;
+}
+
+static bool place_in_order(struct placing *placing, const struct region *region)
+{
+    const struct shape *shape = placing->shape;
     for (uint32_t i = 0; i < shape->group_count; i++) {
         uint16_t g = shape->order[i];
-        struct search search = {
-            .policy = policy, .ledger = ledger, .request = &shape->groups[g].request};
-        for (uint32_t m = 0; m < shape->groups[g].count; m++)
-            if (!place_member(&search, g, owner, out))
+        struct search search = search_for(placing, g, region);
+        for (uint32_t left = shape->groups[g].count; left > 0; left--) {
+            if (!search_best(&search, left))
                 return false;
+            take_best(placing, &search, g);
+        }
     }
     return true;
+}
+
+static bool place_all(struct placing *placing)
+{
+    struct region everywhere = region_everywhere(placing->ledger);
+    bool is_alone = placing->shape->member_count == 1 && placing->held.count == 0;
+    enum one_node one_node = is_alone ? ONE_NODE_NO : placing->policy->one_node;
+    bool is_confined = domains_are_asked(placing->shape);
+    if (!is_confined && one_node == ONE_NODE_NO)
+        return place_in_order(placing, &everywhere);
+    arena_reset(&placing->out->scratch);
+    if (one_node != ONE_NODE_NO && domains_place_on_one_node(placing))
+        return true;
+    if (one_node == ONE_NODE_REQUIRED)
+        return false;
+    return is_confined ? domains_place(placing, &everywhere) : place_in_order(placing, &everywhere);
+}
+
+static void count_held(struct placing *placing)
+{
+    struct piece_list *out = placing->out;
+    MEM_GROW(out->here, out->here_capacity, placing->ledger->cluster->node_count);
+    placing->here = out->here;
+    for (uint32_t i = 0; i < placing->held.count; i++)
+        placing->here[placing->held.pieces[i].node] += placing->held.pieces[i].member_count;
+}
+
+static void uncount_held(struct placing *placing)
+{
+    forget_from(placing, 0);
+    for (uint32_t i = 0; i < placing->held.count; i++)
+        placing->here[placing->held.pieces[i].node] -= placing->held.pieces[i].member_count;
+}
+
+bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
+                      const struct shape *shape, struct held_pieces held, uint32_t owner,
+                      struct piece_list *out)
+{
+    struct placing placing = {.policy = policy,
+                              .ledger = ledger,
+                              .shape = shape,
+                              .held = held,
+                              .owner = owner,
+                              .out = out};
+    out->count = 0;
+    if (!placement_may_fit(ledger, shape))
+        return false;
+    if (policy->looks_at_nodes)
+        count_held(&placing);
+    bool is_placed = place_all(&placing);
+    if (policy->looks_at_nodes)
+        uncount_held(&placing);
+    return is_placed;
+}
+
+bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
+                     const struct shape *shape, uint32_t owner, struct piece_list *out)
+{
+    return placement_extend(policy, ledger, shape, (struct held_pieces){0}, owner, out);
 }
 
 struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner)
@@ -204,5 +227,8 @@ struct space placement_space(const struct shape *shape, const struct piece *piec
                           .gpu_milli = piece->gpu_milli,
                           .cpu_milli = request->cpu_milli * piece->member_count,
                           .memory_mib = request->memory_mib * piece->member_count,
-                          .owner = owner};
+                          .owner = owner,
+                          .member_count = piece->member_count,
+                          .mig = request->mig,
+                          .mig_start = piece->mig_start};
 }

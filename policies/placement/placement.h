@@ -5,6 +5,11 @@
  * among equals, and inside a spot, the lowest node, then the lowest GPU.  Members of a gang are placed
  * one after another, each on the state that the one before left.
  *
+ * A policy that must know more of a node than that has it looked at one by one (`looks_at_nodes`).
+ *
+ * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members
+ * to domains first (policies/placement/domains.h), the policy scores the spots inside.
+ *
  * A policy is one const struct; add it to placement_policies.
  */
 #ifndef POLICIES_PLACEMENT_H
@@ -14,33 +19,74 @@
 #include "policies/shape.h"
 
 struct spot {
-    uint32_t type;     /* node type */
-    int32_t node_free; /* whole GPUs free on the node; -1: not known (a shared GPU) */
-    int32_t gpu_left;  /* milli free on the GPU that would be used; GPU_MILLI for whole ones */
-    int32_t gpus;      /* whole GPUs asked; 0 for a share */
-    int32_t milli;     /* share asked; 0 for whole GPUs */
+    uint32_t type; /* node type */
+    int32_t
+        node_free;    /* whole GPUs free on the node; -1: not known (a shared or partitioned GPU) */
+    int32_t gpu_left; /* milli free on the GPU that would be used; GPU_MILLI for whole ones */
+    int32_t gpus;     /* whole GPUs asked; 0 for a share or an instance */
+    int32_t milli;    /* share asked, or what the MIG instance is of its GPU; 0 for whole GPUs */
+    /* For policies that look at nodes. */
+    node_id node;          /* NODE_NONE: any of them (in `bound`) */
+    uint32_t members_here; /* of this job, on the node already */
+    uint32_t members_left; /* of the member's group, still to be placed, this one included */
+    const struct ledger *ledger;
+    const struct request *request;
 };
+
+#define SPOT_NEVER INT64_MIN /* a score: not here */
+
+enum one_node { ONE_NODE_NO, ONE_NODE_PREFERRED, ONE_NODE_REQUIRED };
 
 struct placement_policy {
     const char *name;
     uint32_t version;
     const char *summary; /* when it works and when it fails */
-    /* Required.  Called once per spot that has room, for every member placed.  Higher is better; pure. */
+    /* Required.  Called once per spot that has room, for every member placed; if the policy looks at nodes,
+     * once per node (and GPU, if it is shared or partitioned) that has room.  Higher is better; pure. */
     int64_t (*score)(const struct spot *spot);
+    bool looks_at_nodes; /* or score may not return SPOT_NEVER */
+    /* Called once per spot, of policies that look at nodes, with node NODE_NONE: no node of it scores higher, and
+     * none is looked at if that cannot win.  NULL: all are looked at. */
+    int64_t (*bound)(const struct spot *spot);
+    enum one_node one_node; /* are nodes that hold all members tried first, or alone? */
+    /* Called once per member of whole GPUs: which of the node's free ones it gets; as many as asked, and at least
+     * so many are free.  NULL: the lowest. */
+    uint16_t (*choose_gpus)(uint16_t free_mask, uint32_t gpus);
 };
 
 extern const struct placement_policy *const placement_policies[]; /* NULL-terminated */
 
-struct piece_list { /* scratch, reused */
+struct piece_list { /* reused; {0} is empty */
     struct piece *pieces;
     size_t capacity;
+    uint32_t count;
+    uint32_t *here; /* scratch: members by node, zero between calls */
+    size_t here_capacity;
+    struct arena scratch;
+};
+
+void piece_list_release(struct piece_list *list);
+
+/* What a job holds already, and keeps: `group` of a piece counts in the groups of its shape. */
+struct held_pieces {
+    const struct piece *pieces;
     uint32_t count;
 };
 
 /* Take space for all members of the shape in the ledger, for the job in slot `owner`, and list it.
- * False if they do not all fit; then the ledger and the list hold a part: roll back to a mark of before. */
+ * False if they do not all fit; then the ledger and the list hold a part: roll back to a mark of before.
+ * Without topology, and with a policy that does not look at nodes, O(node types * GPUs of a node) a member. */
 bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
                      const struct shape *shape, uint32_t owner, struct piece_list *out);
+
+/* The same for a job that holds members already: a set that requires (or prefers) one domain goes only where
+ * those of them are that belong to it. */
+bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
+                      const struct shape *shape, struct held_pieces held, uint32_t owner,
+                      struct piece_list *out);
+
+/* An upper bound that costs a few counts per type: false only if the shape cannot be placed now. */
+bool placement_may_fit(const struct ledger *ledger, const struct shape *shape);
 
 /* The space of a piece of such a shape. */
 struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner);

@@ -1,9 +1,9 @@
 /* none.  What runs, runs to its end.
  * No work is ever lost; a queue that lent its share waits until the borrower is done.  Cost: nothing. */
-#include "policies/preemption/preemption.h"
+#include "policies/preemption/preemptions.h"
 
 const struct preemption_policy preemption_none = {
     .name = "none",
-    .version = 1,
+    .version = 2,
     .summary = "what runs, runs to its end; lent space comes back only when its borrower is done",
 };

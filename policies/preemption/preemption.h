@@ -1,39 +1,54 @@
 /* policies/preemption/preemption.h -- the seam "who gives way".
  *
- * The engine (policies/eviction.c) finds who may be evicted, builds the smallest set it can in the ledger,
- * validates it and books it.  A policy says in which order victims are taken and how much time they get.
- * It is one const struct; add it to policies/registry.c.
+ * The engine (policies/eviction.c) finds who may be evicted, grows a victim set in the ledger in the order of
+ * the victim keys, validates it, trims it, validates again and books it or rolls back.  Here stand the parts that presets
+ * differ in: whether anybody is evicted and how (a preemption policy), and in what order victims are taken
+ * (a chain of victim keys, first difference decides; then the order chain reversed, so that who was admitted last
+ * goes first; the last key is the later id).
+ *
+ * A key is one const struct; add it to policies/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_PREEMPTION_H
 #define POLICIES_PREEMPTION_H
 
-#include "policies/policy_config.h"
+#include "policies/preemption/preemption_config.h"
 #include "policies/sched.h"
 
-struct victim {
-    uint32_t slot;
+/* A unit that may be taken: a job's surplus member, or all that it needs to run. */
+struct victim_view {
     job_id id;
-    int64_t gpu_milli; /* of the whole job */
+    int64_t gpu_milli;     /* of the whole job, as it runs */
+    int64_t asks_milli;    /* of the whole job, as asked */
+    uint32_t member_count; /* of the whole job, as it runs */
     int32_t priority;
-    time_ns running;  /* since its START */
-    bool is_borrower; /* its queue holds more than it is due */
-    bool is_taken;    /* in the plan */
-    bool is_kept;     /* found necessary when the plan was trimmed */
-    bool is_excluded; /* may not be evicted after all */
+    uint8_t class;     /* enum job_class */
+    bool is_borrower;  /* its queue holds more than it is due, and the gainer's queue is another */
+    bool is_surplus;   /* the unit is above the job's minimum: the job goes on without it */
+    bool is_evicting;  /* somebody evicts it already */
+    bool is_own_queue; /* of the gainer's own queue */
+    time_ns running;   /* since its last START */
+    int64_t
+        loss_gpu_ns; /* GPU time that evicting the unit would throw away: since the last checkpoint, and
+                              the restart */
+    uint64_t order_rank; /* its first rank in the order chain: larger goes later */
+};
+
+struct victim_key {
+    const char *name;
+    const char *summary;
+    bool is_dynamic; /* changes while the job runs on: never cached */
+    uint64_t (*rank)(const struct victim_view *view); /* smaller is taken first; pure */
 };
 
 struct preemption_policy {
     const char *name;
     uint32_t version;
     const char *summary;
-    /* Which of two possible victims goes first; <0: a.  Must be total: ends with the id.
-     * NULL: nobody is ever evicted. */
-    int (*compare)(const struct victim *a, const struct victim *b);
+    bool evicts;  /* false: what runs, runs to its end */
+    bool is_kill; /* no grace: unsaved work is lost whatever the job could do */
 };
 
 extern const struct preemption_policy *const preemption_policies[]; /* NULL-terminated */
-
-extern const struct preemption_policy preemption_none;
-extern const struct preemption_policy preemption_checkpoint;
+extern const struct victim_key *const victim_keys[];                /* NULL-terminated */
 
 #endif

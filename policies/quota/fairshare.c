@@ -1,209 +1,299 @@
-/* fairshare.  A tree of queues, each with a deserved share, a limit and an over-quota weight.
+/* fairshare.  A tree of queues, each with a deserved share, a limit, an over-quota weight and a priority.
  *
- * Idea: everybody gets what it deserves as far as it asks; what is left goes, by queue priority, then by
- * weight, to those who ask more; borrowed space may be taken back by whoever is under its share.
- * Source: the published behaviour of NVIDIA's KAI scheduler (its "proportion" plug-in), for GPUs.
- * Departures: GPUs only; shares are floored to whole GPUs while dividing by weight, as there; the rest
- * is dealt in pieces of at most one GPU.  Cost: O(children) a division, O(1) a comparison.
- * Known failure: with weight 0 a queue never gets more than it deserves; if deserved shares sum to more than
- * the cluster, phase 1 hands out more than there is and the order decides.
+ * Idea: everybody gets what it deserves as far as it asks; what is left goes, by queue priority, then by weight, to
+ * those who ask more; what was borrowed may be taken back by whoever is under its share.  GPUs, CPUs and memory are
+ * divided each by itself (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
+ * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in.
+ * Reads of quota_config: firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
+ *
+ * Departures
+ *  - Shares are rounded to whole GPUs, whole CPU cores and whole GiB; there CPUs and memory to the milli and the byte.
+ *  - The comparison is total: "the smaller allocatable share goes first" looks at GPUs, then CPUs, then memory.
+ *  - Victims are taken in the exact reverse of the admission order: a unit stands where it stood when it was let in,
+ *    `held` being what its queue is charged now without the unit, and `with the job` what it is charged now.  Units
+ *    taken before are uncharged already: what is left counts ("minus victims"), for the share and for all other keys.
+ *    There the share alone is reduced, and a queue whose only surplus is one large unit still counts as over-utilised.
+ *  - Usage is integrated exactly, not sampled, and enters the division in steps.
+ *
+ * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes), and most changes of demand
+ * need none (division_adjust); with past usage O(queues) per instant.
+ *
+ * Known failures
+ *  - If deserved shares sum to more than there is, phase 1 hands out more than there is and the order decides.
+ *  - Weight 0 is due what it deserves and nothing more; it may still run on what is idle, for a share is no limit.
+ *  - Over-utilised means above its share in ALL resources.  An unlimited CPU or memory quota is a share as large as the
+ *    demand, so that with the defaults the first key of the order never decides.
+ *  - A victim needs to be above its share in ONE resource only: a queue within its GPU share loses GPUs for a core too many.
+ *  - Taking back on the strength of a quota stops at the loser's quota, not at its fair share: easily confused.
+ *  - No reservation in time: a large gang starves behind small jobs unless its queue is due the space.
+ *  - A saturation multiplier below 1 would let two queues evict each other for ever; 1 stops them only just.
  */
-#include "policies/quota/quota.h"
+#include "policies/quota/division.h"
+#include "policies/quota/quotas.h"
 
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static bool is_within(int64_t amount, int64_t bound)
 {
-    return a > b ? a : b;
+    return bound == QUOTA_UNLIMITED || amount <= bound;
 }
 
-static int64_t deserved(const struct queue_tree *tree, queue_id queue)
-{
-    int64_t milli = queue_tree_spec(tree, queue)->deserved_milli;
-    return milli == QUOTA_UNLIMITED ? tree->capacity_milli : milli;
-}
-
-/* What it could use: what it asks, up to its limit. */
-static int64_t requestable(const struct queue_tree *tree, queue_id queue)
-{
-    int64_t limit = queue_tree_spec(tree, queue)->limit_milli;
-    int64_t demand = tree->queues[queue].demand_milli;
-    return limit == QUOTA_UNLIMITED ? demand : smaller(demand, limit);
-}
-
-/* What it may hold without borrowing. */
-static int64_t allocatable(struct queue_tree *tree, queue_id queue)
-{
-    int64_t limit = queue_tree_spec(tree, queue)->limit_milli;
-    int64_t due = larger(deserved(tree, queue), queue_tree_share(tree, queue));
-    return limit == QUOTA_UNLIMITED ? due : smaller(due, limit);
-}
-
-static int64_t *fraction_of(const struct queue_tree *tree, queue_id queue)
-{
-    return (int64_t *)tree->scratch + tree->scratch_capacity + queue;
-}
-
-static bool is_hungry(const struct queue_tree *tree, queue_id queue, int32_t priority)
+/* The most it may hold without borrowing; its share must be fresh. */
+static int64_t allocatable(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     const struct queue_spec *spec = queue_tree_spec(tree, queue);
-    return spec->priority == priority && spec->over_quota_weight_milli > 0 &&
-           tree->queues[queue].share_milli < requestable(tree, queue);
+    if (spec->deserved[r] == QUOTA_UNLIMITED)
+        return spec->limit[r];
+    int64_t share = tree->queues[queue].share[r];
+    int64_t due = share > spec->deserved[r] ? share : spec->deserved[r];
+    return spec->limit[r] == QUOTA_UNLIMITED ? due : smaller(due, spec->limit[r]);
 }
 
-#define EACH_CHILD(tree, parent, c)                                                                \
-    queue_id c = (tree)->queues[parent].first_child;                                               \
-    c != QUEUE_NONE;                                                                               \
-    c = (tree)->queues[c].next_sibling
+/* A queue in the order. */
+struct standing {
+    queue_id queue;
+    int64_t held[RESOURCE_COUNT], with_job[RESOURCE_COUNT];
+    int64_t allocatable[RESOURCE_COUNT];
+};
 
-/* One pass of phase 2 among one priority: give by weight, floored to whole GPUs.  True if some child took
- * less than its part, so that the others must be asked again. */
-static bool give_by_weight(struct queue_tree *tree, queue_id parent, int32_t priority,
-                           int64_t *left)
+static struct standing standing_of(const struct queue_tree *tree, queue_id queue)
 {
-    int64_t weights = 0, amount = *left;
-    for (EACH_CHILD(tree, parent, c))
-        if (is_hungry(tree, c, priority))
-            weights += queue_tree_spec(tree, c)->over_quota_weight_milli;
-    bool again = false;
-    if (weights == 0)
-        return false;
-    for (EACH_CHILD(tree, parent, c)) {
-        if (!is_hungry(tree, c, priority))
-            continue;
-        __int128 part = (__int128)amount * queue_tree_spec(tree, c)->over_quota_weight_milli;
-        int64_t fair = (int64_t)(part / weights);
-        int64_t room = requestable(tree, c) - tree->queues[c].share_milli;
-        int64_t given = room <= fair ? room : fair / GPU_MILLI * GPU_MILLI;
-        *fraction_of(tree, c) = room <= fair ? 0 : fair - given;
-        again |= room < fair;
-        tree->queues[c].share_milli += given;
-        *left -= given;
+    struct standing standing = {.queue = queue};
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t charged = queue_tree_charged(tree, queue, (enum resource)r);
+        standing.held[r] = standing.with_job[r] = charged;
+        standing.allocatable[r] = allocatable(tree, queue, (enum resource)r);
     }
-    return again;
+    return standing;
 }
 
-/* Phase 3: what flooring left, at most one GPU each, largest remainder first, then the older queue. */
-static void deal_rest(struct queue_tree *tree, queue_id parent, int32_t priority, int64_t *left)
+static bool is_over_utilised(const struct queue_tree *tree, const struct standing *s)
 {
-    while (*left > 0) {
-        queue_id best = QUEUE_NONE;
-        for (EACH_CHILD(tree, parent, c))
-            if (is_hungry(tree, c, priority) && *fraction_of(tree, c) > 0 &&
-                (best == QUEUE_NONE || *fraction_of(tree, c) > *fraction_of(tree, best)))
-                best = c;
-        if (best == QUEUE_NONE)
-            return;
-        int64_t room = requestable(tree, best) - tree->queues[best].share_milli;
-        int64_t given = smaller(smaller(GPU_MILLI, room), *left);
-        tree->queues[best].share_milli += given;
-        *fraction_of(tree, best) = 0;
-        *left -= given;
-    }
-}
-
-/* The highest priority below `above` among the children; false if there is none. */
-static bool next_priority(const struct queue_tree *tree, queue_id parent, int64_t above,
-                          int32_t *priority)
-{
-    int64_t best = INT64_MIN;
-    for (EACH_CHILD(tree, parent, c)) {
-        int32_t p = queue_tree_spec(tree, c)->priority;
-        if (p < above && p > best)
-            best = p;
-    }
-    *priority = (int32_t)best;
-    return best != INT64_MIN;
-}
-
-static void divide(struct queue_tree *tree, queue_id parent, int64_t total)
-{
-    int64_t left = total;
-    for (EACH_CHILD(tree, parent, c)) {
-        tree->queues[c].share_milli = smaller(deserved(tree, c), requestable(tree, c));
-        *fraction_of(tree, c) = 0;
-        left -= tree->queues[c].share_milli;
-    }
-    int32_t priority;
-    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority);
-         above = priority)
-        while (left > 0 && give_by_weight(tree, parent, priority, &left))
-            continue;
-    for (int64_t above = INT64_MAX; left > 0 && next_priority(tree, parent, above, &priority);
-         above = priority)
-        deal_rest(tree, parent, priority, &left);
-}
-
-/* a/x against b/y without division; a zero denominator counts as a very small one. */
-static int compare_ratio(int64_t a, int64_t x, int64_t b, int64_t y)
-{
-    __int128 left = (__int128)a * (y == 0 ? 1 : y * 1000),
-             right = (__int128)b * (x == 0 ? 1 : x * 1000);
-    return left < right ? -1 : left > right;
-}
-
-static int compare(struct queue_tree *tree, struct contender a, struct contender b)
-{
-    int64_t held_a = queue_tree_charged(tree, a.queue), held_b = queue_tree_charged(tree, b.queue);
-    bool over_a = held_a > queue_tree_share(tree, a.queue),
-         over_b = held_b > queue_tree_share(tree, b.queue);
-    if (over_a != over_b)
-        return over_a ? 1 : -1;
-    bool starved_a = held_a + a.ask_milli <= deserved(tree, a.queue);
-    bool starved_b = held_b + b.ask_milli <= deserved(tree, b.queue);
-    if (starved_a != starved_b)
-        return starved_a ? -1 : 1;
-    int32_t priority_a = queue_tree_spec(tree, a.queue)->priority;
-    int32_t priority_b = queue_tree_spec(tree, b.queue)->priority;
-    if (priority_a != priority_b)
-        return priority_a > priority_b ? -1 : 1;
-    int64_t due_a = allocatable(tree, a.queue), due_b = allocatable(tree, b.queue);
-    int order = compare_ratio(held_a + a.ask_milli, due_a, held_b + b.ask_milli, due_b);
-    if (order == 0)
-        order = compare_ratio(held_a, due_a, held_b, due_b);
-    if (order != 0)
-        return order;
-    if (due_a != due_b)
-        return due_a < due_b ? -1 : 1;
-    return a.queue < b.queue ? -1 : a.queue > b.queue;
-}
-
-static queue_id forbids(const struct queue_tree *tree, queue_id leaf,
-                        const int64_t charge[QUEUE_SUM_COUNT])
-{
-    for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent) {
-        const struct queue_spec *spec = queue_tree_spec(tree, q);
-        if (charge[QUEUE_SUM_GPU] > 0 && spec->limit_milli != QUOTA_UNLIMITED &&
-            queue_tree_charged(tree, q) + charge[QUEUE_SUM_GPU] > spec->limit_milli)
-            return q;
-    }
-    return QUEUE_NONE;
-}
-
-static bool is_due(struct queue_tree *tree, queue_id leaf, const int64_t charge[QUEUE_SUM_COUNT])
-{
-    for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
-        if (queue_tree_charged(tree, q) + charge[QUEUE_SUM_GPU] > allocatable(tree, q))
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (s->held[r] <= tree->queues[s->queue].share[r])
             return false;
     return true;
 }
 
-static bool is_borrowing(struct queue_tree *tree, queue_id queue)
+static bool is_starved_with_job(const struct queue_tree *tree, const struct standing *s)
 {
-    return queue_tree_charged(tree, queue) > allocatable(tree, queue);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (!is_within(s->with_job[r], queue_tree_spec(tree, s->queue)->deserved[r]))
+            return false;
+    return true;
+}
+
+static bool holds_undue(const struct standing *s)
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (s->allocatable[r] == 0 && s->with_job[r] > 0)
+            return true;
+    return false;
+}
+
+struct ratio {
+    int64_t amount, of;
+};
+
+static int compare_ratio(struct ratio a, struct ratio b)
+{
+    __int128 left = (__int128)a.amount * b.of, right = (__int128)b.amount * a.of;
+    return left < right ? -1 : left > right;
+}
+
+/* The largest over the resources of amount / allocatable.  Where nothing is allocatable, each unit held counts 1000;
+ * where all is, nothing does. */
+static struct ratio dominant_share(const struct standing *s, const int64_t amounts[RESOURCE_COUNT])
+{
+    struct ratio largest = {0, 1};
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        if (s->allocatable[r] == QUOTA_UNLIMITED)
+            continue;
+        struct ratio ratio = {amounts[r], s->allocatable[r]};
+        if (ratio.of == 0)
+            ratio = (struct ratio){amounts[r] * 1000, division_unit[r]};
+        if (compare_ratio(ratio, largest) > 0)
+            largest = ratio;
+    }
+    return largest;
+}
+
+static int compare_allocatable(const struct standing *a, const struct standing *b)
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        /* As unsigned, QUOTA_UNLIMITED is the largest. */
+        uint64_t left = (uint64_t)a->allocatable[r], right = (uint64_t)b->allocatable[r];
+        if (left != right)
+            return left < right ? -1 : 1;
+    }
+    return 0;
+}
+
+static int yes_first(bool a, bool b)
+{
+    return a == b ? 0 : a ? -1 : 1;
+}
+
+static int compare_standings(const struct queue_tree *tree, const struct standing *a,
+                             const struct standing *b)
+{
+    int order = yes_first(!is_over_utilised(tree, a), !is_over_utilised(tree, b));
+    if (order == 0)
+        order = yes_first(is_starved_with_job(tree, a), is_starved_with_job(tree, b));
+    if (order == 0) {
+        int32_t left = queue_tree_spec(tree, a->queue)->priority;
+        int32_t right = queue_tree_spec(tree, b->queue)->priority;
+        order = left > right ? -1 : left < right;
+    }
+    if (order == 0)
+        order = yes_first(!holds_undue(a), !holds_undue(b));
+    if (order == 0)
+        order = compare_ratio(dominant_share(a, a->with_job), dominant_share(b, b->with_job));
+    if (order == 0)
+        order = compare_ratio(dominant_share(a, a->held), dominant_share(b, b->held));
+    if (order == 0)
+        order = compare_allocatable(a, b);
+    if (order == 0)
+        order = queue_tree_compare_age(tree, a->queue, b->queue);
+    return order;
+}
+
+static int compare(struct queue_tree *tree, struct contender a, struct contender b)
+{
+    queue_tree_divide(tree, a.queue); /* and so its sibling b */
+    struct standing left = standing_of(tree, a.queue), right = standing_of(tree, b.queue);
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        left.with_job[r] += a.ask[r];
+        right.with_job[r] += b.ask[r];
+    }
+    return compare_standings(tree, &left, &right);
+}
+
+static int compare_victims(struct queue_tree *tree, struct contender a, struct contender b)
+{
+    queue_tree_divide(tree, a.queue);
+    struct standing left = standing_of(tree, a.queue), right = standing_of(tree, b.queue);
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        left.held[r] -= a.ask[r];
+        right.held[r] -= b.ask[r];
+    }
+    return compare_standings(tree, &right, &left);
+}
+
+/* Would `queue`, with `firm_ask` more, hold more firmly than it deserves, in a resource of `ask`? */
+static bool breaks_quota(const struct queue_tree *tree, queue_id queue,
+                         const int64_t ask[QUEUE_SUM_COUNT], bool is_charged)
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t firm = ask[RESOURCE_COUNT + r];
+        int64_t after = queue_tree_firm(tree, queue, (enum resource)r) + (is_charged ? 0 : firm);
+        if (firm > 0 && !is_within(after, queue_tree_spec(tree, queue)->deserved[r]))
+            return true;
+    }
+    return false;
+}
+
+static bool breaks_limit(const struct queue_tree *tree, queue_id queue,
+                         const int64_t ask[QUEUE_SUM_COUNT])
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (ask[r] > 0 && !is_within(queue_tree_charged(tree, queue, (enum resource)r) + ask[r],
+                                     queue_tree_spec(tree, queue)->limit[r]))
+            return true;
+    return false;
+}
+
+static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
+        if (breaks_limit(tree, q, ask) ||
+            (tree->config->firm_needs_quota && breaks_quota(tree, q, ask, false)))
+            return q;
+    return QUEUE_NONE;
+}
+
+/* Within its fair share with the job, and what of it is firm within what it deserves. */
+static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    queue_tree_divide(tree, leaf);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (queue_tree_charged(tree, leaf, (enum resource)r) + ask[r] > tree->queues[leaf].share[r])
+            return false;
+    return !breaks_quota(tree, leaf, ask, false);
+}
+
+/* Just below the lowest common ancestor: the victim's side is above what it may hold without borrowing (its fair share is
+ * maintained), or it is above what it deserves and the gainer's side stays within that (the quota is guaranteed). */
+static bool may_take(struct queue_tree *tree, const struct taking *taking)
+{
+    queue_id gainer, victim;
+    queue_tree_below_common(tree, taking->gainer, taking->victim, &gainer, &victim);
+    if (gainer == victim) /* one is above the other: nobody takes from itself */
+        return false;
+    queue_tree_divide(tree, victim);
+    const struct queue_spec *from = queue_tree_spec(tree, victim);
+    bool is_above_quota = false, stays_within_quota = true;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        const int64_t remaining = queue_tree_charged(tree, victim, (enum resource)r);
+        const int64_t gained =
+            queue_tree_charged(tree, gainer, (enum resource)r) + taking->gainer_ask[r];
+        if (!is_within(remaining, allocatable(tree, victim, (enum resource)r)))
+            return true;
+        is_above_quota |= !is_within(remaining, from->deserved[r]);
+        stays_within_quota &= is_within(gained, queue_tree_spec(tree, gainer)->deserved[r]);
+    }
+    return is_above_quota && stays_within_quota;
+}
+
+/* Is the gainer's side above its share, and not less saturated than the side that lost something? */
+static bool is_too_saturated(const struct queue_tree *tree, queue_id gainer, queue_id loser,
+                             enum resource r)
+{
+    const int64_t gainer_share = tree->queues[gainer].share[r];
+    const int64_t loser_share = tree->queues[loser].share[r];
+    const int64_t gained = queue_tree_charged(tree, gainer, r);
+    if (gained <= gainer_share || loser_share == 0)
+        return false;
+    return (__int128)gained * loser_share * tree->config->saturation_milli >=
+           (__int128)queue_tree_charged(tree, loser, r) * gainer_share * 1000;
+}
+
+static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                     const queue_id *touched, uint32_t touched_count)
+{
+    for (queue_id q = gainer; q != QUEUE_ROOT; q = tree->queues[q].parent)
+        if (breaks_quota(tree, q, ask, true))
+            return false;
+    for (uint32_t i = 0; i < touched_count; i++) {
+        queue_id above_gainer, above_loser;
+        queue_tree_below_common(tree, gainer, touched[i], &above_gainer, &above_loser);
+        if (above_gainer == above_loser)
+            continue;
+        queue_tree_divide(tree, above_gainer);
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            if (ask[r] > 0 && is_too_saturated(tree, above_gainer, above_loser, (enum resource)r))
+                return false;
+    }
+    return true;
 }
 
 const struct quota_policy quota_fairshare = {
     .name = "fairshare",
-    .version = 1,
-    .summary =
-        "a tree with deserved shares, limits and weights; idle shares are lent and taken back",
+    .version = 2,
+    .summary = "a tree with deserved shares, limits and weights; idle shares are lent and taken "
+               "back.  Works for teams that share a cluster; fails when quotas promise more than "
+               "there is, and for large gangs among many small jobs",
+    .state_size = sizeof(struct fairshare_queue),
     .forbids = forbids,
     .compare = compare,
-    .divide = divide,
-    .is_due = is_due,
-    .is_borrowing = is_borrowing,
+    .compare_victims = compare_victims,
+    .divide = division_divide,
+    .adjust = division_adjust,
+    .may_reclaim = may_reclaim,
+    .may_take = may_take,
+    .is_valid = is_valid,
+    .advance = usage_advance,
 };

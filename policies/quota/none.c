@@ -1,10 +1,12 @@
 /* none.  One line for everybody; the order alone decides.
  * Works for one team; with several, whoever submits most gets most.  Cost: nothing. */
-#include "policies/quota/quota.h"
+#include "policies/quota/quotas.h"
 
 const struct quota_policy quota_none = {
     .name = "none",
     .version = 1,
-    .summary = "one line for all queues; whoever submits most gets most",
+    .summary =
+        "one line for all queues, the order alone decides.  Works for one team; with several, "
+        "whoever submits most gets most",
     .is_flat = true,
 };

@@ -1,46 +1,97 @@
 /* policies/quota/quota.h -- the seam "may this queue have it, is it borrowed, who may take it back".
  *
- * A policy is one const struct; add it to policies/registry.c.  All hooks are pure functions of the tree
- * but for `divide`, which writes the children's shares.
+ * Words.  A charge is what a job or a part of it costs its queue: an amount per enum queue_sum
+ * (policies/ledger.h), the FIRM ones zero when it is preemptible.  tree->ledger->sums[queue] is what a queue
+ * and all below it are charged now; in an eviction plan that is the trial state: victims taken so far are
+ * uncharged already.
+ *
+ * Laws
+ *  - All hooks are pure functions of the tree (sums, demand, shares, usage, spec, config) but for `divide`
+ *    and `adjust`, which write shares of one resource, and `advance`; these, and `forbids` outside of trials
+ *    (tree->ledger->mark_depth 0), may write the policy's own state.
+ *  - Comparators are total; the last keys are the older queue, then the id.
+ *  - The root (QUEUE_ROOT) has no quota of its own and is never asked.
+ *
+ * A policy is one const struct; add it to policies/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_QUOTA_H
 #define POLICIES_QUOTA_H
 
 #include "policies/queues.h"
+#include "policies/shape.h"
 
-struct contender { /* a queue and the job it would start next */
+struct contender { /* a queue and what it would start next, or what would be taken from it */
     queue_id queue;
-    int64_t ask_milli;
+    const int64_t *ask; /* [QUEUE_SUM_COUNT] */
+};
+
+/* A gainer and one unit of a victim: a job's surplus member, or all that it needs to run. */
+struct taking {
+    queue_id gainer, victim;                  /* leaf queues */
+    const int64_t *gainer_ask;                /* [QUEUE_SUM_COUNT] of the whole job that gains */
+    const int64_t *victim_unit;               /* [QUEUE_SUM_COUNT] */
+    int32_t gainer_priority, victim_priority; /* of the jobs */
 };
 
 struct quota_policy {
     const char *name;
     uint32_t version;
-    const char *summary;
-    bool
-        is_flat; /* all jobs wait in one line, whatever their queue; compare, divide and owes are not called */
+    const char *summary; /* when it works and when it fails */
+    bool is_flat; /* all jobs wait in one line, whatever their queue; only `forbids` is called */
+    size_t state_size; /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
+    bool takes_own;    /* a reclaim may also take from the gainer's own queue; may_take is asked */
 
-    /* May a job of this charge start in this leaf now?  QUEUE_NONE: yes; else the queue that forbids it.
+    /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
+     * NULL: any will do. */
+    const char *(*complaint)(struct queue_tree *tree, queue_id *queue);
+
+    /* May this much more be charged to the leaf now?  QUEUE_NONE: yes; else the queue that forbids it; jobs of
+     * this kind are then not tried again before less is charged to that queue (or advance says so).
      * Called for every job about to be placed.  NULL: always yes. */
-    queue_id (*forbids)(const struct queue_tree *tree, queue_id leaf,
-                        const int64_t charge[QUEUE_SUM_COUNT]);
+    queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-    /* Which of two siblings goes first; <0: a.  Total: ends with the id.  Called O(siblings) per pick. */
+    /* Where alone may members of this shape be placed for a job of the leaf?  GPUs by node, borrowed until the next call;
+     * NULL: anywhere.  Shapes that cannot be preempted, and only those, may be confined: what did not fit is then the
+     * queue's affair, and asked again when advance says so.  Called for every job about to be placed, also in trials.
+     * NULL: nobody is confined. */
+    const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct shape *shape);
+
+    /* Which of two siblings goes first; <0: a.  Called O(siblings) per pick.  Required unless flat. */
     int (*compare)(struct queue_tree *tree, struct contender a, struct contender b);
 
-    /* Set share_milli of all children of `parent`, whose own share is `total`.  Called when stale. */
-    void (*divide)(struct queue_tree *tree, queue_id parent, int64_t total);
+    /* Of which of two siblings is a victim taken first; <0: a.  `ask` is the unit that would be taken.
+     * NULL: of the one that `compare` would let go last. */
+    int (*compare_victims)(struct queue_tree *tree, struct contender a, struct contender b);
 
-    /* Is `leaf` due a job of this charge, so that borrowers must give way?  Called once per eviction plan. */
-    bool (*is_due)(struct queue_tree *tree, queue_id leaf, const int64_t charge[QUEUE_SUM_COUNT]);
+    /* Set tree->queues[c].share[resource] of all children c of `parent`, whose own share is `total`.  Called
+     * when stale, once per resource.  NULL: shares are not used. */
+    void (*divide)(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
 
-    /* Does `queue` hold more than it is due?  Called once per possible victim. */
-    bool (*is_borrowing)(struct queue_tree *tree, queue_id queue);
+    /* For speed alone.  The demand of `child` was `demand_before` and its parent's share `total_before`; the tree
+     * holds both as they are now; the parent was divided before and is not stale.  True: a division would move no
+     * other child's share, and the child's own is written; false: divide.  NULL: always divide. */
+    bool (*adjust)(struct queue_tree *tree, queue_id child, enum resource resource,
+                   int64_t demand_before, int64_t total_before);
+
+    /* Is the leaf entitled to this much more, so that other queues' jobs may be evicted for it?  Called once per
+     * plan.  NULL: never; then jobs of other queues are victims only by priority across queues. */
+    bool (*may_reclaim)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
+
+    /* May this unit be taken, in the present trial state, before it is uncharged?  Called once per possible
+     * victim unit of another queue.  Required with may_reclaim. */
+    bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
+
+    /* The after-state: victims are uncharged, the gainer is charged.  touched: leaf queues that lost something.
+     * Called before and after trimming.  NULL: always good. */
+    bool (*is_valid)(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                     const queue_id *touched, uint32_t touched_count);
+
+    /* Time has come to `now`: integrate.  Called in every cycle before anything else, and before a charge
+     * changes at a later time than the last call.  True if limits or shares may have moved, so that everything
+     * is asked again.  NULL: time does not matter.  *next: when to be called even if nothing is told. */
+    bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 };
 
 extern const struct quota_policy *const quota_policies[]; /* NULL-terminated */
-
-extern const struct quota_policy quota_none;
-extern const struct quota_policy quota_fairshare;
 
 #endif

@@ -129,7 +129,7 @@ static void fill_queues(struct queue_table *queues)
     static const char *const names[QUEUE_COUNT] = {"a", "b", "c"};
     for (uint32_t q = 0; q < QUEUE_COUNT; q++) {
         queue_id id = queue_table_add(queues, text_of(names[q]), QUEUE_ROOT);
-        queues->queues[id].deserved_milli = 8000 * q;
+        queues->queues[id].deserved[RESOURCE_GPU] = 8000 * q;
     }
 }
 
@@ -143,7 +143,8 @@ static struct run_setup draw_setup(struct random_stream *stream, const struct cl
     setup.policy = run_preset(preset);
     setup.policy.placement = placement_policies[random_below(stream, 3)];
     setup.policy.preempt.grace = random_below(stream, 40) * TIME_NS_PER_S;
-    setup.policy.preempt.min_runtime = random_below(stream, 60) * TIME_NS_PER_S;
+    setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime =
+        random_below(stream, 60) * TIME_NS_PER_S;
     setup.fill_queues = fill_queues;
     setup.world.scheduler_period = periods[random_below(stream, 3)];
     setup.world.decision_latency = latencies[random_below(stream, 3)];

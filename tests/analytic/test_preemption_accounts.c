@@ -8,9 +8,10 @@
 
 #include <cmocka.h>
 
-#include "policies/order/order.h"
-#include "policies/preemption/preemption.h"
-#include "policies/quota/quota.h"
+#include "policies/order/orders.h"
+#include "policies/preemption/preemptions.h"
+#include "policies/quota/quotas.h"
+#include "policies/sched.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_jobs.h"
 
@@ -29,7 +30,7 @@ static struct run_setup open_setup(uint32_t nodes, uint16_t gpus, time_ns grace)
     setup.policy.is_strict = false;
     setup.policy.preemption = &preemption_checkpoint;
     setup.policy.preempt.grace = grace;
-    setup.policy.preempt.min_runtime = 0;
+    setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime = 0;
     return setup;
 }
 
@@ -171,6 +172,24 @@ static void test_no_checkpoint(void **state)
     close_setup(&setup, log);
 }
 
+/* Killed: no grace, so that it falls back to its last periodic checkpoint although it could save in no time. */
+static void test_kill(void **state)
+{
+    (void)state;
+    struct run_setup setup = open_setup(1, 8, S(60));
+    struct checkpoint_plan plan = {.interval = S(100)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, plan),
+                                   make(S(350), S(100), HIGH, no_plan)};
+    setup.policy.preemption = &preemption_kill;
+    struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
+    check_attempt(log, 0, 0, 0, S(350), ATTEMPT_EVICTED, S(300), S(50));
+    assert_int_equal(log->jobs[0].lost_gpu_ns, S(50 * 8));
+    assert_int_equal(log->jobs[0].preempted_gpu_ns, S(50 * 8));
+    assert_int_equal(log->jobs[1].start, S(350));
+    assert_int_equal(log->jobs[1].source, SOURCE_GRACE_0);
+    close_setup(&setup, log);
+}
+
 /* What is left takes no longer than the checkpoint would: it is let finish. */
 static void test_ends_within_the_grace(void **state)
 {
@@ -304,11 +323,14 @@ static void test_reserved(void **state)
 
 static void fill_two(struct queue_table *queues)
 {
-    queues->queues[queue_table_add(queues, TEXT("owner"), QUEUE_ROOT)].deserved_milli = 4000;
-    queues->queues[queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT)].deserved_milli = 4000;
+    queues->queues[queue_table_add(queues, TEXT("owner"), QUEUE_ROOT)].deserved[RESOURCE_GPU] =
+        4000;
+    queues->queues[queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT)].deserved[RESOURCE_GPU] =
+        4000;
 }
 
-/* Under fair share the borrower gives back what is owed, and no more: of two alike the one submitted first goes. */
+/* Under fair share the borrower gives back what is owed, and no more: of two alike the one of the later id
+ * goes. */
 static void test_reclaim(void **state)
 {
     (void)state;
@@ -323,13 +345,16 @@ static void test_reclaim(void **state)
     setup.policy.quota = &quota_fairshare;
     setup.fill_queues = fill_two;
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
-    assert_int_equal(run_attempt(log, 0, 0)->why, ATTEMPT_EVICTED);
-    assert_int_equal(run_attempt(log, 0, 0)->reason, REASON_RECLAIMED);
-    assert_int_equal(run_attempt(log, 0, 0)->end, S(110));
-    assert_string_equal(run_attempt(log, 2, 0)->placement, "n0:0-3");
+    assert_int_equal(run_attempt(log, 1, 0)->why, ATTEMPT_EVICTED);
+    assert_int_equal(run_attempt(log, 1, 0)->reason, REASON_RECLAIMED);
+    assert_int_equal(run_attempt(log, 1, 0)->end, S(110));
+    assert_string_equal(run_attempt(log, 2, 0)->placement, "n0:4-7");
     assert_int_equal(log->jobs[2].start, S(110));
-    assert_int_equal(log->jobs[1].evictions, 0);
-    assert_int_equal(log->jobs[0].end, S(160 + 900));
+    assert_int_equal(log->jobs[0].evictions, 0);
+    assert_int_equal(log->jobs[1].end, S(160 + 900));
+    assert_int_equal(log->jobs[1].preempted_gpu_ns, S(10 * 4));
+    assert_int_equal(log->jobs[2].source, SOURCE_EVICTION);
+    assert_int_equal(log->jobs[0].source, SOURCE_FREE);
     close_setup(&setup, log);
 }
 
@@ -339,7 +364,7 @@ static void test_ripe(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(20), S(10), HIGH, no_plan)};
-    setup.policy.preempt.min_runtime = S(60);
+    setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime = S(60);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_int_equal(log->jobs[1].start, S(60));
     close_setup(&setup, log);
@@ -350,7 +375,7 @@ static void test_ripe_though_just_decided(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
-    setup.policy.preempt.min_runtime = S(60);
+    setup.policy.preempt.preempt_min_runtime = setup.policy.preempt.reclaim_min_runtime = S(60);
     struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(100), S(10), HIGH, no_plan),
                              make(S(100), S(1000), LOW, no_plan)};
     jobs[0].job.first.request.gpus = jobs[2].job.first.request.gpus = 4;
@@ -466,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_grace_too_short),
         cmocka_unit_test(test_grace_too_short_and_no_own_checkpoint),
         cmocka_unit_test(test_no_checkpoint),
+        cmocka_unit_test(test_kill),
         cmocka_unit_test(test_ends_within_the_grace),
         cmocka_unit_test(test_evicted_while_restarting),
         cmocka_unit_test(test_killed_while_restarting),

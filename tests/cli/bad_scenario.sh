@@ -159,12 +159,12 @@ error: bad.json:2:12: 'policy' names both a preset and a file
    |            ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
   at /policy
 END
-printf '{"name": "mine", "placement": "nearest"}' >mine.json
+printf '{"name": "mine", "blocking": "perhaps"}' >mine.json
 refused 2 run small.json --policy ./mine.json <<'END'
-error: ./mine.json:1:31: 'placement' must be one of 'best_fit', 'first_fit', 'worst_fit'; got "nearest"
- 1 | {"name": "mine", "placement": "nearest"}
-   |                               ^~~~~~~~~
-  at /policy/placement
+error: ./mine.json:1:30: 'blocking' must be one of 'skip', 'strict'; got "perhaps"
+ 1 | {"name": "mine", "blocking": "perhaps"}
+   |                              ^~~~~~~~~
+  at /policy/blocking
 END
 
 # ---- --set ----
@@ -196,7 +196,7 @@ error: --set wrld.end: unknown key 'wrld'
 END
 refused 2 run small.json --set policy.set.order=3 <<'END'
 error: --set policy.set.order: unknown key 'set'
-  at /policy/set; known here: 'name', 'summary', 'order', 'blocking', 'quota', 'placement', 'preemption'
+  at /policy/set; known here: 'name', 'summary', 'order', 'order_config', 'blocking', 'inference_first', 'quota', 'gang', 'placement', 'placement_firm', 'preemption', 'actions', 'reservation_expiry_s', 'headroom', 'guarantees'
 END
 refused 2 run small.json --set workload.load=NaN <<'END'
 error: --set workload.load: 'load' must be a number from 0 to 1000, got "NaN"

@@ -54,6 +54,7 @@ static void submit(struct world *world, job_id id, uint32_t count, uint16_t gpus
     job.first.request.gpus = gpus;
     job.priority = priority;
     job.submit = now;
+    job.checkpoint.duration = 5 * TIME_NS_PER_S; /* or it would get no grace */
     sched_job_submitted(world->sched, &job, now);
 }
 
@@ -76,7 +77,7 @@ static void test_places_and_frees(void **state)
     assert_int_equal(world.decisions[0].piece_count, 2);
     assert_int_equal(world.decisions[0].pieces[1].gpu_mask, 0xff);
     assert_int_equal(sched_why(world.sched, 1), REASON_RESOURCES);
-    sched_job_started(world.sched, 0, 0);
+    sched_job_started(world.sched, 0, world.decisions[0].id, 0);
     cycle(&world, 1);
     assert_int_equal(world.count, 0);
     sched_job_ended(world.sched, 0, JOB_END_COMPLETED, false, 2);
@@ -113,8 +114,8 @@ static void test_evicts_the_least(void **state)
     submit(&world, 2, 1, 3, 20, 0);
     cycle(&world, 0);
     assert_int_equal(world.count, 3);
-    for (job_id id = 0; id < 3; id++)
-        sched_job_started(world.sched, id, 0);
+    for (size_t i = 0; i < 3; i++)
+        sched_job_started(world.sched, world.decisions[i].job, world.decisions[i].id, 0);
     time_ns soon = 5 * TIME_NS_PER_S, late = 20 * TIME_NS_PER_S;
     submit(&world, 3, 1, 1, 60, soon);
     cycle(&world, soon);
@@ -130,7 +131,7 @@ static void test_evicts_the_least(void **state)
     assert_int_equal(sched_why(world.sched, 3), REASON_RESERVED);
     cycle(&world, late + 1);
     assert_int_equal(world.count, 0);
-    sched_job_evicted(world.sched, 1, EVICT_SAVED, late + 2);
+    sched_job_evicted(world.sched, 1, MEMBERS_ALL, EVICT_SAVED, late + 2);
     cycle(&world, late + 2);
     assert_int_equal(world.count, 1);
     assert_int_equal(world.decisions[0].kind, DECISION_START);
@@ -154,9 +155,9 @@ static void test_refusals_and_nodes(void **state)
     cycle(&world, 1);
     assert_int_equal(world.count, 1);
     assert_int_equal(world.decisions[0].pieces[0].node, 1);
-    sched_job_started(world.sched, 0, 1);
+    sched_job_started(world.sched, 0, world.decisions[0].id, 1);
     sched_node_changed(world.sched, 1, NODE_DOWN, 2);
-    sched_job_evicted(world.sched, 0, EVICT_LOST, 2);
+    sched_job_evicted(world.sched, 0, MEMBERS_ALL, EVICT_LOST, 2);
     cycle(&world, 2);
     assert_int_equal(world.count, 0);
     sched_node_changed(world.sched, 1, NODE_UP, 3);

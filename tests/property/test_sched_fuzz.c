@@ -56,7 +56,7 @@ static void fact_ended(struct mirror *mirror, job_id id)
 
 static void fact_evicted(struct mirror *mirror, job_id id)
 {
-    sched_job_evicted(mirror->sched, id,
+    sched_job_evicted(mirror->sched, id, MEMBERS_ALL,
                       random_case_once_in(&mirror->stream, 2) ? EVICT_SAVED : EVICT_LOST,
                       mirror->now);
     mirror->jobs[id].evictions++;
@@ -120,10 +120,10 @@ static void about_job(struct mirror *mirror, job_id id)
         if (entry->state == LEAVING)
             fact_evicted(mirror, id);
         else if (entry->state != STARTING && entry->state != RUNNING)
-            sched_job_evicted(mirror->sched, id, EVICT_LOST, mirror->now);
+            sched_job_evicted(mirror->sched, id, MEMBERS_ALL, EVICT_LOST, mirror->now);
         break;
     default:
-        sched_job_started(mirror->sched, id, mirror->now);
+        sched_job_started(mirror->sched, id, mirror->jobs[id].decision, mirror->now);
         if (entry->state == STARTING)
             entry->state = RUNNING;
     }
@@ -165,7 +165,7 @@ static void confirm_starts(struct mirror *mirror)
 {
     for (job_id id = 0; id < mirror->job_count; id++)
         if (mirror->jobs[id].state == STARTING) {
-            sched_job_started(mirror->sched, id, mirror->now);
+            sched_job_started(mirror->sched, id, mirror->jobs[id].decision, mirror->now);
             mirror->jobs[id].state = RUNNING;
         }
 }
@@ -209,7 +209,8 @@ static bool settle(struct mirror *mirror)
         else if (entry->state == RUNNING)
             fact_ended(mirror, id);
         else if (entry->state == STARTING)
-            entry->state = RUNNING, sched_job_started(mirror->sched, id, mirror->now);
+            entry->state = RUNNING,
+            sched_job_started(mirror->sched, id, mirror->jobs[id].decision, mirror->now);
         mirror_check(mirror);
     }
     return moved;
@@ -255,7 +256,8 @@ static void on_abort(int number)
 static uint64_t live(uint64_t seed)
 {
     struct mirror mirror;
-    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX};
+    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
+                                              .is_rigid = true};
     struct error error;
     present_seed = seed;
     mirror_open(&mirror, seed);

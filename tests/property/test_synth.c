@@ -335,7 +335,7 @@ static void test_demand_is_zipf(void **state)
     for (queue_id id = 1; id < queues->count; id++) {
         const struct queue_spec *queue = &queues->queues[id];
         int depth = queue->name[0] == 'o' ? 1 : queue->name[0] == 't' ? 2 : 3;
-        deserved[depth] += queue->deserved_milli;
+        deserved[depth] += queue->deserved[RESOURCE_GPU];
     }
     for (int depth = 1; depth <= 3; depth++)
         assert_int_equal(deserved[depth], 80 * GPU_MILLI);

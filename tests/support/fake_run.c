@@ -177,6 +177,8 @@ static void make_run(struct fake_state *state, struct job_row *row)
     row->work = luck < 8 ? row->work_asked / 10 : row->work_asked;
     row->state = luck < 8 ? END_FAILED : luck < 12 ? END_CANCELLED : END_COMPLETED;
     row->run = row->work;
+    row->source = (uint8_t)(row->id % RECORD_SOURCE_COUNT);
+    row->evictions_wasted = luck == 97;
     if (luck >= 95) {
         row->evictions = 1;
         row->reason = REASON_NONE;
@@ -184,6 +186,9 @@ static void make_run(struct fake_state *state, struct job_row *row)
         row->run += repeated;
         row->lost_gpu_ns = row->gpu_milli * (repeated / 1000);
         row->overhead_gpu_ns = row->lost_gpu_ns / 10;
+        row->preempted_gpu_ns = luck == 95 ? row->lost_gpu_ns / 2 : 0;
+        row->resizes = luck == 96 ? 3 : 0; /* most of the time with three quarters of its members */
+        row->held_gpu_us = luck == 96 ? row->gpu_milli * (row->run / 1000) / 1333 : 0;
     }
 }
 
@@ -241,7 +246,9 @@ static void cut_off(struct fake_state *state, struct job_row *row)
         row->reason = REASON_RESOURCES;
         row->model = 255;
         row->run = row->work = row->lost_gpu_ns = row->overhead_gpu_ns = 0;
-        row->evictions = 0;
+        row->preempted_gpu_ns = row->held_gpu_us = 0;
+        row->evictions = row->resizes = 0;
+        row->source = 0;
         row->wait = state->end > row->eligible ? state->end - row->eligible : 0;
     } else {
         row->wait = row->start - row->eligible;
@@ -267,9 +274,11 @@ static void feed_job(struct fake_state *state, const struct job_row *row)
                                       .gpu_milli = row->gpu_milli,
                                       .placement = placement,
                                       .why = row->state == END_RUNNING ? ATTEMPT_UNFINISHED
+                                             : row->resizes > 0        ? ATTEMPT_RESIZED
                                                                        : ATTEMPT_ENDED,
-                                      .saved = row->work,
-                                      .lost = row->run - row->work};
+                                      .saved = row->resizes > 0 ? -row->work : row->work,
+                                      .lost = row->run - row->work,
+                                      .is_partial = row->id % 97 == 0};
         assert_false(error_is(state->sink->on_attempt(state->sink->self, &attempt)));
     }
     if (state->sink->on_job != NULL)

@@ -78,9 +78,9 @@ void random_case_queues(struct random_stream *stream, struct queue_table *table,
         snprintf(name, sizeof name, "q%u", table->count);
         queue_id id = queue_table_add(table, text_of(name), random_below(stream, table->count));
         struct queue_spec *spec = &table->queues[id];
-        spec->deserved_milli =
+        spec->deserved[RESOURCE_GPU] =
             random_case_once_in(stream, 8) ? QUOTA_UNLIMITED : some_milli(stream, cluster) / 2;
-        spec->over_quota_weight_milli = random_below(stream, 4) * 500;
+        spec->weight_milli[RESOURCE_GPU] = random_below(stream, 4) * 500;
         spec->priority = (int32_t)(100 + random_below(stream, 2));
     }
     if (with_limits)
@@ -92,7 +92,7 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 {
     for (queue_id q = 1; q < table->count; q++)
         if (random_case_once_in(stream, 3))
-            table->queues[q].limit_milli =
+            table->queues[q].limit[RESOURCE_GPU] =
                 random_case_once_in(stream, 3) ? QUOTA_UNLIMITED : some_milli(stream, cluster);
 }
 
@@ -124,7 +124,8 @@ static void ask_gpus(struct random_stream *stream, const struct cluster *cluster
         request->gpu_models = 1 + random_below(stream, 7);
 }
 
-static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster)
+static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster,
+                                   bool is_rigid)
 {
     struct job_group group = {.count = 1};
     ask_gpus(stream, cluster, &group.request);
@@ -135,7 +136,9 @@ static struct job_group some_group(struct random_stream *stream, const struct cl
     if (random_case_once_in(stream, 2))
         group.request.memory_mib = 512 * between(stream, 1, 6);
     group.min_count =
-        random_case_once_in(stream, 8) ? between(stream, 1, group.count) : group.count;
+        random_case_once_in(stream, 4) ? between(stream, 1, group.count) : group.count;
+    if (is_rigid)
+        group.min_count = group.count;
     return group;
 }
 
@@ -155,11 +158,11 @@ struct job random_case_job(struct random_stream *stream, const struct cluster *c
     job.queue = random_below(stream, queue_count);
     job.priority = (int32_t)(random_below(stream, 5) * 25);
     job.is_preemptible = !random_case_once_in(stream, 4);
-    job.first = some_group(stream, cluster);
+    job.first = some_group(stream, cluster, options->is_rigid);
     if (options->max_groups > 1 && random_case_once_in(stream, 6)) {
         job.group_count = (uint16_t)between(stream, 2, options->max_groups);
         for (uint32_t g = 1; g < job.group_count; g++)
-            options->more[g - 1] = some_group(stream, cluster);
+            options->more[g - 1] = some_group(stream, cluster, options->is_rigid);
         job.more = options->more;
     }
     job.checkpoint = some_plan(stream);

@@ -35,6 +35,7 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 
 struct random_case_job_options {
     uint16_t max_groups;                           /* 1..RANDOM_CASE_GROUPS_MAX */
+    bool is_rigid;                                 /* no members above the minimum */
     struct job_group more[RANDOM_CASE_GROUPS_MAX]; /* storage: what the job last made points to */
 };
 
@@ -45,7 +46,7 @@ struct job random_case_job(struct random_stream *stream, const struct cluster *c
 /* A preset for small `choice`, else random seams; its JSON text in `text`.  Fails the test if it cannot be read. */
 struct random_case_policy {
     struct policy_config config;
-    char text[1024];
+    char text[4096];
 };
 uint32_t random_case_preset_count(void);
 void random_case_policy(struct random_stream *stream, uint32_t choice,

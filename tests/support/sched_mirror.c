@@ -9,8 +9,9 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "policies/gang/gang.h"
 #include "policies/order/order.h"
-#include "policies/quota/quota.h"
+#include "policies/quota/quotas.h"
 
 struct amounts { /* of a node: all signed, so that an error shows as a negative one */
     int64_t gpu[NODE_GPUS_MAX], cpu, memory;
@@ -100,7 +101,7 @@ static bool has_headroom(const struct mirror *mirror, const struct job *job, int
     if (mirror->policy.config.quota == &quota_none || ask_of(mirror, job) == 0)
         return true;
     for (queue_id q = job->queue; q != QUEUE_ROOT; q = mirror->queues->queues[q].parent) {
-        int64_t limit = mirror->queues->queues[q].limit_milli, charged = more;
+        int64_t limit = mirror->queues->queues[q].limit[RESOURCE_GPU], charged = more;
         for (job_id id = 0; id < mirror->job_count && limit != QUOTA_UNLIMITED; id++) {
             const struct mirror_job *entry = &mirror->jobs[id];
             queue_id at = entry->job.queue;
@@ -205,12 +206,28 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
             mirror_fail(mirror, "not all members were placed", decision->job);
 }
 
+/* What orders that depend on the declaration alone may look at; the mirror takes no others. */
+static struct order_view view_of(const struct job *job)
+{
+    return (struct order_view){.submit = job->submit,
+                               .priority = job->priority,
+                               .class = job->class,
+                               .user = job->user,
+                               .queue = job->queue,
+                               .limit = job->limit,
+                               .estimate = job->estimate,
+                               .deadline = job->deadline};
+}
+
 /* <0 if a goes before b by the chain. */
 static int order_of(const struct mirror *mirror, job_id a, job_id b)
 {
+    const struct order_config *order_config = &mirror->policy.config.order_config;
+    const struct order_view x_view = view_of(&mirror->jobs[a].job),
+                            y_view = view_of(&mirror->jobs[b].job);
     for (uint32_t i = 0; i < mirror->policy.config.order_count; i++) {
-        uint64_t x = mirror->policy.config.order[i]->rank(&mirror->jobs[a].job);
-        uint64_t y = mirror->policy.config.order[i]->rank(&mirror->jobs[b].job);
+        uint64_t x = mirror->policy.config.order[i]->rank(&x_view, order_config);
+        uint64_t y = mirror->policy.config.order[i]->rank(&y_view, order_config);
         if (x != y)
             return x < y ? -1 : 1;
     }
@@ -254,7 +271,11 @@ static void take_evict(struct mirror *mirror, const struct decision *decision)
     if (entry->state != RUNNING || !entry->job.is_preemptible)
         mirror_fail(mirror, "a job was evicted that does not run or may not be evicted",
                     decision->job);
-    if (mirror->now - entry->decided < guard->min_runtime ||
+    time_ns min_runtime = decision->reason == REASON_RECLAIMED ? guard->reclaim_min_runtime
+                                                               : guard->preempt_min_runtime;
+    if (decision->is_partial || decision->piece_count == 0)
+        mirror_fail(mirror, "a job without members to spare is to give up some", decision->job);
+    if (mirror->now - entry->decided < min_runtime ||
         (int64_t)entry->evictions >= guard->evictions_per_job_max ||
         entry->decided_cycle == mirror->cycle)
         mirror_fail(mirror, "a job was evicted against a guard", decision->job);
@@ -280,16 +301,21 @@ static void check_plan(struct mirror *mirror, const struct decision *all, size_t
            all[first - 1].for_job == all[at].job;
          first--)
         victims++;
-    if (victims == 0 || victims > mirror->policy.config.preempt.victims_max)
-        mirror_fail(mirror, "a plan of no victims, or of too many", all[at].job);
+    if (victims > mirror->policy.config.preempt.victims_max)
+        mirror_fail(mirror, "a plan of too many victims", all[at].job);
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (size_t i = first; i < at; i++)
         add_pieces(left, &mirror->jobs[all[i].job], 1);
     for (size_t i = first; i < at; i++) {
-        add_pieces(left, &mirror->jobs[all[i].job], -1);
-        if (fits(mirror, left, &gainer->job))
+        struct mirror_job *victim = &mirror->jobs[all[i].job];
+        add_pieces(left, victim, -1);
+        victim->state =
+            RUNNING; /* it may be needed for its space, or for what its queue is charged */
+        if (fits(mirror, left, &gainer->job) &&
+            has_headroom(mirror, &gainer->job, ask_of(mirror, &gainer->job)))
             mirror_fail(mirror, "a victim was not needed", all[i].job);
-        add_pieces(left, &mirror->jobs[all[i].job], 1);
+        victim->state = LEAVING;
+        add_pieces(left, victim, 1);
     }
     free(left);
 }
@@ -416,6 +442,20 @@ size_t mirror_cycle(struct mirror *mirror)
 
 /* ---- A whole life ---- */
 
+/* Whether the checks above say what the policy means: others have quotas, orders or plans of their own. */
+static bool is_understood(const struct policy_config *config)
+{
+    const struct preemption_config *preempt = &config->preempt;
+    bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 &&
+                    !config->inference_first && preempt->consolidation_max == 0 &&
+                    preempt->within_queue == WITHIN_LOWER && preempt->delay == 0 &&
+                    preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
+    for (uint32_t i = 0; i < config->order_count; i++)
+        is_plain &= config->order[i]->is_constant && !config->order[i]->moves &&
+                    !config->order[i]->needs_accounts;
+    return is_plain && (config->quota == &quota_none || config->quota == &quota_fairshare);
+}
+
 void mirror_open(struct mirror *mirror, uint64_t seed)
 {
     struct error error;
@@ -428,6 +468,8 @@ void mirror_open(struct mirror *mirror, uint64_t seed)
     random_case_policy(&mirror->stream,
                        random_below(&mirror->stream, random_case_preset_count() + 8),
                        &mirror->policy);
+    if (!is_understood(&mirror->policy.config))
+        random_case_policy(&mirror->stream, UINT32_MAX, &mirror->policy);
     mirror->sched = sched_new(mirror->cluster, mirror->queues, &mirror->policy.config, &error);
     assert_non_null(mirror->sched);
     mirror->jobs = calloc(MIRROR_JOBS_MAX, sizeof *mirror->jobs);

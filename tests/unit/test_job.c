@@ -71,18 +71,19 @@ static void test_sizes_in_milli_gpus(void **state)
     assert_int_equal(request_gpu_milli(&mig_1g, NULL), 1000);
 }
 
-static void test_groups_sum_their_minimum(void **state)
+static void test_groups_sum_their_members(void **state)
 {
     (void)state;
-    struct job_group more[] = {{{.gpu_milli = 250}, 8, 4}, {{.cpu_milli = 1000}, 3, 3}};
+    struct job_group more[] = {{.request = {.gpu_milli = 250}, .count = 8, .min_count = 4},
+                               {.request = {.cpu_milli = 1000}, .count = 3, .min_count = 3}};
     struct job job = job_default();
     job.group_count = 3;
-    job.first = (struct job_group){{.gpus = 2}, 5, 2};
+    job.first = (struct job_group){.request = {.gpus = 2}, .count = 5, .min_count = 2};
     job.more = more;
     assert_null(job_complaint(&job));
     assert_ptr_equal(job_group(&job, 0), &job.first);
     assert_ptr_equal(job_group(&job, 2), &more[1]);
-    assert_int_equal(job_gpu_milli(&job), 2 * 2000 + 4 * 250);
+    assert_int_equal(job_gpu_milli(&job), 5 * 2000 + 8 * 250);
 }
 
 /* One change that breaks the law, and a word of the complaint. */
@@ -92,6 +93,52 @@ static void check_complaint(struct job job, const char *word)
     assert_non_null(complaint);
     if (strstr(complaint, word) == NULL)
         fail_msg("'%s' not in '%s'", word, complaint);
+}
+
+/* Sets: a parent before its children, no group outside, no minimum that cannot be. */
+static void test_set_complaints(void **state)
+{
+    (void)state;
+    struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .min_members = 2},
+                             {.name = "b", .parent = 0, .min_members = 0}};
+    const struct job_group more = {.request = {.gpus = 1}, .count = 3, .set = 1};
+    struct job sound = job_default(), job;
+    sound.first = (struct job_group){.request = {.gpus = 1}, .count = 2};
+    sound.group_count = 2;
+    sound.more = &more;
+    sound.set_count = 2;
+    sound.sets = sets;
+    assert_null(job_complaint(&sound)); /* groups have no minimum of their own then */
+    job = sound, job.set_count = 1;
+    check_complaint(job, "set that does not exist");
+    sets[1].parent = 1;
+    check_complaint(sound, "before its parent");
+    sets[1].parent = 0;
+    sets[0].min_members = 3;
+    check_complaint(sound, "exceeds its members");
+    sets[0].min_members = 0;
+    check_complaint(sound, "no set must");
+}
+
+static void test_tie_complaints(void **state)
+{
+    (void)state;
+    struct job_after after = {.job = 3, .kind = AFTER_NOT_OK};
+    struct job sound = job_default(), job;
+    sound.first.request.gpus = 1;
+    sound.after = &after;
+    sound.after_count = 1;
+    sound.array = 1;
+    sound.array_max = 2;
+    assert_null(job_complaint(&sound));
+    job = sound, job.after = NULL;
+    check_complaint(job, "dependencies");
+    job = sound, job.after_count = JOB_AFTER_MAX + 1;
+    check_complaint(job, "more than 64");
+    job = sound, job.array = 0;
+    check_complaint(job, "array");
+    after.kind = AFTER_NOT_OK + 1;
+    check_complaint(sound, "unknown way");
 }
 
 static void test_complaints(void **state)
@@ -173,8 +220,10 @@ int main(void)
         cmocka_unit_test(test_default_asks_nothing_and_is_told_so),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_sizes_in_milli_gpus),
-        cmocka_unit_test(test_groups_sum_their_minimum),
+        cmocka_unit_test(test_groups_sum_their_members),
         cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_set_complaints),
+        cmocka_unit_test(test_tie_complaints),
         cmocka_unit_test(test_class_names),
         cmocka_unit_test(test_asks_are_split_over_members),
         cmocka_unit_test(test_model_masks),

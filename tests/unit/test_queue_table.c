@@ -37,7 +37,7 @@ static void a_new_table_is_the_root(void **state)
     assert_int_equal(table->count, 1);
     assert_string_equal(table->queues[QUEUE_ROOT].name, "");
     assert_int_equal(table->queues[QUEUE_ROOT].parent, QUEUE_NONE);
-    assert_int_equal(table->queues[QUEUE_ROOT].limit_milli, QUOTA_UNLIMITED);
+    assert_int_equal(table->queues[QUEUE_ROOT].limit[RESOURCE_GPU], QUOTA_UNLIMITED);
     assert_int_equal(queue_table_find(table, TEXT("")), QUEUE_ROOT);
     assert_int_equal(queue_table_find(table, TEXT("a")), QUEUE_NONE);
     queue_table_free(table);
@@ -53,9 +53,9 @@ static void added_queues_have_the_defaults(void **state)
     const struct queue_spec *queue = &table->queues[team];
     assert_string_equal(queue->name, "team");
     assert_int_equal(queue->parent, org);
-    assert_int_equal(queue->deserved_milli, 0);
-    assert_int_equal(queue->limit_milli, QUOTA_UNLIMITED);
-    assert_int_equal(queue->over_quota_weight_milli, 1000);
+    assert_int_equal(queue->deserved[RESOURCE_GPU], 0);
+    assert_int_equal(queue->limit[RESOURCE_GPU], QUOTA_UNLIMITED);
+    assert_int_equal(queue->weight_milli[RESOURCE_GPU], 1000);
     assert_int_equal(queue->priority, 100);
     queue_table_free(table);
 }
@@ -91,16 +91,16 @@ static void an_array_is_read_field_by_field(void **state)
         " {\"name\": \"q1\", \"quota_gpus\": -1, \"limit_gpus\": 0}]");
     assert_int_equal(table->count, 4);
     const struct queue_spec *q0 = &table->queues[2], *q1 = &table->queues[3];
-    assert_int_equal(table->queues[1].deserved_milli, 4000);
+    assert_int_equal(table->queues[1].deserved[RESOURCE_GPU], 4000);
     assert_int_equal(q0->parent, 1);
-    assert_int_equal(q0->deserved_milli, 2500);
-    assert_int_equal(q0->limit_milli, QUOTA_UNLIMITED);
-    assert_int_equal(q0->over_quota_weight_milli, 250);
+    assert_int_equal(q0->deserved[RESOURCE_GPU], 2500);
+    assert_int_equal(q0->limit[RESOURCE_GPU], QUOTA_UNLIMITED);
+    assert_int_equal(q0->weight_milli[RESOURCE_GPU], 250);
     assert_int_equal(q0->priority, -3);
     assert_int_equal(q1->parent, QUEUE_ROOT);
-    assert_int_equal(q1->deserved_milli, QUOTA_UNLIMITED);
-    assert_int_equal(q1->limit_milli, 0);
-    assert_int_equal(q1->over_quota_weight_milli, 1000);
+    assert_int_equal(q1->deserved[RESOURCE_GPU], QUOTA_UNLIMITED);
+    assert_int_equal(q1->limit[RESOURCE_GPU], 0);
+    assert_int_equal(q1->weight_milli[RESOURCE_GPU], 1000);
     queue_table_free(table);
     queue_table_free(table_of("[]"));
 }

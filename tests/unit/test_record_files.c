@@ -80,17 +80,20 @@ static struct error rows_job(void *self, const struct job_row *row)
                              row->lost_gpu_ns, row->overhead_gpu_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         buffer_format(out, "%lld ", (long long)times[i]);
-    buffer_format(out, "%d %d %u %d %d\n", row->state, row->reason, row->evictions,
+    buffer_format(out, "%d %d %u %d %d ", row->state, row->reason, row->evictions,
                   row->sm_active_milli, row->is_counted);
+    buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes,
+                  (long long)row->held_gpu_us, (long long)row->preempted_gpu_ns,
+                  row->evictions_wasted);
     return ERROR_OK;
 }
 
 static struct error rows_attempt(void *self, const struct attempt_row *row)
 {
-    buffer_format(&((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld\n",
+    buffer_format(&((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld %d\n",
                   row->id, row->attempt, (long long)row->start, (long long)row->end,
                   (long long)row->gpu_milli, row->placement, row->why, row->reason,
-                  (long long)row->saved, (long long)row->lost);
+                  (long long)row->saved, (long long)row->lost, row->is_partial);
     return ERROR_OK;
 }
 
@@ -292,7 +295,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
         const char *file, *from, *to, *place, *what;
     } cases[] = {
         {RECORD_JOBS_FILE, "\n0,job-13,", "\n-1,job-13,", "jobs.csv.zst:2:1", "job_id"},
-        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "26 fields"},
+        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "31 fields"},
         {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,\"job\"-13,", "jobs.csv.zst:2:3", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},

@@ -9,7 +9,10 @@
 
 #include "policies/sched.h"
 
+enum { FIXTURE_JOBS = 64 };
+
 struct fixture {
+    decision_id starts[FIXTURE_JOBS]; /* the last of each job */
     struct cluster *cluster;
     struct queue_table *queues;
     struct sched *sched;
@@ -84,6 +87,9 @@ static void submit(struct fixture *f, struct job job, time_ns now)
 static void cycle(struct fixture *f, time_ns now)
 {
     f->count = sched_cycle(f->sched, now, &f->decisions, &f->wake_at);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->decisions[i].kind == DECISION_START && f->decisions[i].job < FIXTURE_JOBS)
+            f->starts[f->decisions[i].job] = f->decisions[i].id;
     assert_null(sched_check(f->sched));
 }
 
@@ -93,7 +99,7 @@ static void cycle_and_start(struct fixture *f, time_ns now)
     cycle(f, now);
     for (size_t i = 0; i < f->count; i++)
         if (f->decisions[i].kind == DECISION_START)
-            sched_job_started(f->sched, f->decisions[i].job, now);
+            sched_job_started(f->sched, f->decisions[i].job, f->decisions[i].id, now);
 }
 
 static size_t count_of(const struct fixture *f, enum decision_kind kind)
@@ -123,7 +129,7 @@ static void test_victim_with_two_pieces_on_a_node(void **state)
     cycle(&f, s(1));
     assert_int_equal(count_of(&f, DECISION_EVICT), 1);
     assert_int_equal(count_of(&f, DECISION_RESERVE), 1);
-    sched_job_evicted(f.sched, 0, EVICT_LOST, s(2));
+    sched_job_evicted(f.sched, 0, MEMBERS_ALL, EVICT_LOST, s(2));
     cycle(&f, s(2));
     assert_int_equal(count_of(&f, DECISION_START), 1);
     teardown(&f);
@@ -161,7 +167,7 @@ static void test_plans_keep_limits(void **state)
     struct queue_table *queues = queue_table_new();
     queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT),
              b = queue_table_add(queues, TEXT("b"), QUEUE_ROOT);
-    queues->queues[a].limit_milli = 2000;
+    queues->queues[a].limit[RESOURCE_GPU] = 2000;
     setup(&f, cluster_uniform_new(1, 4), queues,
           PREEMPTING("\"priority\"", "skip", "fairshare", "first_fit", "0", "4"));
     struct job jobs[] = {plain(0, 1, 1, 10), plain(1, 1, 1, 10), plain(2, 1, 1, 10),
@@ -224,8 +230,8 @@ static void test_wakes_for_the_first_of_two_that_start(void **state)
         submit(&f, plain(id, 1, 1, 50), s(45));
         cycle(&f, s(45));
     }
-    sched_job_started(f.sched, 0, s(50));
-    sched_job_started(f.sched, 1, s(50));
+    sched_job_started(f.sched, 0, f.starts[0], s(50));
+    sched_job_started(f.sched, 1, f.starts[1], s(50));
     cycle(&f, s(50));
     assert_int_equal(f.wake_at, s(100));
     cycle(&f, s(100));
@@ -250,7 +256,7 @@ static void test_wakes_for_the_rest(void **state)
     assert_true(f.wake_at <= s(1) + 1);
     cycle(&f, s(1) + 1);
     assert_int_equal(count_of(&f, DECISION_EVICT), 1);
-    assert_int_equal(f.wake_at, TIME_NEVER);
+    assert_int_equal(f.wake_at, s(1 + 600)); /* when the first reservation runs out */
     teardown(&f);
 }
 
@@ -361,7 +367,7 @@ static void test_root_takes_nothing_back(void **state)
     struct fixture f;
     struct queue_table *queues = queue_table_new();
     queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT);
-    queues->queues[a].deserved_milli = 8000;
+    queues->queues[a].deserved[RESOURCE_GPU] = 8000;
     setup(&f, cluster_uniform_new(2, 4), queues,
           PREEMPTING("\"fifo\"", "skip", "fairshare", "best_fit", "0", "4"));
     for (job_id id = 0; id < 2; id++) {

@@ -1,4 +1,4 @@
-#include "tools/progress.h"
+#include "tools/progress_line.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -13,13 +13,13 @@ static double wall_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void progress_begin(struct progress *progress, bool is_wanted)
+void progress_line_begin(struct progress_line *progress, bool is_wanted)
 {
     *progress =
-        (struct progress){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
+        (struct progress_line){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
 }
 
-double progress_elapsed_s(const struct progress *progress)
+double progress_line_elapsed_s(const struct progress_line *progress)
 {
     return wall_s() - progress->started_s;
 }
@@ -32,9 +32,9 @@ static double done_ratio(const struct engine_progress *state)
     return state->total_jobs > 0 ? (double)state->finished / (double)state->total_jobs : 0;
 }
 
-void progress_show(void *self, const struct engine_progress *state)
+void progress_line_show(void *self, const struct engine_progress *state)
 {
-    struct progress *progress = self;
+    struct progress_line *progress = self;
     double now = wall_s(), elapsed = now - progress->started_s, done = done_ratio(state);
     if (!progress->is_on || now - progress->shown_s < REFRESH_S)
         return;
@@ -48,7 +48,7 @@ void progress_show(void *self, const struct engine_progress *state)
     fflush(stderr);
 }
 
-void progress_end(struct progress *progress)
+void progress_line_end(struct progress_line *progress)
 {
     if (progress->is_shown)
         fputs("\r\033[K", stderr);

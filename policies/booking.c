@@ -1,0 +1,567 @@
+/* What jobs hold and what they wait for: the books that facts and decisions are written into. */
+#include <assert.h>
+
+#include "policies/sched_state.h"
+
+struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
+{
+    if (sched->decision_count == sched->decision_capacity)
+        MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct decision *decision = &sched->decisions[sched->decision_count++];
+    /* The first piece is an index until the cycle ends: the array may still move. */
+    *decision = (struct decision){.id = ++sched->decision_sequence << 32 | job->id,
+                                  .kind = kind,
+                                  .job = job->id,
+                                  .for_job = JOB_NONE};
+    if (kind == DECISION_START || kind == DECISION_EVICT)
+        job->decided_cycle = sched->cycle;
+    sched->changes++;
+    return decision;
+}
+
+void sched_tell_piece(struct sched *sched, const struct piece *piece)
+{
+    MEM_GROW(sched->told.pieces, sched->told.capacity, (size_t)sched->told.count + 1);
+    sched->told.pieces[sched->told.count++] = *piece;
+    sched->decisions[sched->decision_count - 1].piece_count++;
+}
+
+void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct space space = placement_space(&sched->shapes.shapes[job->shape],
+                                         &sched_job_holding(job, holding)->piece, slot);
+    move(sched->ledger, &space);
+}
+
+void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
+                      int64_t amounts[QUEUE_SUM_COUNT])
+{
+    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
+    const int64_t *each = shape->member_charge[piece->group];
+    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+        amounts[r] += sign * each[r] * piece->member_count;
+}
+
+/* Less is charged below a queue that had closed lanes: they may try again. */
+static void reopen_lanes(struct sched *sched, queue_id queue)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        if (!sched->tree.queues[q].has_closed_lanes)
+            continue;
+        sched->tree.queues[q].has_closed_lanes = false;
+        for (uint32_t l = 0; l < sched->pending.lane_count; l++)
+            if (sched->pending.lanes[l].quota_block == q) {
+                sched->pending.lanes[l].quota_block = QUEUE_NONE;
+                queue_tree_touch(&sched->tree, sched->pending.lanes[l].line);
+            }
+    }
+}
+
+void sched_reopen_quotas(struct sched *sched)
+{
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        reopen_lanes(sched, q);
+}
+
+void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT])
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    ledger_charge(sched->ledger, job->queue, amounts);
+    if (sched->ledger->mark_depth > 0)
+        return; /* a trial: nobody may act on it */
+    queue_tree_touch(&sched->tree, job->queue);
+    if (sched->needs_accounts)
+        accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
+                        sched->now);
+    bool is_less = false;
+    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+        is_less |= amounts[r] < 0;
+    if (is_less)
+        reopen_lanes(sched, job->queue);
+}
+
+void sched_pass_time(struct sched *sched, time_ns now)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    sched->now = now;
+    if (quota->advance == NULL)
+        return;
+    sched->quota_at = TIME_NEVER;
+    if (quota->advance(&sched->tree, now, &sched->quota_at)) {
+        sched_void_memos(sched);
+        queue_tree_all_stale(&sched->tree);
+        sched_reopen_quotas(sched);
+    }
+    sched->tree.now = now;
+}
+
+/* May the policy ever make it a victim? */
+static bool is_evictable(const struct sched *sched, const struct sched_job *job)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    if (!sched->policy.preemption->evicts)
+        return false;
+    return shape->is_preemptible ||
+           (sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE);
+}
+
+static void note_on_node(struct sched *sched, node_id node, uint32_t slot)
+{
+    struct slot_list *list = &sched->on_node[node];
+    MEM_GROW(list->slots, list->capacity, (size_t)list->count + 1);
+    list->slots[list->count++] = slot;
+}
+
+static void forget_on_node(struct sched *sched, node_id node, uint32_t slot)
+{
+    struct slot_list *list = &sched->on_node[node];
+    for (uint32_t i = list->count; i-- > 0;)
+        if (list->slots[i] == slot) {
+            list->slots[i] = list->slots[--list->count];
+            return;
+        }
+}
+
+static void note_firm(struct sched *sched, uint32_t slot, const struct piece *piece, int sign)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (!sched->shapes.shapes[job->shape].is_preemptible)
+        ledger_note_firm(sched->ledger, piece, job->queue, sign);
+}
+
+static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece,
+                     enum holding_phase phase, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    sched_job_hold(job, piece, phase, decision);
+    sched_job_held(job)[piece->group] += piece->member_count;
+    if (phase == HOLDING_CLAIMED)
+        sched->claimed_piece_milli += piece_milli(piece);
+    note_firm(sched, slot, piece, 1);
+    if (sched->on_node == NULL)
+        return;
+    note_on_node(sched, piece->node, slot);
+    if (!is_evictable(sched, job))
+        potential_change(&sched->potential, sched->cluster, piece, 1);
+}
+
+/* Each member its lowest GPUs of the piece. */
+static void hold_members(struct sched *sched, uint32_t slot, const struct piece *piece,
+                         enum holding_phase phase, decision_id decision)
+{
+    /* Not the request's: memory may take whole GPUs too. */
+    uint16_t gpus = (uint16_t)(__builtin_popcount(piece->gpu_mask) / piece->member_count);
+    uint16_t left = piece->gpu_mask;
+    struct piece member = *piece;
+    member.member_count = 1;
+    for (uint16_t m = 0; m < piece->member_count; m++) {
+        member.gpu_mask = 0;
+        for (uint16_t g = 0; g < gpus; g++, left &= (uint16_t)(left - 1))
+            member.gpu_mask |= (uint16_t)(left & -left);
+        hold_one(sched, slot, &member, phase, decision);
+    }
+}
+
+void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
+                enum holding_phase phase, decision_id decision)
+{
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    bool is_rigid = sched_shape(sched, &sched->jobs.jobs[slot])->is_rigid &&
+                    sched->policy.gang->is_all_or_nothing;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct piece *piece = &pieces->pieces[i];
+        sched_add_charge(sched, slot, piece, 1, amounts);
+        if (is_rigid || piece->member_count == 1)
+            hold_one(sched, slot, piece, phase, decision);
+        else
+            hold_members(sched, slot, piece, phase, decision);
+    }
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding holding = *sched_job_holding(job, index);
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    sched_move(sched, slot, index,
+               holding.phase == HOLDING_LEAVING   ? ledger_arrive
+               : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
+                                                  : ledger_give);
+    sched_job_unhold(job, index);
+    note_firm(sched, slot, &holding.piece, -1);
+    if (sched->on_node != NULL) {
+        forget_on_node(sched, holding.piece.node, slot);
+        if (!is_evictable(sched, job))
+            potential_change(&sched->potential, sched->cluster, &holding.piece, -1);
+    }
+    if (holding.phase == HOLDING_CLAIMED)
+        sched->claimed_piece_milli -= piece_milli(&holding.piece);
+    if (holding.phase == HOLDING_LEAVING)
+        return; /* was given up when its EVICT was decided */
+    sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
+    sched_add_charge(sched, slot, &holding.piece, -1, amounts);
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    *view = (struct gang_view){.groups = shape->groups,
+                               .sets = shape->set_count > 0 ? shape->sets : NULL,
+                               .held = sched_job_held(job),
+                               .group_count = shape->group_count,
+                               .set_count = shape->set_count};
+}
+
+bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct piece_list *held = &sched->held_pieces;
+    held->count = 0;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_LEAVING)
+            continue;
+        MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
+        held->pieces[held->count++] = holding->piece;
+    }
+    const struct quota_policy *quota = sched->policy.quota;
+    sched->ledger->confine = quota->confines != NULL
+                                 ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job))
+                                 : NULL;
+    bool is_placed = placement_extend(
+        sched_shape(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
+            ? sched->policy.placement
+            : sched->policy.placement_firm,
+        sched->ledger, &sched->shapes.shapes[job->ask],
+        (struct held_pieces){held->pieces, held->count}, slot, pieces);
+    sched->ledger->confine = NULL;
+    return is_placed;
+}
+
+/* The shape of what the job asks next; false if it wants no more. */
+static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    if (job->holding_count == 0 && shape->is_rigid && sched->policy.gang->is_all_or_nothing) {
+        *ask = job->shape;
+        return true;
+    }
+    uint32_t chunk[JOB_GROUPS_MAX];
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    if (!sched->policy.gang->next(&view, chunk))
+        return false;
+    *ask = shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
+    return true;
+}
+
+static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id line = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
+    job->ask = ask;
+    job->lane = pending_lane(&sched->pending, line, ask);
+    pending_add(&sched->pending, job->lane, slot);
+    contest_waiting(&sched->tree, line, 1);
+}
+
+void sched_wait(struct sched *sched, uint32_t slot)
+{
+    uint32_t ask;
+    if (!sched->ranks_fixed)
+        sched_rank(sched, slot);
+    if (next_ask(sched, slot, &ask))
+        enter_lane(sched, slot, ask);
+}
+
+void sched_unwait(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id line = sched->pending.lanes[job->lane].line;
+    if (pending_head(&sched->pending, job->lane) == slot)
+        pending_remove_head(&sched->pending, job->lane);
+    else
+        pending_remove(&sched->pending, job->lane, slot);
+    contest_waiting(&sched->tree, line, -1);
+    job->lane = LANE_NONE;
+}
+
+static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->is_listed == is_listed)
+        return;
+    job->is_listed = is_listed;
+    if (is_listed)
+        slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
+    else
+        slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
+}
+
+static void list_below(struct sched *sched, uint32_t slot, bool is_below)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->is_below == is_below)
+        return;
+    job->is_below = is_below;
+    if (is_below) {
+        sched->jobs.facts[slot].below_since = sched->now;
+        MEM_GROW(sched->below, sched->below_capacity, (size_t)sched->below_count + 1);
+        sched->below[sched->below_count++] = slot;
+        return;
+    }
+    for (uint32_t i = 0; i < sched->below_count; i++)
+        if (sched->below[i] == slot) {
+            sched->below[i] = sched->below[--sched->below_count];
+            return;
+        }
+}
+
+/* Run time and GPU time up to now, at the rate of before; then at this one. */
+static void note_service(struct sched *sched, uint32_t slot, int64_t rate_milli)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    time_ns span = sched->now - facts->attained_at;
+    if (facts->rate_milli > 0) {
+        facts->ran += span;
+        facts->attained_gpu_ns += (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+    }
+    facts->attained_at = sched->now;
+    facts->rate_milli = rate_milli;
+}
+
+struct phase_sum {
+    uint32_t count[4];
+    int64_t running_milli;
+};
+
+static struct phase_sum sum_phases(const struct sched_job *job)
+{
+    struct phase_sum sum = {{0}, 0};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        sum.count[holding->phase]++;
+        if (holding->phase == HOLDING_RUNNING)
+            sum.running_milli += piece_milli(&holding->piece);
+    }
+    return sum;
+}
+
+static enum sched_job_state state_of(const struct phase_sum *sum)
+{
+    return sum->count[HOLDING_RUNNING] > 0    ? SJOB_RUNNING
+           : sum->count[HOLDING_STARTING] > 0 ? SJOB_STARTING
+           : sum->count[HOLDING_CLAIMED] > 0  ? SJOB_CLAIMING
+           : sum->count[HOLDING_LEAVING] > 0  ? SJOB_EVICTING
+                                              : SJOB_PENDING;
+}
+
+static uint8_t fill_of(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    if (shape->group_count == 1 && shape->is_rigid)
+        return job->held_one < shape->member_count ? FILL_BELOW : FILL_MINIMUM;
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    return gang_fill(&view);
+}
+
+/* Does it wait for more, or again? */
+static bool may_wait(const struct sched_job *job, const struct phase_sum *sum)
+{
+    return sum->count[HOLDING_CLAIMED] == 0 && job->state != SJOB_EVICTING;
+}
+
+void sched_settle(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct phase_sum sum = sum_phases(job);
+    job->state = (uint8_t)state_of(&sum);
+    bool is_booked = sum.count[HOLDING_RUNNING] + sum.count[HOLDING_STARTING] > 0;
+    sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
+    job->is_booked = is_booked;
+    job->fill = fill_of(sched, slot);
+    list_victim(sched, slot, is_booked && is_evictable(sched, job));
+    list_below(sched, slot, is_booked && job->fill == FILL_BELOW);
+    if (job->lane != LANE_NONE)
+        sched_unwait(sched, slot);
+    if (!sched->ranks_fixed)
+        note_service(sched, slot, sum.running_milli);
+    if (may_wait(job, &sum))
+        sched_wait(sched, slot);
+    else if (!sched->ranks_fixed)
+        sched_rank(sched, slot);
+    queue_tree_touch(&sched->tree, job->queue);
+}
+
+static void fill_view(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    *view = (struct order_view){.now = sched->now,
+                                .submit = facts->submit,
+                                .priority = job->priority,
+                                .class = shape->class,
+                                .fill = job->fill,
+                                .is_running = job->is_booked,
+                                .user = facts->user,
+                                .queue = job->queue,
+                                .member_count = shape->member_count,
+                                .node_count = sched->cluster->node_count,
+                                .limit = facts->limit,
+                                .estimate = facts->estimate,
+                                .deadline = facts->deadline,
+                                .waiting_since = facts->waiting_since};
+    time_ns span = sched->now - facts->attained_at;
+    view->ran = facts->ran + (facts->rate_milli > 0 ? span : 0);
+    view->attained_gpu_ns =
+        facts->attained_gpu_ns + (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+    int64_t holds[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        view->asks[r] = shape->charge[r];
+        view->holds[r] = holds[r];
+        view->capacity[r] = sched->tree.capacity[r];
+    }
+    if (sched->needs_accounts)
+        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
+}
+
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
+                   uint64_t rank[ORDER_CHAIN_MAX])
+{
+    struct order_view view;
+    fill_view(sched, slot, &view);
+    view.fill = fill;
+    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+        rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
+}
+
+void sched_rank(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    sched_rank_as(sched, slot, job->fill, job->rank);
+}
+
+void sched_void_memos(struct sched *sched)
+{
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++)
+        for (int k = 0; k < PLAN_KINDS_MAX; k++) {
+            sched->pending.lanes[l].memos[k].failed = 0;
+            sched->pending.lanes[l].memos[k].retry_change = 0;
+        }
+}
+
+void sched_rank_all(struct sched *sched)
+{
+    sched->ranked_at = sched->now;
+    if (sched->needs_accounts)
+        accounts_refresh(&sched->accounts, sched->now);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            sched_rank(sched, slot);
+    pending_reorder(&sched->pending);
+    sched_void_memos(sched);
+    queue_tree_all_stale(&sched->tree);
+}
+
+bool sched_is_entitled(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const int64_t *ask = sched->shapes.shapes[job->ask].charge;
+    for (queue_id q = job->queue; q != QUEUE_ROOT; q = sched->tree.queues[q].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++) {
+            int64_t deserved = queue_tree_spec(&sched->tree, q)->deserved[r];
+            if (ask[r] > 0 && deserved != QUOTA_UNLIMITED &&
+                queue_tree_charged(&sched->tree, q, (enum resource)r) + ask[r] > deserved)
+                return false;
+        }
+    return true;
+}
+
+/* Since when its work is not safe. */
+static time_ns unsaved_since(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    time_ns started = sched->jobs.jobs[slot].decided;
+    if (facts->saved_at != TIME_NEVER && facts->saved_at > started)
+        return facts->saved_at;
+    if (facts->checkpoint.interval <= 0)
+        return started;
+    return started +
+           (sched->now - started) / facts->checkpoint.interval * facts->checkpoint.interval;
+}
+
+int64_t sched_loss(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
+    bool can_save = plan->interval > 0 || plan->duration > 0;
+    bool saves = can_save && !sched->policy.preemption->is_kill &&
+                 plan->duration <= sched->policy.preempt.grace;
+    time_ns lost =
+        plan->restart + (saves ? plan->duration : sched->now - unsaved_since(sched, slot));
+    int64_t milli = 0;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        milli += piece_milli(&sched_job_holding(job, i)->piece);
+    return (int64_t)((__int128)lost * milli / GPU_MILLI);
+}
+
+void sched_block_shape(struct sched *sched, uint32_t id, bool is_blocked)
+{
+    struct shape *shape = &sched->shapes.shapes[id];
+    if (shape->is_blocked == is_blocked)
+        return;
+    shape->is_blocked = is_blocked;
+    if (is_blocked)
+        sched->shapes.blocked_count++;
+    else
+        sched->shapes.blocked_count--;
+    for (uint32_t i = 0; i < shape->lane_count; i++)
+        if (sched->pending.lanes[shape->lanes[i]].count > 0)
+            queue_tree_touch(&sched->tree, sched->pending.lanes[shape->lanes[i]].line);
+}
+
+void sched_drop_claim(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t at = 0;
+    while (sched->claims[at] != slot)
+        at++;
+    for (sched->claim_count--; at < sched->claim_count; at++)
+        sched->claims[at] = sched->claims[at + 1];
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            sched_unhold(sched, slot, i);
+    MEM_GROW(sched->releases, sched->release_capacity, (size_t)sched->release_count + 1);
+    sched->releases[sched->release_count++] = job->id;
+    sched_settle(sched, slot);
+}
+
+void sched_reject(struct sched *sched, job_id job, enum reason reason)
+{
+    MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);
+    sched->rejects[sched->reject_count++] = (struct refusal_note){job, reason};
+}
+
+void sched_forget(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t array = sched->jobs.facts[slot].array;
+    queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
+    queue_tree_touch(&sched->tree, job->queue);
+    list_victim(sched, slot, false);
+    list_below(sched, slot, false);
+    job_table_drop(&sched->jobs, slot);
+    if (array != 0)
+        eligible_left(sched, array);
+}

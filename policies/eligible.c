@@ -1,0 +1,148 @@
+/* Which jobs may stand in line at all: dependencies between jobs, and arrays whose elements run a few at a time.
+ *
+ * A job with open dependencies is held.  It is refused when one of them ended otherwise than asked, since it could
+ * never start.  Of an array with a limit so many elements wait or run; the others are parked in the order of
+ * submission.  Cost: O(open dependencies) per job that ends while there are any. */
+#include <assert.h>
+
+#include "policies/sched_state.h"
+
+static bool is_met(enum after_kind kind, enum ended end)
+{
+    return kind == AFTER_ANY || (kind == AFTER_OK) == (end == ENDED_OK);
+}
+
+static enum ended end_of(const struct sched *sched, job_id job)
+{
+    return job < sched->jobs.id_count ? (enum ended)sched->jobs.ends[job] : ENDED_NOT;
+}
+
+static enum reason depend(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        enum ended end = end_of(sched, job->after[i].job);
+        if (end != ENDED_NOT && !is_met(job->after[i].kind, end))
+            return REASON_DEPENDENCY_NEVER;
+    }
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        if (end_of(sched, job->after[i].job) != ENDED_NOT)
+            continue;
+        MEM_GROW(sched->dependencies, sched->dependency_capacity,
+                 (size_t)sched->dependency_count + 1);
+        sched->dependencies[sched->dependency_count++] =
+            (struct dependency){job->id, job->after[i].job, job->after[i].kind};
+        facts->after_left++;
+    }
+    return facts->after_left > 0 ? REASON_DEPENDENCY : REASON_NONE;
+}
+
+/* Takes its place among the eligible elements, or parks it. */
+static enum reason join_array(struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    if (facts->array == 0)
+        return REASON_NONE;
+    MEM_GROW(sched->arrays, sched->array_capacity, (size_t)facts->array + 1);
+    struct job_array *array = &sched->arrays[facts->array];
+    array->limit = facts->array_max;
+    if (array->limit == 0 || array->eligible < array->limit) {
+        array->eligible++;
+        return REASON_NONE;
+    }
+    MEM_GROW(array->parked, array->capacity, (size_t)array->count + 1);
+    array->parked[array->count++] = slot;
+    return REASON_ARRAY_LIMIT;
+}
+
+enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    if (job->after_count > 0) {
+        enum reason reason = depend(sched, slot, job);
+        if (reason != REASON_NONE)
+            return reason;
+    }
+    return job->is_held ? REASON_HELD : join_array(sched, slot);
+}
+
+/* Nothing holds it any more but perhaps its submitter or its array. */
+static void let_go(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    enum reason reason = join_array(sched, slot);
+    job->reason = (uint8_t)reason;
+    if (reason != REASON_NONE)
+        return;
+    sched->held_count--;
+    job->state = SJOB_PENDING;
+    sched->jobs.facts[slot].waiting_since = sched->now;
+    sched_wait(sched, slot);
+}
+
+static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
+{
+    sched->held_count--;
+    sched_reject(sched, job, REASON_DEPENDENCY_NEVER);
+    sched->jobs.facts[slot].array = 0; /* it never joined */
+    sched_forget(sched, slot);
+}
+
+void eligible_released(struct sched *sched, uint32_t slot)
+{
+    let_go(sched, slot);
+}
+
+void eligible_ended(struct sched *sched, job_id job, enum ended end)
+{
+    job_table_know(&sched->jobs, job);
+    sched->jobs.ends[job] = (uint8_t)end;
+    for (uint32_t i = 0; i < sched->dependency_count;) {
+        struct dependency dependency = sched->dependencies[i];
+        uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
+        if (waiter != SLOT_NONE && dependency.on != job) {
+            i++;
+            continue;
+        }
+        sched->dependencies[i] = sched->dependencies[--sched->dependency_count];
+        if (waiter == SLOT_NONE)
+            continue; /* it was cancelled or refused */
+        struct job_facts *facts = &sched->jobs.facts[waiter];
+        if (!is_met(dependency.kind, end)) {
+            refuse_held(sched, waiter, dependency.waiter);
+            eligible_ended(sched, dependency.waiter,
+                           ENDED_OTHERWISE); /* and whoever waits for that */
+            i = 0;
+        } else if (--facts->after_left == 0) {
+            if (facts->is_held)
+                sched->jobs.jobs[waiter].reason = REASON_HELD;
+            else
+                let_go(sched, waiter);
+        }
+    }
+}
+
+void eligible_left(struct sched *sched, uint32_t id)
+{
+    struct job_array *array = &sched->arrays[id];
+    assert(array->eligible > 0);
+    array->eligible--;
+    while (array->first < array->count) {
+        uint32_t slot = array->parked[array->first++];
+        if (slot == SLOT_NONE)
+            continue; /* cancelled while it was parked */
+        let_go(sched, slot);
+        return;
+    }
+}
+
+void eligible_unpark(struct sched *sched, uint32_t slot)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    if (sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT) {
+        struct job_array *array = &sched->arrays[facts->array];
+        for (uint32_t i = array->first; i < array->count; i++)
+            if (array->parked[i] == slot)
+                array->parked[i] = SLOT_NONE;
+    }
+    facts->array = 0; /* it is not counted among the eligible */
+}

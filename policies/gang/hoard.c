@@ -1,0 +1,25 @@
+/* hoard.  Members start one by one, as they fit, and hold what they have until the rest comes.
+ * What a scheduler without gangs does to jobs that need all their members: two half-placed gangs wait for each other
+ * for ever, and GPUs held idle count as allocated.  Here to show that; works only if the cluster is nearly
+ * empty.  Source: the default Kubernetes scheduler, pod by pod.  Cost: O(groups). */
+#include <string.h>
+
+#include "policies/gang/gangs.h"
+
+static bool next(const struct gang_view *view, uint32_t chunk[])
+{
+    memset(chunk, 0, view->group_count * sizeof chunk[0]);
+    for (uint32_t g = 0; g < view->group_count; g++)
+        if (view->held[g] < view->groups[g].count) {
+            chunk[g] = 1;
+            return true;
+        }
+    return false;
+}
+
+const struct gang_policy gang_hoard = {
+    .name = "hoard",
+    .version = 1,
+    .summary = "member by member, holding what it has; gangs deadlock as soon as space is scarce",
+    .next = next,
+};

@@ -1,0 +1,286 @@
+/* Victims node by node: the node where one more member can be had by evicting the least GPU time asked is emptied of
+ * just the victims that takes, until all members fit.
+ *
+ * Works for chunks of one group of whole GPUs or shares.  What a core holds elsewhere counts as its price, so that a
+ * large gang is never taken for a slice while anything smaller suffices.
+ * Cost: O(units + nodes) for the first member, then O(nodes) each. */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/sched_state.h"
+
+#define COST_STALE INT64_C(-1)
+
+struct unit_link { /* a unit has a piece on a node */
+    uint32_t unit, holding;
+    uint32_t next; /* index + 1; 0: last */
+};
+
+static bool has_holding(const struct sched *sched, const struct unit *unit, uint32_t holding)
+{
+    return unit->holding == holding ||
+           (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
+}
+
+static void link_units(struct sched *sched)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
+        const struct unit *unit = &sched->plan.units[u];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        for (uint32_t h = 0; h < job->holding_count; h++) {
+            if (!has_holding(sched, unit, h))
+                continue;
+            node_id node = sched_job_holding(job, h)->piece.node;
+            MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
+            scratch->links[scratch->link_count] =
+                (struct unit_link){u, h, scratch->first_on_node[node]};
+            scratch->first_on_node[node] = ++scratch->link_count;
+            scratch->cost_on_node[node].milli = COST_STALE;
+        }
+    }
+}
+
+static void unlink_units(struct sched *sched)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    for (uint32_t l = 0; l < scratch->link_count; l++) {
+        const struct unit_link *link = &scratch->links[l];
+        const struct sched_job *job = &sched->jobs.jobs[sched->plan.units[link->unit].slot];
+        scratch->first_on_node[sched_job_holding(job, link->holding)->piece.node] = 0;
+    }
+    scratch->link_count = 0;
+}
+
+/* A node as it would be with some victims gone. */
+struct node_view {
+    uint32_t free[NODE_GPUS_MAX];
+    uint32_t gpu_count, share;
+    uint64_t cpu, memory;
+    const struct request *request;
+};
+
+static uint64_t view_members(const struct node_view *view)
+{
+    const struct request *request = view->request;
+    uint64_t members = UINT64_MAX;
+    if (request->gpus != 0 || view->share != 0)
+        members = 0;
+    for (uint32_t g = 0; g < view->gpu_count; g++)
+        members += request->gpus != 0 ? view->free[g] == GPU_MILLI
+                   : view->share != 0 ? view->free[g] / view->share
+                                      : 0;
+    if (request->gpus != 0)
+        members /= request->gpus;
+    if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
+        members = view->cpu / request->cpu_milli;
+    if (request->memory_mib != 0 && view->memory / request->memory_mib < members)
+        members = view->memory / request->memory_mib;
+    return members;
+}
+
+static void view_change(struct node_view *view, const struct space *space, int sign)
+{
+    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1)
+        view->free[__builtin_ctz(mask)] += (uint32_t)(sign * space->gpu_milli);
+    view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
+    view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
+}
+
+static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node,
+                      const struct request *request)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const struct node_cell *cell = &ledger->nodes[node];
+    *view = (struct node_view){
+        .gpu_count = type->gpu_count,
+        .cpu = cell->cpu_free,
+        .memory = cell->memory_free,
+        .request = request,
+        .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
+    if (ledger->node_state[node] != NODE_UP || view->share > GPU_MILLI)
+        return false;
+    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+        return false;
+    for (uint32_t g = 0; g < type->gpu_count; g++)
+        view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+    return true;
+}
+
+enum { OFFER_UNITS_MAX = 256 };
+
+struct node_offer { /* who must leave a node so that it holds one more member */
+    struct offer_cost cost;
+    uint32_t count;
+    uint32_t units[OFFER_UNITS_MAX];
+};
+
+static struct space link_space(struct sched *sched, const struct unit_link *link)
+{
+    const struct unit *unit = &sched->plan.units[link->unit];
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    return placement_space(sched_shape(sched, job), &sched_job_holding(job, link->holding)->piece,
+                           unit->slot);
+}
+
+/* A unit with several pieces on the node is offered, and paid for, once. */
+static void offer_unit(const struct sched *sched, struct node_offer *offer, uint32_t unit)
+{
+    for (uint32_t i = 0; i < offer->count; i++)
+        if (offer->units[i] == unit)
+            return;
+    offer->units[offer->count++] = unit;
+    offer->cost.milli += sched->plan.units[unit].held_milli;
+    offer->cost.loss_gpu_ns += sched->plan.units[unit].loss_gpu_ns;
+}
+
+/* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
+static uint32_t gather_node(const struct sched *sched, node_id node,
+                            uint32_t links[OFFER_UNITS_MAX])
+{
+    const struct offer_scratch *scratch = &sched->offers;
+    uint32_t count = 0;
+    for (uint32_t l = scratch->first_on_node[node]; l != 0; l = scratch->links[l - 1].next) {
+        const struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
+        if (unit->is_taken || unit->is_refused)
+            continue;
+        uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
+        for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
+            if (victims_compare(&sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
+                break;
+            if (at < OFFER_UNITS_MAX)
+                links[at] = links[at - 1];
+        }
+        if (at < OFFER_UNITS_MAX)
+            links[at] = l - 1;
+    }
+    return count;
+}
+
+/* Take units of the node in order until one more member fits, then give back, last first, who was not
+ * needed.  False if it never fits. */
+static bool make_offer(struct sched *sched, node_id node, const struct request *request,
+                       struct node_offer *offer)
+{
+    struct node_view view;
+    const struct offer_scratch *scratch = &sched->offers;
+    uint32_t links[OFFER_UNITS_MAX], count = 0;
+    if (!view_open(&view, sched->ledger, node, request))
+        return false;
+    uint64_t wanted = view_members(&view) + 1;
+    uint32_t candidates = gather_node(sched, node, links);
+    while (count < candidates && view_members(&view) < wanted) {
+        struct space space = link_space(sched, &scratch->links[links[count++]]);
+        view_change(&view, &space, 1);
+    }
+    if (view_members(&view) < wanted)
+        return false;
+    offer->count = 0;
+    offer->cost = (struct offer_cost){0, 0};
+    for (uint32_t i = count; i-- > 0;) {
+        struct space space = link_space(sched, &scratch->links[links[i]]);
+        view_change(&view, &space, -1);
+        if (view_members(&view) >= wanted)
+            continue;
+        view_change(&view, &space, 1);
+        offer_unit(sched, offer, scratch->links[links[i]].unit);
+    }
+    return true;
+}
+
+static bool is_cheaper(struct offer_cost a, struct offer_cost b)
+{
+    return a.milli != b.milli ? a.milli < b.milli : a.loss_gpu_ns < b.loss_gpu_ns;
+}
+
+/* What the cheapest offer of a node costs; kept while nobody leaves the node. */
+static struct offer_cost offer_cost(struct sched *sched, node_id node,
+                                    const struct request *request)
+{
+    struct offer_cost *cost = &sched->offers.cost_on_node[node];
+    struct node_offer offer;
+    if (cost->milli == COST_STALE) {
+        *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
+        if (make_offer(sched, node, request, &offer))
+            *cost = offer.cost;
+    }
+    return *cost;
+}
+
+/* No offer of this node can take fewer. */
+static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
+{
+    int64_t lacking = request->gpus - sched->ledger->index->free_count[node];
+    return lacking > 0 ? lacking : 1; /* shares: any may be all that keeps a GPU from being whole */
+}
+
+static node_id cheapest_node(struct sched *sched, const struct request *request)
+{
+    node_id best = NODE_NONE;
+    struct offer_cost best_cost = {INT64_MAX, INT64_MAX};
+    for (node_id node = 0; node < sched->cluster->node_count; node++) {
+        if (sched->offers.first_on_node[node] == 0 ||
+            least_milli(sched, node, request) > best_cost.milli)
+            continue;
+        struct offer_cost cost = offer_cost(sched, node, request);
+        if (is_cheaper(cost, best_cost)) {
+            best = node;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+/* The unit's nodes look different now. */
+static void forget_costs(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    for (uint32_t h = 0; h < job->holding_count; h++)
+        sched->offers.cost_on_node[sched_job_holding(job, h)->piece.node].milli = COST_STALE;
+}
+
+bool offers_suit(const struct shape *ask)
+{
+    uint32_t groups = 0;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        groups += ask->groups[g].count > 0;
+    return groups == 1 && ask->groups[ask->order[0]].request.mig == 0 &&
+           ask->topology.required == 0 && ask->set_count == 0;
+}
+
+bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
+                 enum plan_kind kind)
+{
+    struct node_offer offer;
+    if (sched->offers.link_count == 0)
+        link_units(sched);
+    node_id node = cheapest_node(sched, request);
+    if (node == NODE_NONE || !make_offer(sched, node, request, &offer))
+        return false;
+    for (uint32_t i = 0; i < offer.count; i++) {
+        struct unit *unit = &sched->plan.units[offer.units[i]];
+        forget_costs(sched, unit);
+        if (!victims_may_take(sched, gainer, unit, kind))
+            return true; /* its queue has given enough: look again without it */
+        plan_take(sched, unit);
+    }
+    return true;
+}
+
+void offers_end(struct sched *sched)
+{
+    unlink_units(sched);
+}
+
+void offers_init(struct sched *sched)
+{
+    sched->offers.first_on_node = mem_zalloc(sched->cluster->node_count, sizeof(uint32_t));
+    sched->offers.cost_on_node = mem_zalloc(sched->cluster->node_count, sizeof(struct offer_cost));
+}
+
+void offers_release(struct sched *sched)
+{
+    mem_free(sched->offers.first_on_node);
+    mem_free(sched->offers.cost_on_node);
+    mem_free(sched->offers.links);
+}

@@ -1,0 +1,368 @@
+/* policies/placement/domains.c -- sets of members into domains, level by level, best fit. */
+#include "policies/placement/domains.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum amount { AMOUNT_GPU, AMOUNT_CPU, AMOUNT_MEMORY, AMOUNT_COUNT };
+
+struct domain {
+    uint32_t id;
+    bool holds;          /* members of the set */
+    bool has_all;        /* each group alone has room */
+    bool has_any;        /* some group has room for a member */
+    uint64_t need, free; /* of the amount of which the set takes the largest part */
+};
+
+/* Domains of a level inside a region, for the groups of a set. */
+struct weighing {
+    const struct cluster_level *level; /* NULL: every node is a domain */
+    const struct region *region;
+    uint64_t groups;                /* bit g */
+    uint32_t first, count;          /* domains first..first + count - 1 may lie in the region */
+    uint64_t (*free)[AMOUNT_COUNT]; /* by domain - first */
+    uint32_t *rooms;                /* by domain - first and group: members, at most those asked */
+    uint8_t *holds;                 /* by domain - first */
+    bool any_holds;
+};
+
+struct domain_list {
+    struct domain *domains;
+    uint32_t count;
+};
+
+bool domains_are_asked(const struct shape *shape)
+{
+    bool asks = shape->topology.required != 0 || shape->topology.preferred != 0;
+    for (uint32_t s = 0; s < shape->set_count; s++)
+        asks |= shape->sets[s].topology.required != 0 || shape->sets[s].topology.preferred != 0;
+    return asks;
+}
+
+/* ---- sets ---- */
+
+static uint16_t set_of(const struct shape *shape, uint32_t group)
+{
+    return shape->set_count == 0 ? SET_NONE : shape->groups[group].set;
+}
+
+/* The set itself, or the one just below `above` on the way to it; SET_NONE if it is not below it. */
+static uint16_t set_towards(const struct shape *shape, uint16_t set, uint16_t above)
+{
+    while (set != SET_NONE && set != above && shape->sets[set].parent != above)
+        set = shape->sets[set].parent;
+    return set;
+}
+
+/* The groups of a set and all below it, as bits. */
+static uint64_t groups_of(const struct shape *shape, uint16_t set)
+{
+    uint64_t groups = 0;
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (set == SET_NONE || set_towards(shape, set_of(shape, g), set) != SET_NONE)
+            groups |= UINT64_C(1) << g;
+    return groups;
+}
+
+/* ---- weighing ---- */
+
+static uint32_t domain_of(const struct weighing *weighing, node_id node)
+{
+    return weighing->level == NULL ? node : weighing->level->domain[node];
+}
+
+static void weigh_node(const struct placing *placing, struct weighing *weighing, node_id node)
+{
+    const struct ledger *ledger = placing->ledger;
+    const struct shape *shape = placing->shape;
+    uint32_t domain = domain_of(weighing, node);
+    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node])
+        return;
+    domain -= weighing->first;
+    const struct node *entry = &ledger->cluster->nodes[node];
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        weighing->free[domain][AMOUNT_GPU] += ledger->gpus[entry->first_gpu + i].free;
+    weighing->free[domain][AMOUNT_CPU] += ledger->nodes[node].cpu_free;
+    weighing->free[domain][AMOUNT_MEMORY] += ledger->nodes[node].memory_free;
+    uint32_t *rooms = &weighing->rooms[(size_t)domain * shape->group_count];
+    for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
+        uint32_t g = (uint32_t)__builtin_ctzll(left);
+        uint32_t room = shape_room(&shape->groups[g].request, ledger, node);
+        uint32_t lacking = shape->groups[g].count - rooms[g];
+        rooms[g] += room < lacking ? room : lacking;
+    }
+}
+
+/* Held members bind the set to the domains where they are. */
+static void weigh_held(const struct placing *placing, struct weighing *weighing)
+{
+    for (uint32_t i = 0; i < placing->held.count; i++) {
+        const struct piece *piece = &placing->held.pieces[i];
+        if (!(weighing->groups >> piece->group & 1))
+            continue;
+        uint32_t domain = domain_of(weighing, piece->node);
+        weighing->any_holds = true;
+        if (domain >= weighing->first && domain - weighing->first < weighing->count)
+            weighing->holds[domain - weighing->first] = 1;
+    }
+}
+
+/* Domains are numbered in the order of their nodes, so that those of a region lie close together. */
+static void bound_domains(struct weighing *weighing)
+{
+    uint32_t last = 0;
+    weighing->first = DOMAIN_NONE;
+    for (node_id n = weighing->region->first; n <= weighing->region->last; n++) {
+        uint32_t domain = domain_of(weighing, n);
+        if (domain == DOMAIN_NONE || !region_contains(weighing->region, n))
+            continue;
+        weighing->first = domain < weighing->first ? domain : weighing->first;
+        last = domain > last ? domain : last;
+    }
+    weighing->count = weighing->first == DOMAIN_NONE ? 0 : last - weighing->first + 1;
+}
+
+static void weigh(const struct placing *placing, struct weighing *weighing)
+{
+    struct arena *scratch = &placing->out->scratch;
+    bound_domains(weighing);
+    size_t count = weighing->count;
+    weighing->free = arena_alloc_many(scratch, count, sizeof *weighing->free);
+    weighing->rooms = arena_alloc_array(scratch, count * placing->shape->group_count, uint32_t);
+    weighing->holds = arena_alloc_array(scratch, count, uint8_t);
+    for (node_id n = weighing->region->first; count > 0 && n <= weighing->region->last; n++)
+        if (region_contains(weighing->region, n))
+            weigh_node(placing, weighing, n);
+    weigh_held(placing, weighing);
+}
+
+static void add_need(const struct placing *placing, uint64_t groups, uint64_t need[AMOUNT_COUNT])
+{
+    const struct cluster *cluster = placing->ledger->cluster;
+    for (; groups != 0; groups &= groups - 1) {
+        const struct job_group *group = &placing->shape->groups[__builtin_ctzll(groups)];
+        const struct request *request = &group->request;
+        uint64_t milli = request->mig != 0
+                             ? mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI
+                             : (uint64_t)request_gpu_milli(request, &cluster->models[0]);
+        need[AMOUNT_GPU] += milli * group->count;
+        need[AMOUNT_CPU] += (uint64_t)request->cpu_milli * group->count;
+        need[AMOUNT_MEMORY] += (uint64_t)request->memory_mib * group->count;
+    }
+}
+
+/* need a / free a against need b / free b, by cross multiplication; what is needed where nothing is free is more
+ * than all. */
+static int compare_parts(uint64_t need_a, uint64_t free_a, uint64_t need_b, uint64_t free_b)
+{
+    unsigned __int128 a = (unsigned __int128)need_a * free_b;
+    unsigned __int128 b = (unsigned __int128)need_b * free_a;
+    return a < b ? -1 : a > b;
+}
+
+static struct domain weigh_domain(const struct placing *placing, const struct weighing *weighing,
+                                  uint32_t index, const uint64_t need[AMOUNT_COUNT])
+{
+    const struct shape *shape = placing->shape;
+    const uint64_t *free = weighing->free[index];
+    struct domain domain = {.id = weighing->first + index,
+                            .holds = weighing->holds[index] != 0,
+                            .has_all = true,
+                            .free = 1};
+    for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
+        uint32_t g = (uint32_t)__builtin_ctzll(left);
+        uint32_t room = weighing->rooms[(size_t)index * shape->group_count + g];
+        domain.has_all &= room == shape->groups[g].count;
+        domain.has_any |= room > 0;
+    }
+    for (uint32_t a = 0; a < AMOUNT_COUNT; a++)
+        if (compare_parts(need[a], free[a], domain.need, domain.free) > 0) {
+            domain.need = need[a];
+            domain.free = free[a];
+        }
+    return domain;
+}
+
+/* The largest part first. */
+static int compare_fullest(const void *a, const void *b)
+{
+    const struct domain *x = a, *y = b;
+    int parts = compare_parts(y->need, y->free, x->need, x->free);
+    return parts != 0 ? parts : x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_emptiest(const void *a, const void *b)
+{
+    const struct domain *x = a, *y = b;
+    int parts = compare_parts(x->need, x->free, y->need, y->free);
+    return parts != 0 ? parts : x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Domains that may hold all of the set, the fullest first; or, to fill one after another, those that may hold any of
+ * it, the emptiest first. */
+static struct domain_list list_domains(const struct placing *placing, uint16_t set,
+                                       const struct cluster_level *level,
+                                       const struct region *region, bool is_filling)
+{
+    struct weighing weighing = {
+        .level = level, .region = region, .groups = groups_of(placing->shape, set)};
+    uint64_t need[AMOUNT_COUNT] = {0};
+    weigh(placing, &weighing);
+    add_need(placing, weighing.groups, need);
+    struct domain_list list = {
+        .domains = arena_alloc_array(&placing->out->scratch, weighing.count, struct domain)};
+    for (uint32_t i = 0; i < weighing.count; i++) {
+        struct domain domain = weigh_domain(placing, &weighing, i, need);
+        if (is_filling ? domain.has_any : domain.has_all && (domain.holds || !weighing.any_holds))
+            list.domains[list.count++] = domain;
+    }
+    if (list.count > 1)
+        qsort(list.domains, list.count, sizeof *list.domains,
+              is_filling ? compare_emptiest : compare_fullest);
+    return list;
+}
+
+/* The part of a region that is in a domain of a level (NULL: a node). */
+static struct region confine(const struct region *region, const struct cluster_level *level,
+                             uint32_t id)
+{
+    struct region out = *region;
+    node_id first = level == NULL ? id : level->first[id];
+    node_id last = level == NULL ? id : level->last[id];
+    out.first = first > out.first ? first : out.first;
+    out.last = last < out.last ? last : out.last;
+    if (level != NULL && (out.level == NULL || level > out.level)) {
+        out.level = level; /* narrower: all of it is in the domain that the region is in */
+        out.id = id;
+    }
+    return out;
+}
+
+/* ---- placing ---- */
+
+/* Where members go that could not have one domain of `level` for all: into its domains one after another, then
+ * anywhere in the region. */
+struct filling {
+    const struct region *region;
+    const struct cluster_level *level; /* NULL: the region as it is */
+    struct domain_list list;
+};
+
+static bool place_set(struct placing *placing, uint16_t set, const struct region *region);
+
+static bool place_group(struct placing *placing, uint16_t group, const struct filling *filling)
+{
+    uint32_t next = 0;
+    for (uint32_t left = placing->shape->groups[group].count; left > 0; left--) {
+        bool is_placed = false;
+        for (; !is_placed && next < filling->list.count; next += !is_placed) {
+            struct region part =
+                confine(filling->region, filling->level, filling->list.domains[next].id);
+            is_placed = placing_member(placing, group, left, &part);
+        }
+        if (!is_placed && !placing_member(placing, group, left, filling->region))
+            return false;
+    }
+    return true;
+}
+
+static bool try_set(struct placing *placing, uint16_t set, const struct region *region)
+{
+    struct placing_mark mark = placing_mark(placing);
+    bool is_placed = place_set(placing, set, region);
+    if (is_placed)
+        placing_commit(placing, &mark);
+    else
+        placing_rollback(placing, &mark);
+    return is_placed;
+}
+
+static bool place_child(struct placing *placing, uint16_t set, const struct filling *filling)
+{
+    for (uint32_t i = 0; i < filling->list.count; i++) {
+        struct region part = confine(filling->region, filling->level, filling->list.domains[i].id);
+        if (try_set(placing, set, &part))
+            return true;
+    }
+    return place_set(placing, set, filling->region);
+}
+
+/* The own groups of a set and the sets just below it, the scarcest group first. */
+static bool place_inside(struct placing *placing, uint16_t set, const struct region *region,
+                         const struct cluster_level *missed)
+{
+    const struct shape *shape = placing->shape;
+    struct filling filling = {.region = region, .level = missed};
+    uint64_t groups = groups_of(shape, set), sets_done = 0;
+    if (missed != NULL)
+        filling.list = list_domains(placing, set, missed, region, true);
+    for (uint32_t i = 0; i < shape->group_count; i++) {
+        uint16_t g = shape->order[i];
+        if (!(groups >> g & 1) || shape->groups[g].count == 0)
+            continue;
+        uint16_t below = set_towards(shape, set_of(shape, g), set);
+        bool is_own = below == set;
+        if (!is_own && (sets_done >> below & 1))
+            continue;
+        if (!is_own)
+            sets_done |= UINT64_C(1) << below;
+        if (is_own ? !place_group(placing, g, &filling) : !place_child(placing, below, &filling))
+            return false;
+    }
+    return true;
+}
+
+/* In one domain of the level; `missed`: a narrower one that is preferred. */
+static bool place_at_level(struct placing *placing, uint16_t set, const struct region *region,
+                           const struct cluster_level *level, const struct cluster_level *missed)
+{
+    struct domain_list list = list_domains(placing, set, level, region, false);
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct region part = confine(region, level, list.domains[i].id);
+        struct placing_mark mark = placing_mark(placing);
+        if (place_inside(placing, set, &part, missed)) {
+            placing_commit(placing, &mark);
+            return true;
+        }
+        placing_rollback(placing, &mark);
+    }
+    return false;
+}
+
+static bool place_set(struct placing *placing, uint16_t set, const struct region *region)
+{
+    const struct cluster *cluster = placing->ledger->cluster;
+    struct topology_ask ask =
+        set == SET_NONE ? placing->shape->topology : placing->shape->sets[set].topology;
+    if (ask.required > cluster->level_count)
+        return false;
+    uint32_t widest = ask.required != 0 ? ask.required : 1;
+    uint32_t narrowest = ask.preferred > ask.required ? ask.preferred : ask.required;
+    if (narrowest > cluster->level_count)
+        narrowest = cluster->level_count;
+    const struct cluster_level *missed = NULL;
+    for (uint32_t number = narrowest; number >= widest; number--) {
+        const struct cluster_level *level = &cluster->levels[number - 1];
+        if (place_at_level(placing, set, region, level, missed))
+            return true;
+        missed = missed != NULL ? missed : level;
+    }
+    return ask.required == 0 && place_inside(placing, set, region, missed);
+}
+
+bool domains_place(struct placing *placing, const struct region *region)
+{
+    return place_set(placing, SET_NONE, region);
+}
+
+bool domains_place_on_one_node(struct placing *placing)
+{
+    struct region everywhere = region_everywhere(placing->ledger);
+    struct domain_list list = list_domains(placing, SET_NONE, NULL, &everywhere, false);
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct region node = confine(&everywhere, NULL, list.domains[i].id);
+        if (try_set(placing, SET_NONE, &node))
+            return true;
+    }
+    return false;
+}

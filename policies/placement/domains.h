@@ -1,0 +1,60 @@
+/* policies/placement/domains.h -- members confined to domains: racks, units, nodes.
+ *
+ * Words.  A set is the job itself (SET_NONE) or one of its sets (struct job_set), with all sets below it.  A level
+ * of the cluster (struct cluster_level) parts the nodes into domains.
+ *
+ * Laws
+ *  - A set that requires a level has all its members in one domain of that level, inside the domains of the sets
+ *    around it.  One that prefers a level has them in one domain of it if that can be, else of the next wider
+ *    level, up to the required one or to none.
+ *  - Of domains with room the one where the set takes the largest part of what is free goes first (best fit), among
+ *    equals the lowest number.
+ *  - Where a preferred domain could not be had, members fill its like one after another, the emptiest first.
+ *  - A set of one group is placed if any placement of it exists.  Several groups, or several sets, are placed
+ *    greedily inside a domain (the scarcest group first), domain after domain; sets side by side do not give way.
+ *
+ * Source: KAI-Scheduler, plugins/topology (best fit of siblings, deepest level first, held members bind); Kueue,
+ * topology-aware scheduling (labels by level).  Departure from KAI: inside a domain the policy's own score decides, not
+ * the room of preferred sub-domains.
+ *
+ * Cost: O(nodes * groups) to weigh the domains of a level, and O(domains * log) to order them, per set.
+ */
+#ifndef POLICIES_PLACEMENT_DOMAINS_H
+#define POLICIES_PLACEMENT_DOMAINS_H
+
+#include "policies/placement/search.h"
+
+/* One call of placement_place. */
+struct placing {
+    const struct placement_policy *policy;
+    struct ledger *ledger;
+    const struct shape *shape;
+    struct held_pieces held;
+    uint32_t owner;
+    struct piece_list *out;
+    uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
+};
+
+/* Place one member of the group in the region; members_left counts it.  (policies/placement/placement.c) */
+bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
+                    const struct region *region);
+
+/* A group is placed between two marks or not at all: its pieces do not grow across one. */
+struct placing_mark {
+    size_t ledger;
+    uint32_t piece_count;
+};
+struct placing_mark placing_mark(struct placing *placing);
+void placing_rollback(struct placing *placing, const struct placing_mark *mark);
+void placing_commit(struct placing *placing, const struct placing_mark *mark);
+
+/* Is any level asked for? */
+bool domains_are_asked(const struct shape *shape);
+
+/* Place all members in the region, as the job and its sets ask.  False: a part may be left to roll back. */
+bool domains_place(struct placing *placing, const struct region *region);
+
+/* The same on a single node, whichever is found first in the order of the laws. */
+bool domains_place_on_one_node(struct placing *placing);
+
+#endif

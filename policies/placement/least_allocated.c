@@ -1,0 +1,84 @@
+/* least-allocated.  As kube-scheduler spreads by default: the node with the largest free part of CPU and memory after
+ * the member is there; least_allocated_gpus counts GPUs as a third resource.
+ * Works for services that share nodes; breaks up whole nodes, so that gangs starve, and where a cluster file names no
+ * CPUs and memory all nodes look alike and the first with room is taken.
+ * Source: Kubernetes, NodeResourcesFit with LeastAllocated (pkg/scheduler/framework/plugins/noderesources/
+ * least_allocated.go): mean over resources of (capacity - requested) * 100 / capacity, each cut to an integer, weights
+ * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties to the lowest node, there
+ * by chance; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
+ * Cost: O(nodes with room that are not of the highest score) a member. */
+#include "policies/placement/placements.h"
+
+enum { SCORE_MAX = 100 };
+
+static int64_t free_part(int64_t free, int64_t asked, int64_t capacity)
+{
+    return capacity == 0 ? 0 : (free - asked) * SCORE_MAX / capacity;
+}
+
+/* Of a node that has so much free: CPU and memory. */
+static int64_t host_sum(const struct spot *spot, int64_t cpu_free, int64_t memory_free)
+{
+    const struct node_type *type = &spot->ledger->cluster->types[spot->type];
+    return free_part(cpu_free, spot->request->cpu_milli, type->cpu_milli) +
+           free_part(memory_free, spot->request->memory_mib, type->memory_mib);
+}
+
+static int64_t gpu_part(const struct spot *spot, int64_t gpu_free)
+{
+    const struct node_type *type = &spot->ledger->cluster->types[spot->type];
+    int64_t asked = spot->gpus != 0 ? (int64_t)spot->gpus * GPU_MILLI : spot->milli;
+    return free_part(gpu_free, asked, (int64_t)type->gpu_count * GPU_MILLI);
+}
+
+static int64_t score(const struct spot *spot)
+{
+    const struct node_cell *cell = &spot->ledger->nodes[spot->node];
+    return host_sum(spot, cell->cpu_free, cell->memory_free) / 2;
+}
+
+static int64_t bound(const struct spot *spot)
+{
+    const struct node_type *type = &spot->ledger->cluster->types[spot->type];
+    return host_sum(spot, type->cpu_milli, type->memory_mib) / 2;
+}
+
+static int64_t score_with_gpus(const struct spot *spot)
+{
+    const struct ledger *ledger = spot->ledger;
+    const struct node_cell *cell = &ledger->nodes[spot->node];
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[spot->node].first_gpu];
+    int64_t gpu_free = 0;
+    for (uint32_t i = 0; i < ledger->cluster->types[spot->type].gpu_count; i++)
+        gpu_free += gpus[i].free;
+    return (host_sum(spot, cell->cpu_free, cell->memory_free) + gpu_part(spot, gpu_free)) / 3;
+}
+
+static int64_t bound_with_gpus(const struct spot *spot)
+{
+    const struct node_type *type = &spot->ledger->cluster->types[spot->type];
+    return (host_sum(spot, type->cpu_milli, type->memory_mib) +
+            gpu_part(spot, (int64_t)type->gpu_count * GPU_MILLI)) /
+           3;
+}
+
+const struct placement_policy placement_least_allocated = {
+    .name = "least_allocated",
+    .version = 1,
+    .summary = "the node with the most CPU and memory free (kube-scheduler); services share nodes "
+               "evenly, but gangs starve as whole nodes vanish",
+    .score = score,
+    .looks_at_nodes = true,
+    .bound = bound,
+};
+
+const struct placement_policy placement_least_allocated_gpus = {
+    .name = "least_allocated_gpus",
+    .version = 1,
+    .summary =
+        "least_allocated that counts GPUs beside CPU and memory; spreads GPU jobs, so that gangs "
+        "starve",
+    .score = score_with_gpus,
+    .looks_at_nodes = true,
+    .bound = bound_with_gpus,
+};

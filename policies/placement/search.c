@@ -1,0 +1,187 @@
+/* policies/placement/search.c -- the best spot for one member, over the buckets of the node index. */
+#include "policies/placement/search.h"
+
+#include <assert.h>
+
+/* The scans are compiled twice: plain, everywhere and by spots alone, and with all that may narrow them. */
+#define SCAN static inline __attribute__((always_inline)) void
+
+static bool has_host_room(const struct search *search, node_id node)
+{
+    const struct node_cell *cell = &search->ledger->nodes[node];
+    return cell->cpu_free >= search->request->cpu_milli &&
+           cell->memory_free >= search->request->memory_mib && cell->tasks_free != 0;
+}
+
+/* Among equal scores the lowest node wins, then the lowest GPU. */
+static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index,
+                  uint32_t milli)
+{
+    struct candidate *best = &search->best;
+    if (best->node != NODE_NONE &&
+        (score < best->score ||
+         (score == best->score &&
+          (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
+        return;
+    *best = (struct candidate){score, node, gpu_index, milli};
+}
+
+/* A spot cannot win any more: its score is lower, or equal and its first node is behind. */
+static bool cannot_win(const struct search *search, int64_t score, node_id first)
+{
+    const struct candidate *best = &search->best;
+    return best->node != NODE_NONE &&
+           (score < best->score || (score == best->score && first > best->node));
+}
+
+/* No node of the spot scores higher. */
+static int64_t most_of(struct search *search)
+{
+    const struct placement_policy *policy = search->policy;
+    search->spot.node = NODE_NONE;
+    search->spot.members_here = 0;
+    if (!policy->looks_at_nodes)
+        return policy->score(&search->spot);
+    return policy->bound != NULL ? policy->bound(&search->spot) : INT64_MAX;
+}
+
+static int64_t score_node(struct search *search, node_id node)
+{
+    search->spot.node = node;
+    search->spot.members_here = search->here[node];
+    return search->policy->score(&search->spot);
+}
+
+/* Nodes with so many GPUs free, of which the member needs at least `least`. */
+SCAN scan_nodes(struct search *search, const struct type_index *index, uint32_t free,
+                uint32_t least, uint32_t share, bool is_plain)
+{
+    const struct bits *nodes = &index->whole[free];
+    if (nodes->member_count == 0)
+        return;
+    node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
+    search->spot.node_free = (int32_t)free;
+    search->spot.gpu_left = GPU_MILLI;
+    int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
+    for (; node != BITS_NONE && !cannot_win(search, most, node);
+         node = bits_next(nodes, node + 1)) {
+        if (!is_plain && node > search->region.last)
+            return;
+        if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
+            continue;
+        uint16_t usable = ledger_usable(search->ledger, node);
+        if (!is_plain && (uint32_t)__builtin_popcount(usable) < least)
+            continue;
+        int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
+        int64_t score =
+            is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
+        if (!is_plain && score == SPOT_NEVER)
+            continue;
+        offer(search, score, node, gpu, share);
+        if (score == most)
+            return; /* those behind it score no higher */
+    }
+}
+
+/* May what is placed use the GPU, free or shared? */
+static bool is_in_confines(const struct search *search, node_id node, gpu_id gpu)
+{
+    const struct ledger *ledger = search->ledger;
+    return ledger->confine == NULL ||
+           (ledger->confine[node] >> (gpu - ledger->cluster->nodes[node].first_gpu) & 1);
+}
+
+/* GPUs of which `milli` is taken; `left` is free of each. */
+SCAN scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli,
+               bool is_plain)
+{
+    const struct cluster *cluster = search->ledger->cluster;
+    gpu_id gpu = bits_next(gpus, is_plain ? 0 : cluster->nodes[search->region.first].first_gpu);
+    if (gpu == BITS_NONE)
+        return;
+    search->spot.node_free = -1;
+    search->spot.gpu_left = (int32_t)left;
+    int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
+    for (; gpu != BITS_NONE; gpu = bits_next(gpus, gpu + 1)) {
+        node_id node = search->ledger->index->gpu_node[gpu];
+        if (cannot_win(search, most, node) || (!is_plain && node > search->region.last))
+            return;
+        if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
+            continue;
+        if (!is_plain && !is_in_confines(search, node, gpu))
+            continue;
+        int64_t score =
+            is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
+        if (!is_plain && score == SPOT_NEVER)
+            continue;
+        offer(search, score, node, (int32_t)(gpu - cluster->nodes[node].first_gpu), milli);
+        if (score == most)
+            return;
+    }
+}
+
+SCAN scan_instances(struct search *search, const struct mig_index *mig, bool is_plain)
+{
+    enum mig_profile_id profile = (enum mig_profile_id)(search->request->mig - 1);
+    uint32_t slices = mig_slices(profile);
+    search->spot.milli = (int32_t)(slices * MIG_SLICE_MILLI);
+    for (uint32_t eighths = slices; mig != NULL && eighths <= MIG_SLICES; eighths++)
+        scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI,
+                  slices * MIG_SLICE_MILLI, is_plain);
+}
+
+SCAN scan_type(struct search *search, uint32_t type_id, bool is_plain)
+{
+    const struct cluster *cluster = search->ledger->cluster;
+    const struct node_type *type = &cluster->types[type_id];
+    const struct type_index *index = &search->ledger->index->types[type_id];
+    const struct request *request = search->request;
+    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
+    bool needs_gpu = request->gpus != 0 || share != 0 || request->mig != 0;
+    if (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+        return;
+    if (share > GPU_MILLI)
+        return;
+    search->spot.type = type_id;
+    search->spot.milli = (int32_t)share;
+    if (request->mig != 0) {
+        scan_instances(search, index->mig, is_plain);
+        return;
+    }
+    if (share != 0 && share < GPU_MILLI)
+        for (uint32_t left = node_index_share(index, share); left < GPU_MILLI;
+             left = node_index_share(index, left + 1))
+            scan_gpus(search, index->shared[left], left, share, is_plain);
+    uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
+    for (uint32_t free = least; free <= type->gpu_count; free++)
+        scan_nodes(search, index, free, least, share, is_plain);
+}
+
+struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
+                        const struct request *request, const struct region *region,
+                        const uint32_t *here)
+{
+    return (struct search){
+        .policy = policy,
+        .ledger = ledger,
+        .request = request,
+        .region = *region,
+        .here = here,
+        .is_plain = !policy->looks_at_nodes && ledger->confine == NULL && region->level == NULL &&
+                    region->first == 0 && region->last == ledger->cluster->node_count - 1,
+        .spot = {.gpus = request->gpus, .node = NODE_NONE, .ledger = ledger, .request = request}};
+}
+
+bool search_best(struct search *search, uint32_t members_left)
+{
+    const struct cluster *cluster = search->ledger->cluster;
+    search->best.node = NODE_NONE;
+    search->spot.members_left = members_left;
+    if (search->is_plain)
+        for (uint32_t t = 0; t < cluster->type_count; t++)
+            scan_type(search, t, true);
+    else
+        for (uint32_t t = 0; t < cluster->type_count; t++)
+            scan_type(search, t, false);
+    return search->best.node != NODE_NONE;
+}

@@ -1,0 +1,56 @@
+/* policies/placement/search.h -- the best spot for one member, in a part of the cluster.
+ *
+ * Law: the choice is that of looking at every node and GPU of the region in order and taking the first of the
+ * highest score; the node index only spares the looking.
+ */
+#ifndef POLICIES_PLACEMENT_SEARCH_H
+#define POLICIES_PLACEMENT_SEARCH_H
+
+#include "policies/placement/placement.h"
+
+/* Nodes first..last that are in the domain. */
+struct region {
+    node_id first, last;
+    const struct cluster_level *level; /* NULL: all of them are */
+    uint32_t id;                       /* domain of that level */
+};
+
+struct candidate {
+    int64_t score;
+    node_id node; /* NODE_NONE: none yet */
+    int32_t
+        gpu_index;  /* of the GPU a share or an instance is taken from; -1: whole GPUs, or none */
+    uint32_t milli; /* of that GPU; 0: whole GPUs, or none */
+};
+
+struct search {
+    const struct placement_policy *policy;
+    const struct ledger *ledger;
+    const struct request *request;
+    struct region region;
+    const uint32_t *here; /* members of the job by node; NULL unless the policy looks at nodes */
+    bool is_plain;        /* everywhere, and by spots alone */
+    struct spot spot;     /* the one being scored */
+    struct candidate best;
+};
+
+static inline bool region_contains(const struct region *region, node_id node)
+{
+    return node >= region->first && node <= region->last &&
+           (region->level == NULL || region->level->domain[node] == region->id);
+}
+
+static inline struct region region_everywhere(const struct ledger *ledger)
+{
+    return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
+}
+
+/* For members of that request; borrowed for the life of the search. */
+struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
+                        const struct request *request, const struct region *region,
+                        const uint32_t *here);
+
+/* Find search->best; false if no spot has room.  members_left: see struct spot. */
+bool search_best(struct search *search, uint32_t members_left);
+
+#endif

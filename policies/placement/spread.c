@@ -1,0 +1,43 @@
+/* spread.  Put a job's members on as many different nodes as possible; strict_spread: each on a node of its own, or
+ * nowhere.  Members of the job are counted, not those of others: among nodes that hold equally many of them the
+ * fullest with room is taken, so that whole nodes stay free for gangs.
+ * Works for replicas that must not fail together; slow for jobs that talk, and strict_spread waits for ever for more
+ * nodes than there are.
+ * Source: Ray, placement groups SPREAD and STRICT_SPREAD (docs.ray.io, "Placement groups").
+ * Cost: O(nodes that hold members of the job) a member. */
+#include "policies/placement/placements.h"
+
+enum { FIT_BITS = 16 };
+
+/* Members of the job on the node count more than all that best_fit can say. */
+static int64_t score(const struct spot *spot)
+{
+    return placement_fit_score(spot) - ((int64_t)spot->members_here << FIT_BITS);
+}
+
+static int64_t score_strictly(const struct spot *spot)
+{
+    return spot->members_here > 0 ? SPOT_NEVER : placement_fit_score(spot);
+}
+
+const struct placement_policy placement_spread = {
+    .name = "spread",
+    .version = 1,
+    .summary =
+        "a job's members on as many nodes as can be; for replicas that must not fail together, "
+        "slow for jobs that talk",
+    .score = score,
+    .looks_at_nodes = true,
+    .bound = placement_fit_score,
+};
+
+const struct placement_policy placement_strict_spread = {
+    .name = "strict_spread",
+    .version = 1,
+    .summary =
+        "each member of a job on a node of its own, or none; a job of more members than nodes "
+        "waits for ever",
+    .score = score_strictly,
+    .looks_at_nodes = true,
+    .bound = placement_fit_score,
+};

@@ -1,0 +1,231 @@
+/* Where the cells of the virtual clusters are: the proof, kept explicit, that all of them fit beside each other.
+ *
+ * A cell with a guaranteed job in it stays; the others are given places anew by buddy allocation, the largest first: in the
+ * smallest unbroken cell that has room, where the fewest GPUs are busy with jobs that would have to go.  GPUs of nodes that
+ * take no work are no place; a cell without a place is `loose` until a node comes back.
+ * Cost: O(GPUs), and O(nodes) for every cell that is smaller than a node. */
+#include "policies/quota/cells.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* ---- cutting quotas ---- */
+
+/* Take up to `count` cells of the level out of those free; the smallest larger one is split when none is left. */
+static uint32_t take_cells(uint32_t free[CELL_LEVELS], uint32_t level, uint32_t count)
+{
+    uint32_t taken = 0;
+    while (taken < count) {
+        uint32_t l = level;
+        while (l < CELL_LEVELS && free[l] == 0)
+            l++;
+        if (l == CELL_LEVELS)
+            break;
+        for (free[l]--; l > level; l--)
+            free[l - 1]++; /* the buddy of what is split on */
+        taken++;
+    }
+    return taken;
+}
+
+/* Largest cells first: whole nodes, then buddies.  On equal nodes of 2^k GPUs this never fails while the quotas do not
+ * exceed the cluster: splitting leaves at most one free cell of each level below the node. */
+static void cut_quota(struct cells_state *state, uint32_t free[CELL_LEVELS], int64_t gpus)
+{
+    memset(state->owned, 0, sizeof state->owned);
+    for (uint32_t l = CELL_LEVELS; l-- > 0;) {
+        int64_t wanted = gpus >> l;
+        state->owned[l] = take_cells(free, l, wanted > UINT32_MAX ? UINT32_MAX : (uint32_t)wanted);
+        gpus -= (int64_t)state->owned[l] << l;
+    }
+    state->is_cut_short = gpus > 0;
+}
+
+static uint64_t hash_quotas(const struct queue_tree *tree)
+{
+    uint64_t hash = tree->count;
+    for (queue_id q = 1; q < tree->count; q++)
+        hash = hash_mix(hash, (uint64_t)queue_tree_spec(tree, q)->deserved[RESOURCE_GPU]);
+    return hash;
+}
+
+void cells_cut(struct queue_tree *tree)
+{
+    uint64_t *cut = &cells_of(tree, QUEUE_ROOT)->cut, hash = hash_quotas(tree);
+    if (*cut == hash)
+        return;
+    *cut = hash;
+    const struct cluster *cluster = tree->ledger->cluster;
+    uint32_t free[CELL_LEVELS] = {0};
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const struct node_type *type = &cluster->types[t];
+        uint16_t all = (uint16_t)((1u << type->gpu_count) - 1) & (uint16_t)~type->layout_mask;
+        for (uint32_t l = 0; l < CELL_LEVELS && !type->is_tainted; l++)
+            free[l] += type->node_count * (uint32_t)__builtin_popcount(cells_maximal(all, l));
+    }
+    for (queue_id q = 0; q < tree->count; q++) {
+        int64_t deserved = queue_tree_spec(tree, q)->deserved[RESOURCE_GPU];
+        struct cells_state *state = cells_of(tree, q);
+        bool is_cluster = cells_is_cluster(tree, q);
+        cut_quota(state, free, is_cluster && deserved > 0 ? deserved / GPU_MILLI : 0);
+        state->is_cut_short |= is_cluster && deserved == QUOTA_UNLIMITED;
+    }
+}
+
+/* ---- places ---- */
+
+static struct gpu_keep *keeps_of(const struct queue_tree *tree, node_id node)
+{
+    return &tree->ledger->keeps[tree->ledger->cluster->nodes[node].first_gpu];
+}
+
+static void set_keeper(struct gpu_keep *keeps, uint32_t first, uint32_t level, queue_id keeper)
+{
+    for (uint32_t i = first; i < first + (1u << level); i++) {
+        keeps[i].keeper = keeper;
+        keeps[i].level = (uint8_t)level;
+    }
+}
+
+/* Does its owner have a guaranteed job there, and nobody else? */
+static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t level)
+{
+    bool has_own = false, has_others = false;
+    for (uint32_t i = first; i < first + (1u << level); i++) {
+        has_own |= keeps[i].firm_holders > 0 && keeps[i].holder == keeps[i].keeper;
+        has_others |= keeps[i].firm_holders > 0 && keeps[i].holder != keeps[i].keeper;
+    }
+    return has_own && !has_others;
+}
+
+/* Cells in use stay while the quota has them; the others are taken up. */
+static void lift_unused(struct queue_tree *tree, node_id node)
+{
+    struct gpu_keep *keeps = keeps_of(tree, node);
+    uint32_t count = cluster_node_gpus(tree->ledger->cluster, node);
+    for (uint32_t i = 0; i < count;) {
+        uint32_t level = keeps[i].level;
+        if (keeps[i].keeper == QUEUE_NONE) {
+            i++;
+            continue;
+        }
+        uint32_t *loose = cells_of(tree, keeps[i].keeper)->loose;
+        if (is_in_use(keeps, i, level) && loose[level] > 0)
+            loose[level]--;
+        else
+            set_keeper(keeps, i, level, QUEUE_NONE);
+        i += 1u << level;
+    }
+}
+
+/* Could a cell of the queue stand here: inside the node, no other's cell or guaranteed job in it? */
+static bool may_stand(const struct gpu_keep *keeps, uint32_t count, uint32_t first, uint32_t level,
+                      queue_id queue)
+{
+    if (first + (1u << level) > count)
+        return false;
+    for (uint32_t i = first; i < first + (1u << level); i++)
+        if (keeps[i].keeper != QUEUE_NONE ||
+            (keeps[i].firm_holders > 0 && keeps[i].holder != queue))
+            return false;
+    return true;
+}
+
+/* A guaranteed job that stands in no cell of its queue, because it was there before the scheduler came or the quotas
+ * changed: its queue's smallest loose cell is put around it, if one can be. */
+static void cover_strays(struct queue_tree *tree, node_id node)
+{
+    struct gpu_keep *keeps = keeps_of(tree, node);
+    uint32_t count = cluster_node_gpus(tree->ledger->cluster, node);
+    for (uint32_t i = 0; i < count; i++) {
+        if (keeps[i].firm_holders == 0 || keeps[i].keeper != QUEUE_NONE)
+            continue;
+        uint32_t *loose = cells_of(tree, keeps[i].holder)->loose;
+        for (uint32_t l = 0; l < CELL_LEVELS; l++) {
+            uint32_t first = i & ~((1u << l) - 1);
+            if (loose[l] == 0 || !may_stand(keeps, count, first, l, keeps[i].holder))
+                continue;
+            set_keeper(keeps, first, l, keeps[i].holder);
+            loose[l]--;
+            break;
+        }
+    }
+}
+
+/* GPUs of the node that no cell and no guaranteed job has. */
+static uint16_t unkept(const struct queue_tree *tree, node_id node)
+{
+    const struct ledger *ledger = tree->ledger;
+    const struct gpu_keep *keeps = keeps_of(tree, node);
+    uint16_t mask = 0;
+    if (!ledger->index->is_listed[node])
+        return 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        if (keeps[i].keeper == QUEUE_NONE && keeps[i].firm_holders == 0 &&
+            !ledger_has_layout(ledger, node, i))
+            mask |= (uint16_t)(1u << i);
+    return mask;
+}
+
+struct place {
+    node_id node;
+    uint32_t first;
+    uint32_t cost; /* of what would be split, then of what is busy; 0: none better */
+};
+
+/* The best place of the level on the node, if better than the one known. */
+static void look_at_node(const struct queue_tree *tree, node_id node, uint32_t level,
+                         struct place *best)
+{
+    uint16_t mask = unkept(tree, node), free = tree->ledger->index->free_mask[node];
+    for (uint32_t l = level; l < CELL_LEVELS; l++)
+        for (uint16_t cells = cells_maximal(mask, l); cells != 0; cells &= (uint16_t)(cells - 1)) {
+            uint32_t cell = (uint32_t)__builtin_ctz(cells);
+            for (uint32_t first = cell; first < cell + (1u << l); first += 1u << level) {
+                uint32_t all = ((1u << (1u << level)) - 1) << first;
+                uint32_t busy = (uint32_t)__builtin_popcount(all & (uint32_t)~free);
+                uint32_t cost = (l - level) * (NODE_GPUS_MAX + 1) + busy;
+                if (cost < best->cost)
+                    *best = (struct place){node, first, cost};
+            }
+        }
+}
+
+/* Give the loose cells of a level places, those of `first` before all.  A place that costs nothing is taken at once; none
+ * is left before it. */
+static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
+{
+    const uint32_t node_count = tree->ledger->cluster->node_count;
+    node_id from = 0;
+    for (queue_id i = 0; i < tree->count; i++) {
+        queue_id q = i == 0 ? first : i <= first ? i - 1 : i; /* the root has none */
+        uint32_t *loose = &cells_of(tree, q)->loose[level];
+        while (*loose > 0) {
+            struct place best = {NODE_NONE, 0, UINT32_MAX};
+            for (node_id n = from; n < node_count && best.cost > 0; n++)
+                look_at_node(tree, n, level, &best);
+            for (node_id n = 0; n < from && best.cost > 0; n++)
+                look_at_node(tree, n, level, &best);
+            from = best.cost == 0 ? best.node : 0;
+            if (best.node == NODE_NONE)
+                return;
+            set_keeper(keeps_of(tree, best.node), best.first, level, q);
+            (*loose)--;
+        }
+    }
+}
+
+void cells_assign(struct queue_tree *tree, queue_id first)
+{
+    const uint32_t node_count = tree->ledger->cluster->node_count;
+    cells_cut(tree);
+    for (queue_id q = 0; q < tree->count; q++)
+        memcpy(cells_of(tree, q)->loose, cells_of(tree, q)->owned, sizeof cells_of(tree, q)->loose);
+    for (node_id n = 0; n < node_count; n++)
+        lift_unused(tree, n);
+    for (node_id n = 0; n < node_count; n++)
+        cover_strays(tree, n);
+    for (uint32_t l = CELL_LEVELS; l-- > 0;)
+        place_level(tree, l, first);
+}

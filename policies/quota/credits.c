@@ -1,0 +1,264 @@
+/* credits.  What a queue leaves idle of its own it may have later.
+ *
+ * Idea: while a queue holds fewer GPUs than it deserves the difference is banked, up to credit_cap times what it
+ * deserves.  Holding more than it deserves spends, as long as there is credit; that excess is then its own:
+ * it goes before borrowers, takes back from them, and is safe.  Beyond credit a queue may still borrow what is idle,
+ * up to its limit, free of charge; it goes last and must give it back.
+ *   Opening: credit may be spent once share_period times what the queue deserves is banked (or credit_cap times, when
+ * that is less), and until it is all gone, so that a queue around its own amount is not a borrower every other
+ * second. Credit given at the start is open at once, and kept in full even above the cap.
+ *   Order: who stays within its own with the job, then who spends, then who borrows; the smaller part of its own
+ * held; the older.
+ *   Reclaim: a job within its queue's own takes from queues that hold more than theirs without open credit, before
+ * it is taken; a job on credit only what leaves them their own.
+ *   Levels: a queue has an account if it deserves a finite amount of its own, leaf or inner.  An inner queue that
+ * deserves 0 is judged by its children's sum, and has their credit.
+ * Source: the token bucket (Turner, "New directions in communications", IEEE Communications Magazine 24(10), 1986),
+ * with idle guarantee as the tokens; compare the banked service units of allocation-based HPC sites.
+ * Reads: credit_cap, share_period, firm_needs_quota; of queues deserved, limit, credit.  GPUs only; a job without
+ * GPUs takes nothing back.
+ * Cost: O(queues) a cycle, O(depth) a test, O(1) a comparison (O(queues below) for inner queues that deserve 0).
+ * Known failure: credit promises more than there is: when all spend at once the order decides, and who deserves
+ * comes first; if deserved amounts sum to less than the cluster, the bank fills without anybody going short.
+ */
+#include "policies/quota/credits.h"
+
+#include "policies/quota/amounts.h"
+#include "policies/quota/quotas.h"
+
+static struct credit_account *account_of(const struct queue_tree *tree, queue_id queue)
+{
+    return queue_tree_own(tree, queue);
+}
+
+static int64_t own_amount(const struct queue_tree *tree, queue_id queue)
+{
+    return amount_deserved(tree, queue, RESOURCE_GPU);
+}
+
+static bool has_account(const struct queue_tree *tree, queue_id queue)
+{
+    int64_t said = queue_tree_spec(tree, queue)->deserved[RESOURCE_GPU];
+    return said != QUOTA_UNLIMITED && (said != 0 || tree->queues[queue].first_child == QUEUE_NONE);
+}
+
+/* What is banked at most, and what must be for the credit to open. */
+static __int128 cap_of(const struct queue_tree *tree, queue_id queue)
+{
+    return (__int128)own_amount(tree, queue) * tree->config->credit_cap;
+}
+
+static __int128 opening_of(const struct queue_tree *tree, queue_id queue)
+{
+    __int128 step = (__int128)own_amount(tree, queue) * tree->config->share_period;
+    __int128 cap = cap_of(tree, queue);
+    return step == 0 || cap == 0 ? 1 : step < cap ? step : cap;
+}
+
+/* GPU milli by which it holds less than its own. */
+static int64_t rate_of(const struct queue_tree *tree, queue_id queue)
+{
+    return own_amount(tree, queue) - account_of(tree, queue)->held;
+}
+
+/* What the account says it holds was held until `now`. */
+static void integrate(const struct queue_tree *tree, queue_id queue, time_ns now)
+{
+    struct credit_account *account = account_of(tree, queue);
+    __int128 flow = (__int128)rate_of(tree, queue) * (now - account->since);
+    __int128 room = cap_of(tree, queue) - account->balance;
+    if (flow > 0 && room > 0) {
+        flow = flow < room ? flow : room;
+        account->banked += flow;
+        account->balance += flow;
+    } else if (flow < 0 && account->is_open) {
+        flow = -flow < account->balance ? -flow : account->balance;
+        account->spent += flow;
+        account->balance -= flow;
+    }
+    account->since = now;
+    if (account->balance == 0)
+        account->is_open = false;
+    else if (account->balance >= opening_of(tree, queue))
+        account->is_open = true;
+}
+
+/* When, if nothing changes, its credit will be all gone or enough to be opened. */
+static time_ns find_turn(const struct queue_tree *tree, queue_id queue)
+{
+    const struct credit_account *account = account_of(tree, queue);
+    int64_t rate = rate_of(tree, queue);
+    __int128 opening = opening_of(tree, queue), distance;
+    if (account->is_open && rate < 0)
+        distance = account->balance;
+    else if (!account->is_open && rate > 0 && cap_of(tree, queue) >= opening)
+        distance = opening - account->balance;
+    else
+        return TIME_NEVER;
+    int64_t speed = rate < 0 ? -rate : rate;
+    __int128 steps = (distance + speed - 1) / speed;
+    return steps < TIME_NEVER - account->since ? account->since + (time_ns)steps : TIME_NEVER;
+}
+
+static void open_account(struct queue_tree *tree, queue_id queue, time_ns now)
+{
+    __int128 start = (__int128)queue_tree_spec(tree, queue)->credit_gpu_ns * GPU_MILLI;
+    *account_of(tree, queue) =
+        (struct credit_account){.balance = start,
+                                .start = start,
+                                .since = now,
+                                .held = queue_tree_charged(tree, queue, RESOURCE_GPU),
+                                .is_open = start > 0};
+}
+
+/* True if the credit opened or ran out.  What is charged now has been since the last advance, at tree->now. */
+static bool advance_account(struct queue_tree *tree, queue_id queue, time_ns now)
+{
+    struct credit_account *account = account_of(tree, queue);
+    int64_t held = queue_tree_charged(tree, queue, RESOURCE_GPU);
+    if (held == account->held && now < account->turns_at && account->version == tree->version)
+        return false;
+    bool was_open = account->is_open;
+    if (account->version == 0)
+        open_account(tree, queue, now);
+    if (account->since < tree->now)
+        integrate(tree, queue, tree->now);
+    account->held = held;
+    integrate(tree, queue, now);
+    account->version = tree->version;
+    account->turns_at = find_turn(tree, queue);
+    return account->is_open != was_open;
+}
+
+static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
+{
+    bool has_turned = false;
+    *next = TIME_NEVER;
+    for (queue_id q = QUEUE_ROOT + 1; q < tree->count; q++) {
+        if (!has_account(tree, q))
+            continue;
+        has_turned |= advance_account(tree, q, now);
+        time_ns turns_at = account_of(tree, q)->turns_at;
+        *next = turns_at < *next ? turns_at : *next;
+    }
+    return has_turned;
+}
+
+/* Has it credit, or, without an account, some queue below? */
+static bool has_credit(const struct queue_tree *tree, queue_id queue)
+{
+    if (has_account(tree, queue))
+        return account_of(tree, queue)->is_open;
+    for (EACH_CHILD(tree, queue, c))
+        if (has_credit(tree, c))
+            return true;
+    return false;
+}
+
+/* By what right a queue holds its GPUs. */
+enum right { RIGHT_OWN, RIGHT_CREDIT, RIGHT_NONE };
+
+static enum right right_of(const struct queue_tree *tree, struct contender contender)
+{
+    int64_t held = queue_tree_charged(tree, contender.queue, RESOURCE_GPU);
+    if (held + contender.ask[RESOURCE_GPU] <= own_amount(tree, contender.queue))
+        return RIGHT_OWN;
+    return has_credit(tree, contender.queue) ? RIGHT_CREDIT : RIGHT_NONE;
+}
+
+static struct ratio fill(const struct queue_tree *tree, struct contender contender)
+{
+    int64_t held = queue_tree_charged(tree, contender.queue, RESOURCE_GPU);
+    return (struct ratio){held + contender.ask[RESOURCE_GPU], own_amount(tree, contender.queue)};
+}
+
+static int compare(struct queue_tree *tree, struct contender a, struct contender b)
+{
+    enum right right_a = right_of(tree, a), right_b = right_of(tree, b);
+    if (right_a != right_b)
+        return right_a < right_b ? -1 : 1;
+    int order = ratio_compare(fill(tree, a), fill(tree, b));
+    return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
+}
+
+/* The weakest right of the queues from `leaf` to `top`, with `more` GPU milli.  Where a queue has no account the
+ * credit of one below that spends will do. */
+static enum right right_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top,
+                              int64_t more)
+{
+    enum right right = RIGHT_OWN;
+    for (queue_id q = leaf;; q = tree->queues[q].parent) {
+        if (queue_tree_charged(tree, q, RESOURCE_GPU) + more > own_amount(tree, q)) {
+            if (has_account(tree, q) ? !has_credit(tree, q) : right != RIGHT_CREDIT)
+                return RIGHT_NONE;
+            right = RIGHT_CREDIT;
+        }
+        if (q == top)
+            return right;
+    }
+}
+
+static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    return ask[RESOURCE_GPU] > 0 && right_up_to(tree, leaf, leaf, ask[RESOURCE_GPU]) != RIGHT_NONE;
+}
+
+static bool may_take(struct queue_tree *tree, const struct taking *taking)
+{
+    queue_id gainer_top, victim_top;
+    int64_t unit = taking->victim_unit[RESOURCE_GPU];
+    if (!amount_is_disputed(taking, RESOURCE_GPU) ||
+        !amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top))
+        return false;
+    enum right right =
+        right_up_to(tree, taking->gainer, gainer_top, taking->gainer_ask[RESOURCE_GPU]);
+    if (right == RIGHT_NONE)
+        return false;
+    for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
+        int64_t over = queue_tree_charged(tree, q, RESOURCE_GPU) - own_amount(tree, q);
+        if (over <= 0 || (right == RIGHT_CREDIT && over < unit) ||
+            (has_account(tree, q) && account_of(tree, q)->is_open))
+            return false;
+        if (q == victim_top)
+            return true;
+    }
+}
+
+/* Does some queue from `leaf` to `top` hold less than its own? */
+static bool is_short(const struct queue_tree *tree, queue_id leaf, queue_id top)
+{
+    for (queue_id q = leaf;; q = tree->queues[q].parent) {
+        if (queue_tree_charged(tree, q, RESOURCE_GPU) < own_amount(tree, q))
+            return true;
+        if (q == top)
+            return false;
+    }
+}
+
+static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                     const queue_id *touched, uint32_t touched_count)
+{
+    (void)ask;
+    for (uint32_t i = 0; i < touched_count; i++) {
+        queue_id mine, its;
+        if (touched[i] == gainer || !amount_levels(tree, gainer, touched[i], &mine, &its))
+            continue;
+        enum right right = right_up_to(tree, gainer, mine, 0);
+        if (right == RIGHT_NONE || (right == RIGHT_CREDIT && is_short(tree, touched[i], its)))
+            return false;
+    }
+    return true;
+}
+
+const struct quota_policy quota_credits = {
+    .name = "credits",
+    .version = 1,
+    .summary = "idle guarantee is banked and spent later; fair over time, until all spend at once",
+    .state_size = sizeof(struct credit_account),
+    .forbids = amount_forbids,
+    .compare = compare,
+    .may_reclaim = may_reclaim,
+    .may_take = may_take,
+    .is_valid = is_valid,
+    .advance = advance,
+};

@@ -1,0 +1,231 @@
+/* proportion.  Each resource is poured over the queues by weight, up to what each can use.
+ *
+ * Idea: the share of a queue is what water of one level gives it: weight times the level, but no less than its
+ * guarantee and no more than it asks or its limit allows (Volcano's realCapability follows: the others get their
+ * guarantees).  A queue at or over its share of something it asks goes last, one that the job would take over it
+ * before that; among equals the higher queue priority, then the smaller part of its share that it holds.
+ * Reclaim: a job that stays within its queue's share may take from queues that hold more than theirs of a resource
+ * both use, before it is taken, and keep their guarantee after.
+ * Source: the proportion plugin of Volcano (pkg/scheduler/plugins/proportion).
+ * Reads: firm_needs_quota; of queues the over-quota weight, guarantee, limit, priority; not what they deserve.
+ * Departures: hierarchical, a queue's share is the total of its children; the level is found exactly instead of by
+ * rounds that stop when nothing moves; each resource by itself; Volcano starts nothing for a queue over its share,
+ * here it goes last and what it borrowed can be taken back, so that nothing idles; the test is of resources that the
+ * job asks, not of all, because shares of a resource in plenty never fill; a gainer must fit its share with the job,
+ * where Volcano's must only be below it, and then two queues take one GPU from each other in turn (issues 377, 561).
+ * Cost: O(children^2) a division at worst, O(1) a comparison, O(depth) a test.
+ * Known failure: shares follow what is asked, so a queue that submits more gets more, up to its weight; of weight 0
+ * it gets its guarantee alone.
+ */
+#include "policies/quota/guarantee.h"
+#include "policies/quota/quotas.h"
+
+enum { OPEN = -1 }; /* a share not yet settled */
+
+struct pour { /* the division of one resource among the children of one queue */
+    struct queue_tree *tree;
+    queue_id parent;
+    enum resource resource;
+    int64_t total;
+};
+
+/* What a child can use, and at least its guarantee. */
+static int64_t most(const struct pour *pour, queue_id queue)
+{
+    const struct queue_tree *tree = pour->tree;
+    int64_t guarantee = guarantee_of(tree, queue, pour->resource);
+    int64_t limit = queue_tree_spec(tree, queue)->limit[pour->resource];
+    int64_t use = tree->queues[queue].demand[pour->resource];
+    if (limit != QUOTA_UNLIMITED)
+        use = amount_smaller(use, limit);
+    return amount_larger(use, guarantee);
+}
+
+/* What is left for the open children, and their weights. */
+static int64_t sum_open(const struct pour *pour, int64_t *left)
+{
+    int64_t weights = 0;
+    *left = pour->total;
+    for (EACH_CHILD(pour->tree, pour->parent, c)) {
+        int64_t settled = pour->tree->queues[c].share[pour->resource];
+        if (settled == OPEN)
+            weights += queue_tree_spec(pour->tree, c)->weight_milli[pour->resource];
+        else
+            *left -= settled;
+    }
+    return weights;
+}
+
+static int64_t part_of(const struct pour *pour, queue_id queue, int64_t left, int64_t weights)
+{
+    int64_t weight = queue_tree_spec(pour->tree, queue)->weight_milli[pour->resource];
+    return left <= 0 || weights == 0 ? 0 : (int64_t)((__int128)left * weight / weights);
+}
+
+static int64_t clipped(const struct pour *pour, queue_id queue, int64_t part)
+{
+    int64_t least = guarantee_of(pour->tree, queue, pour->resource);
+    return amount_larger(amount_smaller(part, most(pour, queue)), least);
+}
+
+/* One round: settle the children whose bound is sure to hold at the level in the end.  If raising parts to guarantees
+ * takes more than clipping to what can be used frees, the level can only fall, so that those raised stay raised;
+ * otherwise those clipped stay clipped.  True while some are open. */
+static bool settle(const struct pour *pour)
+{
+    int64_t left, weights = sum_open(pour, &left), excess = 0;
+    bool is_open = false;
+    for (EACH_CHILD(pour->tree, pour->parent, c))
+        if (pour->tree->queues[c].share[pour->resource] == OPEN) {
+            int64_t part = part_of(pour, c, left, weights);
+            excess += clipped(pour, c, part) - part;
+        }
+    for (EACH_CHILD(pour->tree, pour->parent, c)) {
+        int64_t *share = &pour->tree->queues[c].share[pour->resource];
+        int64_t part = part_of(pour, c, left, weights);
+        if (*share != OPEN)
+            continue;
+        int64_t clip = clipped(pour, c, part);
+        if (excess == 0 || (excess > 0 ? clip > part : clip < part))
+            *share = clip;
+        else
+            is_open = true;
+    }
+    return is_open;
+}
+
+static void divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total)
+{
+    struct pour pour = {tree, parent, resource, total};
+    int64_t left;
+    for (EACH_CHILD(tree, parent, c))
+        tree->queues[c].share[resource] = OPEN;
+    while (settle(&pour))
+        continue;
+    sum_open(&pour, &left);
+    for (EACH_CHILD(tree, parent, c)) /* less than one unit a child is left of rounding down */
+        if (left > 0 && queue_tree_spec(tree, c)->weight_milli[resource] > 0 &&
+            tree->queues[c].share[resource] < most(&pour, c)) {
+            tree->queues[c].share[resource]++;
+            left--;
+        }
+}
+
+static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    queue_id limit = amount_forbids(tree, leaf, ask);
+    return limit != QUEUE_NONE ? limit : guarantee_forbids(tree, leaf, ask);
+}
+
+enum standing { STANDS_WITHIN, STANDS_AT_EDGE, STANDS_OVER };
+
+/* Of what is asked: with the job within its share in everything, not at its share yet, or at it or over. */
+static enum standing standing(struct queue_tree *tree, struct contender contender)
+{
+    enum standing worst = STANDS_WITHIN;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t share = queue_tree_share(tree, contender.queue, r);
+        int64_t held = queue_tree_charged(tree, contender.queue, r);
+        if (contender.ask[r] > 0 && held >= share)
+            return STANDS_OVER;
+        if (contender.ask[r] > 0 && held + contender.ask[r] > share)
+            worst = STANDS_AT_EDGE;
+    }
+    return worst;
+}
+
+/* Of each resource: held / share, where something of nothing is 1. */
+static struct ratio fill(struct queue_tree *tree, queue_id queue)
+{
+    struct ratio largest = RATIO_ZERO;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t share = queue_tree_share(tree, queue, r), held = queue_tree_charged(tree, queue, r);
+        largest = ratio_larger(largest, share == 0 ? (struct ratio){held > 0, 1}
+                                                   : (struct ratio){held, share});
+    }
+    return largest;
+}
+
+static int compare(struct queue_tree *tree, struct contender a, struct contender b)
+{
+    enum standing standing_a = standing(tree, a), standing_b = standing(tree, b);
+    if (standing_a != standing_b)
+        return standing_a < standing_b ? -1 : 1;
+    int32_t priority_a = queue_tree_spec(tree, a.queue)->priority;
+    int32_t priority_b = queue_tree_spec(tree, b.queue)->priority;
+    if (priority_a != priority_b)
+        return priority_a > priority_b ? -1 : 1;
+    int order = ratio_compare(fill(tree, a.queue), fill(tree, b.queue));
+    return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
+}
+
+/* Do all resources asked stay within the shares from `leaf` to `top`?  more: 0 when it is charged already, else 1. */
+static bool is_within(struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask,
+                      int more)
+{
+    for (queue_id q = leaf;; q = tree->queues[q].parent) {
+        for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+            if (ask[r] > 0 &&
+                queue_tree_charged(tree, q, r) + more * ask[r] > queue_tree_share(tree, q, r))
+                return false;
+        if (q == top)
+            return true;
+    }
+}
+
+static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
+{
+    return is_within(tree, leaf, leaf, ask, 1);
+}
+
+/* Does the queue hold more than its share of something both use? */
+static bool is_over(struct queue_tree *tree, queue_id queue, const struct taking *taking)
+{
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+        if (amount_is_disputed(taking, r) &&
+            queue_tree_charged(tree, queue, r) > queue_tree_share(tree, queue, r))
+            return true;
+    return false;
+}
+
+static bool may_take(struct queue_tree *tree, const struct taking *taking)
+{
+    queue_id gainer_top, victim_top;
+    if (!amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top) ||
+        !is_within(tree, taking->gainer, gainer_top, taking->gainer_ask, 1))
+        return false;
+    for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
+        if (!is_over(tree, q, taking))
+            return false;
+        if (q == victim_top)
+            return guarantee_spares(tree, taking->victim, victim_top, taking->victim_unit);
+    }
+}
+
+static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                     const queue_id *touched, uint32_t touched_count)
+{
+    for (uint32_t i = 0; i < touched_count; i++) {
+        queue_id mine, its;
+        if (touched[i] != gainer && amount_levels(tree, gainer, touched[i], &mine, &its) &&
+            !is_within(tree, gainer, mine, ask, 0))
+            return false;
+    }
+    return true;
+}
+
+const struct quota_policy quota_proportion = {
+    .name = "proportion",
+    .version = 1,
+    .summary =
+        "each resource poured by weight up to what is asked; whoever asks more gets more, up "
+        "to its weight",
+    .state_size = sizeof(struct guarantee_state),
+    .forbids = forbids,
+    .compare = compare,
+    .divide = divide,
+    .may_reclaim = may_reclaim,
+    .may_take = may_take,
+    .is_valid = is_valid,
+    .advance = guarantee_refresh,
+};

@@ -1,0 +1,487 @@
+/* Who may be evicted for a job, and in what order.
+ *
+ * Candidates are units: a surplus member of a job above its minimum, or the core, all that its surplus leaves.  To
+ * preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means anybody
+ * that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
+ * decided in this cycle is no victim in it. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/sched_state.h"
+
+#define HOUR_NS (3600 * TIME_NS_PER_S)
+
+/* The minimum run time that protects a job of `queue`, from there upward; the policy's if nobody says. */
+static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is_reclaim)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        const struct queue_spec *spec = queue_tree_spec(&sched->tree, q);
+        time_ns own = is_reclaim ? spec->reclaim_min_runtime : spec->preempt_min_runtime;
+        if (own >= 0)
+            return own;
+    }
+    return is_reclaim ? sched->policy.preempt.reclaim_min_runtime
+                      : sched->policy.preempt.preempt_min_runtime;
+}
+
+static time_ns min_runtime(const struct sched *sched, queue_id gainer, queue_id victim,
+                           enum plan_kind kind)
+{
+    if (kind == PLAN_CONSOLIDATE)
+        return 0;
+    if (kind == PLAN_HEADROOM)
+        return runtime_upward(sched, victim, false);
+    queue_id from = victim, unused;
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.resolve == RESOLVE_LCA)
+        queue_tree_below_common(&sched->tree, gainer, victim, &unused, &from);
+    return runtime_upward(sched, from, kind == PLAN_RECLAIM);
+}
+
+static bool is_within_rule(const struct sched *sched, uint32_t gainer, uint32_t slot)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
+    const struct job_facts *own_facts = &sched->jobs.facts[gainer],
+                           *facts = &sched->jobs.facts[slot];
+    switch ((enum within_queue)sched->policy.preempt.within_queue) {
+    case WITHIN_LOWER:
+        return job->priority < own->priority;
+    case WITHIN_LOWER_OR_NEWER:
+        return job->priority < own->priority ||
+               (job->priority == own->priority && facts->submit > own_facts->submit);
+    case WITHIN_ORDER:
+        return true;
+    case WITHIN_NEVER:
+        break;
+    }
+    return false;
+}
+
+/* What cannot be preempted gives way only for what its queue holds of such beyond its entitlement. */
+static bool is_firm_safe(const struct sched *sched, const struct sched_job *job,
+                         enum plan_kind kind)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    bool is_spared = sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE;
+    if (shape->is_preemptible && !is_spared)
+        return false;
+    if (kind != PLAN_RECLAIM || !is_spared)
+        return true;
+    int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
+    int64_t held = shape->is_preemptible
+                       ? queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU)
+                       : queue_tree_firm(&sched->tree, job->queue, RESOURCE_GPU);
+    return deserved == QUOTA_UNLIMITED || held <= deserved;
+}
+
+static bool is_budget_spent(const struct sched *sched, queue_id queue)
+{
+    int64_t bound = sched->policy.preempt.evictions_per_queue_h;
+    if (bound == 0 || queue >= sched->eviction_capacity)
+        return false;
+    const struct eviction_log *log = &sched->evictions[queue];
+    return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
+}
+
+void victims_log(struct sched *sched, queue_id queue)
+{
+    uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
+    if (bound == 0)
+        return;
+    MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)queue + 1);
+    struct eviction_log *log = &sched->evictions[queue];
+    if (log->at == NULL)
+        log->at = mem_zalloc(bound, sizeof *log->at);
+    log->at[log->next] = sched->now;
+    log->next = (log->next + 1) % bound;
+    log->count += log->count < bound;
+}
+
+void victims_release(struct sched *sched)
+{
+    for (size_t q = 0; q < sched->eviction_capacity; q++)
+        mem_free(sched->evictions[q].at);
+    mem_free(sched->evictions);
+}
+
+/* Does all it holds run, nothing starting or leaving? */
+static bool is_quiet(struct sched *sched, const struct sched_job *job)
+{
+    bool has_starting = false;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        uint8_t phase = sched_job_holding(job, i)->phase;
+        if (phase == HOLDING_LEAVING || phase == HOLDING_CLAIMED)
+            return false;
+        has_starting |= phase == HOLDING_STARTING;
+    }
+    sched->plan.saw_starting |= has_starting && job->decided_cycle != sched->cycle;
+    return !has_starting;
+}
+
+/* May the job lose anything; *is_young: only its surplus, for it has not run long enough. */
+static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
+                         bool *is_young)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
+    const struct preemption_config *guard = &sched->policy.preempt;
+    if (slot == gainer || job->evictions >= guard->evictions_per_job_max ||
+        is_firm_safe(sched, job, kind))
+        return false;
+    if (is_budget_spent(sched, job->queue)) {
+        const struct eviction_log *log = &sched->evictions[job->queue];
+        plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
+        return false;
+    }
+    if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
+                                 pending_compare(&sched->pending, gainer, slot) >= 0))
+        return false;
+    bool is_fresh =
+        job->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
+    if (!is_quiet(sched, job) && !is_fresh)
+        return false;
+    time_ns ripe_at = job->decided + min_runtime(sched, own, job->queue, kind);
+    *is_young = ripe_at > sched->now;
+    if (*is_young || is_fresh)
+        plan_note_ripe(&sched->plan, ripe_at);
+    return !is_fresh && (!*is_young || job->fill == FILL_ABOVE);
+}
+
+static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holding)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == plan->unit_capacity)
+        MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
+    struct unit *unit = &plan->units[plan->unit_count++];
+    *unit = (struct unit){.slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue};
+    return unit;
+}
+
+static void rank_unit(struct sched *sched, struct unit *unit, const struct victim_view *view)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < config->victim_key_count; k++)
+        unit->key[at++] = config->victims[k]->rank(view);
+    /* A core is looked at as it is when its surplus has gone. */
+    uint8_t fill = view->is_surplus || unit->surplus_count == 0 ? sched->jobs.jobs[unit->slot].fill
+                                                                : FILL_MINIMUM;
+    const uint64_t *kept = sched->jobs.jobs[unit->slot].rank;
+    if (fill != sched->jobs.jobs[unit->slot].fill && !sched->ranks_fixed) {
+        sched_rank_as(sched, unit->slot, fill, rank);
+        kept = rank;
+    }
+    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+        unit->key[at++] = UINT64_MAX - kept[r];
+    unit->key[at] = UINT64_MAX - view->id;
+    unit->loss_gpu_ns = view->loss_gpu_ns;
+    unit->is_borrower = view->is_borrower;
+}
+
+static void fill_view(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
+                      struct victim_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    *view = (struct victim_view){.id = job->id,
+                                 .asks_milli = shape->charge[QUEUE_SUM_GPU],
+                                 .priority = job->priority,
+                                 .class = shape->class,
+                                 .is_borrower = kind == PLAN_RECLAIM,
+                                 .is_own_queue = gainer != SLOT_NONE &&
+                                                 job->queue == sched->jobs.jobs[gainer].queue,
+                                 .running = sched->now - job->decided,
+                                 .order_rank = job->rank[0]};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
+        view->member_count += sched_job_holding(job, i)->piece.member_count;
+    }
+}
+
+/* The last holding of the group that is not among the job's surplus units yet. */
+static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job,
+                              uint32_t group, uint32_t first_unit)
+{
+    for (uint32_t i = job->holding_count; i-- > 0;) {
+        bool is_used = sched_job_holding(job, i)->piece.group != group;
+        for (uint32_t u = first_unit; u < sched->plan.unit_count && !is_used; u++)
+            is_used = sched->plan.units[u].holding == i;
+        if (!is_used)
+            return i;
+    }
+    return UNIT_CORE;
+}
+
+/* Units for the members above the minimum, the last to come first. */
+static void add_surplus(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan.unit_count;
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    memcpy(held, view.held, view.group_count * sizeof *held);
+    view.held = held;
+    while (gang_fill(&view) == FILL_ABOVE && gang_shrink(&view, chunk)) {
+        uint32_t group = 0;
+        while (chunk[group] == 0)
+            group++;
+        uint32_t holding = last_of_group(sched, job, group, first);
+        if (holding == UNIT_CORE)
+            return;
+        struct unit *unit = add_unit(sched, slot, holding);
+        sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1, unit->charge);
+        unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
+        held[group]--;
+    }
+}
+
+static void add_core(struct sched *sched, uint32_t slot, uint32_t first_surplus)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t surplus_end = sched->plan.unit_count;
+    struct unit *core = add_unit(sched, slot, UNIT_CORE);
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        bool is_surplus = false;
+        for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
+            is_surplus = sched->plan.units[u].holding == i;
+        if (is_surplus)
+            continue;
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, core->charge);
+        core->held_milli += piece_milli(&sched_job_holding(job, i)->piece);
+    }
+}
+
+static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
+                    bool is_young)
+{
+    struct victim_view view;
+    uint32_t first = sched->plan.unit_count;
+    fill_view(sched, gainer, slot, kind, &view);
+    if (sched->jobs.jobs[slot].fill == FILL_ABOVE)
+        add_surplus(sched, slot);
+    uint32_t surplus = sched->plan.unit_count - first;
+    if (!is_young)
+        add_core(sched, slot, first);
+    for (uint32_t u = first; u < sched->plan.unit_count; u++) {
+        struct unit *unit = &sched->plan.units[u];
+        view.is_surplus = unit->holding != UNIT_CORE;
+        view.loss_gpu_ns = view.is_surplus ? 0 : sched_loss(sched, slot);
+        unit->surplus_count = surplus;
+        rank_unit(sched, unit, &view);
+    }
+}
+
+/* May jobs of `queue` give way to the gainer by a plan of this kind? */
+static bool is_queue_meant(struct sched *sched, queue_id gainer, queue_id queue,
+                           enum plan_kind kind)
+{
+    bool is_flat = sched->policy.quota->is_flat;
+    if (kind == PLAN_CONSOLIDATE || kind == PLAN_HEADROOM)
+        return true;
+    if (kind == PLAN_PREEMPT)
+        return is_flat || queue == gainer;
+    if (is_flat || queue == gainer)
+        return !is_flat && sched->policy.quota->takes_own;
+    queue_id below_gainer, below_victim;
+    queue_tree_below_common(&sched->tree, gainer, queue, &below_gainer, &below_victim);
+    return below_gainer != below_victim; /* one above the other: nobody lends to himself */
+}
+
+/* A quota that would not let go of nothing at all lets go of no unit: ask once per queue. */
+static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
+{
+    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    struct taking taking = {.gainer = own->queue,
+                            .victim = queue,
+                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .victim_unit = nothing,
+                            .gainer_priority = own->priority,
+                            .victim_priority = INT32_MIN};
+    return sched->policy.quota->may_take(&sched->tree, &taking);
+}
+
+int victims_compare(const struct unit *x, const struct unit *y)
+{
+    for (uint32_t k = 0; k < UNIT_KEYS; k++)
+        if (x->key[k] != y->key[k])
+            return x->key[k] < y->key[k] ? -1 : 1;
+    if (x->holding == y->holding)
+        return 0;
+    if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
+        return x->holding == UNIT_CORE ? 1 : -1;
+    return x->holding > y->holding ? -1 : 1; /* the last surplus first */
+}
+
+struct unit_order { /* what most comparisons need, apart from the bulky units */
+    uint64_t key[2];
+    uint32_t unit;
+    queue_id queue; /* 0 when units are not ordered by queue */
+};
+
+static int compare_order(const void *a, const void *b, void *units)
+{
+    const struct unit_order *x = a, *y = b;
+    if (x->queue != y->queue)
+        return x->queue < y->queue ? -1 : 1;
+    for (int k = 0; k < 2; k++)
+        if (x->key[k] != y->key[k])
+            return x->key[k] < y->key[k] ? -1 : 1;
+    return victims_compare((struct unit *)units + x->unit, (struct unit *)units + y->unit);
+}
+
+/* Put the units in order: of each queue together, in the order of the queues, if the policy says so. */
+static void order_units(struct sched *sched, bool by_queue)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == 0)
+        return;
+    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
+    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        const struct unit *unit = &plan->units[u];
+        plan->order[u] = (struct unit_order){
+            {unit->key[0], unit->key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+    }
+    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan->units);
+    for (uint32_t u = 0; u < plan->unit_count; u++)
+        plan->sorted[u] = plan->units[plan->order[u].unit];
+    struct unit *units = plan->units;
+    size_t capacity = plan->unit_capacity;
+    plan->units = plan->sorted;
+    plan->unit_capacity = plan->sorted_capacity;
+    plan->sorted = units;
+    plan->sorted_capacity = capacity;
+}
+
+static void span_queues(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    MEM_GROW(plan->spans, plan->span_capacity, sched->tree.count);
+    MEM_GROW(plan->has_units, plan->has_units_capacity, sched->tree.count);
+    memset(plan->spans, 0, sched->tree.count * sizeof *plan->spans);
+    memset(plan->has_units, 0, sched->tree.count);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        struct unit_span *span = &plan->spans[plan->units[u].queue];
+        if (span->count++ == 0)
+            span->first = span->next = u;
+        for (queue_id q = plan->units[u].queue; q != QUEUE_NONE && !plan->has_units[q];
+             q = sched->tree.queues[q].parent)
+            plan->has_units[q] = 1;
+    }
+}
+
+void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
+{
+    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
+    sched->plan.unit_count = sched->plan.next = 0;
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        const struct slot_list *running = &sched->running[q];
+        if (running->count == 0 || !is_queue_meant(sched, own, q, kind) ||
+            (kind == PLAN_RECLAIM && !may_queue_lose(sched, gainer, q)))
+            continue;
+        for (uint32_t i = 0; i < running->count; i++) {
+            bool is_young;
+            if (is_candidate(sched, gainer, running->slots[i], kind, &is_young))
+                add_job(sched, gainer, running->slots[i], kind, is_young);
+        }
+    }
+    if (!is_ordered)
+        return;
+    bool by_queue = sched->policy.preempt.by_queue && !sched->policy.quota->is_flat;
+    order_units(sched, by_queue);
+    if (by_queue)
+        span_queues(sched);
+}
+
+/* With the unit gone and waiting again, would the order let the gainer go before it? */
+static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    struct contender a = {.ask = sched_ask(sched, own)->charge}, b = {.ask = unit->charge};
+    int64_t less[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        less[r] = -unit->charge[r];
+    queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
+    size_t mark = ledger_mark(sched->ledger);
+    ledger_charge(sched->ledger, unit->queue, less);
+    bool is_behind = sched->policy.quota->compare(&sched->tree, a, b) <= 0;
+    ledger_rollback(sched->ledger, mark);
+    return is_behind;
+}
+
+bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
+{
+    if (unit->is_taken || unit->is_refused)
+        return false;
+    if (kind != PLAN_RECLAIM)
+        return true;
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    struct taking taking = {.gainer = own->queue,
+                            .victim = unit->queue,
+                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .victim_unit = unit->charge,
+                            .gainer_priority = own->priority,
+                            .victim_priority = sched->jobs.jobs[unit->slot].priority};
+    bool may = sched->policy.quota->may_take(&sched->tree, &taking);
+    if (may && !sched->policy.preempt.replaces_victims)
+        may = stays_behind(sched, gainer, unit);
+    unit->is_refused = !may;
+    return may;
+}
+
+static struct unit *next_of_span(struct sched *sched, uint32_t gainer, struct unit_span *span,
+                                 enum plan_kind kind)
+{
+    for (; span->next < span->first + span->count; span->next++) {
+        struct unit *unit = &sched->plan.units[span->next];
+        if (victims_may_take(sched, gainer, unit, kind))
+            return unit;
+    }
+    return NULL;
+}
+
+/* Of siblings, is `a` to lose its unit before `b`? */
+static bool loses_first(struct sched *sched, struct contender a, struct contender b)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    if (quota->compare_victims != NULL)
+        return quota->compare_victims(&sched->tree, a, b) < 0;
+    return quota->compare(&sched->tree, a, b) > 0;
+}
+
+static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id queue,
+                               enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    struct unit *best = next_of_span(sched, gainer, &plan->spans[queue], kind);
+    if (best != NULL)
+        return best;
+    struct contender best_contender = {QUEUE_NONE, NULL};
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
+         c = sched->tree.queues[c].next_sibling) {
+        struct unit *unit = plan->has_units[c] ? next_below(sched, gainer, c, kind) : NULL;
+        if (unit == NULL)
+            continue;
+        struct contender contender = {c, unit->charge};
+        if (best == NULL || loses_first(sched, contender, best_contender)) {
+            best = unit;
+            best_contender = contender;
+        }
+    }
+    return best;
+}
+
+struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == 0)
+        return NULL;
+    if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
+        return next_below(sched, gainer, QUEUE_ROOT, kind);
+    for (; plan->next < plan->unit_count; plan->next++)
+        if (victims_may_take(sched, gainer, &plan->units[plan->next], kind))
+            return &plan->units[plan->next];
+    return NULL;
+}

@@ -1,0 +1,101 @@
+/* sim/case_read.h -- what the readers of a case share: sim/case_read.c (the file and a case), sim/case_policy.c,
+ * sim/case_nodes.c, sim/case_queues.c, sim/case_jobs.c (declarations), sim/case_tasks.c (what runs where) and
+ * sim/case_expect.c.
+ *
+ * Law: everything fails through the case's sticky error, at the place in the file.
+ */
+#ifndef SIM_CASE_READ_H
+#define SIM_CASE_READ_H
+
+#include "base/names.h"
+#include "sim/case.h"
+
+enum { CASE_MILLI = 1000, CASE_MIB_PER_GB = 1024, CASE_TASKS_MAX = 100000 };
+
+/* What is taken on a node before the first cycle. */
+struct case_room {
+    uint16_t gpu_milli[NODE_GPUS_MAX];
+    uint8_t mig_mask[NODE_GPUS_MAX];   /* memory slices taken */
+    const char *holder[NODE_GPUS_MAX]; /* a job that is on it */
+    uint64_t cpu_milli, memory_mib;
+    uint32_t tasks;
+};
+
+struct case_reading {
+    struct case_spec *spec;
+    struct arena *arena;
+    struct error *error;
+    const char *path;        /* of the file */
+    struct case_room *rooms; /* by node_id */
+    struct names *users;
+    struct names *job_names; /* id: place in the text */
+    uint32_t *job_ids;       /* by place in the text */
+};
+
+enum case_task_state { TASK_PENDING, TASK_RUNNING, TASK_RELEASING };
+
+/* A line of "tasks": `count` alike. */
+struct case_task {
+    const struct json_value *value; /* in the arena */
+    struct request request;
+    uint16_t set; /* index into the draft's sets; SET_NONE */
+    uint8_t state;
+    uint32_t count;
+    node_id node;  /* NODE_NONE while it waits */
+    int mig_start; /* -1: not said */
+    uint16_t gpu_index[NODE_GPUS_MAX];
+    uint32_t gpu_index_count;
+    time_ns running_for;
+    struct piece *pieces; /* of one member each; filled by case_tasks_place */
+};
+
+/* A job as it stands in the text. */
+struct case_draft {
+    const struct json_value *value;
+    struct job job; /* but for groups, minimum and sets */
+    const char *name;
+    struct job_set *sets;
+    uint32_t set_count;
+    bool *set_has_min;
+    int64_t min_members; /* -1: not said */
+    struct case_task *tasks;
+    uint32_t task_count;
+    time_ns checkpoint_age; /* -1: not said */
+};
+
+static inline bool case_failed(const struct case_reading *reading)
+{
+    return error_is(*reading->error);
+}
+
+/* A member that lives as long as the arena; it counts as asked for. */
+const struct json_value *case_member(struct case_reading *reading, struct json_object *object,
+                                     const struct json_value *parent, const char *key);
+const struct json_value *case_item(struct case_reading *reading, const struct json_value *array,
+                                   size_t index);
+
+/* Seconds, or a text with a unit, at most CASE_PAST_DAYS_MAX. */
+time_ns case_duration(struct json_object *object, const char *key, time_ns otherwise);
+uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_max,
+                         uint32_t otherwise);
+
+/* The node's id; NODE_NONE after an error at `value`. */
+node_id case_node_of(struct case_reading *reading, const struct json_value *value);
+
+/* {"required": LEVEL, "preferred": LEVEL} */
+struct topology_ask case_topology_read(struct case_reading *reading, struct json_object *object);
+
+void case_policy_read(struct case_reading *reading, const struct json_value *value);
+void case_nodes_read(struct case_reading *reading, const struct json_value *array,
+                     const struct json_value *levels);
+void case_queues_read(struct case_reading *reading, const struct json_value *array);
+void case_jobs_read(struct case_reading *reading, const struct json_value *array);
+void case_expect_read(struct case_reading *reading, const struct json_value *value);
+
+/* The lines of "tasks" of one job. */
+void case_tasks_read(struct case_reading *reading, struct case_draft *draft,
+                     const struct json_value *array);
+/* Where everything that runs or leaves stands: first what names its GPUs, then the others, in the order of the text. */
+void case_tasks_place(struct case_reading *reading, struct case_draft *drafts, uint32_t count);
+
+#endif

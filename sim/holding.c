@@ -1,0 +1,153 @@
+#include "sim/holding.h"
+
+static uint32_t set_count_of(const struct job *job)
+{
+    return job->set_count > 0 ? job->set_count : job->group_count;
+}
+
+static void plan_sets(struct holding *holding, const struct job *job)
+{
+    MEM_GROW(holding->sets, holding->set_capacity, (size_t)holding->set_count);
+    MEM_GROW(holding->set_of, holding->group_capacity, (size_t)job->group_count);
+    for (uint32_t s = 0; s < job->set_count; s++)
+        holding->sets[s].min_members = job->sets[s].min_members;
+    for (uint16_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        holding->set_of[g] = job->set_count > 0 ? group->set : g;
+        if (job->set_count == 0)
+            holding->sets[g].min_members = group->min_count;
+    }
+}
+
+void holding_plan(struct holding *holding, const struct job *job)
+{
+    holding->set_count = set_count_of(job);
+    holding->member_count = 0;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        holding->member_count += job_group(job, g)->count;
+    if (holding->set_count > 1)
+        plan_sets(holding, job);
+    else
+        holding->only.min_members =
+            job->set_count > 0 ? job->sets[0].min_members : job->first.min_count;
+    holding_clear(holding);
+}
+
+void holding_release(struct holding *holding)
+{
+    mem_free(holding->pieces);
+    mem_free(holding->sets);
+    mem_free(holding->set_of);
+    *holding = (struct holding){0};
+}
+
+void holding_clear(struct holding *holding)
+{
+    holding->piece_count = holding->held_count = holding->short_count = 0;
+    for (uint32_t s = 0; s < holding->set_count; s++) {
+        struct holding_set *set = holding_set(holding, s);
+        set->held = 0;
+        holding->short_count += set->min_members > 0;
+    }
+}
+
+/* Members that come (sign 1) to the set of a group or leave it (-1). */
+static void count_members(struct holding *holding, const struct piece *piece, bool comes)
+{
+    struct holding_set *set = holding_set(holding, holding_set_of(holding, piece->group));
+    bool was_short = set->held < set->min_members;
+    set->held = comes ? set->held + piece->member_count : set->held - piece->member_count;
+    holding->held_count = comes ? holding->held_count + piece->member_count
+                                : holding->held_count - piece->member_count;
+    bool is_short = set->held < set->min_members;
+    if (is_short != was_short)
+        holding->short_count = is_short ? holding->short_count + 1 : holding->short_count - 1;
+}
+
+/* Members on whole GPUs of one node are one piece. */
+static bool joins_last(const struct holding *holding, const struct piece *piece)
+{
+    if (holding->piece_count == 0)
+        return false;
+    const struct piece *last = &holding->pieces[holding->piece_count - 1];
+    return last->node == piece->node && last->group == piece->group &&
+           last->gpu_milli == GPU_MILLI && piece->gpu_milli == GPU_MILLI &&
+           last->member_count + piece->member_count <= UINT16_MAX;
+}
+
+void holding_add(struct holding *holding, const struct piece *pieces, uint32_t count)
+{
+    MEM_GROW(holding->pieces, holding->piece_capacity, (size_t)holding->piece_count + count);
+    for (uint32_t i = 0; i < count; i++) {
+        count_members(holding, &pieces[i], true);
+        if (!joins_last(holding, &pieces[i])) {
+            holding->pieces[holding->piece_count++] = pieces[i];
+            continue;
+        }
+        struct piece *last = &holding->pieces[holding->piece_count - 1];
+        last->gpu_mask |= pieces[i].gpu_mask;
+        last->member_count = (uint16_t)(last->member_count + pieces[i].member_count);
+    }
+}
+
+/* The piece that holds all of `part`; piece_count if none does. */
+static uint32_t find(const struct holding *holding, const struct piece *part)
+{
+    uint32_t i = 0;
+    for (; i < holding->piece_count; i++) {
+        const struct piece *piece = &holding->pieces[i];
+        if (piece->node == part->node && piece->group == part->group &&
+            piece->gpu_milli == part->gpu_milli && piece->mig_start == part->mig_start &&
+            piece->member_count >= part->member_count && (part->gpu_mask & ~piece->gpu_mask) == 0)
+            break;
+    }
+    return i;
+}
+
+bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = find(holding, &pieces[i]);
+        if (at == holding->piece_count)
+            return false;
+        struct piece *piece = &holding->pieces[at];
+        count_members(holding, &pieces[i], false);
+        piece->member_count = (uint16_t)(piece->member_count - pieces[i].member_count);
+        piece->gpu_mask &= (uint16_t)~pieces[i].gpu_mask;
+        if (piece->member_count > 0)
+            continue;
+        for (holding->piece_count--; at < holding->piece_count; at++)
+            holding->pieces[at] = holding->pieces[at + 1];
+    }
+    return true;
+}
+
+bool holding_is_complete_without(struct holding *holding, const struct piece *pieces,
+                                 uint32_t count)
+{
+    uint32_t gone[JOB_SETS_MAX > JOB_GROUPS_MAX ? JOB_SETS_MAX : JOB_GROUPS_MAX] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        gone[holding_set_of(holding, pieces[i].group)] += pieces[i].member_count;
+    for (uint32_t s = 0; s < holding->set_count; s++) {
+        const struct holding_set *set = holding_set(holding, s);
+        if (set->held - gone[s] < set->min_members)
+            return false;
+    }
+    return true;
+}
+
+int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count)
+{
+    int64_t milli = 0;
+    for (uint32_t i = 0; i < count; i++)
+        milli += (int64_t)__builtin_popcount(pieces[i].gpu_mask) * pieces[i].gpu_milli;
+    return milli;
+}
+
+uint32_t pieces_member_count(const struct piece *pieces, uint32_t count)
+{
+    uint32_t members = 0;
+    for (uint32_t i = 0; i < count; i++)
+        members += pieces[i].member_count;
+    return members;
+}

@@ -1,0 +1,67 @@
+/* sim/holding.h -- what a job holds: its pieces, and its members counted by set.
+ *
+ * A job is complete, and may work, while every set has its minimum (workloads/job.h): without sets each group is a
+ * set of its own.
+ *
+ * Law: the members counted are those of the pieces.  Storage is kept when a holding is planned anew.
+ *
+ * It does not: know time, or who decided.
+ */
+#ifndef SIM_HOLDING_H
+#define SIM_HOLDING_H
+
+#include "base/mem.h"
+#include "policies/sched.h"
+
+struct holding_set {
+    uint32_t min_members, held;
+};
+
+struct holding {
+    struct piece *pieces; /* in the order in which they came */
+    size_t piece_capacity;
+    uint32_t piece_count;
+    uint32_t member_count; /* the job has in all */
+    uint32_t held_count;   /* of them here */
+    uint32_t short_count;  /* sets below their minimum */
+    uint32_t set_count;
+    struct holding_set only;  /* if set_count is 1, so that a plain job has its counts at hand */
+    struct holding_set *sets; /* else */
+    size_t set_capacity;
+    uint16_t *set_of; /* by group of the job; not used if set_count is 1 */
+    size_t group_capacity;
+}; /* {0} holds nothing */
+
+static inline struct holding_set *holding_set(struct holding *holding, uint32_t set)
+{
+    return holding->set_count == 1 ? &holding->only : &holding->sets[set];
+}
+
+static inline uint32_t holding_set_of(const struct holding *holding, uint32_t group)
+{
+    return holding->set_count == 1 ? 0 : holding->set_of[group];
+}
+
+void holding_plan(struct holding *holding, const struct job *job); /* for this job; empty */
+void holding_release(struct holding *holding);
+void holding_clear(struct holding *holding);
+
+void holding_add(struct holding *holding, const struct piece *pieces, uint32_t count);
+
+/* Take away what these name: whole pieces, or parts of them.  False if one is not held; then nothing changed
+ * but for the pieces before it. */
+bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t count);
+
+/* Whether every set would still have its minimum without these. */
+bool holding_is_complete_without(struct holding *holding, const struct piece *pieces,
+                                 uint32_t count);
+
+static inline bool holding_is_complete(const struct holding *holding)
+{
+    return holding->short_count == 0;
+}
+
+int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count);
+uint32_t pieces_member_count(const struct piece *pieces, uint32_t count);
+
+#endif

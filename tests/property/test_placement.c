@@ -1,0 +1,167 @@
+/* Where a member goes, against brute force on small random clusters: the best spot is that of looking everywhere, and
+ * members that are alike take the fewest nodes under pack and the most under spread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/random_placement.h"
+
+enum { SEEDS = 400, ROUNDS = 60 };
+
+static struct region random_region(struct random_stream *stream, const struct ledger *ledger)
+{
+    struct region region = region_everywhere(ledger);
+    if (random_placement_once_in(stream, 2))
+        return region;
+    const struct cluster_level *level = &ledger->cluster->levels[random_below(stream, 4)];
+    region.level = level;
+    region.id = random_below(stream, level->domain_count);
+    region.first = level->first[region.id];
+    region.last = level->last[region.id];
+    return region;
+}
+
+static void the_best_spot_is_that_of_looking_everywhere(void **state)
+{
+    (void)state;
+    uint32_t found = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "spots", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        uint32_t here[RANDOM_PLACEMENT_NODES_MAX + 1];
+        random_placement_load(&stream, ledger);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            for (node_id n = 0; n < cluster->node_count; n++)
+                here[n] = random_below(&stream, 3);
+            struct request request = random_placement_request(&stream);
+            struct region region = random_region(&stream, ledger);
+            uint32_t left = 1 + random_below(&stream, 9);
+            struct search search = search_of(
+                random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)], ledger,
+                &request, &region, here);
+            struct candidate expected = random_placement_best(&search, left);
+            bool is_found = search_best(&search, left);
+            if (is_found != (expected.node != NODE_NONE) ||
+                (is_found && (search.best.node != expected.node ||
+                              search.best.gpu_index != expected.gpu_index ||
+                              search.best.score != expected.score)))
+                fail_msg("seed %d round %u, %s: node %d GPU %d, not node %d GPU %d", (int)seed,
+                         round, search.policy->name, (int)search.best.node, search.best.gpu_index,
+                         (int)expected.node, expected.gpu_index);
+            found += is_found;
+        }
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_in_range(found, SEEDS * ROUNDS / 4, SEEDS * ROUNDS * 3 / 4);
+}
+
+/* ---- members on nodes ---- */
+
+/* The fewest nodes that hold the members of one group; 0: none do. */
+static uint32_t fewest_nodes(struct ledger *ledger, const struct job_group *group)
+{
+    uint64_t rooms[RANDOM_PLACEMENT_NODES_MAX + 1];
+    uint32_t count = ledger->cluster->node_count, nodes = 0;
+    uint32_t domain[RANDOM_PLACEMENT_NODES_MAX + 1];
+    const struct cluster_level level = {.domain = domain};
+    uint64_t left = group->count;
+    for (node_id n = 0; n < count; n++) {
+        for (node_id m = 0; m < count; m++)
+            domain[m] = m != n;
+        rooms[n] = random_placement_room(ledger, &group->request, &level, 0);
+    }
+    while (left > 0) {
+        uint32_t best = 0;
+        for (uint32_t n = 1; n < count; n++)
+            best = rooms[n] > rooms[best] ? n : best;
+        if (rooms[best] == 0)
+            return 0;
+        left -= rooms[best] < left ? rooms[best] : left;
+        rooms[best] = 0;
+        nodes++;
+    }
+    return nodes;
+}
+
+static uint32_t nodes_of(const struct piece_list *pieces)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        bool is_first = true;
+        for (uint32_t k = 0; k < i; k++)
+            is_first &= pieces->pieces[k].node != pieces->pieces[i].node;
+        count += is_first;
+    }
+    return count;
+}
+
+static uint32_t nodes_with_room(const struct ledger *ledger, const struct request *request)
+{
+    uint32_t count = 0;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        struct region region = {.first = n, .last = n};
+        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL);
+        count += random_placement_best(&search, 1).node != NODE_NONE;
+    }
+    return count;
+}
+
+/* For members that are alike: as few nodes as can be, and as many as can be. */
+static void pack_and_spread_are_exact_for_one_group(void **state)
+{
+    (void)state;
+    uint32_t together = 0, apart = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "pack", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0};
+        random_placement_load(&stream, ledger);
+        for (uint32_t round = 0; round < 10; round++) {
+            struct random_placement_ask ask;
+            random_placement_group(&ask, random_placement_request(&stream),
+                                   1 + random_below(&stream, 8));
+            uint32_t fewest = fewest_nodes(ledger, &ask.groups[0]);
+            uint32_t roomy = nodes_with_room(ledger, &ask.groups[0].request);
+            uint32_t count = ask.groups[0].count;
+            uint32_t most = fewest == 0 ? 0 : roomy < count ? roomy : count;
+            const uint32_t expected[] = {fewest, most, fewest == 1, most == count ? count : 0};
+            for (uint32_t p = 0; p < 4; p++) {
+                size_t mark = ledger_mark(ledger);
+                bool is_placed =
+                    placement_place(random_placement_policies[RANDOM_PLACEMENT_PACK + p], ledger,
+                                    &ask.shape, 1, &pieces);
+                ledger_rollback(ledger, mark);
+                uint32_t nodes = is_placed ? nodes_of(&pieces) : 0;
+                if (nodes != expected[p])
+                    fail_msg("seed %d round %u, %s: on %u nodes, not %u", (int)seed, round,
+                             random_placement_policies[RANDOM_PLACEMENT_PACK + p]->name, nodes,
+                             expected[p]);
+            }
+            together += fewest > 1;
+            apart += most > fewest;
+        }
+        piece_list_release(&pieces);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(together > SEEDS / 10 && apart > SEEDS / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_spot_is_that_of_looking_everywhere),
+        cmocka_unit_test(pack_and_spread_are_exact_for_one_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/* Sets of members in domains, against brute force on small random clusters: a set that requires a domain is placed
+ * exactly if some domain holds it, nothing is ever placed outside of what was asked, and what is said never to fit
+ * never does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/support/random_placement.h"
+
+enum { SEEDS = 400, ROUNDS = 60 };
+
+/* The domain of that level with all these pieces of set `set` (SET_NONE: all); DOMAIN_NONE if there is none. */
+static uint32_t common_domain(const struct piece_list *pieces,
+                              const struct random_placement_ask *ask, uint16_t set,
+                              const struct cluster_level *level)
+{
+    uint32_t domain = DOMAIN_NONE;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct piece *piece = &pieces->pieces[i];
+        uint16_t at = set == SET_NONE ? SET_NONE : ask->groups[piece->group].set;
+        while (at != set && at != SET_NONE)
+            at = ask->sets[at].parent;
+        if (at != set)
+            continue;
+        if (domain != DOMAIN_NONE && level->domain[piece->node] != domain)
+            return DOMAIN_NONE;
+        domain = level->domain[piece->node];
+    }
+    return domain;
+}
+
+/* The narrowest level, from `preferred` up to `required`, that has a domain with room; 0: none. */
+static uint32_t level_with_room(struct ledger *ledger, const struct job_group *group,
+                                struct topology_ask ask, const struct piece_list *held)
+{
+    uint32_t widest = ask.required != 0 ? ask.required : 1;
+    uint32_t narrowest = ask.preferred > ask.required ? ask.preferred : ask.required;
+    for (uint32_t number = narrowest; number >= widest; number--) {
+        const struct cluster_level *level = &ledger->cluster->levels[number - 1];
+        for (uint32_t d = 0; d < level->domain_count; d++) {
+            bool holds = held->count == 0;
+            for (uint32_t i = 0; i < held->count; i++)
+                holds |= level->domain[held->pieces[i].node] == d;
+            if (holds && random_placement_room(ledger, &group->request, level, d) >= group->count)
+                return number;
+        }
+    }
+    return 0;
+}
+
+/* One group: exact.  Policies without a will of their own about nodes. */
+static void a_set_is_placed_if_a_domain_holds_it(void **state)
+{
+    (void)state;
+    static const uint8_t order[] = {0, 1, 2, 3, 4, 5, 7}; /* no pack: it tries single nodes first */
+    uint32_t placed = 0, refused = 0, wider = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "domains", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0}, held = {0};
+        random_placement_load(&stream, ledger);
+        for (uint32_t round = 0; round < 12; round++) {
+            struct random_placement_ask ask;
+            random_placement_group(&ask, random_placement_request(&stream),
+                                   1 + random_below(&stream, 6));
+            ask.shape.topology.required = (uint8_t)random_below(&stream, 5);
+            ask.shape.topology.preferred = (uint8_t)random_below(&stream, 5);
+            held.count = 0;
+            for (uint32_t i = 0; random_placement_once_in(&stream, 3) && i < 2; i++) {
+                MEM_GROW(held.pieces, held.capacity, held.count + 1u);
+                held.pieces[held.count++] =
+                    (struct piece){.node = random_below(&stream, cluster->node_count)};
+            }
+            struct topology_ask asked = ask.shape.topology;
+            uint32_t number = level_with_room(ledger, &ask.groups[0], asked, &held);
+            bool may = number != 0 || (asked.required == 0 &&
+                                       random_placement_room(ledger, &ask.groups[0].request, NULL,
+                                                             0) >= ask.groups[0].count);
+            uint64_t hash = ledger_hash(ledger);
+            size_t mark = ledger_mark(ledger);
+            const struct placement_policy *policy =
+                random_placement_policies[order[random_below(&stream, 7)]];
+            bool is_placed =
+                placement_extend(policy, ledger, &ask.shape,
+                                 (struct held_pieces){held.pieces, held.count}, 1, &pieces);
+            if (is_placed != may)
+                fail_msg("seed %d round %u, %s: %s, but room at level %u", (int)seed, round,
+                         policy->name, is_placed ? "placed" : "not placed", number);
+            assert_null(ledger_check(ledger));
+            if (is_placed)
+                random_placement_check(&pieces, &ask);
+            if (is_placed && number != 0) {
+                const struct cluster_level *level = &cluster->levels[number - 1];
+                uint32_t domain = common_domain(&pieces, &ask, SET_NONE, level);
+                assert_int_not_equal(domain, DOMAIN_NONE);
+                bool holds = held.count == 0;
+                for (uint32_t i = 0; i < held.count; i++)
+                    holds |= level->domain[held.pieces[i].node] == domain;
+                assert_true(holds);
+            }
+            ledger_rollback(ledger, mark);
+            assert_true(ledger_hash(ledger) == hash);
+            for (node_id n = 0; pieces.here != NULL && n < cluster->node_count; n++)
+                assert_int_equal(pieces.here[n], 0);
+            placed += is_placed;
+            refused += !is_placed;
+            wider += is_placed && number < asked.preferred;
+        }
+        mem_free(held.pieces);
+        piece_list_release(&pieces);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(placed > SEEDS && refused > SEEDS && wider > SEEDS / 10);
+}
+
+/* Whatever is placed obeys every set, on all policies. */
+static void nested_sets_stay_in_their_domains(void **state)
+{
+    (void)state;
+    uint32_t placed = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "sets", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0};
+        random_placement_load(&stream, ledger);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            struct random_placement_ask ask;
+            random_placement_sets(&stream, &ask);
+            uint64_t hash = ledger_hash(ledger);
+            size_t mark = ledger_mark(ledger);
+            const struct placement_policy *policy =
+                random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)];
+            bool is_placed = placement_place(policy, ledger, &ask.shape, 1, &pieces);
+            assert_null(ledger_check(ledger));
+            if (is_placed && pieces.count > 0) {
+                placed++;
+                random_placement_check(&pieces, &ask);
+                for (uint16_t s = 0; s <= ask.shape.set_count; s++) {
+                    bool is_root = s == ask.shape.set_count;
+                    uint8_t required =
+                        is_root ? ask.shape.topology.required : ask.sets[s].topology.required;
+                    uint32_t members = 0;
+                    for (uint32_t i = 0; i < pieces.count; i++)
+                        for (uint16_t at = ask.groups[pieces.pieces[i].group].set; at != SET_NONE;
+                             at = ask.sets[at].parent)
+                            members += at == s || is_root;
+                    if (required != 0 && members > 0 &&
+                        common_domain(&pieces, &ask, is_root ? SET_NONE : s,
+                                      &cluster->levels[required - 1]) == DOMAIN_NONE)
+                        fail_msg("seed %d round %u: set %u is not in one domain", (int)seed, round,
+                                 s);
+                }
+            }
+            ledger_rollback(ledger, mark);
+            assert_true(ledger_hash(ledger) == hash);
+        }
+        piece_list_release(&pieces);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(placed > 2 * SEEDS);
+}
+
+/* What never fits is never placed, and what is placed on the empty cluster does not count as never fitting. */
+static void never_fits_is_not_too_strict(void **state)
+{
+    (void)state;
+    uint32_t never = 0, placed = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "never", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0};
+        struct shape_table table;
+        shape_table_init(&table);
+        for (uint32_t round = 0; round < 20; round++) {
+            struct job job = job_default();
+            struct random_placement_ask ask;
+            random_placement_sets(&stream, &ask);
+            if (random_placement_once_in(&stream, 2)) {
+                struct topology_ask topology = {(uint8_t)random_below(&stream, 5), 0};
+                random_placement_group(&ask, random_placement_request(&stream),
+                                       1 + random_below(&stream, 6));
+                ask.shape.topology = topology;
+            }
+            job.group_count = ask.shape.group_count;
+            job.first = ask.groups[0];
+            job.more = ask.groups + 1;
+            job.set_count = ask.shape.set_count;
+            job.sets = ask.sets;
+            job.topology = ask.shape.topology;
+            uint32_t id = shape_of(&table, cluster, &job);
+            const struct shape *shape = &table.shapes[id];
+            size_t mark = ledger_mark(ledger);
+            bool is_placed = placement_place(&placement_best_fit, ledger, shape, 1, &pieces);
+            ledger_rollback(ledger, mark);
+            assert_false(is_placed && shape->never_fits);
+            if (job.group_count == 1 && job.set_count == 0) /* exact */
+                assert_true(is_placed != shape->never_fits);
+            never += shape->never_fits;
+            placed += is_placed;
+        }
+        shape_table_release(&table);
+        piece_list_release(&pieces);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(never > SEEDS && placed > SEEDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_set_is_placed_if_a_domain_holds_it),
+        cmocka_unit_test(nested_sets_stay_in_their_domains),
+        cmocka_unit_test(never_fits_is_not_too_strict),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,329 @@
+#include "tests/support/honest_rules.h"
+
+#include <string.h>
+
+/* ---- gang ---- */
+
+static void on_change(struct honest_world *world, uint32_t j)
+{
+    const struct honest_rules *rules = world->watch.self;
+    const struct honest_job *job = &world->jobs[j];
+    if (rules->guarantees & GUARANTEE_GANG && job->below_since != TIME_NEVER && !job->is_hurt)
+        honest_world_break(world, "gang", world->tick, j,
+                           "it holds %u members, less than its minimum, and the world took none",
+                           honest_job_held(job));
+}
+
+static bool is_calm(const struct honest_job *job)
+{
+    for (uint32_t i = 0; i < job->hold_count; i++)
+        if (job->holds[i].phase != HOLD_RUNNING)
+            return false;
+    return job->reserved_count == 0;
+}
+
+static void check_stale(struct honest_world *world, struct honest_rules *rules, uint32_t j)
+{
+    const struct honest_job *job = &world->jobs[j];
+    time_ns patience = world->scenario->policy.stale_after;
+    rules->calm_ticks[j] =
+        job->below_since != TIME_NEVER && is_calm(job) ? rules->calm_ticks[j] + 1 : 0;
+    if (patience != TIME_NEVER && rules->calm_ticks[j] > 2 &&
+        world->now - job->below_since > patience + 2 * world->scenario->period)
+        honest_world_break(world, "gang", world->tick, j,
+                           "it has been below its minimum for %lld s",
+                           (long long)((world->now - job->below_since) / TIME_NS_PER_S));
+}
+
+/* ---- no_loop ---- */
+
+static void check_loop(struct honest_world *world, struct honest_rules *rules, uint32_t victim,
+                       uint32_t gainer)
+{
+    const struct eviction_note *other = &rules->evicted[gainer][victim];
+    if (other->cycle != 0 && other->outside == world->outside &&
+        world->cycles - other->cycle <= NO_LOOP_CYCLES)
+        honest_world_break(world, "no_loop", other->tick, victim,
+                           "evicted for job %u, which was evicted for it %llu cycles before",
+                           gainer, (unsigned long long)(world->cycles - other->cycle));
+    rules->evicted[victim][gainer] =
+        (struct eviction_note){world->cycles, world->outside, world->tick};
+}
+
+static void check_endless(struct honest_world *world, struct honest_rules *rules, uint32_t victim)
+{
+    const struct job *job = &world->jobs[victim].job;
+    uint32_t most = 4;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        most += job_group(job, g)->count;
+    if (++rules->evictions[victim] > most)
+        honest_world_break(world, "no_loop", world->quiet_tick, victim,
+                           "evicted %u times since anything was told", rules->evictions[victim]);
+}
+
+/* ---- minimal ---- */
+
+static void members_of(const struct decision *decision, uint32_t members[RANDOM_WORLD_GROUPS_MAX])
+{
+    memset(members, 0, RANDOM_WORLD_GROUPS_MAX * sizeof members[0]);
+    for (uint32_t i = 0; i < decision->piece_count; i++)
+        members[decision->pieces[i].group] += decision->pieces[i].member_count;
+}
+
+/* The one group that the gainer asks members of; NOBODY: several. */
+static uint32_t only_group(const struct job *job, const uint32_t members[])
+{
+    uint32_t only = NOBODY;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (members[g] > 0) {
+            if (only != NOBODY)
+                return NOBODY;
+            only = g;
+        }
+    return only;
+}
+
+/* The members of the decision, those of one piece or all, come back into the queue's books; or go again. */
+static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only,
+                      bool is_kept)
+{
+    for (uint32_t i = 0; i < job->hold_count; i++) {
+        struct hold *hold = &job->holds[i];
+        if (hold->decision == decision && (only == NULL || hold == only))
+            hold->phase = is_kept ? HOLD_RUNNING : HOLD_LEAVING;
+    }
+}
+
+static bool fits_without(struct honest_world *world, uint32_t gainer, uint32_t group,
+                         const uint32_t members[], struct honest_job *victim, decision_id decision,
+                         const struct hold *only)
+{
+    struct honest_space space;
+    mark_kept(victim, decision, only, true);
+    honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
+    const struct request *request = &job_group(&world->jobs[gainer].job, group)->request;
+    bool fits = honest_space_members(world, &space, request) >= members[group] &&
+                honest_quota_allows(world, gainer, members);
+    mark_kept(victim, decision, only, false);
+    return fits;
+}
+
+static void check_spared(struct honest_world *world, uint32_t gainer, uint32_t group,
+                         const uint32_t members[], const struct decision *evict)
+{
+    uint32_t v = world->job_of[evict->job];
+    struct honest_job *victim = &world->jobs[v];
+    bool can_spare = false;
+    if (!evict->is_partial)
+        can_spare = fits_without(world, gainer, group, members, victim, evict->id, NULL);
+    for (uint32_t i = 0; i < victim->hold_count && evict->is_partial; i++)
+        if (victim->holds[i].decision == evict->id)
+            can_spare |=
+                fits_without(world, gainer, group, members, victim, evict->id, &victim->holds[i]);
+    if (can_spare)
+        honest_world_break(world, "minimal", world->tick, v,
+                           "evicted for job %u, which fits without that", gainer);
+}
+
+static void check_minimal(struct honest_world *world, struct honest_rules *rules,
+                          const struct decision *all, size_t at)
+{
+    uint32_t gainer = world->job_of[all[at].job], members[RANDOM_WORLD_GROUPS_MAX];
+    members_of(&all[at], members);
+    uint32_t group = only_group(&world->jobs[gainer].job, members);
+    for (size_t i = at; i-- > 0 && group != NOBODY && all[i].kind == DECISION_EVICT &&
+                        all[i].for_job == all[at].job;) {
+        rules->plans_checked++;
+        check_spared(world, gainer, group, members, &all[i]);
+    }
+}
+
+/* ---- follow ---- */
+
+static void check_release(struct honest_world *world, const struct honest_rules *rules, uint32_t j)
+{
+    const struct honest_job *job = &world->jobs[j];
+    time_ns waited = (time_ns)(world->tick - job->reserved_at) * world->scenario->period;
+    if (job->reserved_count > 0 && rules->breakages[j] == world->breakages &&
+        waited < world->scenario->policy.reservation_expiry)
+        honest_world_break(world, "follow", job->reserved_at, j,
+                           "its reservation was given up for nothing");
+    world->wasted++;
+}
+
+static bool is_anybody_leaving(const struct honest_world *world, node_id node)
+{
+    for (uint32_t j = 0; j < world->scenario->job_count; j++)
+        for (uint32_t i = 0; i < world->jobs[j].hold_count; i++)
+            if (world->jobs[j].holds[i].phase == HOLD_LEAVING &&
+                world->jobs[j].holds[i].piece.node == node)
+                return true;
+    return false;
+}
+
+/* All that it waited for has left, and it was not started in this tick's cycle. */
+static void check_reserved(struct honest_world *world, uint32_t j)
+{
+    const struct honest_job *job = &world->jobs[j];
+    bool is_there = job->reserved_count > 0 && job->reserved_at < world->tick;
+    for (uint32_t i = 0; i < job->reserved_count && is_there; i++)
+        is_there = !is_anybody_leaving(world, job->reserved[i].node);
+    if (is_there)
+        honest_world_break(world, "follow", job->reserved_at, j,
+                           "its space is there and it does not start");
+}
+
+/* ---- reclaim ---- */
+
+/* The queue, from this one upward, that stands just below a common one with `other`. */
+static uint32_t side_of(const struct honest_world *world, uint32_t queue, uint32_t other)
+{
+    while (world->scenario->queues[queue].parent != QUEUE_NONE &&
+           !honest_is_below(world, other, world->scenario->queues[queue].parent))
+        queue = world->scenario->queues[queue].parent;
+    return queue;
+}
+
+static bool is_entitled(const struct honest_world *world, uint32_t j)
+{
+    const struct honest_job *job = &world->jobs[j];
+    for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE;
+         q = world->scenario->queues[q].parent) {
+        const struct random_queue *queue = &world->scenario->queues[q];
+        bool is_bound = queue->spec.deserved[RESOURCE_GPU] > 0 ||
+                        queue->is_leaf; /* an inner 0: what is below it */
+        if (is_bound &&
+            honest_charge(world, q, RESOURCE_GPU, false) + job->job.first.request.gpus * GPU_MILLI >
+                queue->spec.deserved[RESOURCE_GPU])
+            return false;
+    }
+    return true;
+}
+
+/* Borrowed GPUs on the node that may be taken for the job, by one-GPU jobs that run long enough. */
+static uint32_t borrowed_on(const struct honest_world *world, uint32_t gainer, node_id node)
+{
+    uint32_t count = 0, own = world->jobs[gainer].plan->job.queue;
+    int64_t taken[RANDOM_WORLD_QUEUES_MAX] = {0};
+    for (uint32_t j = 0; j < world->scenario->job_count; j++) {
+        const struct honest_job *job = &world->jobs[j];
+        uint32_t queue = job->plan->job.queue;
+        if (job->hold_count != 1 || job->holds[0].phase != HOLD_RUNNING ||
+            job->holds[0].piece.node != node || queue == own ||
+            world->now - job->decided < world->scenario->policy.preempt.reclaim_min_runtime ||
+            job->job.first.request.gpus != 1)
+            continue;
+        uint32_t side = side_of(world, queue, own);
+        bool is_lent = true;
+        for (uint32_t q = queue;;
+             q = world->scenario->queues[q].parent) { /* all the way up to the side */
+            int64_t deserved = world->scenario->queues[q].spec.deserved[RESOURCE_GPU];
+            is_lent &= honest_charge(world, q, RESOURCE_GPU, false) - taken[q] > deserved;
+            if (q == side)
+                break;
+        }
+        if (!is_lent)
+            continue;
+        for (uint32_t q = queue; q != QUEUE_NONE; q = world->scenario->queues[q].parent)
+            taken[q] += GPU_MILLI;
+        count++;
+    }
+    return count;
+}
+
+static bool is_due(const struct honest_world *world, uint32_t j)
+{
+    struct honest_space space;
+    const struct honest_job *job = &world->jobs[j];
+    if (!honest_job_waits(job) || !is_entitled(world, j))
+        return false;
+    honest_space_of(world, COUNT_HELD | COUNT_LEAVING | COUNT_RESERVED, &space);
+    for (node_id n = 0; n < world->cluster->node_count; n++) {
+        uint32_t room = borrowed_on(world, j, n);
+        for (uint32_t g = 0; g < NODE_GPUS_MAX; g++)
+            room += space.gpu[n][g] == GPU_MILLI;
+        if (room >= job->job.first.request.gpus)
+            return true;
+    }
+    return false;
+}
+
+static void check_due(struct honest_world *world, struct honest_rules *rules, uint32_t j)
+{
+    uint32_t waiting = 0;
+    for (uint32_t other = 0; other < world->scenario->job_count; other++)
+        waiting += honest_job_waits(&world->jobs[other]);
+    rules->due_ticks[j] = is_due(world, j) ? rules->due_ticks[j] + 1 : 0;
+    if (rules->due_ticks[j] > waiting + 2)
+        honest_world_break(world, "reclaim", world->tick - rules->due_ticks[j] + 1, j,
+                           "what its queue deserves and others borrow has not come for %u cycles",
+                           rules->due_ticks[j]);
+}
+
+/* ---- All together ---- */
+
+static void on_decision(struct honest_world *world, const struct decision *all, size_t count,
+                        size_t at)
+{
+    struct honest_rules *rules = world->watch.self;
+    const struct decision *decision = &all[at];
+    uint32_t j = world->job_of[decision->job];
+    (void)count;
+    if (decision->kind == DECISION_EVICT && rules->guarantees & GUARANTEE_NO_LOOP) {
+        check_endless(world, rules, j);
+        if (decision->for_job != JOB_NONE)
+            check_loop(world, rules, j, world->job_of[decision->for_job]);
+    }
+    if (decision->kind == DECISION_RESERVE) {
+        rules->breakages[j] = world->breakages;
+        if (rules->guarantees & GUARANTEE_MINIMAL && honest_knows_quota(world))
+            check_minimal(world, rules, all, at);
+    }
+    if (decision->kind == DECISION_RELEASE)
+        check_release(world, rules, j);
+}
+
+static bool watches_reclaim(const struct honest_world *world)
+{
+    const struct honest_rules *rules = world->watch.self;
+    return rules->guarantees & GUARANTEE_RECLAIM && world->scenario->kind == RANDOM_WORLD_RECLAIM;
+}
+
+static void before_cycle(struct honest_world *world)
+{
+    struct honest_rules *rules = world->watch.self;
+    for (uint32_t j = 0; j < world->scenario->job_count && watches_reclaim(world); j++)
+        rules->premises += is_due(world, j);
+}
+
+static void on_fact(struct honest_world *world)
+{
+    struct honest_rules *rules = world->watch.self;
+    memset(rules->evictions, 0, sizeof rules->evictions);
+}
+
+static void on_tick(struct honest_world *world, bool had_cycle)
+{
+    struct honest_rules *rules = world->watch.self;
+    for (uint32_t j = 0; j < world->scenario->job_count; j++) {
+        if (world->jobs[j].state != JOB_THERE)
+            continue;
+        if (rules->guarantees & GUARANTEE_GANG)
+            check_stale(world, rules, j);
+        if (watches_reclaim(world))
+            check_due(world, rules, j);
+        if (had_cycle)
+            check_reserved(world, j);
+    }
+}
+
+void honest_rules_watch(struct honest_rules *rules, struct honest_world *world)
+{
+    *rules = (struct honest_rules){.guarantees = world->scenario->policy.guarantees};
+    world->watch = (struct honest_watch){.self = rules,
+                                         .on_decision = on_decision,
+                                         .on_fact = on_fact,
+                                         .on_change = on_change,
+                                         .before_cycle = before_cycle,
+                                         .on_tick = on_tick};
+}

@@ -1,0 +1,158 @@
+/* tests/support/honest_world.h -- plays a random scenario (tests/support/random_world.h) against policies/sched.h.
+ *
+ * It does what a simulator does and nothing else: tells facts in their order, runs cycles, carries out what is
+ * decided, member by member, and keeps its own books, from which every rule is checked.  A rule that is broken ends
+ * the play; what, who and when stand in `broken`.
+ *
+ *   struct honest_world world;
+ *   honest_world_open(&world, &scenario, NULL);
+ *   while (honest_world_tick(&world)) ...
+ *   honest_world_close(&world);
+ *
+ * Always checked: space is never given twice (GPUs, CPUs, memory), nor promised twice, and only on nodes that are up;
+ * victims hold what they lose; sched_check; the sums of the queue tree are what jobs hold.
+ */
+#ifndef TESTS_SUPPORT_HONEST_WORLD_H
+#define TESTS_SUPPORT_HONEST_WORLD_H
+
+#include "base/buffer.h"
+#include "policies/sched.h"
+#include "tests/support/random_world.h"
+
+#define NOBODY UINT32_MAX
+
+enum hold_phase { HOLD_STARTING, HOLD_RUNNING, HOLD_LEAVING };
+
+struct hold { /* one member */
+    struct piece piece;
+    uint8_t phase; /* enum hold_phase */
+    decision_id decision;
+    uint32_t due_tick; /* when it takes effect */
+};
+
+enum honest_state { JOB_COMING, JOB_THERE, JOB_OVER };
+
+struct honest_job {
+    const struct random_job *plan;
+    struct job job; /* as the scheduler knows it: ids of this play */
+    uint8_t state;  /* enum honest_state */
+    bool was_retried;
+    struct hold *holds;
+    size_t hold_capacity;
+    uint32_t hold_count;
+    struct piece *reserved; /* members */
+    size_t reserved_capacity;
+    uint32_t reserved_count;
+    time_ns decided;      /* its first START since it held nothing */
+    time_ns whole_since;  /* its minimum runs; TIME_NEVER */
+    time_ns below_since;  /* it holds something, less than its minimum; TIME_NEVER */
+    bool is_hurt;         /* the world took members since it was whole */
+    uint32_t decisions;   /* about it, so far */
+    uint32_t evictions;   /* decided, so far */
+    uint32_t reserved_at; /* tick */
+};
+
+struct honest_broken {
+    const char *rule; /* NULL: all is well */
+    char what[200];
+    uint32_t job;
+    uint32_t tick;  /* when it showed */
+    uint32_t first; /* when it began: a replay had better start here */
+};
+
+struct honest_world;
+/* Who looks on.  Any may be NULL. */
+struct honest_watch {
+    void *self;
+    void (*on_decision)(struct honest_world *world, const struct decision *all, size_t count,
+                        size_t at);
+    void (*on_fact)(struct honest_world *world); /* told something that no decision led to */
+    void (*on_change)(struct honest_world *world, uint32_t job); /* what it holds changed */
+    void (*before_cycle)(struct honest_world *world);
+    void (*on_tick)(struct honest_world *world, bool had_cycle); /* its end */
+};
+
+struct honest_world {
+    const struct random_world *scenario;
+    struct honest_watch watch;
+    struct cluster *cluster;
+    struct queue_table *queues;
+    struct sched *sched;
+    job_id job_ids[RANDOM_WORLD_JOBS_MAX];
+    uint32_t job_of[RANDOM_WORLD_JOBS_MAX]; /* by id */
+    queue_id queue_ids[RANDOM_WORLD_QUEUES_MAX];
+    struct honest_job *jobs; /* by position in the scenario */
+    uint8_t node_state[RANDOM_WORLD_NODES_MAX];
+    uint32_t tick, next_fault;
+    time_ns now, wake_at;
+    bool is_told;
+    uint64_t outside;    /* facts so far that no decision led to */
+    uint64_t breakages;  /* those of them that may cost a reservation: nodes, refusals */
+    uint32_t quiet_tick; /* of the last of them */
+    uint64_t cycles, idle_cycles, evictions, wasted;
+    uint64_t hash; /* of all decisions, by names */
+    struct honest_broken broken;
+    struct buffer *log; /* what is told and decided, a line each; NULL: none */
+};
+
+/* permutation: a stream to draw ids from; NULL: ids in order. */
+struct random_stream;
+void honest_world_open(struct honest_world *world, const struct random_world *scenario,
+                       struct random_stream *permutation);
+void honest_world_close(struct honest_world *world);
+
+/* Play one tick; false when all are played or a rule is broken. */
+bool honest_world_tick(struct honest_world *world);
+
+/* The first broken rule is kept.  job: position, or NOBODY. */
+void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job,
+                        const char *format, ...) LIKE_PRINTF(5, 6);
+
+/* Members by group that are starting or running. */
+void honest_job_members(const struct honest_job *job, uint32_t members[]);
+bool honest_job_is_whole(const struct honest_job *job);
+uint32_t
+honest_job_held(const struct honest_job *job); /* members, in all; those that leave not counted */
+bool honest_job_waits(const struct honest_job *job); /* there, with nothing held or promised */
+
+/* ---- What is left, and what fits: naive, from the books alone (honest_space.c) */
+
+struct honest_space {
+    int64_t gpu[RANDOM_WORLD_NODES_MAX][NODE_GPUS_MAX];
+    int64_t cpu[RANDOM_WORLD_NODES_MAX], memory[RANDOM_WORLD_NODES_MAX];
+};
+
+enum honest_counted {
+    COUNT_HELD = 1, /* starting and running */
+    COUNT_LEAVING = 2,
+    COUNT_RESERVED = 4,
+};
+void honest_space_of(const struct honest_world *world, uint32_t counted,
+                     struct honest_space *space);
+/* sign -1: the members take it. */
+void honest_space_change(const struct honest_world *world, struct honest_space *space, uint32_t job,
+                         const struct piece *piece, int sign);
+bool honest_space_is_overdrawn(const struct honest_world *world, const struct honest_space *space);
+/* Members of one kind that fit nodes that are up.  Exact. */
+uint32_t honest_space_members(const struct honest_world *world, const struct honest_space *space,
+                              const struct request *request);
+
+/* What the queue (position) and all below hold, starting, running and reserved, but for what leaves;
+ * firm: what cannot be preempted. */
+int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum resource resource,
+                      bool firm);
+bool honest_is_below(const struct honest_world *world, uint32_t queue, uint32_t top);
+/* May the job's queue and those above be charged so many members more, by the quota's own rule?  Known for the policies
+ * none, fairshare, and cohort without borrowing and lending limits. */
+bool honest_knows_quota(const struct honest_world *world);
+bool honest_quota_allows(const struct honest_world *world, uint32_t job, const uint32_t members[]);
+int64_t honest_member_ask(const struct honest_world *world, const struct request *request,
+                          enum resource r);
+
+void honest_world_log_decision(struct honest_world *world, const struct decision *decision);
+
+/* The state before this tick's cycle as a case (docs/cases.md), to be run for so many rounds. */
+void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds,
+                       const char *expect, struct buffer *out);
+
+#endif

@@ -1,0 +1,342 @@
+#include "tests/support/random_placement.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/buffer.h"
+
+enum { ROOM_MAX = 1000 }; /* members without GPUs have no end */
+
+const struct placement_policy *const random_placement_policies[] = {
+    &placement_best_fit,      &placement_first_fit,       &placement_worst_fit,
+    &placement_binpack,       &placement_least_allocated, &placement_least_allocated_gpus,
+    &placement_pack,          &placement_spread,          &placement_strict_pack,
+    &placement_strict_spread,
+};
+
+static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
+{
+    return least + random_below(stream, most - least + 1);
+}
+
+/* ---- random worlds ---- */
+
+static void put_layout(struct random_stream *stream, uint32_t gpus, struct buffer *json)
+{
+    static const char *const layouts[] = {
+        "[]",
+        "[\"1g.10gb\", \"1g.10gb\", \"1g.10gb\", \"1g.10gb\", \"1g.10gb\"]",
+        "[\"4g.40gb\", \"3g.40gb\"]",
+        "[\"7g.80gb\"]",
+        "[\"2g.20gb\", \"3g.40gb\", {\"profile\": \"1g.10gb\", \"start\": 2}]",
+    };
+    buffer_string(json, ", \"gpus_layout\": [");
+    for (uint32_t g = 0; g < gpus; g++)
+        buffer_format(json, "%s%s", g > 0 ? ", " : "", layouts[random_below(stream, 5)]);
+    buffer_string(json, "]");
+}
+
+static void put_pool(struct random_stream *stream, uint32_t number, struct buffer *json)
+{
+    static const uint8_t sizes[] = {0, 1, 2, 4, 4, 8, 8};
+    uint32_t gpus = sizes[random_below(stream, sizeof sizes)];
+    buffer_format(json,
+                  "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": "
+                  "\"p%u-%%u\"",
+                  number > 0 ? ", " : "", number, between(stream, 1, 3), gpus, number);
+    if (gpus > 0 && !random_placement_once_in(stream, 5)) {
+        buffer_string(json, ", \"gpu_model\": \"h100-80gb\"");
+        if (random_placement_once_in(stream, 3))
+            put_layout(stream, gpus, json);
+    }
+    if (random_placement_once_in(stream, 2))
+        buffer_format(json, ", \"cpus\": %u, \"memory_gb\": %u", between(stream, 1, 12),
+                      between(stream, 1, 12));
+    if (random_placement_once_in(stream, 4))
+        buffer_format(json, ", \"max_tasks\": %u", between(stream, 1, 4));
+    if (random_placement_once_in(stream, 10))
+        buffer_string(json, ", \"taints\": [\"x:NoSchedule\"]");
+    buffer_string(json, ", \"labels\": {\"all\": \"yes\"");
+    if (!random_placement_once_in(stream, 10))
+        buffer_format(json, ", \"zone\": \"z%u\"", random_below(stream, 2));
+    if (!random_placement_once_in(stream, 10))
+        buffer_format(json, ", \"rack\": \"r%u\"", random_below(stream, 3));
+    buffer_string(json, "}}");
+}
+
+struct cluster *random_placement_cluster(struct random_stream *stream)
+{
+    struct buffer json = {0};
+    struct json_doc *doc;
+    struct error error;
+    buffer_string(&json, "{\"levels\": [\"all\", \"zone\", \"rack\", \"node\"], \"pools\": [");
+    uint32_t pools = between(stream, 1, 8);
+    for (uint32_t p = 0; p < pools; p++)
+        put_pool(stream, p, &json);
+    /* so that every level has a domain */
+    buffer_string(&json,
+                  ", {\"name\": \"last\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": "
+                  "\"last%u\", \"labels\": {\"all\": \"yes\", \"zone\": \"z0\", \"rack\": "
+                  "\"r0\"}}]}");
+    error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    if (cluster == NULL)
+        fail_msg("%s", error_text_new(&error));
+    json_doc_free(doc);
+    buffer_release(&json);
+    return cluster;
+}
+
+struct request random_placement_request(struct random_stream *stream)
+{
+    struct request request = {0};
+    switch (random_below(stream, 8)) {
+    case 0:
+        request.gpu_milli = (uint16_t)(100 * between(stream, 1, 9));
+        break;
+    case 1:
+        request.gpu_memory_mib = between(stream, 1, 20) << 12;
+        break;
+    case 2:
+    case 3:
+        request.mig = (uint8_t)(1 + random_below(stream, MIG_PROFILE_COUNT));
+        break;
+    case 4:
+        break;
+    default:
+        request.gpus = (uint16_t)(1u << random_below(stream, 4));
+    }
+    request.cpu_milli = random_placement_once_in(stream, 2) ? 1 : 500 * between(stream, 1, 4);
+    request.memory_mib = random_placement_once_in(stream, 2) ? 0 : 512 * between(stream, 1, 4);
+    if (random_placement_once_in(stream, 6))
+        request.gpu_models = between(stream, 1, 3);
+    return request;
+}
+
+void random_placement_group(struct random_placement_ask *ask, struct request request,
+                            uint32_t count)
+{
+    *ask = (struct random_placement_ask){
+        .groups = {{.request = request, .count = count, .min_count = count}}};
+    ask->shape = (struct shape){
+        .groups = ask->groups, .order = ask->order, .group_count = 1, .sets = ask->sets};
+}
+
+/* Fill a part of the cluster, and take some nodes out. */
+void random_placement_load(struct random_stream *stream, struct ledger *ledger)
+{
+    struct piece_list pieces = {0};
+    struct random_placement_ask ask;
+    uint32_t jobs = random_below(stream, 3 * ledger->cluster->node_count);
+    for (uint32_t i = 0; i < jobs; i++) {
+        random_placement_group(&ask, random_placement_request(stream), 1);
+        size_t mark = ledger_mark(ledger);
+        if (placement_place(random_placement_policies[random_below(stream, RANDOM_PLACEMENT_PLAIN)],
+                            ledger, &ask.shape, 0, &pieces))
+            ledger_commit(ledger, mark);
+        else
+            ledger_rollback(ledger, mark);
+    }
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        if (random_placement_once_in(stream, 12))
+            ledger_set_node(ledger, n,
+                            random_placement_once_in(stream, 2) ? NODE_DOWN : NODE_CORDONED);
+    assert_null(ledger_check(ledger));
+    piece_list_release(&pieces);
+}
+
+/* ---- the best spot ---- */
+
+static bool takes_work(const struct ledger *ledger, node_id node)
+{
+    return ledger->node_state[node] == NODE_UP &&
+           !cluster_node_type(ledger->cluster, node)->is_tainted;
+}
+
+static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
+{
+    const struct node_cell *cell = &ledger->nodes[node];
+    return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib &&
+           cell->tasks_free > 0;
+}
+
+static int32_t free_gpus(const struct ledger *ledger, node_id node)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    int32_t count = 0;
+    for (uint32_t i = 0; i < type->gpu_count; i++)
+        count += !(type->layout_mask >> i & 1) &&
+                 ledger->gpus[ledger->cluster->nodes[node].first_gpu + i].free == GPU_MILLI;
+    return count;
+}
+
+/* Room on one GPU for a share or an instance, told from the cells alone. */
+static bool has_gpu_room(const struct ledger *ledger, const struct request *request, node_id node,
+                         uint32_t gpu, uint32_t share)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    gpu_id id = ledger->cluster->nodes[node].first_gpu + gpu;
+    if (request->mig == 0)
+        return !(type->layout_mask >> gpu & 1) && ledger->gpus[id].free >= share;
+    if (!(type->layout_mask >> gpu & 1))
+        return false;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (type->layouts[gpu].profile[s] == request->mig && (ledger->migs[id].free >> s & 1))
+            return true;
+    return false;
+}
+
+static void consider(struct candidate *best, const struct placement_policy *policy,
+                     const struct spot *spot, int32_t gpu)
+{
+    int64_t score = policy->score(spot);
+    if (policy->looks_at_nodes && score == SPOT_NEVER)
+        return;
+    if (best->node == NODE_NONE || score > best->score)
+        *best = (struct candidate){.score = score, .node = spot->node, .gpu_index = gpu};
+}
+
+static void consider_node(struct candidate *best, const struct search *search, uint32_t left,
+                          node_id node)
+{
+    const struct ledger *ledger = search->ledger;
+    const struct request *request = search->request;
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
+    int32_t free = free_gpus(ledger, node);
+    struct spot spot = {.type = ledger->cluster->nodes[node].type,
+                        .node_free = free,
+                        .gpu_left = GPU_MILLI,
+                        .gpus = request->gpus,
+                        .milli = (int32_t)share,
+                        .node = node,
+                        .members_here = search->here != NULL ? search->here[node] : 0,
+                        .members_left = left,
+                        .ledger = ledger,
+                        .request = request};
+    if (request->mig != 0)
+        spot.milli = (int32_t)(mig_slices(request->mig - 1) * 125);
+    if (share == 0 && request->mig == 0) {
+        if (free >= request->gpus)
+            consider(best, search->policy, &spot, -1);
+        return;
+    }
+    for (uint32_t i = 0; i < type->gpu_count; i++) {
+        if (!has_gpu_room(ledger, request, node, i, share))
+            continue;
+        spot.gpu_left = ledger->gpus[ledger->cluster->nodes[node].first_gpu + i].free;
+        spot.node_free = spot.gpu_left == GPU_MILLI && request->mig == 0 ? free : -1;
+        consider(best, search->policy, &spot, (int32_t)i);
+    }
+}
+
+struct candidate random_placement_best(const struct search *search, uint32_t left)
+{
+    struct candidate best = {.node = NODE_NONE};
+    const struct ledger *ledger = search->ledger;
+    const struct request *request = search->request;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        uint8_t model = cluster_node_type(ledger->cluster, n)->model;
+        bool asks_gpu = request->gpus != 0 || request->gpu_milli != 0 ||
+                        request->gpu_memory_mib != 0 || request->mig != 0;
+        if (region_contains(&search->region, n) && takes_work(ledger, n) &&
+            has_host_room(ledger, request, n) &&
+            (!asks_gpu || request->gpu_models == 0 || (request->gpu_models >> model & 1)))
+            consider_node(&best, search, left, n);
+    }
+    return best;
+}
+
+/* What the member takes at the spot, told from the cells alone. */
+static struct space space_at(const struct ledger *ledger, const struct request *request,
+                             const struct candidate *at)
+{
+    const struct cluster *cluster = ledger->cluster;
+    const struct node_type *type = cluster_node_type(cluster, at->node);
+    gpu_id first = cluster->nodes[at->node].first_gpu;
+    uint32_t gpu = (uint32_t)at->gpu_index, start = 0;
+    struct space space = {.node = at->node,
+                          .gpu_milli = GPU_MILLI,
+                          .cpu_milli = request->cpu_milli,
+                          .memory_mib = request->memory_mib,
+                          .member_count = 1,
+                          .mig = request->mig};
+    for (uint32_t i = 0, left = request->gpus; left > 0; i++)
+        if (!(type->layout_mask >> i & 1) && ledger->gpus[first + i].free == GPU_MILLI) {
+            space.gpu_mask |= (uint16_t)(1u << i);
+            left--;
+        }
+    if (at->gpu_index < 0)
+        return space;
+    space.gpu_mask = (uint16_t)(1u << gpu);
+    space.gpu_milli = (uint16_t)shape_share_milli(request, &cluster->models[type->model]);
+    if (request->mig == 0)
+        return space;
+    while (type->layouts[gpu].profile[start] != request->mig ||
+           !(ledger->migs[first + gpu].free >> start & 1))
+        start++;
+    space.mig_start = (uint8_t)start;
+    space.gpu_milli = (uint16_t)(125 * mig_slices(request->mig - 1));
+    return space;
+}
+
+uint64_t random_placement_room(struct ledger *ledger, const struct request *request,
+                               const struct cluster_level *level, uint32_t domain)
+{
+    uint64_t room = 0;
+    size_t mark = ledger_mark(ledger);
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        struct region region = {.first = n, .last = n};
+        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL);
+        if (level != NULL && level->domain[n] != domain)
+            continue;
+        for (; room < ROOM_MAX; room++) {
+            struct candidate best = random_placement_best(&search, 1);
+            if (best.node == NODE_NONE)
+                break;
+            struct space space = space_at(ledger, request, &best);
+            ledger_take(ledger, &space);
+        }
+    }
+    ledger_rollback(ledger, mark);
+    return room;
+}
+
+void random_placement_sets(struct random_stream *stream, struct random_placement_ask *ask)
+{
+    uint16_t sets = (uint16_t)between(stream, 1, 4), groups = (uint16_t)between(stream, 1, 4);
+    *ask = (struct random_placement_ask){0};
+    for (uint16_t s = 0; s < sets; s++)
+        ask->sets[s] = (struct job_set){
+            .parent = s > 0 && random_placement_once_in(stream, 2)
+                          ? (uint16_t)random_below(stream, s)
+                          : SET_NONE,
+            .topology = {(uint8_t)random_below(stream, 5), (uint8_t)random_below(stream, 5)}};
+    for (uint16_t g = 0; g < groups; g++) {
+        ask->groups[g] = (struct job_group){.request = random_placement_request(stream),
+                                            .count = random_below(stream, 4),
+                                            .set = (uint16_t)random_below(stream, sets)};
+        ask->order[g] = g;
+    }
+    ask->shape = (struct shape){
+        .groups = ask->groups,
+        .order = ask->order,
+        .group_count = groups,
+        .set_count = sets,
+        .sets = ask->sets,
+        .topology = {random_placement_once_in(stream, 2) ? (uint8_t)between(stream, 1, 2) : 0, 0}};
+}
+
+void random_placement_check(const struct piece_list *pieces, const struct random_placement_ask *ask)
+{
+    uint32_t members[4] = {0};
+    for (uint32_t i = 0; i < pieces->count; i++)
+        members[pieces->pieces[i].group] += pieces->pieces[i].member_count;
+    for (uint32_t g = 0; g < ask->shape.group_count; g++)
+        assert_int_equal(members[g], ask->groups[g].count);
+}

@@ -1,0 +1,68 @@
+/* tests/support/random_run.h -- a random world through the simulator with its checks on, rows checked as they come.
+ *
+ * Cluster, queues, policy, world and jobs follow from the seed; some jobs are elastic, depend on others or are elements
+ * of an array.  While it runs every row is held against the jobs' attempts: times, work, losses, GPU time.
+ *
+ *   struct random_run run;
+ *   random_run_open(&run, seed, preset);
+ *   struct engine_result result = random_run_engine(&run);      fails the test if a law is broken
+ *   ... run.rows, run.sample ...
+ *   random_run_close(&run);
+ */
+#ifndef TESTS_SUPPORT_RANDOM_RUN_H
+#define TESTS_SUPPORT_RANDOM_RUN_H
+
+#include "sim/engine.h"
+#include "tests/support/random_case.h"
+
+enum {
+    RANDOM_RUN_JOBS_MAX = 150,
+    RANDOM_RUN_ARRAYS = 2,
+    RANDOM_RUN_ARRAY_MAX = 3, /* elements of each that may run at once */
+};
+
+struct random_job {
+    struct job job;
+    struct job_after after[2];
+    struct job_group more[RANDOM_CASE_GROUPS_MAX];
+    struct job_truth truth;
+};
+
+struct random_totals { /* what the attempts of a job say */
+    uint32_t count, evicted, resized;
+    __int128 lost_milli_ns, held_milli_ns;
+    int64_t saved, lost, run;
+    time_ns last_end;
+};
+
+struct random_run {
+    uint64_t seed;
+    struct cluster *cluster;
+    struct random_case_policy policy;
+    struct world_config world;
+    struct random_job *jobs;
+    uint32_t job_count, next;
+    struct job_source *source;
+    /* what the sinks saw */
+    struct job_row *rows;
+    uint8_t *row_count;
+    struct random_totals *totals;
+    struct timeline_row sample;
+    uint64_t hash;
+    double allocated_gpu_s, partial_gpu_s, waited_s;
+};
+
+/* Fail the test, naming seed, job and policy. */
+void random_run_fail(const struct random_run *run, const char *what, job_id job);
+
+/* choice: of a policy, as random_case_policy takes it. */
+void random_run_open(struct random_run *run, uint64_t seed, uint32_t choice);
+void random_run_close(struct random_run *run);
+
+/* A hand-made run on `nodes` of 4 GPUs; jobs are set by the caller. */
+void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text,
+                      uint32_t jobs);
+
+struct engine_result random_run_engine(struct random_run *run);
+
+#endif

@@ -1,0 +1,266 @@
+/* tests/unit/test_victim_keys.c -- who is taken first by each key, and the reader of "preemption". */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "policies/preemption/preemption_read.h"
+#include "policies/preemption/preemptions.h"
+#include "policies/preemption/victim_keys.h"
+
+#define S TIME_NS_PER_S
+
+static void assert_first(const struct victim_key *key, struct victim_view a, struct victim_view b)
+{
+    assert_true(key->rank(&a) < key->rank(&b));
+}
+
+/* Only the one fact differs; the others must not matter. */
+static void each_key_asks_its_question(void **state)
+{
+    (void)state;
+    struct victim_view a = {0}, b = {.is_borrower = true};
+    assert_first(&victim_borrowers, b, a);
+    b = (struct victim_view){.is_surplus = true};
+    assert_first(&victim_surplus, b, a);
+    b = (struct victim_view){.is_evicting = true};
+    assert_first(&victim_evicting, b, a);
+    b = (struct victim_view){.is_own_queue = true};
+    assert_first(&victim_other_queues, a, b);
+    assert_first(&victim_own_queue, b, a);
+    b = (struct victim_view){.member_count = 2};
+    assert_first(&victim_members, a, b);
+    b = (struct victim_view){.gpu_milli = 8000};
+    assert_first(&victim_smallest, a, b);
+    assert_first(&victim_largest, b, a);
+    b = (struct victim_view){.running = 1};
+    assert_first(&victim_youngest, a, b);
+    assert_first(&victim_oldest, b, a);
+    b = (struct victim_view){.loss_gpu_ns = 1};
+    assert_first(&victim_cost, a, b);
+    b = (struct victim_view){.order_rank = 1};
+    assert_first(&victim_order, b, a);
+}
+
+static void priorities_go_up_from_the_most_negative(void **state)
+{
+    (void)state;
+    static const int32_t priorities[] = {INT32_MIN, -1, 0, 50, INT32_MAX};
+    for (size_t i = 1; i < sizeof priorities / sizeof *priorities; i++)
+        assert_first(&victim_priority, (struct victim_view){.priority = priorities[i - 1]},
+                     (struct victim_view){.priority = priorities[i]});
+}
+
+static void latency_is_spared(void **state)
+{
+    (void)state;
+    struct victim_view training = {.class = JOB_TRAINING};
+    struct victim_view interactive = {.class = JOB_INTERACTIVE};
+    struct victim_view inference = {.class = JOB_INFERENCE};
+    assert_first(&victim_class, training, interactive);
+    assert_first(&victim_class, interactive, inference);
+}
+
+/* A key that looks at the fact and is not dynamic may be cached from one cycle to the next. */
+static void what_changes_by_itself_is_dynamic(void **state)
+{
+    (void)state;
+    const struct victim_key *const fixed[] = {&victim_class, &victim_priority, &victim_smallest,
+                                              &victim_largest, &victim_members};
+    struct victim_view now = {.gpu_milli = 4000, .priority = 3, .member_count = 2, .order_rank = 7};
+    struct victim_view later = now;
+    later.running = 3600 * S;
+    later.loss_gpu_ns = 900 * S;
+    later.order_rank = 5;
+    later.is_borrower = later.is_evicting = later.is_surplus = later.is_own_queue = true;
+    uint32_t fixed_count = 0;
+    for (uint32_t i = 0; victim_keys[i] != NULL; i++) {
+        bool is_fixed = victim_keys[i]->rank(&now) == victim_keys[i]->rank(&later);
+        assert_int_equal(is_fixed, !victim_keys[i]->is_dynamic);
+        fixed_count += is_fixed;
+    }
+    assert_int_equal(fixed_count, sizeof fixed / sizeof *fixed);
+    for (uint32_t i = 0; i < fixed_count; i++)
+        assert_false(fixed[i]->is_dynamic);
+}
+
+static void the_policies_differ_in_who_evicts_and_how(void **state)
+{
+    (void)state;
+    assert_false(preemption_none.evicts);
+    assert_true(preemption_checkpoint.evicts && !preemption_checkpoint.is_kill);
+    assert_true(preemption_kill.evicts && preemption_kill.is_kill);
+}
+
+/* ---- the reader ---- */
+
+static void assert_same(const struct preemption_config *a, const struct preemption_config *b)
+{
+    assert_int_equal(a->victim_key_count, b->victim_key_count);
+    for (uint32_t i = 0; i < a->victim_key_count; i++)
+        assert_ptr_equal(a->victims[i], b->victims[i]);
+    assert_int_equal(a->by_queue, b->by_queue);
+    assert_int_equal(a->search, b->search);
+    assert_int_equal(a->within_queue, b->within_queue);
+    assert_int_equal(a->replaces_victims, b->replaces_victims);
+    assert_int_equal(a->resolve, b->resolve);
+    assert_int_equal(a->grace, b->grace);
+    assert_int_equal(a->preempt_min_runtime, b->preempt_min_runtime);
+    assert_int_equal(a->reclaim_min_runtime, b->reclaim_min_runtime);
+    assert_int_equal(a->delay, b->delay);
+    assert_int_equal(a->attempts_per_cycle, b->attempts_per_cycle);
+    assert_int_equal(a->victims_max, b->victims_max);
+    assert_int_equal(a->evictions_per_cycle, b->evictions_per_cycle);
+    assert_int_equal(a->evictions_per_job_max, b->evictions_per_job_max);
+    assert_int_equal(a->evictions_per_queue_h, b->evictions_per_queue_h);
+    assert_int_equal(a->loss_ratio_milli, b->loss_ratio_milli);
+    assert_int_equal(a->consolidation_max, b->consolidation_max);
+    assert_int_equal(a->spares_inference, b->spares_inference);
+}
+
+struct reading {
+    struct preemption_config config;
+    const struct preemption_policy *policy;
+};
+
+static struct error read_text(const char *text, struct reading *reading)
+{
+    struct json_doc *doc;
+    struct error error = ERROR_OK;
+    struct json_object object;
+    *reading = (struct reading){preemption_config_default(), &preemption_none};
+    TRY(json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG));
+    struct json_value root = json_doc_root(doc, &error);
+    json_object_open(&object, &root);
+    struct json_value value = json_member(&object, "preemption");
+    preemption_config_read(&reading->config, &reading->policy, &value);
+    json_object_close(&object);
+    json_doc_free(doc);
+    return error;
+}
+
+static void every_field_is_read(void **state)
+{
+    (void)state;
+    struct reading r;
+    struct error error = read_text(
+        "{\"preemption\": {\"policy\": \"kill\", \"victims\": [\"queue\", \"class\", \"cost\"],"
+        " \"search\": \"ordered\", \"within_queue\": \"lower_or_newer\", \"replaces_victims\": "
+        "true,"
+        " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
+        " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
+        " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
+        " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5, \"consolidation_max\": -1,"
+        " \"spares_inference\": true}}",
+        &r);
+    struct preemption_config want = {.victims = {&victim_class, &victim_cost},
+                                     .victim_key_count = 2,
+                                     .by_queue = true,
+                                     .search = SEARCH_ORDERED,
+                                     .within_queue = WITHIN_LOWER_OR_NEWER,
+                                     .replaces_victims = true,
+                                     .resolve = RESOLVE_QUEUE,
+                                     .grace = 1 * S,
+                                     .preempt_min_runtime = 2 * S,
+                                     .reclaim_min_runtime = 3 * S,
+                                     .delay = 4 * S,
+                                     .attempts_per_cycle = 5,
+                                     .victims_max = 6,
+                                     .evictions_per_cycle = 7,
+                                     .evictions_per_job_max = 8,
+                                     .evictions_per_queue_h = 9,
+                                     .loss_ratio_milli = 1500,
+                                     .consolidation_max = -1,
+                                     .spares_inference = true};
+    assert_false(error_is(error));
+    assert_ptr_equal(r.policy, &preemption_kill);
+    assert_same(&r.config, &want);
+}
+
+static void one_minimum_run_time_sets_both(void **state)
+{
+    (void)state;
+    struct reading r;
+    assert_false(error_is(read_text("{\"preemption\": {\"min_runtime_s\": 7}}", &r)));
+    assert_int_equal(r.config.preempt_min_runtime, 7 * S);
+    assert_int_equal(r.config.reclaim_min_runtime, 7 * S);
+    const char *text = "{\"preemption\": {\"reclaim_min_runtime_s\": 9, \"min_runtime_s\": 0}}";
+    assert_false(error_is(read_text(text, &r)));
+    assert_int_equal(r.config.preempt_min_runtime, 0);
+    assert_int_equal(r.config.reclaim_min_runtime, 9 * S);
+}
+
+static void absent_fields_stay_and_victims_are_replaced(void **state)
+{
+    (void)state;
+    struct reading r;
+    struct preemption_config otherwise = preemption_config_default();
+    assert_false(error_is(read_text("{}", &r)));
+    assert_ptr_equal(r.policy, &preemption_none);
+    assert_same(&r.config, &otherwise);
+    assert_false(error_is(read_text("{\"preemption\": {\"victims\": [\"queue\"]}}", &r)));
+    assert_true(r.config.by_queue);
+    assert_int_equal(r.config.victim_key_count, 0);
+    assert_false(error_is(read_text("{\"preemption\": {\"victims\": []}}", &r)));
+    assert_false(r.config.by_queue);
+    assert_int_equal(r.config.victim_key_count, 0);
+    assert_false(error_is(read_text("{\"preemption\": {\"within_queue\": \"order\"}}", &r)));
+    assert_int_equal(r.config.within_queue, WITHIN_ORDER);
+    assert_false(error_is(read_text("{\"preemption\": {\"victims\": [\"oldest\"]}}", &r)));
+    assert_false(r.config.by_queue);
+    assert_int_equal(r.config.victim_key_count, 1);
+    assert_ptr_equal(r.config.victims[0], &victim_oldest);
+}
+
+static void bad_fields_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"{\"policy\": \"murder\"}", "'policy' must be one of"},
+        {"{\"victims\": 3}", "an array"},
+        {"{\"victims\": [4]}", "must be a string"},
+        {"{\"victims\": [\"queue\", \"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\"]}", "from 1 to 6"},
+        {"{\"victims\": [\"smalest\"]}", "there is no victim key 'smalest'"},
+        {"{\"victims\": [\"oldest\", \"queue\"]}", "there is no victim key 'queue'"},
+        {"{\"victims\": [\"oldest\", \"oldest\"]}", "named twice"},
+        {"{\"search\": \"best\"}", "'search' must be one of"},
+        {"{\"victims_max\": 0}", "from 1"},
+        {"{\"consolidation_max\": -2}", "from -1"},
+        {"{\"loss_ratio\": -0.5}", "from 0"},
+        {"{\"grace_s\": -1}", "a duration"},
+        {"{\"grace\": 1}", "grace"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[160];
+        struct reading r;
+        snprintf(text, sizeof text, "{\"preemption\": %s}", cases[i].text);
+        struct error error = read_text(text, &r);
+        assert_true(error_is(error));
+        if (strstr(error_message(&error), cases[i].message) == NULL)
+            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error),
+                     cases[i].message);
+        error_release(&error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_key_asks_its_question),
+        cmocka_unit_test(priorities_go_up_from_the_most_negative),
+        cmocka_unit_test(latency_is_spared),
+        cmocka_unit_test(what_changes_by_itself_is_dynamic),
+        cmocka_unit_test(the_policies_differ_in_who_evicts_and_how),
+        cmocka_unit_test(every_field_is_read),
+        cmocka_unit_test(one_minimum_run_time_sets_both),
+        cmocka_unit_test(absent_fields_stay_and_victims_are_replaced),
+        cmocka_unit_test(bad_fields_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

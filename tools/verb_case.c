@@ -1,0 +1,105 @@
+/* windtunnel case: check hand-written scheduling situations. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim/case.h"
+#include "tools/verbs.h"
+
+enum { STATUS_FAILED = 10 }; /* as of a gate that failed */
+
+struct tally {
+    size_t passed, failed;
+    bool is_verbose;
+};
+
+/* Print the buffer to a stream, so that both streams are in step, and empty it. */
+static int emit(FILE *stream, struct buffer *out)
+{
+    errno = 0;
+    bool is_good = fwrite(out->bytes, 1, out->length, stream) == out->length && fflush(stream) == 0;
+    out->length = 0;
+    if (is_good || stream == stderr)
+        return 0;
+    struct error error = error_io("write", "standard output", errno);
+    return tool_fail(&error);
+}
+
+static int run_case(const struct case_spec *spec, struct tally *tally)
+{
+    struct buffer differs = {0}, log = {0}, line = {0};
+    bool has_passed = case_run(spec, &differs, tally->is_verbose ? &log : NULL);
+    if (tally->is_verbose) {
+        buffer_format(&line, "%s\n", spec->name);
+        buffer_bytes(&line, log.bytes, log.length);
+        emit(stderr, &line);
+    }
+    if (has_passed)
+        buffer_format(&line, "ok %s\n", spec->name);
+    else
+        buffer_format(&line, "not ok %s: %s\n", spec->name, buffer_c_string(&differs));
+    tally->passed += has_passed;
+    tally->failed += !has_passed;
+    int status = emit(stdout, &line);
+    buffer_release(&differs);
+    buffer_release(&log);
+    buffer_release(&line);
+    return status;
+}
+
+/* All files are read before the first case runs: a bad one is told before anything else. */
+static int check(const struct args *args)
+{
+    size_t count = args_operand_count(args);
+    struct case_file *files = mem_zalloc(count, sizeof *files);
+    struct tally tally = {.is_verbose = args_flag(args, "verbose")};
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++) {
+        struct error error = case_file_read(&files[i], args_operand(args, i));
+        if (error_is(error))
+            status = tool_fail(&error);
+    }
+    for (size_t i = 0; i < count && status == 0; i++)
+        for (size_t c = 0; c < files[i].count && status == 0; c++)
+            status = run_case(&files[i].cases[c], &tally);
+    if (status == 0) {
+        struct buffer out = {0};
+        buffer_format(&out, "%zu passed, %zu failed\n", tally.passed, tally.failed);
+        status = tool_print(&out);
+    }
+    for (size_t i = 0; i < count; i++)
+        case_file_release(&files[i]);
+    mem_free(files);
+    return status != 0 ? status : tally.failed > 0 ? STATUS_FAILED : 0;
+}
+
+static const struct args_option options[] = {
+    {.name = "verbose",
+     .letter = 'v',
+     .help = "Tell on standard error, round by round, what was decided and what each job has."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel case tests/cases/kai_reclaim.json", "Run every case of a file."},
+    {"windtunnel case --verbose mine.json", "See why a case differs from what was expected."},
+    {0},
+};
+
+const struct args_verb verb_case = {
+    .name = "case",
+    .summary = "check hand-written scheduling situations",
+    .synopsis = "FILE... [OPTION]...",
+    .description =
+        (const char *const[]){
+            "A file holds one case or an array of them: nodes, queues, jobs that wait or run, a "
+            "policy, and what must have come of each job after some scheduling cycles. "
+            "docs/cases.md says every field.",
+            "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
+            "'N passed, N failed'. All files are read before any case runs.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_min = 1,
+    .operands_max = SIZE_MAX,
+    .run = check,
+};

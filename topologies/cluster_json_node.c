@@ -1,0 +1,247 @@
+/* topologies/cluster_json_node.c -- what all descriptions of nodes share: labels, MIG layouts, limits, taints, levels. */
+#include <string.h>
+
+#include "topologies/cluster_build.h"
+
+enum { LABELS_MAX = 64, TAINTS_MAX = 64, TASKS_MAX = 1000000 };
+
+static bool has_failed(const struct json_object *object)
+{
+    return error_is(*object->value.error);
+}
+
+static void read_labels(struct arena *arena, struct json_object *object, struct node_type *type)
+{
+    struct json_value value = json_member(object, "labels");
+    if (value.node == NULL)
+        return;
+    struct json_object labels;
+    json_object_open(&labels, &value);
+    struct label *list = arena_alloc_array(arena, LABELS_MAX, struct label);
+    const char *key;
+    for (size_t i = 0; !has_failed(object) && (key = json_object_key(&labels, i)) != NULL; i++) {
+        if (i == LABELS_MAX) {
+            json_fail(&value, "at most %d labels are possible", LABELS_MAX);
+            return;
+        }
+        list[i] = (struct label){key, json_get_string(&labels, key, "")};
+        type->label_count = (uint32_t)i + 1;
+    }
+    type->labels = list;
+    json_object_close(&labels);
+}
+
+/* ---- MIG layouts ---- */
+
+static int read_profile(const struct json_value *value, const char *name,
+                        const struct gpu_model *model)
+{
+    int profile = mig_profile_find(model->mig, text_of(name));
+    if (profile >= 0)
+        return profile;
+    const struct mig_profile *profiles = mig_profiles(model->mig);
+    if (profiles == NULL) {
+        json_fail(value, "GPU model '%s' has no MIG", model->name);
+        return -1;
+    }
+    const char *names[MIG_PROFILE_COUNT + 1] = {NULL};
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+        names[p] = profiles[p].name;
+    json_fail(value, "GPU model '%s' has no MIG profile '%s'", model->name, name);
+    const char *nearest = text_nearest(text_of(name), names);
+    if (nearest != NULL)
+        error_set_hint(value->error, "did you mean '%s'?", nearest);
+    return -1;
+}
+
+/* The instances of one GPU while they are read. */
+struct arrangement {
+    struct gpu_layout layout;
+    uint8_t taken;
+    uint8_t loose[MIG_SLICES]; /* profiles whose start is not told */
+    uint32_t loose_count;
+    uint8_t counts[MIG_PROFILE_COUNT];
+};
+
+static void put_at(struct arrangement *arrangement, uint8_t profile, unsigned start)
+{
+    arrangement->layout.profile[start] = (uint8_t)(profile + 1);
+    arrangement->taken |= mig_mask((enum mig_profile_id)profile, start);
+}
+
+/* Find starts for the loose ones from `next` on, the lowest that leave room for those behind. */
+static bool arrange(struct arrangement *arrangement, uint32_t next)
+{
+    if (next == arrangement->loose_count)
+        return true;
+    uint8_t profile = arrangement->loose[next];
+    uint8_t starts = mig_fit(arrangement->taken, (enum mig_profile_id)profile);
+    for (; starts != 0; starts &= (uint8_t)(starts - 1)) {
+        struct arrangement before = *arrangement;
+        put_at(arrangement, profile, (unsigned)__builtin_ctz(starts));
+        if (arrange(arrangement, next + 1))
+            return true;
+        *arrangement = before;
+    }
+    return false;
+}
+
+static void add_instance(const struct json_value *value, const struct gpu_model *model,
+                         uint8_t profile, int64_t start, struct arrangement *arrangement)
+{
+    const struct mig_profile *shape = &mig_profiles(model->mig)[profile];
+    uint8_t starts = mig_fit(arrangement->taken, (enum mig_profile_id)profile);
+    if (arrangement->counts[profile]++ == shape->max_count)
+        json_fail(value, "a GPU has at most %u of %s", shape->max_count, shape->name);
+    else if (start < 0)
+        arrangement->loose[arrangement->loose_count++] = profile;
+    else if (!(shape->starts >> start & 1))
+        json_fail(value, "an instance of %s cannot start at slice %lld", shape->name,
+                  (long long)start);
+    else if (!(starts >> start & 1))
+        json_fail(value, "this instance of %s overlaps one before it", shape->name);
+    else
+        put_at(arrangement, profile, (unsigned)start);
+}
+
+/* {"profile": "1g.10gb", "start": 0}, or the profile alone. */
+static void read_instance(const struct json_value *value, const struct gpu_model *model,
+                          struct arrangement *arrangement)
+{
+    int64_t start = -1;
+    int profile = -1;
+    if (json_is_string(value->node)) {
+        profile = read_profile(value, json_value_string(value), model);
+    } else {
+        struct json_object object;
+        json_object_open(&object, value);
+        json_need(&object, "profile");
+        const char *name = json_get_string(&object, "profile", "");
+        start = json_get_int(&object, "start", 0, MIG_SLICES - 1, -1);
+        struct json_value place = json_member(&object, "profile");
+        json_object_close(&object);
+        if (!has_failed(&object))
+            profile = read_profile(&place, name, model);
+    }
+    if (profile >= 0)
+        add_instance(value, model, (uint8_t)profile, start, arrangement);
+}
+
+static struct gpu_layout read_layout(const struct json_value *list, const struct gpu_model *model)
+{
+    struct arrangement arrangement = {0};
+    size_t count = json_is_null(list->node) ? 0 : json_array_count(list);
+    if (count > MIG_SLICES)
+        json_fail(list, "a GPU has at most %d instances", MIG_SLICES - 1);
+    for (size_t i = 0; i < count && !error_is(*list->error); i++) {
+        struct json_value item = json_array_item(list, i);
+        read_instance(&item, model, &arrangement);
+    }
+    if (!error_is(*list->error) && !arrange(&arrangement, 0))
+        json_fail(list, "these instances do not fit one GPU together");
+    return arrangement.layout;
+}
+
+/* A list for each GPU, in order; an empty one, null or none leaves the GPU whole. */
+static void read_layouts(struct arena *arena, struct json_object *object,
+                         const struct gpu_model *model, struct node_type *type)
+{
+    struct json_value array = json_member(object, "gpus_layout");
+    if (array.node == NULL)
+        return;
+    size_t count = json_array_count(&array);
+    if (count > type->gpu_count)
+        json_fail(&array, "there are %zu layouts for the %u GPUs of a node", count,
+                  type->gpu_count);
+    if (has_failed(object) || count == 0)
+        return;
+    struct gpu_layout *layouts = arena_alloc_array(arena, type->gpu_count, struct gpu_layout);
+    for (size_t gpu = 0; gpu < count && !has_failed(object); gpu++) {
+        struct json_value list = json_array_item(&array, gpu);
+        layouts[gpu] = read_layout(&list, model);
+        for (uint32_t start = 0; start < MIG_SLICES; start++)
+            if (layouts[gpu].profile[start] != 0)
+                type->layout_mask |= (uint16_t)(1u << gpu);
+    }
+    type->layouts = layouts;
+}
+
+/* ---- taints ---- */
+
+/* Kubernetes: with this effect the node is only the last to be taken; here it has none. */
+static bool is_soft(const char *effect)
+{
+    return strcmp(effect, "PreferNoSchedule") == 0;
+}
+
+/* "key=value:Effect" as kubectl writes it, or {"key": ..., "value": ..., "effect": ...}. */
+static bool read_taint(const struct json_value *value)
+{
+    if (json_is_string(value->node)) {
+        const char *effect = strrchr(json_value_string(value), ':');
+        return effect == NULL || !is_soft(effect + 1);
+    }
+    struct json_object object;
+    json_object_open(&object, value);
+    json_need(&object, "key");
+    (void)json_get_string(&object, "key", "");
+    (void)json_get_string(&object, "value", "");
+    const char *effect = json_get_string(&object, "effect", "NoSchedule");
+    json_object_close(&object);
+    return !is_soft(effect);
+}
+
+static bool read_taints(struct json_object *object)
+{
+    struct json_value array = json_member(object, "taints");
+    size_t count = array.node == NULL ? 0 : json_array_count(&array);
+    bool is_tainted = false;
+    if (count > TAINTS_MAX)
+        json_fail(&array, "at most %d taints are possible", TAINTS_MAX);
+    for (size_t i = 0; i < count && !has_failed(object); i++) {
+        struct json_value item = json_array_item(&array, i);
+        is_tainted |= read_taint(&item);
+    }
+    return is_tainted;
+}
+
+void cluster_build_read_extras(struct arena *arena, struct json_object *object,
+                               const struct gpu_model *model, struct node_type *type)
+{
+    read_labels(arena, object, type);
+    type->max_tasks = (uint32_t)json_get_int(object, "max_tasks", 0, TASKS_MAX, 0);
+    type->is_tainted = read_taints(object);
+    read_layouts(arena, object, model, type);
+}
+
+/* ---- levels ---- */
+
+void cluster_build_read_levels(struct cluster_build *build, const struct json_value *array)
+{
+    size_t count = json_array_count(array);
+    build->has_levels = true;
+    build->level_count = 0;
+    if (count > CLUSTER_LEVELS_MAX)
+        json_fail(array, "at most %d levels are possible, got %zu", CLUSTER_LEVELS_MAX, count);
+    for (size_t i = 0; i < count && !error_is(*array->error); i++) {
+        struct json_value item = json_array_item(array, i);
+        const char *name = json_value_string(&item);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(build->levels[k], name) == 0)
+                json_fail(&item, "the level '%s' stands here twice", name);
+        build->levels[build->level_count++] = name;
+    }
+}
+
+void cluster_check_levels(const struct cluster *cluster, const struct json_value *array)
+{
+    for (uint32_t i = 0; i < cluster->level_count && !error_is(*array->error); i++) {
+        if (cluster->levels[i].domain_count > 0)
+            continue;
+        struct json_value item = json_array_item(array, i);
+        json_fail(&item, "no node has the label '%s' and those of the levels before it",
+                  cluster->levels[i].name);
+        error_set_hint(array->error,
+                       "a level is a label of the nodes, \"unit\" or \"node\"; the widest first");
+    }
+}
