@@ -14,7 +14,7 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
                                   .kind = kind,
                                   .job = job->id,
                                   .for_job = JOB_NONE};
-    if (kind == DECISION_START || kind == DECISION_EVICT)
+    if (kind == DECISION_START)
         job->decided_cycle = sched->cycle;
     sched->changes++;
     return decision;
@@ -388,6 +388,14 @@ void sched_settle(struct sched *sched, uint32_t slot)
     sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
+    if (job->fill == FILL_BELOW && sum.count[HOLDING_CLAIMED] > 0 &&
+        sched->policy.gang
+            ->is_all_or_nothing) /* what was promised for growth must not start alone */
+        for (uint32_t c = 0; c < sched->claim_count; c++)
+            if (sched->claims[c] == slot) {
+                sched_drop_claim(sched, slot); /* settles again */
+                return;
+            }
     list_victim(sched, slot, is_booked && is_evictable(sched, job));
     list_below(sched, slot, is_booked && job->fill == FILL_BELOW);
     if (job->lane != LANE_NONE)

@@ -163,6 +163,8 @@ static void try_head(struct sched *sched, uint32_t lane_id)
         return;
     }
     if (!try_place(sched, slot, &source)) {
+        if (plan_await(sched, slot))
+            return;
         if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
             close_lane(sched, lane,
                        job->queue); /* others of the shape may fit in other queues' places */

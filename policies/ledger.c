@@ -301,7 +301,9 @@ static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t 
         move == MOVE_RESTORE) { /* restore: a claim may have been on it */
         assert(move != MOVE_TAKE || ledger->owner[gpu] == OWNER_NONE);
         set_owner(ledger, gpu, space->owner);
-    } else if ((move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM) &&
+    } else if ((move == MOVE_GIVE || move == MOVE_UNCLAIM ||
+                /* not if the job had claimed what it left: then it has it again */
+                (move == MOVE_ARRIVE && !(cell.free == 0 && cell.holders == 1))) &&
                ledger->owner[gpu] == space->owner) {
         set_owner(ledger, gpu, OWNER_NONE);
     }

@@ -15,16 +15,16 @@
 
 #include "policies/sched_state.h"
 
-enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
-
 static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
 {
     return &sched->jobs.jobs[unit->slot];
 }
 
-/* Is the holding part of a surplus unit that is taken (or, all: of any surplus unit)? */
+/* Is the holding no part of the core: of a surplus unit, or on its way out already? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding)
 {
+    if (sched_job_holding(&sched->jobs.jobs[core->slot], holding)->phase != HOLDING_RUNNING)
+        return true;
     if (core->surplus_count == 0)
         return false;
     for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
@@ -111,15 +111,18 @@ static bool fits(struct sched *sched, uint32_t gainer)
     return is_placed;
 }
 
-/* Does the gainer fit, within the limits of its queue and those above? */
-static bool suffices(struct sched *sched, uint32_t gainer)
+static bool is_allowed(struct sched *sched, uint32_t gainer)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const struct quota_policy *quota = sched->policy.quota;
-    bool is_allowed =
-        quota->forbids == NULL ||
-        quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
-    return is_allowed && fits(sched, gainer);
+    return quota->forbids == NULL ||
+           quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
+}
+
+/* Does the gainer fit, within the limits of its queue and those above? */
+static bool suffices(struct sched *sched, uint32_t gainer)
+{
+    return is_allowed(sched, gainer) && fits(sched, gainer);
 }
 
 static uint32_t taken_jobs(const struct sched *sched)
@@ -179,11 +182,22 @@ static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
     return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
 }
 
-/* With the gainer in place, put victims elsewhere where they fit; the best first, as they would be admitted.  The
+static void charge_gainer(struct sched *sched, uint32_t gainer, int sign)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    int64_t amounts[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        amounts[r] = sign * ask[r];
+    ledger_charge(sched->ledger, own->queue, amounts);
+}
+
+/* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
  * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
 static uint32_t replace_victims(struct sched *sched)
 {
     struct plan_scratch *plan = &sched->plan;
+    const struct quota_policy *quota = sched->policy.quota;
     uint32_t homeless = 0;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
@@ -192,9 +206,11 @@ static uint32_t replace_victims(struct sched *sched)
             continue;
         uint32_t kind = shape_of_unit(sched, unit);
         const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+        bool is_allowed_back = quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue,
+                                                                        unit->charge) == QUEUE_NONE;
         size_t mark = ledger_mark(sched->ledger);
-        if (placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
-                            &plan->moved)) {
+        if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
+                                               unit->slot, &plan->moved)) {
             ledger_commit(sched->ledger, mark);
             charge_unit(sched, unit, 1);
             unit->is_moved = true;
@@ -255,12 +271,9 @@ static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind k
     if (quota->is_valid == NULL)
         return true;
     uint32_t touched = list_touched(sched);
-    int64_t back[QUEUE_SUM_COUNT];
-    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        back[r] = -ask[r];
-    ledger_charge(sched->ledger, own->queue, ask);
+    charge_gainer(sched, gainer, 1);
     bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan.touched, touched);
-    ledger_charge(sched->ledger, own->queue, back);
+    charge_gainer(sched, gainer, -1);
     return is_valid;
 }
 
@@ -286,6 +299,28 @@ static bool is_worth_it(struct sched *sched, uint32_t gainer)
     return false;
 }
 
+/* Those that found no other place are lost: may they be, one after another?  The moved are charged again. */
+static bool may_be_lost(struct sched *sched, uint32_t gainer)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (!plan->is_moving)
+        return true; /* was asked when they were taken */
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && !unit->is_moved)
+            charge_unit(sched, unit, 1);
+    }
+    bool is_lawful = true;
+    for (uint32_t t = 0; t < plan->taken_count && is_lawful; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || unit->is_moved)
+            continue;
+        is_lawful = victims_is_lawful(sched, gainer, unit);
+        charge_unit(sched, unit, -1);
+    }
+    return is_lawful;
+}
+
 /* The after-state of the units taken: everything but whether each is needed. */
 static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
@@ -294,9 +329,14 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
         return is_quota_good(sched, gainer, kind);
     size_t mark = ledger_mark(sched->ledger);
     bool is_placed = sched_place(sched, gainer, &sched->plan.pieces);
-    uint32_t homeless = is_placed ? replace_victims(sched) : 0;
+    uint32_t homeless = 0;
+    if (is_placed) { /* who is only moved comes back to its queue, whose limits must hold with the gainer too */
+        charge_gainer(sched, gainer, 1);
+        homeless = replace_victims(sched);
+        charge_gainer(sched, gainer, -1);
+    }
     bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) &&
-                    is_quota_good(sched, gainer, kind);
+                    may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
     ledger_rollback(sched->ledger, mark);
     return is_valid;
 }
@@ -338,8 +378,12 @@ static bool settle_for(struct sched *sched, uint32_t gainer, enum plan_kind kind
 /* Take units one by one until the gainer fits in a valid after-state; false if that never comes. */
 static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
+    /* Who moves is sought among the first of the order only. */
+    bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan.is_moving;
+    uint32_t bound = is_bounded ? job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct unit *unit;
-    while ((unit = victims_next(sched, gainer, kind)) != NULL) {
+    while ((!is_bounded || taken_jobs(sched) < bound) &&
+           (unit = victims_next(sched, gainer, kind)) != NULL) {
         plan_take(sched, unit);
         if (suffices(sched, gainer) && settle_for(sched, gainer, kind))
             return true;
@@ -377,99 +421,61 @@ static bool could_suffice(struct sched *sched, const struct shape *ask)
     return room >= ask->charge[QUEUE_SUM_GPU];
 }
 
-static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+/* Grow from nothing; what was taken or refused before is forgotten. */
+static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool by_node)
+{
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.taken_count = sched->plan.next = 0;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++)
+        sched->plan.units[u].is_taken = sched->plan.units[u].is_refused = false;
+    if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
+        ledger_commit(sched->ledger, mark);
+        return true;
+    }
+    ledger_rollback(sched->ledger, mark);
+    return false;
+}
+
+/* With all taken that may be lost the gainer has room enough, but not in one place?  Then whoever finds another
+ * place moves: that is no loss, whatever the quotas say. */
+static bool grow_by_moving(struct sched *sched, uint32_t gainer)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
-    bool by_node = sched->policy.preempt.search == SEARCH_NODE && offers_suit(ask);
-    sched->plan.taken_count = 0;
+    sched->plan.is_moving = true;
+    victims_collect(sched, gainer, PLAN_RECLAIM, true);
+    return could_suffice(sched, ask) && try_grow(sched, gainer, PLAN_RECLAIM, false);
+}
+
+/* In order, what a queue may lose can be spent on victims of different nodes; then moving some, and at last node by
+ * node, may still find room. */
+static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    bool suits_nodes = offers_suit(ask);
+    bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
+    sched->plan.is_moving = false;
     victims_collect(sched, gainer, kind, !by_node);
-    if (sched->plan.unit_count == 0 || !could_suffice(sched, ask))
+    if (!could_suffice(sched, ask))
         return false;
-    if (!(by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)))
+    bool has_any = sched->plan.unit_count > 0;
+    if (has_any && try_grow(sched, gainer, kind, by_node))
+        return true;
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
+        grow_by_moving(sched, gainer))
+        return true;
+    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE)
+        return false;
+    sched->plan.is_moving = false;
+    victims_collect(sched, gainer, kind, false);
+    return try_grow(sched, gainer, kind, true);
+}
+
+static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    if (!grow(sched, gainer, kind))
         return false;
     trim(sched, gainer);
     return is_good(sched, gainer, kind) && is_worth_it(sched, gainer) && suffices(sched, gainer);
-}
-
-/* One EVICT per victim job. */
-static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum reason reason,
-                        bool *needs_grace)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
-    struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
-    bool can_save = plan->interval > 0 || plan->duration > 0;
-    decision->for_job = gainer;
-    decision->reason = reason;
-    if (can_save && !sched->policy.preemption->is_kill)
-        decision->grace = sched->policy.preempt.grace;
-    *needs_grace |= decision->grace > 0;
-    decision_id id = decision->id;
-    uint32_t leaving = 0;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING &&
-                   sched_job_holding(job, i)->decision == 0;
-    decision->is_partial = leaving < job->holding_count;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        struct holding *holding = &sched_job_holdings(job)[i];
-        if (holding->phase != HOLDING_LEAVING || holding->decision != 0)
-            continue;
-        holding->decision = id;
-        sched_tell_piece(sched, &holding->piece);
-    }
-    sched_settle(sched, slot);
-    sched->evicted_in_cycle++;
-    victims_log(sched, job->queue);
-}
-
-void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace)
-{
-    struct plan_scratch *plan = &sched->plan;
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        const struct sched_job *job = job_of(sched, unit);
-        if (!unit->is_taken)
-            continue;
-        for (uint32_t i = 0; i < job->holding_count; i++)
-            if (unit->holding == i ||
-                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
-                sched_let_leave(sched, unit->slot, i, 0);
-    }
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        struct unit *unit = &plan->units[plan->taken[t]];
-        if (!unit->is_taken)
-            continue;
-        enum reason reason = kind == PLAN_CONSOLIDATE ? REASON_CONSOLIDATED
-                             : kind == PLAN_HEADROOM  ? REASON_HEADROOM
-                             : unit->is_borrower      ? REASON_RECLAIMED
-                                                      : REASON_PREEMPTED;
-        book_victim(sched, unit->slot, gainer, reason, needs_grace);
-        for (uint32_t u = t; u < plan->taken_count; u++) /* all units of the job are told */
-            if (plan->units[plan->taken[u]].slot == unit->slot)
-                plan->units[plan->taken[u]].is_taken = false;
-    }
-}
-
-static void book_gainer(struct sched *sched, uint32_t gainer, enum source source)
-{
-    struct sched_job *job = &sched->jobs.jobs[gainer];
-    const struct shape *shape = sched_shape(sched, job);
-    const struct piece_list *pieces = &sched->plan.pieces;
-    sched_unwait(sched, gainer);
-    for (uint32_t p = 0; p < pieces->count; p++) {
-        struct space space = placement_space(shape, &pieces->pieces[p], gainer);
-        ledger_claim(sched->ledger, &space);
-    }
-    sched_hold(sched, gainer, pieces, HOLDING_CLAIMED, 0);
-    sched_settle(sched, gainer);
-    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
-    sched->claims[sched->claim_count++] = gainer;
-    sched->jobs.facts[gainer].claimed_at = sched->now;
-    sched->jobs.facts[gainer].claim_source = (uint8_t)source;
-    struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
-    (void)decision;
-    for (uint32_t p = 0; p < pieces->count; p++)
-        sched_tell_piece(sched, &pieces->pieces[p]);
 }
 
 /* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
@@ -480,7 +486,20 @@ static bool fits_what_comes(struct sched *sched, uint32_t gainer)
     return suffices(sched, gainer);
 }
 
-static bool make_plan(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+bool plan_await(struct sched *sched, uint32_t slot)
+{
+    if (!sched->policy.preempt.replaces_victims)
+        return false;
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.free_before = headroom_free(sched);
+    bool is_found = fits_what_comes(sched, slot);
+    ledger_rollback(sched->ledger, mark);
+    if (is_found)
+        plan_book_gainer(sched, slot, SOURCE_FREE);
+    return is_found;
+}
+
+bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     struct sched_job *job = &sched->jobs.jobs[gainer];
     bool may_evict =
@@ -500,137 +519,10 @@ static bool make_plan(struct sched *sched, uint32_t gainer, enum plan_kind kind)
         return false;
     bool needs_grace = false, has_victims = sched->plan.taken_count > 0;
     plan_book(sched, job->id, kind, &needs_grace);
-    book_gainer(sched, gainer,
-                !has_victims  ? SOURCE_FREE
-                : needs_grace ? SOURCE_EVICTION
-                              : SOURCE_GRACE_0);
+    plan_book_gainer(sched, gainer,
+                     !has_victims  ? SOURCE_FREE
+                     : needs_grace ? SOURCE_EVICTION
+                                   : SOURCE_GRACE_0);
     sched->plans++;
     return true;
-}
-
-/* A plan of this kind may be asked for by the lane's head: space, or a limit that victims could ease, keeps it
- * waiting. */
-static bool may_ask(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
-{
-    const struct shape *shape = &sched->shapes.shapes[lane->shape];
-    bool is_forbidden = lane->quota_block != QUEUE_NONE;
-    if (lane->count == 0 || (!is_forbidden && !shape->is_blocked))
-        return false;
-    if (kind == PLAN_CONSOLIDATE)
-        return shape->is_preemptible && !is_forbidden &&
-               sched->policy.preempt.consolidation_max != 0;
-    return kind != PLAN_RECLAIM || sched->policy.quota->may_reclaim != NULL;
-}
-
-/* When a plan for the lane may be tried; TIME_NEVER: not before something changes. */
-static time_ns due_at(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
-{
-    if (!may_ask(sched, lane, kind))
-        return TIME_NEVER;
-    const struct plan_memo *memo = &lane->memos[kind];
-    bool has_news = memo->awaits_start && memo->starts_seen != sched->starts;
-    time_ns due = has_news || memo->retry_change <= sched->changes ? 0 : memo->ripe_at;
-    time_ns patient =
-        sched->jobs.facts[lane->heap[0].slot].waiting_since + sched->policy.preempt.delay;
-    return due > patient ? due : patient;
-}
-
-/* In a strict line only its first lane may go. */
-static bool is_in_turn(const struct sched *sched, uint32_t lane)
-{
-    return !sched->pending.is_strict ||
-           pending_first(&sched->pending, sched->pending.lanes[lane].line) == lane;
-}
-
-/* The lanes that may ask now and did not in this cycle. */
-static void gather_lanes(struct sched *sched, enum plan_kind kind)
-{
-    struct plan_scratch *plan = &sched->plan;
-    plan->lane_count = 0;
-    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
-        uint32_t l = sched->pending.busy[b];
-        const struct lane *lane = &sched->pending.lanes[l];
-        if (lane->memos[kind].tried_cycle == sched->cycle ||
-            due_at(sched, lane, kind) > sched->now || !is_in_turn(sched, l))
-            continue;
-        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
-        plan->lanes[plan->lane_count++] = l;
-    }
-}
-
-static bool has_action(const struct sched *sched, enum action action)
-{
-    for (uint32_t a = 0; a < sched->policy.action_count; a++)
-        if (sched->policy.actions[a] == action)
-            return true;
-    return false;
-}
-
-time_ns plan_wake(const struct sched *sched)
-{
-    static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
-                                                         ACTION_PREEMPT};
-    time_ns first = TIME_NEVER;
-    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
-        if (!has_action(sched, actions[k]))
-            continue;
-        for (uint32_t b = 0; b < sched->pending.busy_count && first > sched->now; b++) {
-            uint32_t l = sched->pending.busy[b];
-            time_ns due = due_at(sched, &sched->pending.lanes[l], (enum plan_kind)k);
-            if (due < first && is_in_turn(sched, l))
-                first = due;
-        }
-    }
-    return first <= sched->now ? sched->now + 1
-                               : first; /* those the budget left over go on in the next cycle */
-}
-
-/* Take the lane with the best head out of those gathered; LANE_NONE when there are no more. */
-static uint32_t take_best_lane(struct sched *sched)
-{
-    struct plan_scratch *plan = &sched->plan;
-    uint32_t best = contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count);
-    for (uint32_t i = 0; i < plan->lane_count; i++)
-        if (plan->lanes[i] == best) {
-            plan->lanes[i] = plan->lanes[--plan->lane_count];
-            break;
-        }
-    return best;
-}
-
-static void back_off(const struct sched *sched, struct plan_memo *memo)
-{
-    if (memo->failed < BACKOFF_SHIFT_MAX)
-        memo->failed++;
-    memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
-    if (sched->policy.quota->confines !=
-        NULL) /* who owns a place is asked again whenever anything has changed */
-        memo->retry_change = sched->changes + 1;
-    /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
-    memo->ripe_at = memo->failed <= BACKOFF_EAGER ? sched->plan.ripe_at : sched->plan.ripe_last_at;
-    memo->tried_cycle = sched->cycle;
-    memo->awaits_start = sched->plan.saw_starting;
-    memo->starts_seen = sched->starts;
-}
-
-bool plan_cycle(struct sched *sched, enum plan_kind kind)
-{
-    bool is_booked = false;
-    gather_lanes(sched, kind);
-    for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++) {
-        uint32_t id = take_best_lane(sched);
-        if (id == LANE_NONE)
-            break;
-        sched->plan.ripe_at = sched->plan.ripe_last_at = TIME_NEVER;
-        sched->plan.saw_starting = false;
-        sched->pending.lanes[id].memos[kind].ripe_at = TIME_NEVER;
-        if (make_plan(sched, pending_head(&sched->pending, id), kind)) {
-            sched->pending.lanes[id].memos[kind].failed /= 2;
-            is_booked = true;
-            gather_lanes(sched, kind); /* its next head, and whoever was behind it */
-        } else {
-            back_off(sched, &sched->pending.lanes[id].memos[kind]);
-        }
-    }
-    return is_booked;
 }

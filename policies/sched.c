@@ -490,10 +490,16 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
         i++;
     if (i == job->holding_count)
         return;
-    if (sched_job_holding(job, i)->phase == HOLDING_LEAVING)
+    if (sched_job_holding(job, i)->phase == HOLDING_LEAVING) {
+        for (uint32_t c = 0; c < sched->claim_count; c++)
+            if (sched->claims[c] == slot) { /* it counted on losing these members */
+                sched_drop_claim(sched, slot);
+                break;
+            }
         refuse_eviction(sched, slot, decision);
-    else
+    } else {
         refuse_start(sched, slot, decision);
+    }
     sched_settle(sched, slot);
 }
 

@@ -82,6 +82,7 @@ struct plan_scratch {
     uint32_t lane_count;
     struct free_space free_before; /* any victim went */
     uint8_t *node_mark;            /* by node: the gainer is to be there */
+    bool is_moving;    /* also units that may not be lost are taken, if they find another place */
     bool saw_starting; /* a victim was refused only because its START is not confirmed */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
     time_ns ripe_last_at; /* and when all of them may be */
@@ -270,19 +271,33 @@ void eligible_unpark(struct sched *sched, uint32_t slot);   /* cancelled while i
 
 /* ---- plan.c */
 
-/* The attempts of one kind in one cycle; true if a plan was booked. */
-bool plan_cycle(struct sched *sched, enum plan_kind kind);
-/* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
-time_ns plan_wake(const struct sched *sched);
+/* Make room for the gainer, who waits in a lane, by a plan of this kind.  True if it is booked. */
+bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 
-/* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  *needs_grace becomes true if one
- * of them may save its work first. */
-void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace);
+/* The chunk fits what is free and what is leaving together: claim both, so that nobody behind it in the order takes a
+ * part.  False: it does not. */
+bool plan_await(struct sched *sched, uint32_t slot);
 
 /* Take the unit in the trial; the surplus of a core goes with it. */
 void plan_take(struct sched *sched, struct unit *unit);
 /* Is the holding a surplus member of the job of this core? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
+
+/* ---- attempts.c */
+
+/* The attempts of one kind in one cycle; true if a plan was booked. */
+bool plan_cycle(struct sched *sched, enum plan_kind kind);
+/* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
+time_ns plan_wake(const struct sched *sched);
+
+/* ---- plan_book.c */
+
+/* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  *needs_grace becomes true if one
+ * of them may save its work first. */
+void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace);
+
+/* The gainer claims the pieces of the plan. */
+void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);
 
 /* ---- headroom.c */
 
@@ -323,6 +338,8 @@ int victims_compare(const struct unit *x, const struct unit *y);
 struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 /* May the unit be taken in the present trial state?  If not, it is not asked again in this plan. */
 bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind);
+/* Does the quota policy let its queue lose the unit to the gainer, in the present trial state? */
+bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit);
 /* A job of this queue is being evicted. */
 void victims_log(struct sched *sched, queue_id queue);
 void victims_release(struct sched *sched);

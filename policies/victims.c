@@ -104,13 +104,13 @@ void victims_release(struct sched *sched)
     mem_free(sched->evictions);
 }
 
-/* Does all it holds run, nothing starting or leaving? */
+/* Does all it holds run, nothing starting?  What is leaving already counts no more. */
 static bool is_quiet(struct sched *sched, const struct sched_job *job)
 {
     bool has_starting = false;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         uint8_t phase = sched_job_holding(job, i)->phase;
-        if (phase == HOLDING_LEAVING || phase == HOLDING_CLAIMED)
+        if (phase == HOLDING_CLAIMED)
             return false;
         has_starting |= phase == HOLDING_STARTING;
     }
@@ -194,6 +194,8 @@ static void fill_view(struct sched *sched, uint32_t gainer, uint32_t slot, enum 
                                  .running = sched->now - job->decided,
                                  .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
+            continue;
         view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
         view->member_count += sched_job_holding(job, i)->piece.member_count;
     }
@@ -204,7 +206,8 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
                               uint32_t group, uint32_t first_unit)
 {
     for (uint32_t i = job->holding_count; i-- > 0;) {
-        bool is_used = sched_job_holding(job, i)->piece.group != group;
+        const struct holding *holding = sched_job_holding(job, i);
+        bool is_used = holding->piece.group != group || holding->phase != HOLDING_RUNNING;
         for (uint32_t u = first_unit; u < sched->plan.unit_count && !is_used; u++)
             is_used = sched->plan.units[u].holding == i;
         if (!is_used)
@@ -242,7 +245,7 @@ static void add_core(struct sched *sched, uint32_t slot, uint32_t first_surplus)
     uint32_t surplus_end = sched->plan.unit_count;
     struct unit *core = add_unit(sched, slot, UNIT_CORE);
     for (uint32_t i = 0; i < job->holding_count; i++) {
-        bool is_surplus = false;
+        bool is_surplus = sched_job_holding(job, i)->phase != HOLDING_RUNNING;
         for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
             is_surplus = sched->plan.units[u].holding == i;
         if (is_surplus)
@@ -379,7 +382,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     for (queue_id q = 0; q < sched->tree.count; q++) {
         const struct slot_list *running = &sched->running[q];
         if (running->count == 0 || !is_queue_meant(sched, own, q, kind) ||
-            (kind == PLAN_RECLAIM && !may_queue_lose(sched, gainer, q)))
+            (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, q)))
             continue;
         for (uint32_t i = 0; i < running->count; i++) {
             bool is_young;
@@ -411,12 +414,8 @@ static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit
     return is_behind;
 }
 
-bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
+bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit)
 {
-    if (unit->is_taken || unit->is_refused)
-        return false;
-    if (kind != PLAN_RECLAIM)
-        return true;
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     struct taking taking = {.gainer = own->queue,
                             .victim = unit->queue,
@@ -427,8 +426,17 @@ bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, e
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
     if (may && !sched->policy.preempt.replaces_victims)
         may = stays_behind(sched, gainer, unit);
-    unit->is_refused = !may;
     return may;
+}
+
+bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
+{
+    if (unit->is_taken || unit->is_refused)
+        return false;
+    if (kind != PLAN_RECLAIM || sched->plan.is_moving)
+        return true;
+    unit->is_refused = !victims_is_lawful(sched, gainer, unit);
+    return !unit->is_refused;
 }
 
 static struct unit *next_of_span(struct sched *sched, uint32_t gainer, struct unit_span *span,

@@ -1,0 +1,86 @@
+/* A plan that was found good, written into the books: victims leave, the gainer claims their space. */
+#include "policies/sched_state.h"
+
+/* Of holdings let go whose EVICT is not written yet; what left before is not told again. */
+#define BEING_BOOKED UINT64_MAX
+
+/* One EVICT per victim job. */
+static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum reason reason,
+                        bool *needs_grace)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
+    struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
+    bool can_save = plan->interval > 0 || plan->duration > 0;
+    decision->for_job = gainer;
+    decision->reason = reason;
+    if (can_save && !sched->policy.preemption->is_kill)
+        decision->grace = sched->policy.preempt.grace;
+    *needs_grace |= decision->grace > 0;
+    decision_id id = decision->id;
+    uint32_t leaving = 0;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING &&
+                   sched_job_holding(job, i)->decision == BEING_BOOKED;
+    decision->is_partial = leaving < job->holding_count;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        if (holding->phase != HOLDING_LEAVING || holding->decision != BEING_BOOKED)
+            continue;
+        holding->decision = id;
+        sched_tell_piece(sched, &holding->piece);
+    }
+    sched_settle(sched, slot);
+    sched->evicted_in_cycle++;
+    victims_log(sched, job->queue);
+}
+
+void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace)
+{
+    struct plan_scratch *plan = &sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        if (!unit->is_taken)
+            continue;
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            if (unit->holding == i ||
+                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+                sched_let_leave(sched, unit->slot, i, BEING_BOOKED);
+    }
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken)
+            continue;
+        enum reason reason = kind == PLAN_CONSOLIDATE ? REASON_CONSOLIDATED
+                             : kind == PLAN_HEADROOM  ? REASON_HEADROOM
+                             : unit->is_borrower      ? REASON_RECLAIMED
+                                                      : REASON_PREEMPTED;
+        book_victim(sched, unit->slot, gainer, reason, needs_grace);
+        for (uint32_t u = t; u < plan->taken_count; u++) /* all units of the job are told */
+            if (plan->units[plan->taken[u]].slot == unit->slot)
+                plan->units[plan->taken[u]].is_taken = false;
+    }
+}
+
+void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
+{
+    struct sched_job *job = &sched->jobs.jobs[gainer];
+    const struct shape *shape = sched_shape(sched, job);
+    const struct piece_list *pieces = &sched->plan.pieces;
+    sched_unwait(sched, gainer);
+    for (uint32_t p = 0; p < pieces->count; p++) {
+        struct space space = placement_space(shape, &pieces->pieces[p], gainer);
+        ledger_claim(sched->ledger, &space);
+    }
+    sched_hold(sched, gainer, pieces, HOLDING_CLAIMED, 0);
+    sched_settle(sched, gainer);
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = gainer;
+    sched->jobs.facts[gainer].claimed_at = sched->now;
+    sched->jobs.facts[gainer].claim_source = (uint8_t)source;
+    struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
+    (void)decision;
+    for (uint32_t p = 0; p < pieces->count; p++)
+        sched_tell_piece(sched, &pieces->pieces[p]);
+}
