@@ -18,11 +18,8 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum 
         decision->grace = sched->policy.preempt.grace;
     *needs_grace |= decision->grace > 0;
     decision_id id = decision->id;
-    uint32_t leaving = 0;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING &&
-                   sched_job_holding(job, i)->decision == BEING_BOOKED;
-    decision->is_partial = leaving < job->holding_count;
+        decision->is_partial |= sched_job_holding(job, i)->phase != HOLDING_LEAVING;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         struct holding *holding = &sched_job_holdings(job)[i];
         if (holding->phase != HOLDING_LEAVING || holding->decision != BEING_BOOKED)

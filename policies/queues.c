@@ -10,6 +10,7 @@ void queue_tree_release(struct queue_tree *tree)
     mem_free(tree->queues);
     mem_free(tree->scratch);
     mem_free(tree->own);
+    mem_free(tree->by_age);
     *tree = (struct queue_tree){0};
 }
 
@@ -60,6 +61,17 @@ static void link_queue(struct queue_tree *tree, queue_id id)
     *link = id;
 }
 
+static void order_by_age(struct queue_tree *tree)
+{
+    MEM_GROW(tree->by_age, tree->by_age_capacity, tree->count);
+    for (queue_id q = 0; q < tree->count; q++) {
+        uint32_t at = q; /* most come in the order of their age: insertion is cheap */
+        for (; at > 0 && queue_tree_compare_age(tree, tree->by_age[at - 1], q) > 0; at--)
+            tree->by_age[at] = tree->by_age[at - 1];
+        tree->by_age[at] = q;
+    }
+}
+
 void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
 {
     tree->table = table;
@@ -67,6 +79,7 @@ void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
     for (queue_id q = tree->count; q < table->count; q++)
         link_queue(tree, q);
     tree->count = table->count;
+    order_by_age(tree);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, 3 * sizeof(int64_t));
         tree->scratch_capacity = tree->queue_capacity;

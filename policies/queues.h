@@ -31,6 +31,8 @@ struct queue_tree {
     struct ledger *ledger;
     const struct quota_policy *quota;
     struct queue_state *queues; /* by queue_id */
+    queue_id *by_age; /* all queues, the oldest first, then by id; the root is among them */
+    size_t by_age_capacity;
     size_t queue_capacity;
     uint32_t count;
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */

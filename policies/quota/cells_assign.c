@@ -64,7 +64,8 @@ void cells_cut(struct queue_tree *tree)
         for (uint32_t l = 0; l < CELL_LEVELS && !type->is_tainted; l++)
             free[l] += type->node_count * (uint32_t)__builtin_popcount(cells_maximal(all, l));
     }
-    for (queue_id q = 0; q < tree->count; q++) {
+    for (uint32_t i = 0; i < tree->count; i++) {
+        queue_id q = tree->by_age[i];
         int64_t deserved = queue_tree_spec(tree, q)->deserved[RESOURCE_GPU];
         struct cells_state *state = cells_of(tree, q);
         bool is_cluster = cells_is_cluster(tree, q);
@@ -198,8 +199,8 @@ static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
 {
     const uint32_t node_count = tree->ledger->cluster->node_count;
     node_id from = 0;
-    for (queue_id i = 0; i < tree->count; i++) {
-        queue_id q = i == 0 ? first : i <= first ? i - 1 : i; /* the root has none */
+    for (uint32_t i = 0; i <= tree->count; i++) {
+        queue_id q = i == 0 ? first : tree->by_age[i - 1]; /* `first` has none left the second time */
         uint32_t *loose = &cells_of(tree, q)->loose[level];
         while (*loose > 0) {
             struct place best = {NODE_NONE, 0, UINT32_MAX};
