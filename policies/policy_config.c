@@ -96,7 +96,7 @@ static time_ns read_patience(struct json_object *object, const char *key, time_n
 {
     struct json_value value = json_member(object, key);
     if (value.node != NULL && json_is_string(value.node) &&
-        strcmp(json_string_value(value.node), "never") == 0)
+        strcmp(json_value_string(&value), "never") == 0)
         return TIME_NEVER;
     return json_get_duration(object, key, otherwise);
 }

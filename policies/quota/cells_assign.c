@@ -200,7 +200,8 @@ static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
     const uint32_t node_count = tree->ledger->cluster->node_count;
     node_id from = 0;
     for (uint32_t i = 0; i <= tree->count; i++) {
-        queue_id q = i == 0 ? first : tree->by_age[i - 1]; /* `first` has none left the second time */
+        queue_id q =
+            i == 0 ? first : tree->by_age[i - 1]; /* `first` has none left the second time */
         uint32_t *loose = &cells_of(tree, q)->loose[level];
         while (*loose > 0) {
             struct place best = {NODE_NONE, 0, UINT32_MAX};
