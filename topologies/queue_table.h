@@ -59,7 +59,7 @@ queue_id queue_table_of(struct queue_table *table, struct text name);
 queue_id queue_table_find(const struct queue_table *table, struct text name); /* QUEUE_NONE */
 
 /* Read an array of {"name", "parent", "priority", "quota_gpus", "limit_gpus", "over_quota_weight", ...} into the
- * table; docs/scenario.md lists every field.  A parent must stand before its children; null is the root.
+ * table; topologies/README.md lists every field.  A parent must stand before its children; null is the root.
  * Fails through the sticky error. */
 void queue_table_read(struct queue_table *table, const struct json_value *array);
 
