@@ -22,7 +22,8 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
 
 void sched_tell_piece(struct sched *sched, const struct piece *piece)
 {
-    MEM_GROW(sched->told.pieces, sched->told.capacity, (size_t)sched->told.count + 1);
+    if (sched->told.count == sched->told.capacity)
+        MEM_GROW(sched->told.pieces, sched->told.capacity, (size_t)sched->told.count + 1);
     sched->told.pieces[sched->told.count++] = *piece;
     sched->decisions[sched->decision_count - 1].piece_count++;
 }
@@ -248,6 +249,8 @@ static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *shape = sched_shape(sched, job);
+    if (shape->is_rigid && job->fill != FILL_BELOW)
+        return false;
     if (job->holding_count == 0 && shape->is_rigid && sched->policy.gang->is_all_or_nothing) {
         *ask = job->shape;
         return true;
@@ -409,6 +412,24 @@ void sched_settle(struct sched *sched, uint32_t slot)
     queue_tree_touch(&sched->tree, job->queue);
 }
 
+/* What changes while it waits and runs. */
+static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    time_ns span = sched->now - facts->attained_at;
+    view->ran = facts->ran + (facts->rate_milli > 0 ? span : 0);
+    view->attained_gpu_ns =
+        facts->attained_gpu_ns + (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+    int64_t holds[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        view->holds[r] = holds[r];
+    if (sched->needs_accounts)
+        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
+}
+
 static void fill_view(const struct sched *sched, uint32_t slot, struct order_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -428,20 +449,12 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
                                 .estimate = facts->estimate,
                                 .deadline = facts->deadline,
                                 .waiting_since = facts->waiting_since};
-    time_ns span = sched->now - facts->attained_at;
-    view->ran = facts->ran + (facts->rate_milli > 0 ? span : 0);
-    view->attained_gpu_ns =
-        facts->attained_gpu_ns + (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
-    int64_t holds[QUEUE_SUM_COUNT] = {0};
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         view->asks[r] = shape->charge[r];
-        view->holds[r] = holds[r];
         view->capacity[r] = sched->tree.capacity[r];
     }
-    if (sched->needs_accounts)
-        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
+    if (!sched->ranks_fixed)
+        fill_history(sched, slot, view);
 }
 
 void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
@@ -564,7 +577,7 @@ void sched_reject(struct sched *sched, job_id job, enum reason reason)
 void sched_forget(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t array = sched->jobs.facts[slot].array;
+    uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
     queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
     queue_tree_touch(&sched->tree, job->queue);
     list_victim(sched, slot, false);

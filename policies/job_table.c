@@ -61,7 +61,7 @@ void job_table_drop(struct job_table *table, uint32_t slot)
     struct sched_job *job = &table->jobs[slot];
     release_job(job);
     table->slot_of[job->id] = SLOT_NONE;
-    *job = (struct sched_job){.state = SJOB_NONE};
+    job->state = SJOB_NONE; /* all else is written when the slot is used again */
     if (table->free_count == table->free_capacity)
         MEM_GROW(table->free_slots, table->free_capacity, table->free_count + 1);
     table->free_slots[table->free_count++] = slot;

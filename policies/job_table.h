@@ -38,30 +38,32 @@ struct holding {
     decision_id decision; /* the open one; 0: none */
 };
 
+/* In the order of use: what the end of a plain job looks at comes first. */
 struct sched_job {
     job_id id;
     uint32_t shape; /* of the whole job */
-    uint32_t ask;   /* of the chunk it waits for */
     queue_id queue;
-    uint32_t lane; /* where it waits; LANE_NONE (policies/pending.h): it does not */
-    int32_t priority;
-    uint64_t rank[ORDER_CHAIN_MAX];
-    time_ns decided;      /* when its first START was */
-    struct holding one;   /* the only holding, while `more` is NULL */
-    struct holding *more; /* all of them, else */
-    uint32_t holding_count;
-    size_t holding_capacity;
-    uint32_t held_one;   /* members held, those that leave not counted: of a job of one group, */
-    uint32_t *held_more; /* by group, else */
-    uint32_t evictions;
-    uint8_t state;  /* enum sched_job_state */
-    uint8_t reason; /* enum reason: why it is SJOB_HELD */
-    uint8_t fill;   /* enum job_fill */
-    bool is_listed; /* among the possible victims */
-    bool is_booked; /* holds something that runs or starts */
-    bool is_below;  /* so, but less than its minimum */
-    uint64_t decided_cycle;
+    uint32_t lane;          /* where it waits; LANE_NONE (policies/pending.h): it does not */
+    uint8_t state;          /* enum sched_job_state */
+    uint8_t reason;         /* enum reason: why it is SJOB_HELD */
+    uint8_t fill;           /* enum job_fill */
+    bool is_listed;         /* among the possible victims */
+    bool is_booked;         /* holds something that runs or starts */
+    bool is_below;          /* so, but less than its minimum */
+    bool is_element;        /* of an array */
     uint32_t list_position; /* in whichever list of its state it stands */
+    uint32_t held_one;      /* members held, those that leave not counted: of a job of one group, */
+    uint32_t *held_more;    /* by group, else */
+    struct holding one;     /* the only holding, while `more` is NULL */
+    struct holding *more;   /* all of them, else */
+    uint32_t holding_count;
+    uint32_t ask; /* of the chunk it waits for */
+    int32_t priority;
+    uint32_t evictions;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    time_ns decided; /* when its first START was */
+    uint64_t decided_cycle;
+    size_t holding_capacity;
 };
 
 /* What is looked at seldom. */

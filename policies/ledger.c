@@ -466,6 +466,12 @@ bool ledger_foresee(struct ledger *ledger)
 
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT])
 {
+    if (ledger->mark_depth == 0) { /* nothing to take back */
+        for (queue_id q = queue; q != QUEUE_NONE; q = ledger->parent[q])
+            for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+                ledger->sums[q][r] += amounts[r];
+        return;
+    }
     for (queue_id q = queue; q != QUEUE_NONE; q = ledger->parent[q])
         for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++) {
             if (amounts[r] == 0)

@@ -129,6 +129,12 @@ static int64_t move_demand(struct queue_tree *tree, queue_id queue, enum resourc
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign)
 {
+    if (tree->quota->divide == NULL) { /* no shares that could move */
+        for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+            for (int r = 0; r < RESOURCE_COUNT; r++)
+                tree->queues[q].demand[r] += sign * ask[r];
+        return;
+    }
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         if (ask[r] == 0)
             continue;

@@ -222,6 +222,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
     own->priority = job->priority;
     own->state = SJOB_PENDING;
     own->fill = FILL_BELOW;
+    own->is_element = job->array != 0;
     copy_facts(sched, slot, job);
     sched_rank(sched, slot);
     queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);

@@ -286,6 +286,35 @@ static void write_rejections(const struct metrics *metrics, const struct table_o
     buffer_char(out, '\n');
 }
 
+/* Where the space of inference came from, if any of it was made for it. */
+static void write_admissions(const struct metrics *metrics, const struct table_options *options,
+                             struct buffer *out)
+{
+    static const struct {
+        const char *metric, *words;
+    } sources[] = {{"admissions_free", " free"},
+                   {"admissions_headroom", " headroom"},
+                   {"admissions_grace_0", " by grace-0 evictions"},
+                   {"admissions_eviction", " by others"}};
+    const char *key;
+    size_t i = 0;
+    while ((key = metrics_cut_key(metrics, "class", i)) != NULL &&
+           strcmp(key, job_class_name(JOB_INFERENCE)) != 0)
+        i++;
+    double made = 0;
+    for (size_t s = 1; s < 4 && key != NULL; s++)
+        made += view_cut_value(metrics, "class", i, sources[s].metric);
+    if (!(made > 0))
+        return;
+    buffer_string(out, "Admissions   inference ");
+    for (size_t s = 0; s < 4; s++) {
+        buffer_string(out, s > 0 ? dot(options) : "");
+        view_count(out, view_cut_value(metrics, "class", i, sources[s].metric));
+        buffer_string(out, sources[s].words);
+    }
+    buffer_char(out, '\n');
+}
+
 /* Only where there is something to say. */
 static void write_evictions(const struct metrics *metrics, const struct table_options *options,
                             struct buffer *out)
@@ -323,6 +352,7 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     buffer_string(out, "goodput ");
     view_percent(out, metrics_value(metrics, "goodput_ratio"));
     buffer_char(out, '\n');
+    write_admissions(metrics, options, out);
     write_evictions(metrics, options, out);
     double jain = metrics_value(metrics, "jain_fairness");
     if (isfinite(jain))

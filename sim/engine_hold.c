@@ -22,13 +22,13 @@ void engine_end_wait(struct engine *engine, struct sim_job *job)
 /* Time x GPUs held, in GPU-nanoseconds; the product alone may pass 64 bits. */
 static int64_t held_time(const struct sim_job *job, time_ns time)
 {
-    return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
+    return time == 0 ? 0 : (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
 }
 
 /* GPU time of so many member-ns: members of unequal size count by their mean. */
 static int64_t work_time(const struct sim_job *job, wide_ns work)
 {
-    return (int64_t)(work * job->row.gpu_milli / GPU_MILLI / job->progress.members);
+    return work == 0 ? 0 : (int64_t)(work * job->row.gpu_milli / GPU_MILLI / job->progress.members);
 }
 
 static bool is_preemption(uint8_t reason)
@@ -172,6 +172,15 @@ static int64_t whole_milli(const struct sim_job *job)
     return job->held_milli * job->holding.member_count / job->holding.held_count;
 }
 
+/* Of where its first piece is; where all nodes are alike, without asking for the node. */
+static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    return cluster->type_count == 1
+               ? cluster->types[0].model
+               : cluster_node_type(cluster, job->holding.pieces[0].node)->model;
+}
+
 /* Its gang is complete: it runs. */
 static void begin_run(struct engine *engine, uint32_t slot)
 {
@@ -186,7 +195,7 @@ static void begin_run(struct engine *engine, uint32_t slot)
         job->row.eligible = eligible_at(engine, job);
         job->row.wait = engine->now - job->row.eligible;
     }
-    job->row.model = cluster_node_type(engine->config->cluster, job->holding.pieces[0].node)->model;
+    job->row.model = model_of(engine, job);
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;

@@ -77,7 +77,8 @@ static bool joins_last(const struct holding *holding, const struct piece *piece)
 
 void holding_add(struct holding *holding, const struct piece *pieces, uint32_t count)
 {
-    MEM_GROW(holding->pieces, holding->piece_capacity, (size_t)holding->piece_count + count);
+    if (holding->piece_capacity < (size_t)holding->piece_count + count)
+        MEM_GROW(holding->pieces, holding->piece_capacity, (size_t)holding->piece_count + count);
     for (uint32_t i = 0; i < count; i++) {
         count_members(holding, &pieces[i], true);
         if (!joins_last(holding, &pieces[i])) {
