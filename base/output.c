@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#define ZSTD_STATIC_LINKING_ONLY /* for one parameter that may go again: see start_zstd */
 #include <zstd.h>
 
 enum {
@@ -21,10 +22,14 @@ enum {
         32 << 10, /* what was just formatted is compressed while it is still in the nearest cache */
     TEMP_NAME_BYTES = 64,
     TEMP_ATTEMPTS_MAX = 1000, /* files of that name left behind by killed processes */
+    WRITE_BYTES =
+        128 << 10, /* whole pages, many at once: half the kernel's work of one block at a time */
+    BEHIND_BYTES = 4 << 20, /* parts in which the disk follows; see write_behind */
     ZSTD_LEVEL = 1,
     ZSTD_HASH_LOG =
-        12, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
+        11, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
     ZSTD_WINDOW_LOG = 18,
+    ZSTD_STEP = 3,
     FILE_MODE = 0666, /* less the umask */
     FOLDER_MODE = 0777,
 };
@@ -38,9 +43,10 @@ struct output {
     char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file has no name */
     struct buffer buffer;            /* not yet written */
     ZSTD_CCtx *zstd;                 /* NULL: plain */
-    char *compressed;                /* room for what zstd gives; owned */
-    size_t compressed_capacity;
-    int failure; /* errno of the first write that failed; it fails the commit too */
+    char *compressed;                /* WRITE_BYTES, of which zstd has filled... */
+    size_t compressed_length;        /* ...so many */
+    off_t written, behind; /* bytes given to the kernel; those the disk was told to take */
+    int failure;           /* errno of the first write that failed; it fails the commit too */
     bool is_sealed;
 };
 
@@ -141,17 +147,25 @@ static struct error open_target(struct output *output)
     return open_in_folder(output);
 }
 
+static bool set_zstd(struct output *output, ZSTD_cParameter parameter, int value)
+{
+    return !ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, parameter, value));
+}
+
 static struct error start_zstd(struct output *output)
 {
     output->zstd = ZSTD_createCCtx();
-    if (output->zstd == NULL ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_hashLog, ZSTD_HASH_LOG)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(output->zstd, ZSTD_c_checksumFlag, 1)))
+    if (output->zstd == NULL || !set_zstd(output, ZSTD_c_compressionLevel, ZSTD_LEVEL) ||
+        !set_zstd(output, ZSTD_c_hashLog, ZSTD_HASH_LOG) ||
+        !set_zstd(output, ZSTD_c_windowLog, ZSTD_WINDOW_LOG) ||
+        !set_zstd(output, ZSTD_c_checksumFlag, 1))
         return error_io("compress", output->path, ENOMEM);
-    output->compressed_capacity = ZSTD_CStreamOutSize();
-    output->compressed = mem_alloc(output->compressed_capacity);
+    /* Longer steps where nothing matches: a tenth faster, and files larger by 2 %.  A step makes zstd leave literals
+     * as they are unless it is told to compress them; a library that does not listen to that goes without steps. */
+    if (set_zstd(output, ZSTD_c_literalCompressionMode, ZSTD_ps_enable) &&
+        !set_zstd(output, ZSTD_c_targetLength, ZSTD_STEP))
+        return error_io("compress", output->path, ENOMEM);
+    output->compressed = mem_alloc(WRITE_BYTES);
     return ERROR_OK;
 }
 
@@ -176,20 +190,47 @@ struct buffer *output_buffer(struct output *output)
     return &output->buffer;
 }
 
+static struct error fail_write(struct output *output, int reason)
+{
+    output->failure = reason;
+    return error_io("write", output->path, reason);
+}
+
+/* The disk begins with a part of the file while the next is made, and when it has the part, the page cache is rid of
+ * it: a long record does not push out what others have there, the same pages serve again, little is left for the
+ * fsync, and a later record can replace this one without freeing them all.  What the disk says to that it would not
+ * say again at the fsync; where the kernel cannot do it, nothing is lost. */
+static struct error write_behind(struct output *output)
+{
+    while (output->folder_fd >= 0 && output->written - output->behind >= BEHIND_BYTES) {
+        off_t now = output->behind, before = now - BEHIND_BYTES;
+        output->behind += BEHIND_BYTES;
+        int status = sync_file_range(output->fd, now, BEHIND_BYTES, SYNC_FILE_RANGE_WRITE);
+        if (status == 0 && before >= 0)
+            status = sync_file_range(output->fd, before, BEHIND_BYTES,
+                                     SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                         SYNC_FILE_RANGE_WAIT_AFTER);
+        if (status != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+            return fail_write(output, errno);
+        if (status == 0 && before >= 0)
+            posix_fadvise(output->fd, before, BEHIND_BYTES, POSIX_FADV_DONTNEED);
+    }
+    return ERROR_OK;
+}
+
 static struct error write_bytes(struct output *output, const char *bytes, size_t length)
 {
     while (length != 0) {
         ssize_t written = write(output->fd, bytes, length);
         if (written < 0 && errno == EINTR)
             continue;
-        if (written <= 0) {
-            output->failure = written < 0 ? errno : EIO;
-            return error_io("write", output->path, output->failure);
-        }
+        if (written <= 0)
+            return fail_write(output, written < 0 ? errno : EIO);
         bytes += written;
         length -= (size_t)written;
+        output->written += written;
     }
-    return ERROR_OK;
+    return write_behind(output);
 }
 
 static struct error compress_bytes(struct output *output, bool is_last)
@@ -197,14 +238,18 @@ static struct error compress_bytes(struct output *output, bool is_last)
     ZSTD_inBuffer in = {output->buffer.bytes, output->buffer.length, 0};
     size_t rest;
     do {
-        ZSTD_outBuffer out = {output->compressed, output->compressed_capacity, 0};
+        ZSTD_outBuffer out = {output->compressed, WRITE_BYTES, output->compressed_length};
         rest =
             ZSTD_compressStream2(output->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(rest)) {
             output->failure = ENOMEM; /* with good parameters nothing else can fail */
             return error_io("compress", output->path, output->failure);
         }
-        TRY(write_bytes(output, output->compressed, out.pos));
+        output->compressed_length = out.pos;
+        if (out.pos == WRITE_BYTES || (is_last && rest == 0)) {
+            output->compressed_length = 0;
+            TRY(write_bytes(output, output->compressed, out.pos));
+        }
     } while (is_last ? rest != 0 : in.pos < in.size);
     return ERROR_OK;
 }

@@ -3,7 +3,8 @@
  * Law: bytes go to a file without a name of its own in the same directory (O_TMPFILE, or
  * a temporary name where the file system has none); output_commit flushes, syncs
  * and renames it over the final name.  Until then the old file stays.  Every write
- * error, late ones included, is reported.
+ * error, late ones included, is reported.  The disk follows a long file while it is written, and what it has
+ * leaves the page cache.
  *
  *   TRY(output_open(&out, "out/jobs.csv.zst", OUTPUT_ZSTD));
  *   buffer_string(output_buffer(out), "job_id,...\n");

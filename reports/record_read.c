@@ -43,14 +43,14 @@ enum job_column {
 /* In the order of record_attempt_columns. */
 enum attempt_column {
     ATTEMPT_ID,
-    ATTEMPT_NUMBER,
     ATTEMPT_START,
     ATTEMPT_END,
-    ATTEMPT_SAVED,
     ATTEMPT_GPUS,
     ATTEMPT_PLACEMENT,
     ATTEMPT_WHY,
     ATTEMPT_REASON,
+    ATTEMPT_NUMBER,
+    ATTEMPT_SAVED,
     ATTEMPT_LOST,
     ATTEMPT_IS_PARTIAL
 };
@@ -140,6 +140,12 @@ static time_ns read_span(struct csv_rows *rows, unsigned column)
     return csv_scaled(rows, column, TIME_NS_PER_S);
 }
 
+/* Empty is what the fields before it say. */
+static time_ns read_other(struct csv_rows *rows, unsigned column, time_ns expected)
+{
+    return csv_text(rows, column).length == 0 ? expected : read_span(rows, column);
+}
+
 static void read_job_times(struct csv_rows *rows, struct job_row *row)
 {
     row->submit = read_span(rows, JOB_SUBMIT);
@@ -149,8 +155,8 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
     row->wait = read_span(rows, JOB_WAIT);
     row->wait_total = read_span(rows, JOB_WAIT_TOTAL);
     row->run = read_span(rows, JOB_RUN);
-    row->work = read_span(rows, JOB_WORK);
-    row->work_asked = read_span(rows, JOB_WORK_ASKED);
+    row->work = read_other(rows, JOB_WORK, row->run);
+    row->work_asked = read_other(rows, JOB_WORK_ASKED, row->work);
     row->lost_gpu_ns = read_span(rows, JOB_LOST);
     row->overhead_gpu_ns = read_span(rows, JOB_OVERHEAD);
     if (row->start < row->submit)
@@ -181,13 +187,11 @@ static void read_job_changes(struct csv_rows *rows, struct job_row *row)
 static struct error read_job(struct reading *reading)
 {
     struct csv_rows *rows = reading->rows;
-    /* A name that is the number was left out. */
-    unsigned name_column = csv_text(rows, JOB_NAME).length > 0 ? JOB_NAME : JOB_ID;
-    const unsigned text_columns[] = {name_column, JOB_USER};
+    static const unsigned text_columns[] = {JOB_NAME, JOB_USER};
     struct job_row row;
     row_begin(reading, text_columns, 2);
     row.id = (job_id)csv_int(rows, JOB_ID, 0, JOB_NONE - 1);
-    row.name = row_text(reading, name_column);
+    row.name = csv_text(rows, JOB_NAME).length > 0 ? row_text(reading, JOB_NAME) : NULL;
     row.queue = queue_text(reading, JOB_QUEUE);
     row.user = row_text(reading, JOB_USER);
     row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);
@@ -220,7 +224,9 @@ static struct error read_attempt(struct reading *reading)
     row.placement = row_text(reading, ATTEMPT_PLACEMENT);
     row.why = (uint8_t)csv_choice(rows, ATTEMPT_WHY, attempt_end_names);
     row.reason = read_reason(reading, ATTEMPT_REASON);
-    row.saved = csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
+    row.saved = csv_text(rows, ATTEMPT_SAVED).length == 0
+                    ? row.end - row.start
+                    : csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
     row.lost = read_span(rows, ATTEMPT_LOST);
     row.is_partial = csv_int(rows, ATTEMPT_IS_PARTIAL, 0, 1) != 0;
     if (row.end < row.start)

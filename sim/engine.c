@@ -192,10 +192,29 @@ static bool is_stopped(const struct engine *engine)
     return error_is(engine->error) || (engine->config->stop != NULL && *engine->config->stop != 0);
 }
 
+/* The job of the next event will be needed soon, and has gone from the nearest caches since it started: fetch it
+ * while another instant passes, and what it points to while the one after that does. */
+static void foresee(struct engine *engine)
+{
+    enum { LINE_BYTES = 64 };
+    uint32_t slot = engine->events.count > 0 ? engine->events.heap[0].subject : UINT32_MAX;
+    if (slot >= engine->job_used)
+        return;
+    const struct sim_job *job = &engine->jobs[slot];
+    if (slot == engine->foreseen) {
+        __builtin_prefetch(job->holding.pieces);
+        return;
+    }
+    engine->foreseen = slot;
+    for (size_t at = 0; at < sizeof *job; at += LINE_BYTES)
+        __builtin_prefetch((const char *)job + at);
+}
+
 static void run_instant(struct engine *engine, time_ns at)
 {
     engine_advance(engine, at);
     take_events(engine);
+    foresee(engine);
     take_submissions(engine);
     if (engine->cycle_due <= at && !error_is(engine->error)) {
         run_cycle(engine);
@@ -227,6 +246,8 @@ static void finish(struct engine *engine)
     struct engine_result *result = engine->result;
     time_ns end = engine->config->world.end;
     bool is_partial = engine->config->stop != NULL && *engine->config->stop != 0;
+    struct sched_counts counts;
+    sched_count(engine->sched, &counts);
     engine_advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     engine_close(engine);
     engine_emit_sample(engine, engine->now);
@@ -236,6 +257,8 @@ static void finish(struct engine *engine)
     result->fingerprint = engine->fingerprint;
     result->submitted = engine->submitted;
     result->finished = engine->ended;
+    result->evicted = engine->evicted;
+    result->plans = counts.plans;
     result->facts.is_partial = is_partial;
     engine_emit_finished(engine);
 }

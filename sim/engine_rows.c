@@ -16,38 +16,50 @@ static void check_sink(struct engine *engine, struct error error)
 
 void engine_emit_job(struct engine *engine, const struct sim_job *job)
 {
-    struct job_row row = job->row;
-    if (row.name == NULL) {
+    const struct job_row *row = &job->row;
+    struct job_row named;
+    if (row->name == NULL && job->trace_id != row->id) {
         engine->number.length = 0;
         buffer_int(&engine->number, job->trace_id);
-        row.name = buffer_c_string(&engine->number);
+        named = *row;
+        named.name = buffer_c_string(&engine->number);
+        row = &named;
     }
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_job != NULL)
-            check_sink(engine, sink->on_job(sink->self, &row));
+            check_sink(engine, sink->on_job(sink->self, row));
     }
 }
 
-/* "0-3,6" of a mask. */
-static void append_indices(struct buffer *out, uint16_t mask)
+static char *put_index(char *at, unsigned index)
 {
-    const char *separator = "";
-    for (int i = 0; i < NODE_GPUS_MAX; i++) {
-        if (!(mask >> i & 1))
-            continue;
-        int last = i;
-        while (last + 1 < NODE_GPUS_MAX && (mask >> (last + 1) & 1))
-            last++;
-        buffer_string(out, separator);
-        buffer_int(out, i);
-        if (last > i) {
-            buffer_char(out, '-');
-            buffer_int(out, last);
-        }
-        separator = ",";
-        i = last;
+    if (index >= 10) {
+        *at++ = (char)('0' + index / 10);
+        index %= 10;
     }
+    *at++ = (char)('0' + index);
+    return at;
+}
+
+/* "0-3,6" of a mask that is not empty. */
+static void append_indices(struct buffer *out, uint32_t mask)
+{
+    enum { CHARS_MAX = sizeof "15," };
+    char *begin = buffer_reserve(out, (size_t)NODE_GPUS_MAX * CHARS_MAX), *at = begin;
+    while (mask != 0) {
+        unsigned first = (unsigned)__builtin_ctz(mask);
+        unsigned end =
+            first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
+        at = put_index(at, first);
+        if (end - first > 1) {
+            *at++ = '-';
+            at = put_index(at, end - 1);
+        }
+        *at++ = ',';
+        mask &= ~UINT32_C(0) << end;
+    }
+    out->length += (size_t)(at - begin) - 1; /* without the last comma */
 }
 
 /* Where the number at the end of a node's name begins. */
@@ -72,11 +84,11 @@ static bool counts_up(const char *a, const char *b)
 
 static void append_nodes(struct buffer *out, const char *first, const char *last)
 {
-    size_t at = number_at(first);
     if (first == last) {
         buffer_string(out, first);
         return;
     }
+    size_t at = number_at(first);
     buffer_bytes(out, first, at);
     buffer_char(out, '[');
     buffer_string(out, first + at);

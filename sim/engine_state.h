@@ -106,6 +106,7 @@ struct engine {
     uint64_t decisions, cycles, event_count;
     uint64_t fingerprint;
     uint32_t queues_known;
+    uint32_t foreseen;   /* the slot that was fetched for the next event */
     struct job next_job; /* read ahead */
     struct job_truth next_truth;
     bool has_next;

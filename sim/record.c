@@ -17,7 +17,7 @@ const char *const attempt_end_names[] = {
 
 const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
 
-/* What differs from job to job comes first, what often repeats stands together: it compresses better and faster. */
+/* What differs from row to row comes first, what often repeats stands together: it compresses better and faster. */
 const char record_job_columns[] =
     "job_id,name,submit_s,eligible_s,start_s,end_s,run_s,work_s,work_asked_s,"
     "gpus,sm_active_ratio,"
@@ -26,7 +26,7 @@ const char record_job_columns[] =
     "is_counted,source,resizes,held_gpu_s,preempted_gpu_s,evictions_wasted";
 
 const char record_attempt_columns[] =
-    "job_id,attempt,start_s,end_s,saved_s,gpus,placement,why,reason,lost_s,is_partial";
+    "job_id,start_s,end_s,gpus,placement,why,reason,attempt,saved_s,lost_s,is_partial";
 
 const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"

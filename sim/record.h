@@ -8,7 +8,9 @@
  * attempts' rows come before it; samples come in order of time.  Rows are borrowed during the call.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
- * record_job_columns etc.; times in seconds; amounts in GPUs; a name equal to the job's number is left out.
+ * record_job_columns etc.; times in seconds; amounts in GPUs.  What only repeats the fields before it is left out, that
+ * is the field is empty: a name that is the job's number, work_s equal to run_s, work_asked_s equal to work_s (it did
+ * all that was asked), saved_s of an attempt equal to end_s - start_s (all of it was work, and kept).
  */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
@@ -32,7 +34,7 @@ extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated *
 
 struct job_row {
     job_id id;
-    const char *name;  /* the trace's own id */
+    const char *name;  /* the trace's own id; NULL: `id` in decimal */
     const char *queue; /* leaf queue's name */
     const char *user;  /* "" if unknown */
     uint8_t class;     /* enum job_class */

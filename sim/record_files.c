@@ -9,27 +9,43 @@
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
-/* The middle of a job's line, from queue to reason: few of them are different in a run. */
-enum { MIDDLE_SLOTS = 64, MIDDLE_BYTES_MAX = 160, MIDDLE_NAME_MAX = 48 };
+/* The middle of a job's line, from queue to reason, kept by slot: few of them are different in a run. */
+enum { MIDDLE_SLOTS = 64 };
 
 struct middle {
-    char queue[MIDDLE_NAME_MAX], user[MIDDLE_NAME_MAX];
+    struct buffer names; /* queue and user, each with its NUL */
+    size_t user_at;      /* in names */
     int32_t priority;
     uint32_t members;
     uint8_t class, model, state, reason;
-    size_t length; /* 0: none */
-    char text[MIDDLE_BYTES_MAX];
+    struct buffer text; /* empty: none yet */
+};
+
+/* Times that lines hold more than once. */
+enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_RUN, TIME_WAIT, TIME_OTHER, TIME_COUNT };
+
+/* Why an attempt ended: nearly all for the same reason. */
+struct why {
+    uint8_t why, reason;
+    struct buffer text; /* empty: none yet */
 };
 
 struct record_files {
     struct output *outputs[FILE_COUNT];
+    struct line_time times[TIME_COUNT];
     struct middle middles[MIDDLE_SLOTS];
+    struct why why;
     struct text models[UINT8_MAX]; /* names borrowed */
     size_t model_count, model_room;
 };
 
 /* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
-enum { JOB_FIELDS_MAX = 30, ATTEMPT_FIELDS_MAX = 11, TIMELINE_FIELDS_MAX = 20 };
+enum {
+    JOB_FIELDS_MAX = 30,
+    MIDDLE_FIELDS_MAX = 8,
+    ATTEMPT_FIELDS_MAX = 11,
+    TIMELINE_FIELDS_MAX = 20
+};
 
 /* ---- fields ---- */
 
@@ -40,216 +56,210 @@ static size_t text_room(struct text text)
 }
 
 /* Any text, after RFC 4180 (as buffer_csv). */
-static void field_text(struct line *line, struct text text)
+static char *field_text(char *at, struct text text)
 {
     bool is_plain = true;
     for (size_t i = 0; i < text.length; i++) {
         char c = text.at[i];
-        line->at[i] = c;
+        at[i] = c;
         if (c == ',' || c == '"' || c == '\n' || c == '\r')
             is_plain = false;
     }
     if (is_plain) {
-        line->at += text.length;
-        *line->at++ = ',';
-        return;
+        at[text.length] = ',';
+        return at + text.length + 1;
     }
-    *line->at++ = '"';
+    *at++ = '"';
     for (size_t i = 0; i < text.length; i++) {
         if (text.at[i] == '"')
-            *line->at++ = '"';
-        *line->at++ = text.at[i];
+            *at++ = '"';
+        *at++ = text.at[i];
     }
-    *line->at++ = '"';
-    *line->at++ = ',';
+    *at++ = '"';
+    *at++ = ',';
+    return at;
 }
 
 /* A word of our own, which needs no quotes. */
-static void field_word(struct line *line, const char *word)
+static char *field_word(char *at, const char *word)
 {
-    line_word(line, word, strlen(word));
+    return line_word(at, word, strlen(word));
 }
 
-static void field_reason(struct line *line, uint8_t reason)
+static char *field_reason(char *at, uint8_t reason)
 {
-    field_word(line, reason == REASON_NONE ? "" : reason_name(reason));
+    return field_word(at, reason == REASON_NONE ? "" : reason_name(reason));
 }
 
-static void field_model(const struct record_files *files, struct line *line, uint8_t model)
+static char *field_model(const struct record_files *files, char *at, uint8_t model)
 {
     if (model == 255)
-        field_word(line, "");
-    else if (model < files->model_count)
-        field_text(line, files->models[model]);
-    else
-        line_uint(line, model);
+        return field_word(at, "");
+    return model < files->model_count ? field_text(at, files->models[model]) : line_uint(at, model);
 }
 
-/* ---- rows ---- */
+/* ---- rows of jobs ---- */
 
-static void job_times(struct line *line, const struct job_row *row)
+/* The one of two that is kept already; else the second. */
+static struct line_time *kept(struct line_time *one, struct line_time *other, int64_t ns)
 {
-    line_ns(line, row->submit);
-    line_time(line, row->eligible);
-    line_time(line, row->start);
-    line_time(line, row->end);
-    line_ns(line, row->run);
-    line_ns(line, row->work);
-    line_ns(line, row->work_asked);
+    return one->ns == ns ? one : other;
 }
 
-static void job_gpus(struct line *line, const struct job_row *row)
+static char *job_times(struct line_time *times, char *at, const struct job_row *row)
 {
-    line_milli(line, row->gpu_milli);
+    struct line_time *start = &times[TIME_START], *run = &times[TIME_RUN];
+    struct line_time *submit = kept(start, &times[TIME_SUBMIT], row->submit);
+    at = line_ns(at, submit, row->submit);
+    at = line_moment(at, kept(submit, &times[TIME_OTHER], row->eligible), row->eligible);
+    at = line_moment(at, start, row->start);
+    at = line_moment(at, &times[TIME_END], row->end);
+    at = line_ns(at, run, row->run);
+    at = line_other(at, &times[TIME_OTHER], row->work, row->run);
+    return line_other(at, &times[TIME_OTHER], row->work_asked, row->work);
+}
+
+static char *job_gpus(char *at, const struct job_row *row)
+{
+    at = line_milli(at, row->gpu_milli);
     if (row->sm_active_milli == UINT16_MAX)
-        *line->at++ = ',';
-    else
-        line_milli(line, row->sm_active_milli);
-}
-
-static void new_middle(const struct record_files *files, struct line *line,
-                       const struct job_row *row, struct text queue, struct text user)
-{
-    field_text(line, queue);
-    field_text(line, user);
-    field_word(line, job_class_names[row->class]);
-    line_int(line, row->priority);
-    line_uint(line, row->members);
-    field_model(files, line, row->model);
-    field_word(line, job_end_names[row->state]);
-    field_reason(line, row->reason);
+        return field_word(at, "");
+    return line_milli(at, row->sm_active_milli);
 }
 
 /* Compared by content: what a row points to is its owner's. */
-static bool is_same_middle(const struct middle *middle, const struct job_row *row)
+static bool is_middle_of(const struct middle *middle, const struct job_row *row)
 {
-    return middle->length != 0 && middle->class == row->class &&
+    return middle->text.length != 0 && middle->class == row->class &&
            middle->priority == row->priority && middle->members == row->members &&
            middle->model == row->model && middle->state == row->state &&
-           middle->reason == row->reason && strcmp(middle->queue, row->queue) == 0 &&
-           strcmp(middle->user, row->user) == 0;
+           middle->reason == row->reason && strcmp(middle->names.bytes, row->queue) == 0 &&
+           strcmp(middle->names.bytes + middle->user_at, row->user) == 0;
 }
 
-static void keep_middle(struct middle *middle, const struct job_row *row, struct text queue,
-                        struct text user, struct text text)
+static void make_middle(const struct record_files *files, struct middle *middle,
+                        const struct job_row *row)
 {
-    middle->length = 0;
-    if (text.length > MIDDLE_BYTES_MAX || queue.length >= MIDDLE_NAME_MAX ||
-        user.length >= MIDDLE_NAME_MAX)
-        return;
-    memcpy(middle->queue, row->queue, queue.length + 1);
-    memcpy(middle->user, row->user, user.length + 1);
-    memcpy(middle->text, text.at, text.length);
+    struct text queue = text_of(row->queue), user = text_of(row->user);
+    middle->names.length = middle->text.length = 0;
+    buffer_bytes(&middle->names, row->queue, queue.length + 1);
+    middle->user_at = middle->names.length;
+    buffer_bytes(&middle->names, row->user, user.length + 1);
     middle->priority = row->priority;
     middle->members = row->members;
     middle->class = row->class;
     middle->model = row->model;
     middle->state = row->state;
     middle->reason = row->reason;
-    middle->length = text.length;
+    size_t room = text_room(queue) + text_room(user) + files->model_room;
+    char *at = buffer_reserve(&middle->text, MIDDLE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
+    at = field_text(at, queue);
+    at = field_text(at, user);
+    at = field_word(at, job_class_names[row->class]);
+    at = line_int(at, row->priority);
+    at = line_uint(at, row->members);
+    at = field_model(files, at, row->model);
+    at = field_word(at, job_end_names[row->state]);
+    at = field_reason(at, row->reason);
+    middle->text.length = (size_t)(at - middle->text.bytes);
 }
 
-static void job_middle(struct record_files *files, struct line *line, const struct job_row *row,
-                       struct text queue, struct text user)
+static const struct buffer *job_middle(struct record_files *files, const struct job_row *row)
 {
-    size_t last = queue.length > 0 ? (unsigned char)queue.at[queue.length - 1] : 0;
+    size_t length = strlen(row->queue);
+    size_t last = length > 0 ? (unsigned char)row->queue[length - 1] : 0;
     struct middle *middle =
         &files->middles[(last * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
-    if (is_same_middle(middle, row)) {
-        memcpy(line->at, middle->text, middle->length);
-        line->at += middle->length;
-        return;
-    }
-    const char *start = line->at;
-    new_middle(files, line, row, queue, user);
-    keep_middle(middle, row, queue, user, (struct text){start, (size_t)(line->at - start)});
+    if (!is_middle_of(middle, row))
+        make_middle(files, middle, row);
+    return &middle->text;
 }
 
-static void job_outcome(struct line *line, const struct job_row *row)
+static char *job_outcome(struct line_time *times, char *at, const struct job_row *row)
 {
-    line_ns(line, row->wait);
-    line_ns(line, row->wait_total);
-    line_uint(line, row->evictions);
-    line_ns(line, row->lost_gpu_ns);
-    line_ns(line, row->overhead_gpu_ns);
-    line_uint(line, row->is_counted);
+    struct line_time *wait = &times[TIME_WAIT];
+    at = line_ns(at, wait, row->wait);
+    at = line_ns(at, kept(wait, &times[TIME_OTHER], row->wait_total), row->wait_total);
+    at = line_uint(at, row->evictions);
+    at = line_ns(at, &times[TIME_OTHER], row->lost_gpu_ns);
+    at = line_ns(at, &times[TIME_OTHER], row->overhead_gpu_ns);
+    return line_uint(at, row->is_counted);
 }
 
 /* Microseconds as seconds: GPU time that nanoseconds have no room for. */
-static void field_us(struct line *line, int64_t us)
+static char *field_us(char *at, int64_t us)
 {
-    line_uint(line, (uint64_t)us / 1000000);
-    uint64_t fraction = (uint64_t)us % 1000000;
-    if (fraction == 0)
-        return;
-    line->at[-1] = '.';
-    for (uint64_t unit = 100000; fraction > 0; fraction %= unit, unit /= 10)
-        *line->at++ = (char)('0' + fraction / unit);
-    *line->at++ = ',';
+    at = line_uint(at, (uint64_t)us / 1000000);
+    return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
 }
 
 /* What few jobs have: empty is 0, or does not apply. */
-static void job_changes(struct line *line, const struct job_row *row)
+static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
-    field_word(line, row->start != TIME_NEVER ? record_source_names[row->source] : "");
-    if (row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0) {
-        line_word(line, ",,,", 3);
-        return;
-    }
-    line_uint(line, row->resizes);
-    if (row->resizes > 0)
-        field_us(line, row->held_gpu_us);
-    else
-        field_word(line, "");
-    line_ns(line, row->preempted_gpu_ns);
-    line_uint(line, row->evictions_wasted);
-}
-
-/* The name is left out where it is the number just written. */
-static void job_name(struct line *line, struct text name, size_t number_length)
-{
-    bool is_number = name.length == number_length &&
-                     memcmp(line->at - number_length - 1, name.at, number_length) == 0;
-    field_text(line, is_number ? (struct text){"", 0} : name);
+    at = field_word(at, row->start != TIME_NEVER ? record_source_names[row->source] : "");
+    if (row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0)
+        return line_word(at, ",,,", 3);
+    at = line_uint(at, row->resizes);
+    at = row->resizes > 0 ? field_us(at, row->held_gpu_us) : field_word(at, "");
+    at = line_ns(at, &times[TIME_OTHER], row->preempted_gpu_ns);
+    return line_uint(at, row->evictions_wasted);
 }
 
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct record_files *files = self;
     struct buffer *buffer = output_buffer(files->outputs[FILE_JOBS]);
-    struct text name = text_of(row->name), queue = text_of(row->queue), user = text_of(row->user);
-    size_t room = text_room(name) + text_room(queue) + text_room(user) + files->model_room;
-    struct line line = line_begin(buffer, JOB_FIELDS_MAX, room);
-    const char *start = line.at;
-    line_uint(&line, row->id);
-    job_name(&line, name, (size_t)(line.at - start) - 1);
-    job_times(&line, row);
-    job_gpus(&line, row);
-    job_middle(files, &line, row, queue, user);
-    job_outcome(&line, row);
-    job_changes(&line, row);
-    line_end(&line, buffer);
+    const struct buffer *middle = job_middle(files, row);
+    struct text name = text_of(row->name);
+    size_t room = text_room(name) + middle->length;
+    char *at = buffer_reserve(buffer, JOB_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
+    at = line_uint(at, row->id);
+    at = field_text(at, name);
+    at = job_times(files->times, at, row);
+    at = job_gpus(at, row);
+    memcpy(at, middle->bytes, middle->length);
+    at = job_outcome(files->times, at + middle->length, row);
+    at = job_changes(files->times, at, row);
+    line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
+}
+
+/* ---- the other rows ---- */
+
+static const struct buffer *attempt_why(struct why *why, const struct attempt_row *row)
+{
+    if (why->text.length != 0 && why->why == row->why && why->reason == row->reason)
+        return &why->text;
+    why->why = row->why;
+    why->reason = row->reason;
+    why->text.length = 0;
+    buffer_string(&why->text, attempt_end_names[row->why]);
+    buffer_char(&why->text, ',');
+    buffer_string(&why->text, row->reason == REASON_NONE ? "" : reason_name(row->reason));
+    buffer_char(&why->text, ',');
+    return &why->text;
 }
 
 static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct record_files *files = self;
+    struct line_time *times = files->times;
     struct buffer *buffer = output_buffer(files->outputs[FILE_ATTEMPTS]);
     struct text placement = text_of(row->placement);
-    struct line line = line_begin(buffer, ATTEMPT_FIELDS_MAX, text_room(placement));
-    line_uint(&line, row->id);
-    line_uint(&line, row->attempt);
-    line_ns(&line, row->start);
-    line_ns(&line, row->end);
-    line_ns(&line, row->saved);
-    line_milli(&line, row->gpu_milli);
-    field_text(&line, placement);
-    field_word(&line, attempt_end_names[row->why]);
-    field_reason(&line, row->reason);
-    line_ns(&line, row->lost);
-    line_uint(&line, row->is_partial);
-    line_end(&line, buffer);
+    const struct buffer *why = attempt_why(&files->why, row);
+    char *at = buffer_reserve(buffer, ATTEMPT_FIELDS_MAX * LINE_NUMBER_CHARS_MAX +
+                                          text_room(placement) + why->length);
+    at = line_uint(at, row->id);
+    at = line_ns(at, &times[TIME_START], row->start);
+    at = line_ns(at, &times[TIME_END], row->end);
+    at = line_milli(at, row->gpu_milli);
+    at = field_text(at, placement);
+    memcpy(at, why->bytes, why->length);
+    at = line_uint(at + why->length, row->attempt);
+    at = line_other(at, &times[TIME_OTHER], row->saved, row->end - row->start);
+    at = line_ns(at, &times[TIME_OTHER], row->lost);
+    at = line_uint(at, row->is_partial);
+    line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);
 }
 
@@ -270,21 +280,21 @@ static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct record_files *files = self;
     struct buffer *buffer = output_buffer(files->outputs[FILE_TIMELINE]);
-    struct line line = line_begin(buffer, TIMELINE_FIELDS_MAX, 0);
-    line_ns(&line, row->time);
-    line_uint(&line, row->pending_jobs);
-    line_uint(&line, row->running_jobs);
-    line_milli(&line, row->pending_gpu_milli);
-    line_milli(&line, row->allocated_gpu_milli);
-    line_milli(&line, row->active_gpu_milli);
-    line_milli(&line, row->reserved_gpu_milli);
-    line_milli(&line, row->down_gpu_milli);
-    line_uint(&line, row->submitted);
-    line_uint(&line, row->started);
-    line_uint(&line, row->ended);
-    line_uint(&line, row->evicted);
-    line_uint(&line, row->rejected);
-    buffer->length = (size_t)(line.at - buffer->bytes);
+    char *at = buffer_reserve(buffer, TIMELINE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX);
+    at = line_ns(at, &files->times[TIME_OTHER], row->time);
+    at = line_uint(at, row->pending_jobs);
+    at = line_uint(at, row->running_jobs);
+    at = line_milli(at, row->pending_gpu_milli);
+    at = line_milli(at, row->allocated_gpu_milli);
+    at = line_milli(at, row->active_gpu_milli);
+    at = line_milli(at, row->reserved_gpu_milli);
+    at = line_milli(at, row->down_gpu_milli);
+    at = line_uint(at, row->submitted);
+    at = line_uint(at, row->started);
+    at = line_uint(at, row->ended);
+    at = line_uint(at, row->evicted);
+    at = line_uint(at, row->rejected);
+    buffer->length = (size_t)(at - buffer->bytes);
     sample_integrals(buffer, row);
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
@@ -365,6 +375,11 @@ void record_files_discard(struct record_files **files)
         return;
     for (int which = 0; which < FILE_COUNT; which++)
         output_discard(&(*files)->outputs[which]);
+    for (int slot = 0; slot < MIDDLE_SLOTS; slot++) {
+        buffer_release(&(*files)->middles[slot].names);
+        buffer_release(&(*files)->middles[slot].text);
+    }
+    buffer_release(&(*files)->why.text);
     mem_free(*files);
     *files = NULL;
 }

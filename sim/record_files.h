@@ -2,7 +2,7 @@
  *
  * A record_sink that writes every row as a line of CSV (RFC 4180).  The columns are those of
  * sim/record.h.  An empty field is "does not apply": the time of what never happened, no reason, an unknown user,
- * no GPU model.  Numbers are exact: reports/record_read.h gives the same rows back.
+ * no GPU model; or what sim/record.h says is left out.  Numbers are exact: reports/record_read.h gives the same rows back.
  *
  * Law: the three files appear together at record_files_commit, the jobs last, or not at all.
  *

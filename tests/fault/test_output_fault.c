@@ -1,6 +1,6 @@
 /* tests/fault/test_output_fault.c -- every call that fails, full disks, missing folders: reported, and nothing lost.
  *
- * This program has its own openat, write, fsync, linkat, renameat and close, which do
+ * This program has its own openat, write, fsync, sync_file_range, linkat, renameat and close, which do
  * what the C library's do, unless it is their turn to fail.
  */
 #include <setjmp.h>
@@ -38,7 +38,8 @@ static struct {
     bool is_harmless; /* what failed has another way, or comes when all is done */
     bool had_renamed; /* before the failure */
     char calls[64];   /* a letter each since the last reset; writes in a row count once */
-} faults = {.left = -1};
+    long behind_left; /* as left, of the calls of sync_file_range alone */
+} faults = {.left = -1, .behind_left = -1};
 
 static bool must_fail(char call)
 {
@@ -91,6 +92,16 @@ static bool is_folder(int file)
 int fsync(int file)
 {
     return must_fail(is_folder(file) ? 'd' : 'f') ? -1 : (int)syscall(SYS_fsync, file);
+}
+
+int sync_file_range(int file, off_t from, off_t length, unsigned flags)
+{
+    if (faults.behind_left >= 0 && faults.behind_left-- == 0) {
+        faults.has_failed = true;
+        errno = faults.reason;
+        return -1;
+    }
+    return (int)syscall(SYS_sync_file_range, file, from, length, flags);
 }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
@@ -254,6 +265,34 @@ static void test_interrupted_and_short_writes(void **state)
             assert_false(error_is(error));
             assert_true(is_whole(scratch_path("file"), LINES));
         }
+    }
+}
+
+/* The disk takes a long file in parts; what it says of a part counts, and a kernel that cannot do that does not. */
+static void test_disk_follows(void **state)
+{
+    (void)state;
+    enum { LONG_LINES = 1900000 }; /* some 13 MB */
+    static const int reasons[] = {EIO, ENOSPC, EINVAL};
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        long n = 0;
+        for (bool has_failed = true; has_failed; n++) {
+            scratch_empty();
+            faults.behind_left = n;
+            faults.reason = reasons[i];
+            faults.has_failed = false;
+            struct error error = write_file(scratch_path("file"), OUTPUT_PLAIN, LONG_LINES);
+            has_failed = faults.has_failed;
+            faults.behind_left = -1;
+            if (has_failed && reasons[i] != EINVAL) {
+                assert_io(&error, reasons[i]);
+                assert_untouched("file", false);
+            } else {
+                assert_false(error_is(error));
+                assert_true(is_whole(scratch_path("file"), LONG_LINES));
+            }
+        }
+        assert_in_range(n, 5, 10); /* two calls for each part but the first */
     }
 }
 
@@ -522,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_call_fails),
         cmocka_unit_test(test_interrupted_and_short_writes),
+        cmocka_unit_test(test_disk_follows),
         cmocka_unit_test(test_failure_is_remembered),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_file_size_limit),

@@ -72,8 +72,9 @@ struct rows {
 static struct error rows_job(void *self, const struct job_row *row)
 {
     struct buffer *out = &((struct rows *)self)->jobs;
-    buffer_format(out, "%u|%s|%s|%s|%d|%d|%lld|%u|%d|", row->id, row->name, row->queue, row->user,
-                  row->class, row->priority, (long long)row->gpu_milli, row->members, row->model);
+    buffer_format(out, "%u|%s|%s|%s|%d|%d|%lld|%u|%d|", row->id,
+                  row->name != NULL ? row->name : "its number", row->queue, row->user, row->class,
+                  row->priority, (long long)row->gpu_milli, row->members, row->model);
     const int64_t times[] = {row->submit,      row->eligible,       row->start,
                              row->end,         row->wait,           row->wait_total,
                              row->run,         row->work,           row->work_asked,
@@ -209,13 +210,16 @@ static void extreme_rows_come_back(void **state)
                                   .pending_job_s = 123456789.123456789,
                                   .submitted = INT64_MAX};
     struct rows written = {0}, read = {0};
+    struct job_row plain = {.id = 7, .queue = "q", .user = "", .start = 8, .end = 9, .run = 1};
     ok(rows_job(&written, &job));
+    ok(rows_job(&written, &plain));
     ok(rows_sample(&written, &sample));
     write_record(&usual, NULL); /* for its result.json */
     struct record_files *files;
     ok(record_files_open(&files, folder, NULL));
     struct record_sink sink = record_files_sink(files);
     ok(sink.on_job(sink.self, &job));
+    ok(sink.on_job(sink.self, &plain));
     ok(sink.on_sample(sink.self, &sample));
     ok(record_files_commit(&files));
     sink = rows_sink(&read);
