@@ -534,7 +534,10 @@ int64_t sched_loss(const struct sched *sched, uint32_t slot)
     int64_t milli = 0;
     for (uint32_t i = 0; i < job->holding_count; i++)
         milli += piece_milli(&sched_job_holding(job, i)->piece);
-    return (int64_t)((__int128)lost * milli / GPU_MILLI);
+    int64_t product;
+    return __builtin_mul_overflow(lost, milli, &product)
+               ? (int64_t)((__int128)lost * milli / GPU_MILLI)
+               : product / GPU_MILLI;
 }
 
 void sched_block_shape(struct sched *sched, uint32_t id, bool is_blocked)

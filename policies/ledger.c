@@ -421,16 +421,28 @@ uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gp
                              profile);
 }
 
-/* All that is coming on this node is free. */
-static bool foresee_node(struct ledger *ledger, node_id node)
+static bool is_coming_on(struct ledger *ledger, node_id node)
 {
-    bool has_any = false;
+    const uint32_t *words = node_words(ledger, node) + NODE_RESOURCES;
+    const struct gpu_cell *cells = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    uint32_t coming = 0;
+    for (uint32_t w = 0; w < NODE_RESOURCES; w++)
+        coming |= words[w];
+    if (coming != 0 || ledger->coming_milli == 0)
+        return coming != 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        coming |= cells[i].coming;
+    return coming != 0;
+}
+
+/* All that is coming on this node is free. */
+static void foresee_node(struct ledger *ledger, node_id node)
+{
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++) {
         struct gpu_cell cell = ledger->gpus[first + i];
         if (cell.coming == 0)
             continue;
-        has_any = true;
         add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
         cell.free = (uint16_t)(cell.free + cell.coming);
         cell.coming = 0;
@@ -447,11 +459,9 @@ static bool foresee_node(struct ledger *ledger, node_id node)
     }
     uint32_t *words = node_words(ledger, node);
     for (uint32_t w = 0; w < NODE_RESOURCES; w++) {
-        has_any |= words[NODE_RESOURCES + w] != 0;
         set_node_word(ledger, node, w, words[w] + words[NODE_RESOURCES + w]);
         set_node_word(ledger, node, NODE_RESOURCES + w, 0);
     }
-    return has_any;
 }
 
 bool ledger_foresee(struct ledger *ledger)
@@ -459,8 +469,10 @@ bool ledger_foresee(struct ledger *ledger)
     bool has_any = false;
     assert(ledger->mark_depth > 0);
     for (node_id node = 0; node < ledger->cluster->node_count; node++)
-        if (ledger->node_state[node] == NODE_UP)
-            has_any |= foresee_node(ledger, node);
+        if (ledger->node_state[node] == NODE_UP && is_coming_on(ledger, node)) {
+            foresee_node(ledger, node);
+            has_any = true;
+        }
     return has_any;
 }
 

@@ -56,22 +56,25 @@ static void unlink_units(struct sched *sched)
 struct node_view {
     uint32_t free[NODE_GPUS_MAX];
     uint32_t gpu_count, share;
+    uint32_t whole; /* of its GPUs are free */
     uint64_t cpu, memory;
     const struct request *request;
 };
 
+static uint64_t count_shares(const struct node_view *view)
+{
+    uint64_t members = 0;
+    for (uint32_t g = 0; g < view->gpu_count; g++)
+        members += view->free[g] / view->share;
+    return members;
+}
+
 static uint64_t view_members(const struct node_view *view)
 {
     const struct request *request = view->request;
-    uint64_t members = UINT64_MAX;
-    if (request->gpus != 0 || view->share != 0)
-        members = 0;
-    for (uint32_t g = 0; g < view->gpu_count; g++)
-        members += request->gpus != 0 ? view->free[g] == GPU_MILLI
-                   : view->share != 0 ? view->free[g] / view->share
-                                      : 0;
-    if (request->gpus != 0)
-        members /= request->gpus;
+    uint64_t members = request->gpus != 0 ? view->whole / request->gpus
+                       : view->share != 0 ? count_shares(view)
+                                          : UINT64_MAX;
     if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
         members = view->cpu / request->cpu_milli;
     if (request->memory_mib != 0 && view->memory / request->memory_mib < members)
@@ -79,10 +82,24 @@ static uint64_t view_members(const struct node_view *view)
     return members;
 }
 
+/* Do so many fit?  The same without a division. */
+static bool view_holds(const struct node_view *view, uint64_t members)
+{
+    const struct request *request = view->request;
+    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib)
+        return false;
+    return request->gpus != 0 ? view->whole >= members * request->gpus
+                              : view->share == 0 || count_shares(view) >= members;
+}
+
 static void view_change(struct node_view *view, const struct space *space, int sign)
 {
-    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1)
-        view->free[__builtin_ctz(mask)] += (uint32_t)(sign * space->gpu_milli);
+    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
+        uint32_t *free = &view->free[__builtin_ctz(mask)];
+        view->whole -= *free == GPU_MILLI;
+        *free += (uint32_t)(sign * space->gpu_milli);
+        view->whole += *free == GPU_MILLI;
+    }
     view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
     view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
 }
@@ -102,8 +119,10 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         return false;
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return false;
-    for (uint32_t g = 0; g < type->gpu_count; g++)
+    for (uint32_t g = 0; g < type->gpu_count; g++) {
         view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+        view->whole += view->free[g] == GPU_MILLI;
+    }
     return true;
 }
 
@@ -164,25 +183,25 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
 {
     struct node_view view;
     const struct offer_scratch *scratch = &sched->offers;
+    struct space spaces[OFFER_UNITS_MAX];
     uint32_t links[OFFER_UNITS_MAX], count = 0;
     if (!view_open(&view, sched->ledger, node, request))
         return false;
     uint64_t wanted = view_members(&view) + 1;
     uint32_t candidates = gather_node(sched, node, links);
-    while (count < candidates && view_members(&view) < wanted) {
-        struct space space = link_space(sched, &scratch->links[links[count++]]);
-        view_change(&view, &space, 1);
+    while (count < candidates && !view_holds(&view, wanted)) {
+        spaces[count] = link_space(sched, &scratch->links[links[count]]);
+        view_change(&view, &spaces[count++], 1);
     }
-    if (view_members(&view) < wanted)
+    if (!view_holds(&view, wanted))
         return false;
     offer->count = 0;
     offer->cost = (struct offer_cost){0, 0};
     for (uint32_t i = count; i-- > 0;) {
-        struct space space = link_space(sched, &scratch->links[links[i]]);
-        view_change(&view, &space, -1);
-        if (view_members(&view) >= wanted)
+        view_change(&view, &spaces[i], -1);
+        if (view_holds(&view, wanted))
             continue;
-        view_change(&view, &space, 1);
+        view_change(&view, &spaces[i], 1);
         offer_unit(sched, offer, scratch->links[links[i]].unit);
     }
     return true;
@@ -207,11 +226,27 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node,
     return *cost;
 }
 
-/* No offer of this node can take fewer. */
+/* No offer of this node can take fewer: of those GPUs that lack least to be whole, as many as another member needs. */
 static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
 {
-    int64_t lacking = request->gpus - sched->ledger->index->free_count[node];
-    return lacking > 0 ? lacking : 1; /* shares: any may be all that keeps a GPU from being whole */
+    const struct ledger *ledger = sched->ledger;
+    const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
+    uint32_t used[NODE_GPUS_MAX], count = 0;
+    int64_t least = 0;
+    int lacking = request->gpus - ledger->index->free_count[node];
+    if (lacking <= 0)
+        return 1; /* shares: any may be all that keeps a GPU from being whole */
+    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++) {
+        if (cells[g].free == GPU_MILLI)
+            continue;
+        uint32_t milli = (uint32_t)(GPU_MILLI - cells[g].free), at = count++;
+        for (; at > 0 && used[at - 1] > milli; at--)
+            used[at] = used[at - 1];
+        used[at] = milli;
+    }
+    for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
+        least += used[i];
+    return lacking > 0 ? INT64_MAX : least;
 }
 
 static node_id cheapest_node(struct sched *sched, const struct request *request)

@@ -118,12 +118,11 @@ static bool is_quiet(struct sched *sched, const struct sched_job *job)
     return !has_starting;
 }
 
-/* May the job lose anything; *is_young: only its surplus, for it has not run long enough. */
+/* May the job lose anything, when jobs of its queue are protected for so long; *is_young: only its surplus, for it has not run long enough. */
 static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
-                         bool *is_young)
+                         time_ns protected_for, bool *is_young)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     const struct preemption_config *guard = &sched->policy.preempt;
     if (slot == gainer || job->evictions >= guard->evictions_per_job_max ||
         is_firm_safe(sched, job, kind))
@@ -140,7 +139,7 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
         job->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
     if (!is_quiet(sched, job) && !is_fresh)
         return false;
-    time_ns ripe_at = job->decided + min_runtime(sched, own, job->queue, kind);
+    time_ns ripe_at = job->decided + protected_for;
     *is_young = ripe_at > sched->now;
     if (*is_young || is_fresh)
         plan_note_ripe(&sched->plan, ripe_at);
@@ -384,9 +383,10 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
         if (running->count == 0 || !is_queue_meant(sched, own, q, kind) ||
             (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, q)))
             continue;
+        time_ns protected_for = min_runtime(sched, own, q, kind);
         for (uint32_t i = 0; i < running->count; i++) {
             bool is_young;
-            if (is_candidate(sched, gainer, running->slots[i], kind, &is_young))
+            if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
                 add_job(sched, gainer, running->slots[i], kind, is_young);
         }
     }
