@@ -105,8 +105,8 @@ SCHED_HEADERS := policies/sched.h
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all run test test-quick test-all bench lint format asan ubsan valgrind coverage golden-update \
-        install clean deps help compile link objects libraries test-small check-deps FORCE
+.PHONY: all run test test-quick test-all bench preset-table lint format asan ubsan valgrind coverage mutants \
+        golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
 
@@ -132,7 +132,7 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run bench $(TESTING)
+INSTALLING := run bench preset-table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
@@ -280,6 +280,24 @@ coverage: ## Run the tests with coverage and print the share of lines run, by fi
 	@$(MAKE) --no-print-directory VARIANT=coverage test-small
 	@tools/coverage build/coverage/objects $(SOURCES)
 
+# The policies' own tests: `mutants` breaks policies/ and sees whether they or the cases notice.
+MUTANT_TESTS := $(sort $(wildcard $(addprefix tests/*/test_,$(addsuffix .c,sched sched_facts sched_fuzz fairshare* quota_* cohort \
+    credits drf proportion cells accounts past_usage division orders gang victim_keys placement* ledger* \
+    guarantees policy_config presets))))
+
+mutants: ## Break the policies one spot at a time, see that tests notice (ARGS='--sample 200', '--file FILE.c', ...)
+	@$(MAKE) --no-print-directory VARIANT=gcc-O1 mutants-run
+
+# Variables start with a known pattern, so that a dropped assignment does the same on every machine; what is not
+# defined, such as an index out of bounds, is a death.
+.PHONY: mutants-run
+mutants-run: $(OBJECTS) $(call object,$(MUTANT_TESTS) $(SUPPORT))
+	@MUTATE_COMPILE='$(CC) $(CPPFLAGS) $(LIBRARIES_CFLAGS) $(filter-out -g $(WARNINGS) $(WERROR),$(CFLAGS)) -w \
+	    -ftrivial-auto-var-init=pattern -fsanitize=undefined -fsanitize-undefined-trap-on-error' \
+	    MUTATE_LINK='$(CC) $(LDFLAGS)' \
+	    MUTATE_LIBS='$(LIBRARIES_LIBS) $(CMOCKA_LIBS)' MUTATE_OBJECTS='$(filter-out $(MAIN),$(OBJECTS))' \
+	    tools/mutate --objects $(B)/objects $(ARGS) $(MUTANT_TESTS)
+
 golden-update: link $(call programs,golden) ## Rewrite the expected texts of the golden tests from what is printed now
 	@WINDTUNNEL_GOLDEN_UPDATE=1 $(RUN_TESTS) $(call tests,golden)
 
@@ -287,6 +305,9 @@ BENCH_PROGRAMS := $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(wildcar
 BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 # Everything there is to compile, run by nobody.
 compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
+
+preset-table: link ## Run the main scenario under seven presets and print one table (ARGS='--seed 2 --markdown', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
 
 bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
 	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \

@@ -74,7 +74,7 @@ struct engine_result {
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */
-    uint64_t plans;   /* to make room, tried by the scheduler */
+    uint64_t plans;   /* to make room, booked by the scheduler */
 };
 
 /* Run to the end.  Errors: of the source, of a sink, or ERROR_INTERNAL when a law is broken. */

@@ -1,0 +1,50 @@
+/* policies/policy_config.h: what is refused, and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "policies/sched.h"
+
+static void expect_refused(const char *text, const char *said)
+{
+    struct json_doc *doc;
+    struct policy_config policy;
+    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read(&policy, &root);
+    assert_true(error_is(error));
+    if (strstr(error_message(&error), said) == NULL)
+        fail_msg("'%s' does not hold '%s'", error_message(&error), said);
+    error_release(&error);
+    json_doc_free(doc);
+}
+
+static void test_unknown_actions(void **state)
+{
+    (void)state;
+    expect_refused("{\"actions\": [\"allocate\", \"dance\"]}", "dance");
+}
+
+static void test_unknown_fields(void **state)
+{
+    (void)state;
+    expect_refused("{\"colour\": 1}", "colour");
+    expect_refused("{\"gang\": {\"colour\": 1}}", "colour");
+    expect_refused("{\"quota\": {\"policy\": \"none\", \"colour\": 1}}", "colour");
+    expect_refused("{\"headroom\": {\"colour\": 1}}", "colour");
+    expect_refused("{\"preemption\": {\"policy\": \"kill\", \"colour\": 1}}", "colour");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_actions),
+        cmocka_unit_test(test_unknown_fields),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
