@@ -82,6 +82,7 @@ struct plan_scratch {
     uint32_t lane_count;
     struct free_space free_before; /* any victim went */
     uint8_t *node_mark;            /* by node: the gainer is to be there */
+    int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
     bool is_moving;    /* also units that may not be lost are taken, if they find another place */
     bool saw_starting; /* a victim was refused only because its START is not confirmed */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */

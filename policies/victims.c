@@ -254,6 +254,38 @@ static void add_core(struct sched *sched, uint32_t slot, uint32_t first_surplus)
     }
 }
 
+/* GPU time that may be lost for the gainer at all, as plan.c weighs it; without bound where that depends on who goes:
+ * within its own line, and up to what its queue deserves. */
+static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    int64_t ratio = sched->policy.preempt.loss_ratio_milli;
+    if (ratio == 0 || kind != PLAN_RECLAIM)
+        return INT64_MAX;
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const int64_t *ask = sched->shapes.shapes[own->ask].charge;
+    int64_t deserved = queue_tree_spec(&sched->tree, own->queue)->deserved[RESOURCE_GPU];
+    if (deserved == QUOTA_UNLIMITED ||
+        queue_tree_charged(&sched->tree, own->queue, RESOURCE_GPU) + ask[QUEUE_SUM_GPU] <= deserved)
+        return INT64_MAX;
+    __int128 waited = sched->now - sched->jobs.facts[gainer].waiting_since;
+    __int128 bound = waited * ask[QUEUE_SUM_GPU] / GPU_MILLI * ratio / 1000;
+    return bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
+}
+
+/* Is the job alone more than the gainer's wait is worth?  Then it is looked at again when it may be. */
+static bool is_too_dear(struct sched *sched, uint32_t gainer, int64_t loss)
+{
+    if (loss <= sched->plan.loss_bound)
+        return false;
+    int64_t gpu_milli = sched_ask(sched, &sched->jobs.jobs[gainer])->charge[QUEUE_SUM_GPU];
+    if (gpu_milli > 0)
+        plan_note_ripe(&sched->plan, sched->jobs.facts[gainer].waiting_since +
+                                         (time_ns)((__int128)loss * 1000 * GPU_MILLI /
+                                                   ((__int128)gpu_milli *
+                                                    sched->policy.preempt.loss_ratio_milli)));
+    return true;
+}
+
 static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                     bool is_young)
 {
@@ -263,12 +295,13 @@ static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum pl
     if (sched->jobs.jobs[slot].fill == FILL_ABOVE)
         add_surplus(sched, slot);
     uint32_t surplus = sched->plan.unit_count - first;
-    if (!is_young)
+    int64_t loss = sched_loss(sched, slot);
+    if (!is_young && !is_too_dear(sched, gainer, loss))
         add_core(sched, slot, first);
     for (uint32_t u = first; u < sched->plan.unit_count; u++) {
         struct unit *unit = &sched->plan.units[u];
         view.is_surplus = unit->holding != UNIT_CORE;
-        view.loss_gpu_ns = view.is_surplus ? 0 : sched_loss(sched, slot);
+        view.loss_gpu_ns = view.is_surplus ? 0 : loss;
         unit->surplus_count = surplus;
         rank_unit(sched, unit, &view);
     }
@@ -378,6 +411,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
 {
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     sched->plan.unit_count = sched->plan.next = 0;
+    sched->plan.loss_bound = loss_bound(sched, gainer, kind);
     for (queue_id q = 0; q < sched->tree.count; q++) {
         const struct slot_list *running = &sched->running[q];
         if (running->count == 0 || !is_queue_meant(sched, own, q, kind) ||
