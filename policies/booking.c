@@ -522,13 +522,22 @@ static time_ns unsaved_since(const struct sched *sched, uint32_t slot)
            (sched->now - started) / facts->checkpoint.interval * facts->checkpoint.interval;
 }
 
+time_ns sched_grace(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    bool can_save = facts->checkpoint.interval > 0 || facts->checkpoint.duration > 0;
+    time_ns bound = sched->policy.preempt.grace;
+    if (!can_save || sched->policy.preemption->is_kill)
+        return 0;
+    return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
+}
+
 int64_t sched_loss(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
-    bool can_save = plan->interval > 0 || plan->duration > 0;
-    bool saves = can_save && !sched->policy.preemption->is_kill &&
-                 plan->duration <= sched->policy.preempt.grace;
+    time_ns grace = sched_grace(sched, slot);
+    bool saves = grace > 0 && plan->duration <= grace;
     time_ns lost =
         plan->restart + (saves ? plan->duration : sched->now - unsaved_since(sched, slot));
     int64_t milli = 0;

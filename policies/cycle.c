@@ -202,7 +202,7 @@ static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
     struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
     decision_id id = decision->id;
     decision->reason = reason;
-    decision->grace = sched->policy.preempt.grace;
+    decision->grace = sched_grace(sched, slot);
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (sched_job_holding(job, i)->phase == HOLDING_RUNNING) {
             sched_tell_piece(sched, &sched_job_holding(job, i)->piece);

@@ -96,7 +96,7 @@ static bool is_short(const struct sched *sched, struct request *request)
 bool headroom_refill(struct sched *sched)
 {
     struct request request;
-    bool needs_grace;
+    bool needs_grace = false;
     if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
         return false;
     size_t mark = ledger_mark(sched->ledger);

@@ -72,6 +72,7 @@ struct job_facts {
     struct checkpoint_plan checkpoint;
     uint32_t user;
     uint32_t array, array_max;
+    time_ns grace;         /* that it asks for when evicted; 0: as the policy grants */
     time_ns waiting_since; /* when it last came to wait */
     time_ns below_since; /* since when it holds less than its minimum, but something; TIME_NEVER */
     time_ns claimed_at;  /* when its space was promised */

@@ -517,7 +517,7 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     ledger_rollback(sched->ledger, mark);
     if (!is_found)
         return false;
-    bool needs_grace = false, has_victims = sched->plan.taken_count > 0;
+    bool needs_grace = false, has_victims = taken_jobs(sched) > 0;
     plan_book(sched, job->id, kind, &needs_grace);
     plan_book_gainer(sched, gainer,
                      !has_victims  ? SOURCE_FREE

@@ -9,13 +9,10 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum 
                         bool *needs_grace)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
     struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
-    bool can_save = plan->interval > 0 || plan->duration > 0;
     decision->for_job = gainer;
     decision->reason = reason;
-    if (can_save && !sched->policy.preemption->is_kill)
-        decision->grace = sched->policy.preempt.grace;
+    decision->grace = sched_grace(sched, slot);
     *needs_grace |= decision->grace > 0;
     decision_id id = decision->id;
     for (uint32_t i = 0; i < job->holding_count; i++)

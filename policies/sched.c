@@ -172,6 +172,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
                                                  .user = job->user,
                                                  .array = job->array,
                                                  .array_max = job->array_max,
+                                                 .grace = job->grace,
                                                  .waiting_since = sched->now,
                                                  .below_since = TIME_NEVER,
                                                  .claimed_at = TIME_NEVER,

@@ -250,6 +250,9 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 /* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
 bool sched_is_entitled(const struct sched *sched, uint32_t slot);
+/* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
+ * save, or nobody is let. */
+time_ns sched_grace(const struct sched *sched, uint32_t slot);
 int64_t sched_loss(const struct sched *sched, uint32_t slot); /* GPU-ns lost if it left now */
 
 /* Open or close what depends on a shape fitting now. */

@@ -178,6 +178,16 @@ static void rank_unit(struct sched *sched, struct unit *unit, const struct victi
     unit->is_borrower = view->is_borrower;
 }
 
+/* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
+static bool is_borrower(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
+{
+    if (kind != PLAN_HEADROOM && kind != PLAN_CONSOLIDATE)
+        return kind == PLAN_RECLAIM;
+    int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
+    return deserved != QUOTA_UNLIMITED &&
+           queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU) > deserved;
+}
+
 static void fill_view(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                       struct victim_view *view)
 {
@@ -187,14 +197,16 @@ static void fill_view(struct sched *sched, uint32_t gainer, uint32_t slot, enum 
                                  .asks_milli = shape->charge[QUEUE_SUM_GPU],
                                  .priority = job->priority,
                                  .class = shape->class,
-                                 .is_borrower = kind == PLAN_RECLAIM,
+                                 .is_borrower = is_borrower(sched, job, kind),
                                  .is_own_queue = gainer != SLOT_NONE &&
                                                  job->queue == sched->jobs.jobs[gainer].queue,
                                  .running = sched->now - job->decided,
                                  .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
-        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING) {
+            view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
             continue;
+        }
         view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
         view->member_count += sched_job_holding(job, i)->piece.member_count;
     }

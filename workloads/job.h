@@ -111,7 +111,8 @@ struct job {
     int64_t trace_id; /* the trace's own id when it is a number */
     int64_t
         attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
-    time_ns grace; /* that it asks for when evicted, to save its work; 0: as the policy gives */
+    time_ns grace; /* that it asks for when evicted, to save its work; at most what the policy
+                      grants; 0: that */
 };
 
 static inline const struct job_group *job_group(const struct job *job, uint32_t index)

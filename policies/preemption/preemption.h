@@ -36,7 +36,6 @@ struct victim_view {
 struct victim_key {
     const char *name;
     const char *summary;
-    bool is_dynamic; /* changes while the job runs on: never cached */
     uint64_t (*rank)(const struct victim_view *view); /* smaller is taken first; pure */
 };
 

@@ -15,7 +15,6 @@ static uint64_t borrowers(const struct victim_view *view)
 const struct victim_key victim_borrowers = {
     .name = "borrowers",
     .summary = "who holds more than its queue is due goes first; says nothing where nobody borrows",
-    .is_dynamic = true,
     .rank = borrowers,
 };
 
@@ -75,7 +74,6 @@ static uint64_t youngest(const struct victim_view *view)
 const struct victim_key victim_youngest = {
     .name = "youngest",
     .summary = "least running first; loses little where nobody saves, new jobs may never get going",
-    .is_dynamic = true,
     .rank = youngest,
 };
 
@@ -88,7 +86,6 @@ const struct victim_key victim_oldest = {
     .name = "oldest",
     .summary =
         "longest running first; rotates among jobs that save their work, ruins those that do not",
-    .is_dynamic = true,
     .rank = oldest,
 };
 
@@ -101,7 +98,6 @@ const struct victim_key victim_order = {
     .name = "order",
     .summary =
         "who stands last in the order goes first; cannot loop, blind to what an eviction costs",
-    .is_dynamic = true,
     .rank = order,
 };
 
@@ -114,7 +110,6 @@ const struct victim_key victim_cost = {
     .name = "cost",
     .summary =
         "least GPU time thrown away first; as good as what jobs declare of their checkpoints",
-    .is_dynamic = true,
     .rank = cost,
 };
 
@@ -127,7 +122,6 @@ const struct victim_key victim_surplus = {
     .name = "surplus",
     .summary =
         "members above a minimum first; nobody stops while somebody can shrink, elastic jobs pay",
-    .is_dynamic = true,
     .rank = surplus,
 };
 
@@ -139,7 +133,6 @@ static uint64_t evicting(const struct victim_view *view)
 const struct victim_key victim_evicting = {
     .name = "evicting",
     .summary = "who is being evicted already goes first; that costs nobody anything more",
-    .is_dynamic = true,
     .rank = evicting,
 };
 
@@ -152,7 +145,6 @@ const struct victim_key victim_other_queues = {
     .name = "other_queues",
     .summary =
         "jobs of other queues before one's own; what was lent comes back first, neighbours suffer",
-    .is_dynamic = true,
     .rank = other_queues,
 };
 
@@ -164,7 +156,6 @@ static uint64_t own_queue(const struct victim_view *view)
 const struct victim_key victim_own_queue = {
     .name = "own_queue",
     .summary = "jobs of one's own queue before others; quarrels stay at home, loans come back last",
-    .is_dynamic = true,
     .rank = own_queue,
 };
 

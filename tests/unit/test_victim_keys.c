@@ -65,29 +65,6 @@ static void latency_is_spared(void **state)
     assert_first(&victim_class, interactive, inference);
 }
 
-/* A key that looks at the fact and is not dynamic may be cached from one cycle to the next. */
-static void what_changes_by_itself_is_dynamic(void **state)
-{
-    (void)state;
-    const struct victim_key *const fixed[] = {&victim_class, &victim_priority, &victim_smallest,
-                                              &victim_largest, &victim_members};
-    struct victim_view now = {.gpu_milli = 4000, .priority = 3, .member_count = 2, .order_rank = 7};
-    struct victim_view later = now;
-    later.running = 3600 * S;
-    later.loss_gpu_ns = 900 * S;
-    later.order_rank = 5;
-    later.is_borrower = later.is_evicting = later.is_surplus = later.is_own_queue = true;
-    uint32_t fixed_count = 0;
-    for (uint32_t i = 0; victim_keys[i] != NULL; i++) {
-        bool is_fixed = victim_keys[i]->rank(&now) == victim_keys[i]->rank(&later);
-        assert_int_equal(is_fixed, !victim_keys[i]->is_dynamic);
-        fixed_count += is_fixed;
-    }
-    assert_int_equal(fixed_count, sizeof fixed / sizeof *fixed);
-    for (uint32_t i = 0; i < fixed_count; i++)
-        assert_false(fixed[i]->is_dynamic);
-}
-
 static void the_policies_differ_in_who_evicts_and_how(void **state)
 {
     (void)state;
@@ -255,7 +232,6 @@ int main(void)
         cmocka_unit_test(each_key_asks_its_question),
         cmocka_unit_test(priorities_go_up_from_the_most_negative),
         cmocka_unit_test(latency_is_spared),
-        cmocka_unit_test(what_changes_by_itself_is_dynamic),
         cmocka_unit_test(the_policies_differ_in_who_evicts_and_how),
         cmocka_unit_test(every_field_is_read),
         cmocka_unit_test(one_minimum_run_time_sets_both),
