@@ -88,6 +88,19 @@ static void reopen_shapes(struct sched *sched)
     }
 }
 
+/* Lanes that may not use what is kept free may go when enough more is free, or when they are owed it. */
+static void reopen_headroom(struct sched *sched)
+{
+    struct free_space free = headroom_free(sched);
+    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
+        struct lane *lane = &sched->pending.lanes[sched->pending.busy[b]];
+        if (!lane->is_headroom_closed || !headroom_has_room(sched, lane->heap[0].slot, free))
+            continue;
+        lane->is_headroom_closed = false;
+        queue_tree_touch(&sched->tree, lane->line);
+    }
+}
+
 static bool has_all_its_space(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -130,8 +143,10 @@ static void close_lane(struct sched *sched, struct lane *lane, queue_id forbids)
     queue_tree_touch(&sched->tree, lane->line);
 }
 
+enum trial { TRIAL_PLACED, TRIAL_NO_ROOM, TRIAL_KEPT /* there is room, but for others */ };
+
 /* Place the chunk; in the ledger it stays taken when it fits. */
-static bool try_place(struct sched *sched, uint32_t slot, enum source *source)
+static enum trial try_place(struct sched *sched, uint32_t slot, enum source *source)
 {
     sched->attempts++;
     struct free_space before = headroom_free(sched);
@@ -141,10 +156,25 @@ static bool try_place(struct sched *sched, uint32_t slot, enum source *source)
     *source = is_short ? SOURCE_HEADROOM : SOURCE_FREE;
     if (!fits || (is_short && !headroom_is_for(sched, slot))) {
         ledger_rollback(sched->ledger, mark);
-        return false;
+        return fits ? TRIAL_KEPT : TRIAL_NO_ROOM;
     }
     ledger_commit(sched->ledger, mark);
-    return true;
+    return TRIAL_PLACED;
+}
+
+/* The head does not go: close what that closes.  Others of its shape may fit where it may not. */
+static void close_for(struct sched *sched, struct lane *lane, uint32_t slot, enum trial trial)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (trial == TRIAL_KEPT) {
+        lane->is_headroom_closed = true;
+        queue_tree_touch(&sched->tree, lane->line);
+    } else if (sched->policy.quota->confines != NULL &&
+               !sched->shapes.shapes[job->ask].is_preemptible) {
+        close_lane(sched, lane, job->queue);
+    } else {
+        sched_block_shape(sched, job->ask, true);
+    }
 }
 
 /* Try the head of the lane; close the lane if it cannot go. */
@@ -162,14 +192,10 @@ static void try_head(struct sched *sched, uint32_t lane_id)
         close_lane(sched, lane, forbids);
         return;
     }
-    if (!try_place(sched, slot, &source)) {
-        if (plan_await(sched, slot))
-            return;
-        if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
-            close_lane(sched, lane,
-                       job->queue); /* others of the shape may fit in other queues' places */
-        else
-            sched_block_shape(sched, job->ask, true);
+    enum trial trial = try_place(sched, slot, &source);
+    if (trial != TRIAL_PLACED) {
+        if (!plan_await(sched, slot))
+            close_for(sched, lane, slot, trial);
         return;
     }
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
@@ -292,6 +318,8 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     tell_releases(sched);
     if (sched->pending.job_count > 0 || sched->shapes.blocked_count > 0)
         reopen_shapes(sched);
+    if (headroom_is_kept(sched))
+        reopen_headroom(sched);
     start_claims(sched);
     act(sched);
     const struct piece *piece = sched->told.pieces;

@@ -3,7 +3,8 @@
  * Other jobs may not take the last GPUs and the last whole nodes; jobs whose queue goes beyond what it deserves must
  * leave some more, so that owners find room and nobody is evicted for them.  What inference took is given back by
  * jobs that end, or, when that lags, by evictions where they cost least.
- * Known limit: a refill that finds nobody waits for HEADROOM_BACKOFF state changes.
+ * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
+ * stands behind a borrower's of the same shape that may not use what is kept.
  * Cost: O(1) per placement; a refill O(running jobs + nodes). */
 #include "policies/sched_state.h"
 
@@ -52,6 +53,15 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot)
     return sched->shapes.shapes[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
 }
 
+/* What the job must leave free of GPUs. */
+static int64_t kept_from(const struct sched *sched, uint32_t slot)
+{
+    const struct headroom *headroom = &sched->headroom;
+    bool is_borrower = headroom->owners_milli > 0 && !headroom_is_for(sched, slot) &&
+                       !sched_is_entitled(sched, slot);
+    return headroom->gpu_milli + (is_borrower ? headroom->owners_milli : 0);
+}
+
 bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_space before)
 {
     const struct headroom *headroom = &sched->headroom;
@@ -59,12 +69,15 @@ bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_spac
     if (!headroom_is_kept(sched) || ask->charge[QUEUE_SUM_GPU] == 0)
         return false;
     struct free_space now = headroom_free(sched);
-    int64_t kept = headroom->gpu_milli;
-    if (headroom->owners_milli > 0 && !headroom_is_for(sched, slot) &&
-        !sched_is_entitled(sched, slot))
-        kept += headroom->owners_milli;
-    return (now.gpu_milli < kept && now.gpu_milli < before.gpu_milli) ||
+    return (now.gpu_milli < before.gpu_milli && now.gpu_milli < kept_from(sched, slot)) ||
            (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes);
+}
+
+bool headroom_has_room(const struct sched *sched, uint32_t slot, struct free_space free)
+{
+    int64_t ask = sched->shapes.shapes[sched->jobs.jobs[slot].ask].charge[QUEUE_SUM_GPU];
+    return free.gpu_milli - ask >= sched->headroom.gpu_milli &&
+           free.gpu_milli - ask >= kept_from(sched, slot);
 }
 
 /* All its GPUs are free, or will be for whoever comes. */

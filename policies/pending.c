@@ -133,6 +133,8 @@ void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
         MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
     sift_up(pending, lane, lane->count++);
+    if (lane->heap[0].slot == slot)
+        lane->is_headroom_closed = false;
     pending->lines[lane->line].job_count++;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
     pending->job_count++;
@@ -145,6 +147,8 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     pending->lines[lane->line].job_count--;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]--;
     pending->job_count--;
+    if (at == 0)
+        lane->is_headroom_closed = false;
     if (--lane->count == 0)
         set_busy(pending, lane_id, false);
     if (at == lane->count)
@@ -174,6 +178,7 @@ void pending_reorder(struct pending *pending)
 {
     for (uint32_t l = 0; l < pending->lane_count; l++) {
         struct lane *lane = &pending->lanes[l];
+        lane->is_headroom_closed = false;
         for (uint32_t i = 0; i < lane->count; i++)
             lane->heap[i].rank = pending->jobs->jobs[lane->heap[i].slot].rank[0];
         for (uint32_t i = lane->count / ARITY + 1; i-- > 0;)

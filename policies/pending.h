@@ -4,7 +4,8 @@
  * flat.  Within a lane all jobs ask the same, so that what blocks the head blocks all.
  *
  * Law: the head of a lane is the first by (ranks of the order chain, id).  A lane is closed while its shape is
- * blocked (placement memo) or its queue has no headroom (quota memo); the two are kept apart and ANDed.
+ * blocked (placement memo), its queue has no headroom (quota memo), or its head may not use what is kept free (headroom
+ * memo, void when the head changes); the three are kept apart and ANDed.
  * Cost: add and remove of the head O(log jobs of the lane); the head of a line O(its lanes).
  */
 #ifndef POLICIES_PENDING_H
@@ -38,8 +39,9 @@ struct lane {
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    uint32_t busy_position; /* in pending.busy, while count > 0 */
-    queue_id quota_block;   /* the queue whose limit closed it, or QUEUE_NONE */
+    uint32_t busy_position;  /* in pending.busy, while count > 0 */
+    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
+    bool is_headroom_closed; /* its head fits only on space that is kept for others */
     struct plan_memo memos[PLAN_KINDS_MAX];
 };
 
@@ -87,7 +89,8 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t lane
 static inline bool pending_is_closed(const struct pending *pending, uint32_t lane)
 {
     const struct lane *l = &pending->lanes[lane];
-    return l->quota_block != QUEUE_NONE || pending->shapes->shapes[l->shape].is_blocked;
+    return l->quota_block != QUEUE_NONE || l->is_headroom_closed ||
+           pending->shapes->shapes[l->shape].is_blocked;
 }
 
 /* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */

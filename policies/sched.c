@@ -564,5 +564,7 @@ enum reason sched_why(const struct sched *sched, job_id id)
         return REASON_NONE;
     if (sched->pending.lanes[job->lane].quota_block != QUEUE_NONE)
         return REASON_QUOTA_LIMIT;
+    if (sched->pending.lanes[job->lane].is_headroom_closed)
+        return REASON_HEADROOM;
     return sched->shapes.shapes[job->ask].is_blocked ? REASON_RESOURCES : REASON_PRIORITY;
 }

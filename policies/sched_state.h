@@ -312,6 +312,8 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot);
 /* Does the job, placed in the trial, stand on space that is kept?  before: what was free without it (and with no
  * victim gone). */
 bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_space before);
+/* Could the chunk that the job asks be taken from what is free, without a look at whole nodes? */
+bool headroom_has_room(const struct sched *sched, uint32_t slot, struct free_space free);
 /* Free what the headroom lacks.  True if somebody was evicted. */
 bool headroom_refill(struct sched *sched);
 

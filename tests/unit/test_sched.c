@@ -440,6 +440,33 @@ static void test_groups_leave_each_other_room(void **state)
     teardown(&f);
 }
 
+/* What is kept free from a borrower is there for an owner who asks the same, in the cycle after. */
+static void test_headroom_closes_the_borrower_alone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct queue_table *queues = queue_table_new();
+    queue_id borrower = queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT);
+    queue_id owner = queue_table_add(queues, TEXT("owner"), QUEUE_ROOT);
+    queues->queues[owner].deserved[RESOURCE_GPU] = 4000;
+    setup(&f, cluster_uniform_new(1, 4), queues,
+          "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
+          "\"placement\": \"best_fit\", \"headroom\": {\"owners_gpus\": 1}}");
+    struct job job = plain(0, 1, 4, 50);
+    job.queue = borrower;
+    submit(&f, job, 0);
+    cycle_and_start(&f, 0);
+    assert_int_equal(count_of(&f, DECISION_START), 0);
+    assert_int_equal(sched_why(f.sched, 0), REASON_HEADROOM);
+    job = plain(1, 1, 4, 50);
+    job.queue = owner;
+    submit(&f, job, s(1));
+    cycle_and_start(&f, s(1));
+    assert_int_equal(count_of(&f, DECISION_START), 1);
+    assert_int_equal(f.decisions[0].job, 1);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_gpu_memory_without_gpus),
         cmocka_unit_test(test_many_members_on_a_node),
         cmocka_unit_test(test_groups_leave_each_other_room),
+        cmocka_unit_test(test_headroom_closes_the_borrower_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
