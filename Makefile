@@ -44,13 +44,18 @@ else ifneq ($(VARIANT),release)
 $(error VARIANT '$(VARIANT)' is none of release debug asan ubsan coverage gcc clang gcc-O0 clang-O0 ...)
 endif
 
-# What users run is optimised as a whole (an eighth faster); fat objects still link without that, so that tests link
-# fast and the library serves any compiler.
+# What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still link
+# without that, so that tests link fast and the library serves any compiler.  On x86-64 gcc zeroes structures of some
+# hundred bytes with an instruction that takes longer to begin than the plain stores take (a sixteenth).
 ifeq ($(VARIANT),release)
+OPT := -O3
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),)
 LTO_COMPILE := -flto=auto -ffat-lto-objects
 LTO_LINK := -flto=auto
 LTO_NONE := -fno-lto
+ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+OPT += -mmemset-strategy=unrolled_loop:512:noalign,libcall:-1:noalign
+endif
 endif
 endif
 

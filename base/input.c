@@ -111,7 +111,7 @@ static struct error zstd_error(const struct input *input, size_t code)
 
 static struct error refill_stored(struct input *input)
 {
-    size_t count;
+    size_t count = 0;
     TRY(read_some(input->fd, input->path, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES,
                   &count));
     input->stored.size = count;

@@ -10,14 +10,33 @@ void event_queue_release(struct event_queue *queue)
     *queue = (struct event_queue){0};
 }
 
-static inline bool comes_before(const struct event *a, const struct event *b)
+/* (time, kind, sequence) as one number: which child is first is a toss-up, and numbers compare without branches. */
+typedef unsigned __int128 event_key;
+
+static inline event_key key_of(const struct event *event)
 {
-    return a->time != b->time ? a->time < b->time : a->order < b->order;
+    return (event_key)(uint64_t)event->time << 64 | event->order;
+}
+
+static inline uint32_t earlier(const struct event *heap, uint32_t a, uint32_t b)
+{
+    return key_of(&heap[b]) < key_of(&heap[a]) ? b : a;
+}
+
+static inline uint32_t first_child(const struct event *heap, uint32_t child, uint32_t count)
+{
+    if (child + ARITY <= count)
+        return earlier(heap, earlier(heap, child, child + 1), earlier(heap, child + 2, child + 3));
+    uint32_t best = child;
+    for (uint32_t c = child + 1; c < count; c++)
+        best = earlier(heap, best, c);
+    return best;
 }
 
 void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind,
                       uint32_t subject, uint32_t generation)
 {
+    assert(time >= 0);
     struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject,
                           generation};
     if (queue->count == queue->capacity)
@@ -25,7 +44,7 @@ void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind k
     uint32_t at = queue->count++;
     while (at > 0) {
         uint32_t up = (at - 1) / ARITY;
-        if (!comes_before(&event, &queue->heap[up]))
+        if (key_of(&event) >= key_of(&queue->heap[up]))
             break;
         queue->heap[at] = queue->heap[up];
         at = up;
@@ -40,15 +59,9 @@ struct event event_queue_pop(struct event_queue *queue)
     struct event first = heap[0];
     struct event last = heap[--queue->count];
     uint32_t count = queue->count, at = 0;
-    while (true) {
-        uint32_t child = at * ARITY + 1, best = child;
-        if (child >= count)
-            break;
-        uint32_t end = child + ARITY < count ? child + ARITY : count;
-        for (uint32_t c = child + 1; c < end; c++)
-            if (comes_before(&heap[c], &heap[best]))
-                best = c;
-        if (!comes_before(&heap[best], &last))
+    for (uint32_t child = 1; child < count; child = at * ARITY + 1) {
+        uint32_t best = first_child(heap, child, count);
+        if (key_of(&last) <= key_of(&heap[best]))
             break;
         heap[at] = heap[best];
         at = best;

@@ -122,7 +122,7 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     struct line line = {reader->input, text};
     struct field fields[SWF_FIELD_COUNT];
     int64_t numbers[SWF_FIELD_COUNT] = {0};
-    time_ns limit;
+    time_ns limit = 0;
     char name[24];
     struct text trimmed = text_trim(text);
     row->kind = trimmed.at[0] == ';' ? ROW_NOTHING : ROW_SKIPPED;
