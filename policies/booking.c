@@ -76,10 +76,10 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     if (sched->needs_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
                         sched->now);
-    bool is_less = false;
+    int64_t signs = 0;
     for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
-        is_less |= amounts[r] < 0;
-    if (is_less)
+        signs |= amounts[r];
+    if (signs < 0) /* some is */
         reopen_lanes(sched, job->queue);
 }
 
@@ -435,24 +435,27 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const struct shape *shape = &sched->shapes.shapes[job->shape];
-    *view = (struct order_view){.now = sched->now,
-                                .submit = facts->submit,
-                                .priority = job->priority,
-                                .class = shape->class,
-                                .fill = job->fill,
-                                .is_running = job->is_booked,
-                                .user = facts->user,
-                                .queue = job->queue,
-                                .member_count = shape->member_count,
-                                .node_count = sched->cluster->node_count,
-                                .limit = facts->limit,
-                                .estimate = facts->estimate,
-                                .deadline = facts->deadline,
-                                .waiting_since = facts->waiting_since};
+    view->now = sched->now;
+    view->submit = facts->submit;
+    view->priority = job->priority;
+    view->class = shape->class;
+    view->fill = job->fill;
+    view->is_running = job->is_booked;
+    view->user = facts->user;
+    view->queue = job->queue;
+    view->member_count = shape->member_count;
+    view->node_count = sched->cluster->node_count;
+    view->limit = facts->limit;
+    view->estimate = facts->estimate;
+    view->deadline = facts->deadline;
+    view->waiting_since = facts->waiting_since;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         view->asks[r] = shape->charge[r];
         view->capacity[r] = sched->tree.capacity[r];
+        view->holds[r] = 0;
     }
+    view->ran = view->attained_gpu_ns = 0;
+    view->fair_share_ppm = 0;
     if (!sched->ranks_fixed)
         fill_history(sched, slot, view);
 }

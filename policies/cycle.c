@@ -304,6 +304,15 @@ static time_ns find_wake(const struct sched *sched)
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 
+/* Nothing waits, nothing is promised and nobody is to be told: there is nothing to decide. */
+static bool is_idle(const struct sched *sched)
+{
+    return sched->pending.job_count + sched->claim_count + sched->below_count +
+                   sched->reject_count + sched->release_count + sched->shapes.blocked_count ==
+               0 &&
+           sched->ranks_fixed && !headroom_is_kept(sched);
+}
+
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
 {
     sched_pass_time(sched, now);
@@ -311,6 +320,10 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     sched->decision_count = 0;
     sched->told.count = 0;
     sched->evicted_in_cycle = 0;
+    *out = sched->decisions;
+    *wake_at = TIME_NEVER;
+    if (is_idle(sched))
+        return 0;
     refresh_ranks(sched);
     if (sched->policy.reservation_expiry != TIME_NEVER)
         expire_claims(sched);

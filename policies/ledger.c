@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Which array a log entry restores; the upper bits of table_index. */
-enum table { TABLE_GPU, TABLE_OWNER, TABLE_NODE, TABLE_SUM, TABLE_TOTAL, TABLE_MIG };
+enum table { TABLE_GPU, TABLE_OWNER, TABLE_NODE, TABLE_SUM, TABLE_TOTAL, TABLE_MIG, TABLE_WHOLE };
+enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
 
 static int64_t *total_of(struct ledger *ledger, uint32_t which)
@@ -78,6 +79,24 @@ static void undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entr
     ledger->node_version[node]++;
 }
 
+static void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner,
+                      bool is_take)
+{
+    gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    uint32_t count = 0;
+    for (uint32_t mask = gpu_mask; mask != 0; mask &= mask - 1, count++) {
+        gpu_id gpu = first + (uint32_t)__builtin_ctz(mask);
+        struct gpu_cell *cell = &ledger->gpus[gpu];
+        assert(cell->free == (is_take ? GPU_MILLI : 0) && cell->coming == 0 && cell->claimed == 0);
+        assert(ledger->owner[gpu] == (is_take ? OWNER_NONE : owner));
+        cell->free = is_take ? 0 : GPU_MILLI;
+        cell->holders = (uint16_t)(is_take ? cell->holders + 1 : cell->holders - 1);
+        ledger->owner[gpu] = is_take ? owner : OWNER_NONE;
+    }
+    node_index_change_whole(ledger->index, node, gpu_mask, count, !is_take);
+    ledger->used_milli += (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI;
+}
+
 static void undo(struct ledger *ledger, const struct ledger_entry *entry)
 {
     uint32_t element = entry->table_index & ((1u << LEDGER_TABLE_SHIFT) - 1);
@@ -91,6 +110,11 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         ledger->node_version[node]++;
         break;
     }
+    case TABLE_WHOLE:
+        set_whole(ledger, element, (uint16_t)entry->word, (uint32_t)entry->old,
+                  entry->word >> TAKE_SHIFT == 0);
+        ledger->node_version[element]++;
+        break;
     case TABLE_OWNER:
         ledger->owner[element] = (uint32_t)entry->old;
         break;
@@ -309,24 +333,12 @@ static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t 
     }
 }
 
-/* The common case: whole GPUs, free -> used or back.  The same as move_gpu for each, in one pass. */
+/* The common case: whole GPUs, free -> used or back.  The same as move_gpu for each, in one pass and one entry. */
 static void move_whole(struct ledger *ledger, const struct space *space, bool is_take)
 {
-    gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
-    const struct gpu_cell after = {.free = is_take ? 0 : GPU_MILLI, .holders = is_take};
-    uint32_t count = 0;
-    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1, count++) {
-        gpu_id gpu = first + (uint32_t)__builtin_ctz(mask);
-        struct gpu_cell *cell = &ledger->gpus[gpu];
-        assert(cell->free == (is_take ? GPU_MILLI : 0) && cell->coming == 0 && cell->claimed == 0);
-        assert(ledger->owner[gpu] == (is_take ? OWNER_NONE : space->owner));
-        log_word(ledger, TABLE_GPU, gpu, space->node, gpu_word(cell));
-        log_word(ledger, TABLE_OWNER, gpu, 0, ledger->owner[gpu]);
-        *cell = after;
-        ledger->owner[gpu] = is_take ? space->owner : OWNER_NONE;
-    }
-    node_index_change_whole(ledger->index, space->node, space->gpu_mask, count, !is_take);
-    add_total(ledger, TOTAL_USED, (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI);
+    log_word(ledger, TABLE_WHOLE, space->node, space->gpu_mask | (uint32_t)is_take << TAKE_SHIFT,
+             space->owner);
+    set_whole(ledger, space->node, space->gpu_mask, space->owner, is_take);
 }
 
 enum node_resource { NODE_CPU, NODE_MEMORY, NODE_TASKS, NODE_RESOURCES }; /* of struct node_cell */
@@ -476,12 +488,17 @@ bool ledger_foresee(struct ledger *ledger)
     return has_any;
 }
 
+static void add_sums(int64_t *restrict sums, const int64_t *restrict amounts)
+{
+    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+        sums[r] += amounts[r];
+}
+
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT])
 {
     if (ledger->mark_depth == 0) { /* nothing to take back */
         for (queue_id q = queue; q != QUEUE_NONE; q = ledger->parent[q])
-            for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
-                ledger->sums[q][r] += amounts[r];
+            add_sums(ledger->sums[q], amounts);
         return;
     }
     for (queue_id q = queue; q != QUEUE_NONE; q = ledger->parent[q])

@@ -13,7 +13,7 @@
  *   size_t mark = ledger_mark(ledger);
  *   if (place(...)) ledger_commit(ledger, mark); else ledger_rollback(ledger, mark);
  *
- * Cost: O(GPUs of the piece) each; logging adds one 16-byte entry per word changed.
+ * Cost: O(GPUs of the piece) each; logging adds one 16-byte entry per word changed, or one for all whole GPUs of a piece.
  */
 #ifndef POLICIES_LEDGER_H
 #define POLICIES_LEDGER_H

@@ -187,16 +187,21 @@ void pending_reorder(struct pending *pending)
     }
 }
 
+/* Looks through the shorter list: the lanes of the line, or those that have jobs. */
 static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
 {
     const struct line *line = &pending->lines[line_id];
+    bool by_line = line->lane_count <= pending->busy_count;
+    const uint32_t *lanes = by_line ? line->lanes : pending->busy;
+    uint32_t count = by_line ? line->lane_count : pending->busy_count;
     uint32_t best = LANE_NONE;
     if (line->job_count == 0)
         return LANE_NONE;
-    for (uint32_t i = 0; i < line->lane_count; i++) {
-        uint32_t id = line->lanes[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = lanes[i];
         const struct lane *lane = &pending->lanes[id];
-        if (lane->count == 0 || (only_open && pending_is_closed(pending, id)))
+        if (lane->count == 0 || lane->line != line_id ||
+            (only_open && pending_is_closed(pending, id)))
             continue;
         if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
             best = id;

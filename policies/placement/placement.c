@@ -203,7 +203,7 @@ bool placement_extend(const struct placement_policy *policy, struct ledger *ledg
                               .owner = owner,
                               .out = out};
     out->count = 0;
-    if (!placement_may_fit(ledger, shape))
+    if (shape->member_count > 1 && !placement_may_fit(ledger, shape))
         return false;
     if (policy->looks_at_nodes)
         count_held(&placing);
