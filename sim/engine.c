@@ -105,25 +105,35 @@ static void take_submissions(struct engine *engine)
     }
 }
 
-/* The job of the next event is far away in memory: let it come while this event is worked on. */
-static void fetch_next(const struct engine *engine)
+/* The job of the next event will be needed soon, and has gone from the nearest caches since it started: fetch it
+ * while this event is worked on or another instant passes, and what it points to while the one after that does. */
+static void foresee(struct engine *engine)
 {
     enum { LINE_BYTES = 64 };
-    if (engine->events.count == 0)
+    uint32_t slot = engine->events.count > 0 ? engine->events.heap[0].subject : UINT32_MAX;
+    if (slot >= engine->job_used)
         return;
-    const struct event *next = &engine->events.heap[0];
-    const char *job = (const char *)&engine->jobs[next->subject];
-    for (size_t at = 0; at < sizeof(struct sim_job); at += LINE_BYTES)
-        __builtin_prefetch(job + at, 1);
+    const struct sim_job *job = &engine->jobs[slot];
+    if (slot == engine->foreseen) {
+        __builtin_prefetch(job->holding.pieces);
+        return;
+    }
+    engine->foreseen = slot;
+    for (size_t at = 0; at < sizeof *job; at += LINE_BYTES)
+        __builtin_prefetch((const char *)job + at, 1);
 }
 
-static void take_events(struct engine *engine)
+/* False if there were none. */
+static bool take_events(struct engine *engine)
 {
+    bool has_any = false;
     while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
         struct event event = event_queue_pop(&engine->events);
-        fetch_next(engine);
+        foresee(engine);
         engine_event(engine, &event);
+        has_any = true;
     }
+    return has_any;
 }
 
 /* Newcomers that could not start at once leave again, last first, while too many wait; those for whom space is
@@ -192,29 +202,11 @@ static bool is_stopped(const struct engine *engine)
     return error_is(engine->error) || (engine->config->stop != NULL && *engine->config->stop != 0);
 }
 
-/* The job of the next event will be needed soon, and has gone from the nearest caches since it started: fetch it
- * while another instant passes, and what it points to while the one after that does. */
-static void foresee(struct engine *engine)
-{
-    enum { LINE_BYTES = 64 };
-    uint32_t slot = engine->events.count > 0 ? engine->events.heap[0].subject : UINT32_MAX;
-    if (slot >= engine->job_used)
-        return;
-    const struct sim_job *job = &engine->jobs[slot];
-    if (slot == engine->foreseen) {
-        __builtin_prefetch(job->holding.pieces);
-        return;
-    }
-    engine->foreseen = slot;
-    for (size_t at = 0; at < sizeof *job; at += LINE_BYTES)
-        __builtin_prefetch((const char *)job + at);
-}
-
 static void run_instant(struct engine *engine, time_ns at)
 {
     engine_advance(engine, at);
-    take_events(engine);
-    foresee(engine);
+    if (!take_events(engine))
+        foresee(engine);
     take_submissions(engine);
     if (engine->cycle_due <= at && !error_is(engine->error)) {
         run_cycle(engine);

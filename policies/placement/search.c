@@ -59,10 +59,12 @@ SCAN scan_nodes(struct search *search, const struct type_index *index, uint32_t 
     const struct bits *nodes = &index->whole[free];
     if (nodes->member_count == 0)
         return;
-    node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
     search->spot.node_free = (int32_t)free;
     search->spot.gpu_left = GPU_MILLI;
     int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
+    if (cannot_win(search, most, 0))
+        return;
+    node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
     for (; node != BITS_NONE && !cannot_win(search, most, node);
          node = bits_next(nodes, node + 1)) {
         if (!is_plain && node > search->region.last)
