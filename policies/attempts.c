@@ -27,7 +27,10 @@ static time_ns due_at(const struct sched *sched, const struct lane *lane, enum p
         return TIME_NEVER;
     const struct plan_memo *memo = &lane->memos[kind];
     bool has_news = memo->awaits_start && memo->starts_seen != sched->starts;
-    time_ns due = has_news || memo->retry_change <= sched->changes ? 0 : memo->ripe_at;
+    bool is_ready = has_news || memo->retry_change <= sched->changes;
+    if (is_ready && memo->awaits_worth && !sched_is_entitled(sched, lane->heap[0].slot))
+        is_ready = false; /* what merely happens does not make it worth more */
+    time_ns due = is_ready ? 0 : memo->ripe_at;
     time_ns patient =
         sched->jobs.facts[lane->heap[0].slot].waiting_since + sched->policy.preempt.delay;
     return due > patient ? due : patient;
@@ -96,7 +99,7 @@ static uint32_t take_best_lane(struct sched *sched)
     return best;
 }
 
-static void back_off(const struct sched *sched, struct plan_memo *memo)
+static void back_off(const struct sched *sched, uint32_t gainer, struct plan_memo *memo)
 {
     if (memo->failed < BACKOFF_SHIFT_MAX)
         memo->failed++;
@@ -106,6 +109,11 @@ static void back_off(const struct sched *sched, struct plan_memo *memo)
         memo->retry_change = sched->changes + 1;
     /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
     memo->ripe_at = memo->failed <= BACKOFF_EAGER ? sched->plan.ripe_at : sched->plan.ripe_last_at;
+    memo->awaits_worth = sched->plan.saw_dear;
+    if (memo->awaits_worth) {
+        time_ns retry_at = worth_retry_at(sched, gainer);
+        memo->ripe_at = retry_at < memo->ripe_at ? retry_at : memo->ripe_at;
+    }
     memo->tried_cycle = sched->cycle;
     memo->awaits_start = sched->plan.saw_starting;
     memo->starts_seen = sched->starts;
@@ -120,14 +128,16 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         if (id == LANE_NONE)
             break;
         sched->plan.ripe_at = sched->plan.ripe_last_at = TIME_NEVER;
-        sched->plan.saw_starting = false;
+        sched->plan.worth_at = TIME_NEVER;
+        sched->plan.saw_starting = sched->plan.saw_dear = false;
         sched->pending.lanes[id].memos[kind].ripe_at = TIME_NEVER;
-        if (plan_make(sched, pending_head(&sched->pending, id), kind)) {
+        uint32_t gainer = pending_head(&sched->pending, id);
+        if (plan_make(sched, gainer, kind)) {
             sched->pending.lanes[id].memos[kind].failed /= 2;
             is_booked = true;
             gather_lanes(sched, kind); /* its next head, and whoever was behind it */
         } else {
-            back_off(sched, &sched->pending.lanes[id].memos[kind]);
+            back_off(sched, gainer, &sched->pending.lanes[id].memos[kind]);
         }
     }
     return is_booked;

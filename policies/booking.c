@@ -399,6 +399,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
                 sched_drop_claim(sched, slot); /* settles again */
                 return;
             }
+    roster_forget(sched, slot);
     list_victim(sched, slot, is_booked && is_evictable(sched, job));
     list_below(sched, slot, is_booked && job->fill == FILL_BELOW);
     if (job->lane != LANE_NONE)
@@ -512,19 +513,6 @@ bool sched_is_entitled(const struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* Since when its work is not safe. */
-static time_ns unsaved_since(const struct sched *sched, uint32_t slot)
-{
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    time_ns started = sched->jobs.jobs[slot].decided;
-    if (facts->saved_at != TIME_NEVER && facts->saved_at > started)
-        return facts->saved_at;
-    if (facts->checkpoint.interval <= 0)
-        return started;
-    return started +
-           (sched->now - started) / facts->checkpoint.interval * facts->checkpoint.interval;
-}
-
 time_ns sched_grace(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -533,23 +521,6 @@ time_ns sched_grace(const struct sched *sched, uint32_t slot)
     if (!can_save || sched->policy.preemption->is_kill)
         return 0;
     return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
-}
-
-int64_t sched_loss(const struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
-    time_ns grace = sched_grace(sched, slot);
-    bool saves = grace > 0 && plan->duration <= grace;
-    time_ns lost =
-        plan->restart + (saves ? plan->duration : sched->now - unsaved_since(sched, slot));
-    int64_t milli = 0;
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        milli += piece_milli(&sched_job_holding(job, i)->piece);
-    int64_t product;
-    return __builtin_mul_overflow(lost, milli, &product)
-               ? (int64_t)((__int128)lost * milli / GPU_MILLI)
-               : product / GPU_MILLI;
 }
 
 void sched_block_shape(struct sched *sched, uint32_t id, bool is_blocked)

@@ -114,7 +114,7 @@ bool headroom_refill(struct sched *sched)
         return false;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan.taken_count = 0;
-    sched->plan.ripe_at = sched->plan.ripe_last_at = TIME_NEVER;
+    sched->plan.ripe_at = sched->plan.ripe_last_at = sched->plan.worth_at = TIME_NEVER;
     victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
     ledger_foresee(sched->ledger);
     bool is_found =

@@ -150,7 +150,7 @@ static void offer_unit(const struct sched *sched, struct node_offer *offer, uint
             return;
     offer->units[offer->count++] = unit;
     offer->cost.milli += sched->plan.units[unit].held_milli;
-    offer->cost.loss_gpu_ns += sched->plan.units[unit].loss_gpu_ns;
+    offer->cost.loss_gpu_ns += sched->plan.units[unit].forfeit.loss_gpu_ns;
 }
 
 /* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */

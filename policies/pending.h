@@ -26,6 +26,7 @@ enum { PLAN_KINDS_MAX = 3 };
 /* What is remembered of eviction plans of one kind that came to nothing: back-off counts state changes. */
 struct plan_memo {
     uint32_t failed;   /* in a row */
+    bool awaits_worth; /* it was too dear: only time, or what its queue deserves, helps */
     bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
     uint64_t starts_seen;  /* the scheduler's count of starts when that was */
     uint64_t tried_cycle;  /* the last cycle in which a plan failed */

@@ -277,25 +277,27 @@ static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind k
     return is_valid;
 }
 
-/* Is what would be thrown away worth the time the gainer has waited?  If not yet, when?  What a queue deserves is not
- * weighed. */
+/* Is what would be thrown away worth the time the gainer has waited?  If not, notes when it may be.  What a queue deserves
+ * is not weighed. */
 static bool is_worth_it(struct sched *sched, uint32_t gainer)
 {
-    int64_t ratio = sched->policy.preempt.loss_ratio_milli, loss = 0;
-    if (ratio == 0 || sched_is_entitled(sched, gainer))
+    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, gainer))
         return true;
     const struct plan_scratch *plan = &sched->plan;
-    for (uint32_t t = 0; t < plan->taken_count; t++)
-        if (plan->units[plan->taken[t]].is_taken)
-            loss += plan->units[plan->taken[t]].loss_gpu_ns;
-    int64_t gpu_milli = sched_ask(sched, &sched->jobs.jobs[gainer])->charge[QUEUE_SUM_GPU];
-    if (gpu_milli == 0)
-        return loss == 0;
-    time_ns needed = (time_ns)((__int128)loss * 1000 * GPU_MILLI / ((__int128)gpu_milli * ratio));
-    time_ns since = sched->jobs.facts[gainer].waiting_since;
-    if (since + needed <= sched->now)
+    struct forfeit all = {.saved_at = TIME_NEVER};
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken)
+            continue;
+        all.loss_gpu_ns += unit->forfeit.loss_gpu_ns;
+        all.least_gpu_ns += unit->forfeit.least_gpu_ns;
+        all.growth_milli += unit->forfeit.growth_milli;
+        if (unit->forfeit.saved_at < all.saved_at)
+            all.saved_at = unit->forfeit.saved_at;
+    }
+    if (all.loss_gpu_ns <= worth_of_wait(sched, gainer))
         return true;
-    plan_note_ripe(&sched->plan, since + needed);
+    worth_note(sched, gainer, &all);
     return false;
 }
 

@@ -138,6 +138,7 @@ void sched_free(struct sched *sched)
     piece_list_release(&sched->pieces);
     piece_list_release(&sched->held_pieces);
     victims_release(sched);
+    mem_free(sched->roster);
     offers_release(sched);
     potential_release(&sched->potential);
     mem_free(sched);
@@ -348,6 +349,7 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     if (!is_found)
         return;
     sched->starts++;
+    roster_forget(sched, slot);
     if (!sched->ranks_fixed)
         sched_settle(sched, slot);
     else
@@ -449,6 +451,7 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
         return;
     begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
+    roster_forget(sched, slot);
 }
 
 static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)

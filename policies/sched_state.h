@@ -27,6 +27,27 @@ enum plan_kind {
     PLAN_HEADROOM = PLAN_KIND_COUNT /* for nobody: space that is kept for inference */
 };
 
+/* What is asked of a possible victim again and again; see roster.c. */
+struct victim_card {
+    bool is_known;                 /* the rest holds */
+    bool is_firm;                  /* cannot be preempted, or is spared */
+    bool is_spent;                 /* was evicted as often as a job may be */
+    bool is_claiming, is_starting; /* some of its holdings are */
+    bool has_surplus;              /* above its minimum */
+    time_ns decided;
+    uint64_t decided_cycle;
+    int64_t held_milli,
+        growth_milli;      /* of GPUs; growth: while it runs on, what it would lose grows */
+    time_ns lost_at_least; /* to save and to restart */
+    time_ns unsaved_since, save_interval; /* 0: it does not save by itself */
+};
+
+/* What an eviction throws away: now, growing so fast, and only `least` at `saved_at`, if ever. */
+struct forfeit {
+    int64_t loss_gpu_ns, growth_milli, least_gpu_ns;
+    time_ns saved_at; /* TIME_NEVER: it is not saved meanwhile */
+};
+
 /* The victim keys, the order chain reversed, the later id. */
 enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
 
@@ -39,7 +60,7 @@ struct unit {
     uint64_t key[UNIT_KEYS]; /* smaller goes first */
     int64_t charge[QUEUE_SUM_COUNT];
     int64_t held_milli; /* of GPUs; what it is charged may differ, by the model */
-    int64_t loss_gpu_ns;
+    struct forfeit forfeit;
     bool is_borrower, is_taken, is_kept, is_moved, is_refused;
 };
 #define UNIT_CORE UINT32_MAX
@@ -87,6 +108,8 @@ struct plan_scratch {
     bool saw_starting; /* a victim was refused only because its START is not confirmed */
     time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
     time_ns ripe_last_at; /* and when all of them may be */
+    time_ns worth_at;     /* when what is lost may be worth the gainer's wait; TIME_NEVER */
+    bool saw_dear;        /* it was not, of somebody */
 };
 
 static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
@@ -145,6 +168,8 @@ struct sched {
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
+    struct victim_card *roster; /* by slot */
+    size_t roster_capacity;
     struct slot_list *on_node; /* by node: the same jobs; a job once per holding */
     uint32_t *claims;          /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
@@ -253,7 +278,6 @@ bool sched_is_entitled(const struct sched *sched, uint32_t slot);
 /* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
  * save, or nobody is let. */
 time_ns sched_grace(const struct sched *sched, uint32_t slot);
-int64_t sched_loss(const struct sched *sched, uint32_t slot); /* GPU-ns lost if it left now */
 
 /* Open or close what depends on a shape fitting now. */
 void sched_block_shape(struct sched *sched, uint32_t shape, bool is_blocked);
@@ -328,6 +352,23 @@ bool offers_suit(const struct shape *ask);
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
                  enum plan_kind kind);
 void offers_end(struct sched *sched);
+
+/* ---- roster.c */
+
+/* The job's holdings, their phases, its evictions or its saved work changed. */
+void roster_forget(struct sched *sched, uint32_t slot);
+/* The card of a job that holds something; good until the next call. */
+struct victim_card *roster_card(struct sched *sched, uint32_t slot);
+struct forfeit roster_forfeit(struct victim_card *card, time_ns now); /* if it left now */
+
+/* ---- worth.c */
+
+/* GPU-ns that may be thrown away for what the gainer has waited until now. */
+int64_t worth_of_wait(const struct sched *sched, uint32_t gainer);
+/* The loss is more than that: note when it may not be. */
+void worth_note(struct sched *sched, uint32_t gainer, const struct forfeit *forfeit);
+/* When a plan that was too dear is worth another look. */
+time_ns worth_retry_at(const struct sched *sched, uint32_t gainer);
 
 /* ---- victims.c */
 

@@ -105,30 +105,25 @@ void victims_release(struct sched *sched)
 }
 
 /* Does all it holds run, nothing starting?  What is leaving already counts no more. */
-static bool is_quiet(struct sched *sched, const struct sched_job *job)
+static bool is_quiet(struct sched *sched, const struct victim_card *card)
 {
-    bool has_starting = false;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        uint8_t phase = sched_job_holding(job, i)->phase;
-        if (phase == HOLDING_CLAIMED)
-            return false;
-        has_starting |= phase == HOLDING_STARTING;
-    }
-    sched->plan.saw_starting |= has_starting && job->decided_cycle != sched->cycle;
-    return !has_starting;
+    if (card->is_claiming)
+        return false;
+    sched->plan.saw_starting |= card->is_starting && card->decided_cycle != sched->cycle;
+    return !card->is_starting;
 }
 
 /* May the job lose anything, when jobs of its queue are protected for so long; *is_young: only its surplus, for it has not run long enough. */
 static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                          time_ns protected_for, bool *is_young)
 {
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct preemption_config *guard = &sched->policy.preempt;
-    if (slot == gainer || job->evictions >= guard->evictions_per_job_max ||
-        is_firm_safe(sched, job, kind))
+    const struct victim_card *card = roster_card(sched, slot);
+    if (slot == gainer || card->is_spent ||
+        (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)))
         return false;
-    if (is_budget_spent(sched, job->queue)) {
-        const struct eviction_log *log = &sched->evictions[job->queue];
+    queue_id queue = sched->jobs.jobs[slot].queue;
+    if (is_budget_spent(sched, queue)) {
+        const struct eviction_log *log = &sched->evictions[queue];
         plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
         return false;
     }
@@ -136,14 +131,14 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
                                  pending_compare(&sched->pending, gainer, slot) >= 0))
         return false;
     bool is_fresh =
-        job->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
-    if (!is_quiet(sched, job) && !is_fresh)
+        card->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
+    if (!is_quiet(sched, card) && !is_fresh)
         return false;
-    time_ns ripe_at = job->decided + protected_for;
+    time_ns ripe_at = card->decided + protected_for;
     *is_young = ripe_at > sched->now;
     if (*is_young || is_fresh)
         plan_note_ripe(&sched->plan, ripe_at);
-    return !is_fresh && (!*is_young || job->fill == FILL_ABOVE);
+    return !is_fresh && (!*is_young || card->has_surplus);
 }
 
 static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holding)
@@ -174,7 +169,6 @@ static void rank_unit(struct sched *sched, struct unit *unit, const struct victi
     for (uint32_t r = 0; r < sched->policy.order_count; r++)
         unit->key[at++] = UINT64_MAX - kept[r];
     unit->key[at] = UINT64_MAX - view->id;
-    unit->loss_gpu_ns = view->loss_gpu_ns;
     unit->is_borrower = view->is_borrower;
 }
 
@@ -279,41 +273,32 @@ static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_
     if (deserved == QUOTA_UNLIMITED ||
         queue_tree_charged(&sched->tree, own->queue, RESOURCE_GPU) + ask[QUEUE_SUM_GPU] <= deserved)
         return INT64_MAX;
-    __int128 waited = sched->now - sched->jobs.facts[gainer].waiting_since;
-    __int128 bound = waited * ask[QUEUE_SUM_GPU] / GPU_MILLI * ratio / 1000;
-    return bound > INT64_MAX ? INT64_MAX : (int64_t)bound;
-}
-
-/* Is the job alone more than the gainer's wait is worth?  Then it is looked at again when it may be. */
-static bool is_too_dear(struct sched *sched, uint32_t gainer, int64_t loss)
-{
-    if (loss <= sched->plan.loss_bound)
-        return false;
-    int64_t gpu_milli = sched_ask(sched, &sched->jobs.jobs[gainer])->charge[QUEUE_SUM_GPU];
-    if (gpu_milli > 0)
-        plan_note_ripe(&sched->plan, sched->jobs.facts[gainer].waiting_since +
-                                         (time_ns)((__int128)loss * 1000 * GPU_MILLI /
-                                                   ((__int128)gpu_milli *
-                                                    sched->policy.preempt.loss_ratio_milli)));
-    return true;
+    return worth_of_wait(sched, gainer);
 }
 
 static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                     bool is_young)
 {
     struct victim_view view;
+    struct victim_card *card = roster_card(sched, slot);
+    struct forfeit forfeit = roster_forfeit(card, sched->now);
+    bool is_dear = forfeit.loss_gpu_ns > sched->plan.loss_bound;
     uint32_t first = sched->plan.unit_count;
+    if (is_dear && !is_young)
+        worth_note(sched, gainer, &forfeit);
+    if ((is_young || is_dear) && !card->has_surplus)
+        return;
     fill_view(sched, gainer, slot, kind, &view);
-    if (sched->jobs.jobs[slot].fill == FILL_ABOVE)
+    if (card->has_surplus)
         add_surplus(sched, slot);
     uint32_t surplus = sched->plan.unit_count - first;
-    int64_t loss = sched_loss(sched, slot);
-    if (!is_young && !is_too_dear(sched, gainer, loss))
+    if (!is_young && !is_dear)
         add_core(sched, slot, first);
     for (uint32_t u = first; u < sched->plan.unit_count; u++) {
         struct unit *unit = &sched->plan.units[u];
         view.is_surplus = unit->holding != UNIT_CORE;
-        view.loss_gpu_ns = view.is_surplus ? 0 : loss;
+        unit->forfeit = view.is_surplus ? (struct forfeit){.saved_at = TIME_NEVER} : forfeit;
+        view.loss_gpu_ns = unit->forfeit.loss_gpu_ns;
         unit->surplus_count = surplus;
         rank_unit(sched, unit, &view);
     }
@@ -419,23 +404,30 @@ static void span_queues(struct sched *sched)
     }
 }
 
+static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, enum plan_kind kind)
+{
+    const struct slot_list *running = &sched->running[queue];
+    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
+    if (running->count == 0 || !is_queue_meant(sched, own, queue, kind) ||
+        (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, queue)))
+        return;
+    time_ns protected_for = min_runtime(sched, own, queue, kind);
+    for (uint32_t i = 0; i < running->count; i++) {
+        bool is_young;
+        if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
+            add_job(sched, gainer, running->slots[i], kind, is_young);
+    }
+}
+
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
-    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     sched->plan.unit_count = sched->plan.next = 0;
     sched->plan.loss_bound = loss_bound(sched, gainer, kind);
-    for (queue_id q = 0; q < sched->tree.count; q++) {
-        const struct slot_list *running = &sched->running[q];
-        if (running->count == 0 || !is_queue_meant(sched, own, q, kind) ||
-            (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, q)))
-            continue;
-        time_ns protected_for = min_runtime(sched, own, q, kind);
-        for (uint32_t i = 0; i < running->count; i++) {
-            bool is_young;
-            if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
-                add_job(sched, gainer, running->slots[i], kind, is_young);
-        }
-    }
+    if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
+        collect_queue(sched, gainer, sched->jobs.jobs[gainer].queue, kind);
+    else
+        for (queue_id q = 0; q < sched->tree.count; q++)
+            collect_queue(sched, gainer, q, kind);
     if (!is_ordered)
         return;
     bool by_queue = sched->policy.preempt.by_queue && !sched->policy.quota->is_flat;

@@ -140,9 +140,10 @@ static void fill_end(struct sim_job *job, enum job_end_state state)
     enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
     job->row.state = (uint8_t)state;
     job->row.work = progress_reference(&job->progress, job->progress.work);
-    job->row.held_gpu_us = job->held_milli_ns <= INT64_MAX /* the common case without a wide division */
-                               ? (int64_t)job->held_milli_ns / MILLI_NS_PER_US
-                               : (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
+    job->row.held_gpu_us =
+        job->held_milli_ns <= INT64_MAX /* the common case without a wide division */
+            ? (int64_t)job->held_milli_ns / MILLI_NS_PER_US
+            : (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
     job->row.evictions_wasted += job->owed; /* it never came to use them */
     job->owed = 0;
 }

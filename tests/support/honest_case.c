@@ -15,9 +15,11 @@ static void write_policy(const struct honest_world *world, struct buffer *out)
                   policy_preset_texts[scenario->preset].name);
     if (scenario->policy.preemption->evicts)
         buffer_format(out,
-                      ", \"set\": {\"preemption.grace_s\": %g, \"preemption.min_runtime_s\": %g}",
+                      ", \"set\": {\"preemption.grace_s\": %g, \"preemption.min_runtime_s\": %g, "
+                      "\"preemption.delay_s\": %g}",
                       seconds(scenario->policy.preempt.grace),
-                      seconds(scenario->policy.preempt.reclaim_min_runtime));
+                      seconds(scenario->policy.preempt.reclaim_min_runtime),
+                      seconds(scenario->policy.preempt.delay));
     buffer_string(out, "},\n");
 }
 

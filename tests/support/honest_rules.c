@@ -253,7 +253,10 @@ static void check_due(struct honest_world *world, struct honest_rules *rules, ui
     uint32_t waiting = 0;
     for (uint32_t other = 0; other < world->scenario->job_count; other++)
         waiting += honest_job_waits(&world->jobs[other]);
-    rules->due_ticks[j] = is_due(world, j) ? rules->due_ticks[j] + 1 : 0;
+    rules->wait_ticks[j] = honest_job_waits(&world->jobs[j]) ? rules->wait_ticks[j] + 1 : 0;
+    bool is_patient = rules->wait_ticks[j] * world->scenario->period <=
+                      world->scenario->policy.preempt.delay; /* it does not ask yet */
+    rules->due_ticks[j] = !is_patient && is_due(world, j) ? rules->due_ticks[j] + 1 : 0;
     if (rules->due_ticks[j] > waiting + 2)
         honest_world_break(world, "reclaim", world->tick - rules->due_ticks[j] + 1, j,
                            "what its queue deserves and others borrow has not come for %u cycles",

@@ -29,6 +29,7 @@ struct honest_rules {
     struct eviction_note evicted[RANDOM_WORLD_JOBS_MAX][RANDOM_WORLD_JOBS_MAX]; /* victim, gainer */
     uint32_t evictions[RANDOM_WORLD_JOBS_MAX];  /* decisions while nothing was told */
     uint32_t calm_ticks[RANDOM_WORLD_JOBS_MAX]; /* below its minimum, nothing on its way */
+    uint32_t wait_ticks[RANDOM_WORLD_JOBS_MAX]; /* it holds nothing */
     uint32_t due_ticks[RANDOM_WORLD_JOBS_MAX];  /* the premise of reclaim holds */
     uint64_t breakages[RANDOM_WORLD_JOBS_MAX];  /* when it got its reservation */
     uint64_t plans_checked, premises;

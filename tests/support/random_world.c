@@ -348,6 +348,8 @@ static void set_times(struct random_stream *stream, struct random_world *world)
     preempt->grace = graces[random_below(stream, 4)] * world->period;
     preempt->preempt_min_runtime = preempt->reclaim_min_runtime =
         runtimes[random_below(stream, 5)] * world->period;
+    if (preempt->delay > 0) /* as long as jobs are spared: then nobody waits longer for it */
+        preempt->delay = preempt->reclaim_min_runtime;
 }
 
 void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset,

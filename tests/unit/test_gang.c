@@ -118,6 +118,9 @@ static void an_elastic_job_starts_with_its_minimum(void **state)
     gang.held[0] = 0; /* its node failed: only what is missing comes, at once */
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
     assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){1, 0});
+    gang.held[0] = gang.held[1] =
+        1; /* one of two is left: one is missing, though there is room for three */
+    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1});
 }
 
 /* Set 0 (groups 0 and 2, 4 of 5 members) and set 1 (group 1, 1 of 3): the minimum fills groups in order. */

@@ -174,6 +174,36 @@ static void an_inner_queue_without_an_amount_has_its_childrens(void **state)
     quota_case_release(&c);
 }
 
+/* 1 GPU ns at 0.999 GPUs: a thousandth is left after the first nanosecond, and lasts into the second. */
+static void a_thousandth_left_is_not_gone(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    queue_id a, b;
+    setup(&c, &a, &b);
+    quota_case_spec(&c, a)->credit_gpu_ns = 1;
+    quota_case_ready(&c);
+    quota_case_charge(&c, a, (const int64_t[QUEUE_SUM_COUNT]){4999});
+    quota_case_advance(&c, 0);
+    assert_int_equal(c.next, 2);
+    assert_false(quota_case_advance(&c, 1));
+    assert_true(quota_case_advance(&c, 2));
+    quota_case_release(&c);
+}
+
+/* Only GPUs are banked, and only GPUs are taken back. */
+static void who_asks_no_gpu_takes_nothing_back(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    queue_id a, b;
+    setup(&c, &a, &b);
+    quota_case_ready(&c);
+    assert_true(c.policy->may_reclaim(&c.tree, a, GPUS_CPUS(1, 1)));
+    assert_false(c.policy->may_reclaim(&c.tree, a, GPUS_CPUS(0, 1)));
+    quota_case_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +213,8 @@ int main(void)
         cmocka_unit_test(own_goes_before_credit_before_borrowing),
         cmocka_unit_test(borrowers_give_back_to_owners_and_to_credit),
         cmocka_unit_test(an_inner_queue_without_an_amount_has_its_childrens),
+        cmocka_unit_test(a_thousandth_left_is_not_gone),
+        cmocka_unit_test(who_asks_no_gpu_takes_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,179 @@
+/* Shapes: how many members the GPUs, CPUs and memory of a node hold, empty or as it is; and what
+ * one placement leaves to the next. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policies/placement/placements.h"
+
+struct world {
+    struct cluster *cluster;
+    struct ledger *ledger;
+    struct shape_table shapes;
+};
+
+/* A node of 4 large GPUs and one of 4 small ones. */
+static struct world two_models(void)
+{
+    struct world world;
+    struct json_doc *doc;
+    struct error error =
+        json_doc_parse(&doc, "cluster",
+                       TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                            " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
+                            " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                            " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
+                       ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    world.cluster = cluster_read(&root, NULL);
+    assert_non_null(world.cluster);
+    json_doc_free(doc);
+    world.ledger = ledger_new(world.cluster);
+    shape_table_init(&world.shapes);
+    return world;
+}
+
+static void release(struct world *world)
+{
+    shape_table_release(&world->shapes);
+    ledger_free(world->ledger);
+    cluster_free(world->cluster);
+}
+
+/* The bit of the node's model. */
+static uint64_t model_of(const struct world *world, node_id node)
+{
+    return UINT64_C(1) << cluster_node_type(world->cluster, node)->model;
+}
+
+/* Members on the empty node, by its type; and as it is. */
+static void check_room(const struct world *world, struct request request, node_id node,
+                       uint32_t empty, uint32_t now)
+{
+    assert_int_equal(
+        shape_members_per_node(&request, world->cluster, world->cluster->nodes[node].type), empty);
+    assert_int_equal(shape_room(&request, world->ledger, node), now);
+}
+
+static void other_models_hold_nobody(void **state)
+{
+    (void)state;
+    struct world world = two_models();
+    for (node_id node = 0; node < 2; node++) {
+        check_room(&world, (struct request){.gpus = 1}, node, 4, 4);
+        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, node)}, node,
+                   4, 4);
+        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, 1 - node)},
+                   node, 0, 0);
+        check_room(&world,
+                   (struct request){.gpu_milli = 500, .gpu_models = model_of(&world, 1 - node)},
+                   node, 0, 0);
+    }
+    release(&world);
+}
+
+static void a_gpu_too_small_holds_nobody(void **state)
+{
+    (void)state;
+    struct world world = two_models();
+    const struct request request = {.gpu_memory_mib = 40 << 10}; /* half a large one */
+    check_room(&world, request, 0, 8, 8);
+    assert_int_equal(shape_members_per_node(&request, world.cluster, world.cluster->nodes[1].type),
+                     0);
+    release(&world);
+}
+
+static void nodes_that_take_no_work_hold_nobody(void **state)
+{
+    (void)state;
+    struct world world = two_models();
+    ledger_set_node(world.ledger, 0, NODE_CORDONED);
+    check_room(&world, (struct request){.gpus = 2}, 0, 2, 0);
+    check_room(&world, (struct request){.gpus = 2}, 1, 2, 2);
+    ledger_set_node(world.ledger, 0, NODE_UP);
+    check_room(&world, (struct request){.gpus = 2}, 0, 2, 2);
+    release(&world);
+}
+
+static bool fits(struct world *world, struct request request, node_id node)
+{
+    struct job job = job_default();
+    job.first.request = request;
+    uint32_t id = shape_of(&world->shapes, world->cluster, &job);
+    return shape_fits_member(&world->shapes.shapes[id], world->ledger, node);
+}
+
+static void all_that_is_free_is_enough(void **state)
+{
+    (void)state;
+    struct world world = two_models();
+    const struct node_cell *cell = &world.ledger->nodes[0];
+    assert_true(fits(&world, (struct request){.gpus = 4}, 0));
+    assert_false(fits(&world, (struct request){.gpus = 5}, 0));
+    assert_true(fits(&world, (struct request){.memory_mib = cell->memory_free}, 0));
+    assert_false(fits(&world, (struct request){.memory_mib = cell->memory_free + 1}, 0));
+    assert_true(fits(&world, (struct request){.cpu_milli = cell->cpu_free}, 0));
+    assert_false(fits(&world, (struct request){.cpu_milli = cell->cpu_free + 1}, 0));
+    release(&world);
+}
+
+/* However often the table has grown meanwhile. */
+static void what_is_asked_again_is_the_same_shape(void **state)
+{
+    (void)state;
+    enum { SHAPES = 300 };
+    struct world world = two_models();
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < SHAPES; i++) {
+            struct job job = job_default();
+            job.first.request.cpu_milli = i + 1;
+            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
+        }
+    assert_int_equal(world.shapes.count, SHAPES);
+    release(&world);
+}
+
+/* Beside what the job holds, on the second node; the next job, which holds nothing, takes the first of two alike. */
+static void what_one_job_holds_is_nothing_to_the_next(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(2, 4);
+    struct ledger *ledger = ledger_new(cluster);
+    struct shape_table shapes;
+    struct piece_list pieces = {0};
+    struct piece piece = {.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1};
+    shape_table_init(&shapes);
+    struct job job = job_default();
+    job.first.request.gpus = 1;
+    uint32_t id = shape_of(&shapes, cluster, &job);
+    const struct shape *shape = &shapes.shapes[id];
+    const struct held_pieces all[] = {{&piece, 1}, {NULL, 0}};
+    for (uint32_t i = 0; i < 2; i++) {
+        size_t mark = ledger_mark(ledger);
+        assert_true(placement_extend(&placement_pack, ledger, shape, all[i], 1, &pieces));
+        assert_int_equal(pieces.count, 1);
+        assert_int_equal(pieces.pieces[0].node, 1 - i);
+        ledger_rollback(ledger, mark);
+    }
+    piece_list_release(&pieces);
+    shape_table_release(&shapes);
+    ledger_free(ledger);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_models_hold_nobody),
+        cmocka_unit_test(a_gpu_too_small_holds_nobody),
+        cmocka_unit_test(nodes_that_take_no_work_hold_nobody),
+        cmocka_unit_test(all_that_is_free_is_enough),
+        cmocka_unit_test(what_one_job_holds_is_nothing_to_the_next),
+        cmocka_unit_test(what_is_asked_again_is_the_same_shape),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

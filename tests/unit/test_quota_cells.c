@@ -1,0 +1,131 @@
+/* cells: which cells stay where they are, and what a cell must not stand on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policies/quota/cells.h"
+#include "tests/support/quota_case.h"
+
+/* A node of 8 GPUs and one of 4. */
+#define LARGE_AND_SMALL                                                                            \
+    "{\"pools\": [{\"name\": \"p\", \"nodes\": 1, \"gpus_per_node\": 8, \"node_name\": \"a%u\"},"  \
+    " {\"name\": \"q\", \"nodes\": 1, \"gpus_per_node\": 4, \"node_name\": \"b%u\"}]}"
+enum { LARGE, SMALL };
+
+static void open_case(struct quota_case *c)
+{
+    struct json_doc *doc;
+    quota_case_init(c, &quota_cells, 1);
+    ledger_free(c->ledger);
+    cluster_free(c->cluster);
+    struct error error = json_doc_parse(&doc, "cluster", TEXT(LARGE_AND_SMALL), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    c->cluster = cluster_read(&root, NULL);
+    assert_non_null(c->cluster);
+    json_doc_free(doc);
+    c->ledger = ledger_new(c->cluster);
+    c->tree.ledger = c->ledger;
+}
+
+static struct piece on_gpu(node_id node, uint32_t gpu_index)
+{
+    return (struct piece){.node = node,
+                          .gpu_mask = (uint16_t)(1u << gpu_index),
+                          .gpu_milli = GPU_MILLI,
+                          .member_count = 1};
+}
+
+static void occupy(struct quota_case *c, struct piece piece)
+{
+    struct space space = {
+        .node = piece.node, .gpu_mask = piece.gpu_mask, .gpu_milli = GPU_MILLI, .member_count = 1};
+    ledger_take(c->ledger, &space);
+}
+
+/* A job that cannot be preempted. */
+static void guarantee(struct quota_case *c, queue_id queue, struct piece piece)
+{
+    occupy(c, piece);
+    ledger_note_firm(c->ledger, &piece, queue, 1);
+}
+
+/* The GPUs of the node that are in a cell of the queue. */
+static uint16_t kept_by(const struct quota_case *c, queue_id queue, node_id node)
+{
+    const struct gpu_keep *keeps = &c->ledger->keeps[c->cluster->nodes[node].first_gpu];
+    uint16_t mask = 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(c->cluster, node); i++)
+        if (keeps[i].keeper == queue)
+            mask |= (uint16_t)(1u << i);
+    return mask;
+}
+
+/* At first b has the small node, a and c the halves of the large one.  c's half is in use; that makes nothing of a's, in
+ * front of it, in use, so that it goes where nobody is busy. */
+static void what_lies_behind_a_cell_does_not_keep_it(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    open_case(&c);
+    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
+    queue_id other = quota_case_add(&c, "c", QUEUE_ROOT, 4);
+    quota_case_ready(&c);
+    cells_assign(&c.tree, b);
+    assert_int_equal(kept_by(&c, b, SMALL), 0x0f);
+    assert_int_equal(kept_by(&c, a, LARGE), 0x0f);
+    assert_int_equal(kept_by(&c, other, LARGE), 0xf0);
+    occupy(&c, on_gpu(LARGE, 0)); /* by somebody who can be preempted */
+    guarantee(&c, other, on_gpu(LARGE, 4));
+    cells_assign(&c.tree, a);
+    assert_int_equal(kept_by(&c, a, SMALL), 0x0f);
+    assert_int_equal(kept_by(&c, b, LARGE), 0x0f);
+    assert_int_equal(kept_by(&c, other, LARGE), 0xf0);
+    quota_case_release(&c);
+}
+
+/* Both halves of the large node would be split off alike; in the first somebody would have to go. */
+static void of_places_alike_the_idle_one_is_taken(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    open_case(&c);
+    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
+    quota_case_ready(&c);
+    occupy(&c, on_gpu(LARGE, 0));
+    cells_assign(&c.tree, b);
+    assert_int_equal(kept_by(&c, b, SMALL), 0x0f);
+    assert_int_equal(kept_by(&c, a, LARGE), 0xf0);
+    quota_case_release(&c);
+}
+
+/* Guaranteed jobs that were there before the quotas, of a and of b beside it: the four GPUs that are a's cannot be put
+ * around both. */
+static void no_cell_stands_on_a_guaranteed_job_of_another(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    open_case(&c);
+    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 4), b = quota_case_add(&c, "b", QUEUE_ROOT, 1);
+    quota_case_ready(&c);
+    guarantee(&c, a, on_gpu(LARGE, 0));
+    guarantee(&c, b, on_gpu(LARGE, 1));
+    cells_assign(&c.tree, a);
+    assert_int_equal(kept_by(&c, b, LARGE), 0x02);
+    assert_int_equal(kept_by(&c, a, LARGE) & 0x0f, 0);
+    assert_int_equal(cells_of(&c.tree, a)->loose[2], 0); /* it stands elsewhere */
+    quota_case_release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_behind_a_cell_does_not_keep_it),
+        cmocka_unit_test(of_places_alike_the_idle_one_is_taken),
+        cmocka_unit_test(no_cell_stands_on_a_guaranteed_job_of_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
