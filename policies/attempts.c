@@ -12,7 +12,8 @@ static bool may_ask(const struct sched *sched, const struct lane *lane, enum pla
 {
     const struct shape *shape = &sched->shapes.shapes[lane->shape];
     bool is_forbidden = lane->quota_block != QUEUE_NONE;
-    if (lane->count == 0 || (!is_forbidden && !shape->is_blocked && !lane->is_headroom_closed))
+    if (lane->count == 0 ||
+        !pending_is_closed(&sched->pending, (uint32_t)(lane - sched->pending.lanes)))
         return false;
     if (kind == PLAN_CONSOLIDATE)
         return shape->is_preemptible && !is_forbidden &&

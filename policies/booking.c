@@ -45,10 +45,52 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
         amounts[r] += sign * each[r] * piece->member_count;
 }
 
-/* Less is charged below a queue that had closed lanes: they may try again. */
+static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
+{
+    struct line *line = &sched->pending.lines[owed_by];
+    MEM_GROW(line->borrowers, line->borrower_capacity, (size_t)line->borrower_count + 1);
+    line->borrowers[line->borrower_count++] = lane;
+    sched->pending.lanes[lane].is_borrower = true;
+    sched->pending.lanes[lane].owed_by = owed_by;
+}
+
+bool sched_find_borrower(struct sched *sched, uint32_t lane_id)
+{
+    struct lane *lane = &sched->pending.lanes[lane_id];
+    queue_id owed_by = sched_overdrawn(sched, lane->heap[0].slot);
+    if (owed_by == QUEUE_NONE)
+        return false;
+    note_borrower(sched, lane_id, owed_by);
+    queue_tree_touch(&sched->tree, lane->line);
+    return true;
+}
+
+/* Less is charged to a queue: heads that it made borrowers may be none now. */
+static void review_borrowers(struct sched *sched, queue_id queue)
+{
+    struct line *line = &sched->pending.lines[queue];
+    uint32_t count = line->borrower_count;
+    line->borrower_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = line->borrowers[i];
+        struct lane *lane = &sched->pending.lanes[id];
+        if (!lane->is_borrower || lane->owed_by != queue)
+            continue; /* it has another head since */
+        queue_id owed_by = sched_overdrawn(sched, lane->heap[0].slot);
+        lane->is_borrower = false;
+        if (owed_by != QUEUE_NONE)
+            note_borrower(sched, id, owed_by);
+        else
+            queue_tree_touch(&sched->tree, lane->line);
+    }
+}
+
+/* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        if (sched->pending.lines[q].borrower_count > 0)
+            review_borrowers(sched, q);
         if (!sched->tree.queues[q].has_closed_lanes)
             continue;
         sched->tree.queues[q].has_closed_lanes = false;
@@ -499,7 +541,7 @@ void sched_rank_all(struct sched *sched)
     queue_tree_all_stale(&sched->tree);
 }
 
-bool sched_is_entitled(const struct sched *sched, uint32_t slot)
+queue_id sched_overdrawn(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const int64_t *ask = sched->shapes.shapes[job->ask].charge;
@@ -508,9 +550,14 @@ bool sched_is_entitled(const struct sched *sched, uint32_t slot)
             int64_t deserved = queue_tree_spec(&sched->tree, q)->deserved[r];
             if (ask[r] > 0 && deserved != QUOTA_UNLIMITED &&
                 queue_tree_charged(&sched->tree, q, (enum resource)r) + ask[r] > deserved)
-                return false;
+                return q;
         }
-    return true;
+    return QUEUE_NONE;
+}
+
+bool sched_is_entitled(const struct sched *sched, uint32_t slot)
+{
+    return sched_overdrawn(sched, slot) == QUEUE_NONE;
 }
 
 time_ns sched_grace(const struct sched *sched, uint32_t slot)
@@ -521,21 +568,6 @@ time_ns sched_grace(const struct sched *sched, uint32_t slot)
     if (!can_save || sched->policy.preemption->is_kill)
         return 0;
     return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
-}
-
-void sched_block_shape(struct sched *sched, uint32_t id, bool is_blocked)
-{
-    struct shape *shape = &sched->shapes.shapes[id];
-    if (shape->is_blocked == is_blocked)
-        return;
-    shape->is_blocked = is_blocked;
-    if (is_blocked)
-        sched->shapes.blocked_count++;
-    else
-        sched->shapes.blocked_count--;
-    for (uint32_t i = 0; i < shape->lane_count; i++)
-        if (sched->pending.lanes[shape->lanes[i]].count > 0)
-            queue_tree_touch(&sched->tree, sched->pending.lanes[shape->lanes[i]].line);
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)

@@ -6,7 +6,7 @@ void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
         tree->queues[q].waiting += (uint32_t)delta;
-        tree->queues[q].is_winner_stale = true;
+        tree->queues[q].winner_count = 0;
     }
 }
 
@@ -52,18 +52,29 @@ static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pend
     return best_lane;
 }
 
+static void keep_winner(struct queue_state *queue, struct queue_winner winner)
+{
+    queue->winner_next = queue->winner_count == 0 ? 0 : queue->winner_next;
+    queue->winners[queue->winner_next] = winner;
+    queue->winner_next = (uint8_t)((queue->winner_next + 1) % QUEUE_WINNERS_MAX);
+    if (queue->winner_count < QUEUE_WINNERS_MAX)
+        queue->winner_count++;
+}
+
 static uint32_t winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
-    if (tree->queues[queue].waiting == 0)
+    const struct queue_state *state = &tree->queues[queue];
+    const uint64_t key = pending->shapes->closed_key;
+    if (state->waiting == 0)
         return LANE_NONE;
-    if (tree->queues[queue].is_winner_stale) {
-        uint32_t lane = pending_next(pending, queue);
-        if (lane == LANE_NONE)
-            lane = hold_contest(tree, pending, queue);
-        tree->queues[queue].winner = lane;
-        tree->queues[queue].is_winner_stale = false;
-    }
-    return tree->queues[queue].winner;
+    for (uint32_t w = 0; w < state->winner_count; w++)
+        if (state->winners[w].key == key)
+            return state->winners[w].lane;
+    uint32_t lane = pending_next(pending, queue);
+    if (lane == LANE_NONE)
+        lane = hold_contest(tree, pending, queue);
+    keep_winner(&tree->queues[queue], (struct queue_winner){key, lane});
+    return lane;
 }
 
 uint32_t contest_next(struct queue_tree *tree, const struct pending *pending)

@@ -12,6 +12,7 @@
  */
 #include <assert.h>
 
+#include "base/hash.h"
 #include "policies/sched_state.h"
 
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
@@ -72,32 +73,47 @@ static void tell_releases(struct sched *sched)
     sched->release_count = 0;
 }
 
-/* A shape that did not fit may fit again only through nodes that gained space. */
+static uint64_t key_of(uint32_t id, uint8_t closed)
+{
+    return closed == 0 ? 0 : hash_mix(UINT64_MAX, (uint64_t)id << 8 | closed);
+}
+
+static void set_closed(struct sched *sched, uint32_t id, uint8_t closed)
+{
+    struct shape_table *table = &sched->shapes;
+    struct shape *shape = &table->shapes[id];
+    table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
+    table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
+    shape->closed = closed;
+}
+
+static bool fits_on_any(const struct sched *sched, const struct shape *shape, const node_id nodes[],
+                        uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++)
+        if (shape_fits_member(shape, sched->ledger, nodes[n]))
+            return true;
+    return false;
+}
+
+/* A shape that did not fit may fit again only through nodes that gained space; one for which only kept space was left,
+ * through them, or when enough is free. */
 static void reopen_shapes(struct sched *sched)
 {
     const node_id *nodes;
     uint32_t count = ledger_take_grown(sched->ledger, &nodes);
-    for (uint32_t id = 0; id < sched->shapes.count && sched->shapes.blocked_count > 0; id++) {
-        if (!sched->shapes.shapes[id].is_blocked)
-            continue;
-        for (uint32_t n = 0; n < count; n++)
-            if (shape_fits_member(&sched->shapes.shapes[id], sched->ledger, nodes[n])) {
-                sched_block_shape(sched, id, false);
-                break;
-            }
-    }
-}
-
-/* Lanes that may not use what is kept free may go when enough more is free, or when they are owed it. */
-static void reopen_headroom(struct sched *sched)
-{
     struct free_space free = headroom_free(sched);
-    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
-        struct lane *lane = &sched->pending.lanes[sched->pending.busy[b]];
-        if (!lane->is_headroom_closed || !headroom_has_room(sched, lane->heap[0].slot, free))
+    for (uint32_t id = 0; id < sched->shapes.count && sched->shapes.closed_count > 0; id++) {
+        const struct shape *shape = &sched->shapes.shapes[id];
+        if (shape->closed == 0)
             continue;
-        lane->is_headroom_closed = false;
-        queue_tree_touch(&sched->tree, lane->line);
+        uint8_t closed =
+            (shape->closed & SHAPE_BLOCKED) | headroom_still_spares(sched, shape, free);
+        if (closed & (SHAPE_BLOCKED | SHAPE_SPARES_NODES) &&
+            fits_on_any(sched, shape, nodes, count))
+            closed &= (uint8_t) ~(SHAPE_BLOCKED | SHAPE_SPARES_NODES);
+        if (closed != shape->closed)
+            set_closed(sched, id, closed);
     }
 }
 
@@ -143,38 +159,39 @@ static void close_lane(struct sched *sched, struct lane *lane, queue_id forbids)
     queue_tree_touch(&sched->tree, lane->line);
 }
 
-enum trial { TRIAL_PLACED, TRIAL_NO_ROOM, TRIAL_KEPT /* there is room, but for others */ };
-
-/* Place the chunk; in the ledger it stays taken when it fits. */
-static enum trial try_place(struct sched *sched, uint32_t slot, enum source *source)
+/* Place the chunk; in the ledger it stays taken when it fits.  Returns 0, or how that closes the shape. */
+static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source)
 {
     sched->attempts++;
     struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
-    bool is_short = fits && headroom_is_used(sched, slot, before);
-    *source = is_short ? SOURCE_HEADROOM : SOURCE_FREE;
-    if (!fits || (is_short && !headroom_is_for(sched, slot))) {
+    uint8_t spares = fits ? headroom_spares(sched, slot, before) : SHAPE_BLOCKED;
+    *source = spares != 0 ? SOURCE_HEADROOM : SOURCE_FREE;
+    if (!fits || (spares != 0 && !headroom_is_for(sched, slot))) {
         ledger_rollback(sched->ledger, mark);
-        return fits ? TRIAL_KEPT : TRIAL_NO_ROOM;
+        return spares;
     }
     ledger_commit(sched->ledger, mark);
-    return TRIAL_PLACED;
+    return 0;
 }
 
 /* The head does not go: close what that closes.  Others of its shape may fit where it may not. */
-static void close_for(struct sched *sched, struct lane *lane, uint32_t slot, enum trial trial)
+static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint8_t closed)
 {
+    struct lane *lane = &sched->pending.lanes[lane_id];
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (trial == TRIAL_KEPT) {
-        lane->is_headroom_closed = true;
-        queue_tree_touch(&sched->tree, lane->line);
-    } else if (sched->policy.quota->confines != NULL &&
-               !sched->shapes.shapes[job->ask].is_preemptible) {
+    struct shape *shape = &sched->shapes.shapes[job->ask];
+    if (closed == SHAPE_BLOCKED && sched->policy.quota->confines != NULL &&
+        !shape->is_preemptible) {
         close_lane(sched, lane, job->queue);
-    } else {
-        sched_block_shape(sched, job->ask, true);
+        return;
     }
+    if (closed & SHAPE_SPARES_NODES)
+        shape->whole_nodes = headroom_free(sched).whole_nodes;
+    if (closed & SHAPE_SPARES_OWNERS)
+        sched_find_borrower(sched, lane_id);
+    set_closed(sched, job->ask, closed);
 }
 
 /* Try the head of the lane; close the lane if it cannot go. */
@@ -192,10 +209,12 @@ static void try_head(struct sched *sched, uint32_t lane_id)
         close_lane(sched, lane, forbids);
         return;
     }
-    enum trial trial = try_place(sched, slot, &source);
-    if (trial != TRIAL_PLACED) {
+    if (ask->closed != 0 && sched_find_borrower(sched, lane_id))
+        return; /* what is left is for owners */
+    uint8_t closed = try_place(sched, slot, &source);
+    if (closed != 0) {
         if (!plan_await(sched, slot))
-            close_for(sched, lane, slot, trial);
+            close_for(sched, lane_id, slot, closed);
         return;
     }
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
@@ -308,7 +327,7 @@ static time_ns find_wake(const struct sched *sched)
 static bool is_idle(const struct sched *sched)
 {
     return sched->pending.job_count + sched->claim_count + sched->below_count +
-                   sched->reject_count + sched->release_count + sched->shapes.blocked_count ==
+                   sched->reject_count + sched->release_count + sched->shapes.closed_count ==
                0 &&
            sched->ranks_fixed && !headroom_is_kept(sched);
 }
@@ -329,10 +348,8 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
         expire_claims(sched);
     tell_rejects(sched);
     tell_releases(sched);
-    if (sched->pending.job_count > 0 || sched->shapes.blocked_count > 0)
+    if (sched->pending.job_count > 0 || sched->shapes.closed_count > 0)
         reopen_shapes(sched);
-    if (headroom_is_kept(sched))
-        reopen_headroom(sched);
     start_claims(sched);
     act(sched);
     const struct piece *piece = sched->told.pieces;

@@ -24,6 +24,7 @@ void headroom_init(struct sched *sched)
         .gpu_milli = config->gpu_milli + gpus / node_gpus * node_gpus * GPU_MILLI,
         .whole_nodes = config->whole_nodes + cluster->node_count * config->nodes_ppm / PPM,
         .owners_milli = config->owners_milli + owners / node_gpus * node_gpus * GPU_MILLI,
+        .node_gpus = (uint16_t)node_gpus,
     };
 }
 
@@ -53,31 +54,39 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot)
     return sched->shapes.shapes[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
 }
 
-/* What the job must leave free of GPUs. */
-static int64_t kept_from(const struct sched *sched, uint32_t slot)
+/* Of GPUs; whole nodes are looked at by themselves. */
+static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
 {
-    const struct headroom *headroom = &sched->headroom;
-    bool is_borrower = headroom->owners_milli > 0 && !headroom_is_for(sched, slot) &&
-                       !sched_is_entitled(sched, slot);
-    return headroom->gpu_milli + (is_borrower ? headroom->owners_milli : 0);
+    return left_milli < headroom->gpu_milli                            ? SHAPE_SPARES_INFERENCE
+           : left_milli < headroom->gpu_milli + headroom->owners_milli ? SHAPE_SPARES_OWNERS
+                                                                       : 0;
 }
 
-bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_space before)
+uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)
 {
     const struct headroom *headroom = &sched->headroom;
     const struct shape *ask = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
     if (!headroom_is_kept(sched) || ask->charge[QUEUE_SUM_GPU] == 0)
-        return false;
+        return 0;
     struct free_space now = headroom_free(sched);
-    return (now.gpu_milli < before.gpu_milli && now.gpu_milli < kept_from(sched, slot)) ||
-           (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes);
+    uint8_t spares = now.gpu_milli < before.gpu_milli ? spared_gpus(headroom, now.gpu_milli) : 0;
+    if (spares == SHAPE_SPARES_OWNERS &&
+        (headroom_is_for(sched, slot) || sched_is_entitled(sched, slot)))
+        spares = 0;
+    if (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes)
+        spares |= SHAPE_SPARES_NODES;
+    return spares;
 }
 
-bool headroom_has_room(const struct sched *sched, uint32_t slot, struct free_space free)
+uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+                              struct free_space free)
 {
-    int64_t ask = sched->shapes.shapes[sched->jobs.jobs[slot].ask].charge[QUEUE_SUM_GPU];
-    return free.gpu_milli - ask >= sched->headroom.gpu_milli &&
-           free.gpu_milli - ask >= kept_from(sched, slot);
+    uint8_t now = shape->closed & (SHAPE_SPARES_INFERENCE | SHAPE_SPARES_OWNERS);
+    if (now != 0)
+        now = spared_gpus(&sched->headroom, free.gpu_milli - shape->charge[QUEUE_SUM_GPU]);
+    if (shape->closed & SHAPE_SPARES_NODES && free.whole_nodes <= shape->whole_nodes)
+        now |= SHAPE_SPARES_NODES;
+    return now;
 }
 
 /* All its GPUs are free, or will be for whoever comes. */
@@ -91,19 +100,25 @@ static bool will_be_whole(const struct sched *sched, node_id node)
     return ledger->node_state[node] == NODE_UP && cluster_node_gpus(sched->cluster, node) > 0;
 }
 
+static int64_t count_whole(const struct sched *sched)
+{
+    int64_t nodes = headroom_free(sched).whole_nodes;
+    if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
+        return nodes;
+    nodes = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++)
+        nodes += will_be_whole(sched, n);
+    return nodes;
+}
+
 /* Will the headroom lack a whole node, or GPUs, when all that leaves has left?  request: what. */
 static bool is_short(const struct sched *sched, struct request *request)
 {
     const struct headroom *headroom = &sched->headroom;
-    int64_t free = headroom_free(sched).gpu_milli + sched->ledger->coming_milli, nodes = 0;
-    uint16_t gpus = 0;
-    for (node_id n = 0; n < sched->cluster->node_count && nodes < headroom->whole_nodes; n++) {
-        nodes += will_be_whole(sched, n);
-        if (cluster_node_gpus(sched->cluster, n) > gpus)
-            gpus = cluster_node_gpus(sched->cluster, n);
-    }
-    *request = (struct request){.gpus = nodes < headroom->whole_nodes ? gpus : 1};
-    return nodes < headroom->whole_nodes || free < headroom->gpu_milli;
+    int64_t free = headroom_free(sched).gpu_milli + sched->ledger->coming_milli;
+    bool lacks_node = count_whole(sched) < headroom->whole_nodes;
+    *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
+    return lacks_node || free < headroom->gpu_milli;
 }
 
 bool headroom_refill(struct sched *sched)

@@ -8,8 +8,10 @@ void pending_release(struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->lane_count; i++)
         mem_free(pending->lanes[i].heap);
-    for (uint32_t i = 0; i < pending->line_count; i++)
+    for (uint32_t i = 0; i < pending->line_count; i++) {
         mem_free(pending->lines[i].lanes);
+        mem_free(pending->lines[i].borrowers);
+    }
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         mem_free(pending->by_class[c]);
     mem_free(pending->lanes);
@@ -134,7 +136,7 @@ void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
     sift_up(pending, lane, lane->count++);
     if (lane->heap[0].slot == slot)
-        lane->is_headroom_closed = false;
+        lane->is_borrower = false;
     pending->lines[lane->line].job_count++;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
     pending->job_count++;
@@ -148,7 +150,7 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]--;
     pending->job_count--;
     if (at == 0)
-        lane->is_headroom_closed = false;
+        lane->is_borrower = false;
     if (--lane->count == 0)
         set_busy(pending, lane_id, false);
     if (at == lane->count)
@@ -178,7 +180,7 @@ void pending_reorder(struct pending *pending)
 {
     for (uint32_t l = 0; l < pending->lane_count; l++) {
         struct lane *lane = &pending->lanes[l];
-        lane->is_headroom_closed = false;
+        lane->is_borrower = false;
         for (uint32_t i = 0; i < lane->count; i++)
             lane->heap[i].rank = pending->jobs->jobs[lane->heap[i].slot].rank[0];
         for (uint32_t i = lane->count / ARITY + 1; i-- > 0;)

@@ -4,8 +4,8 @@
  * flat.  Within a lane all jobs ask the same, so that what blocks the head blocks all.
  *
  * Law: the head of a lane is the first by (ranks of the order chain, id).  A lane is closed while its shape is
- * blocked (placement memo), its queue has no headroom (quota memo), or its head may not use what is kept free (headroom
- * memo, void when the head changes); the three are kept apart and ANDed.
+ * (placement memo; where only owners may use what is left, for heads known to borrow), or while its queue has no
+ * headroom (quota memo); the two are kept apart and ANDed.
  * Cost: add and remove of the head O(log jobs of the lane); the head of a line O(its lanes).
  */
 #ifndef POLICIES_PENDING_H
@@ -40,9 +40,11 @@ struct lane {
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    uint32_t busy_position;  /* in pending.busy, while count > 0 */
-    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
-    bool is_headroom_closed; /* its head fits only on space that is kept for others */
+    uint32_t busy_position; /* in pending.busy, while count > 0 */
+    queue_id quota_block;   /* the queue whose limit closed it, or QUEUE_NONE */
+    queue_id
+        owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
+    bool is_borrower; /* nothing that is kept for owners is for its head */
     struct plan_memo memos[PLAN_KINDS_MAX];
 };
 
@@ -51,6 +53,10 @@ struct line {
     size_t capacity;
     uint32_t lane_count;
     uint32_t job_count;
+    uint32_t *
+        borrowers; /* lanes that this queue, here or above theirs, made is_borrower; some are so no more */
+    size_t borrower_capacity;
+    uint32_t borrower_count;
 };
 
 struct pending {
@@ -90,8 +96,9 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t lane
 static inline bool pending_is_closed(const struct pending *pending, uint32_t lane)
 {
     const struct lane *l = &pending->lanes[lane];
-    return l->quota_block != QUEUE_NONE || l->is_headroom_closed ||
-           pending->shapes->shapes[l->shape].is_blocked;
+    uint8_t closed = pending->shapes->shapes[l->shape].closed;
+    return l->quota_block != QUEUE_NONE || (closed & ~SHAPE_SPARES_OWNERS) != 0 ||
+           (closed != 0 && l->is_borrower);
 }
 
 /* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */

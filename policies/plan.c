@@ -106,7 +106,7 @@ static bool fits(struct sched *sched, uint32_t gainer)
         placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[gainer])) &&
         sched_place(sched, gainer, &sched->plan.pieces);
     if (is_placed && !headroom_is_for(sched, gainer))
-        is_placed = !headroom_is_used(sched, gainer, sched->plan.free_before);
+        is_placed = headroom_spares(sched, gainer, sched->plan.free_before) == 0;
     ledger_rollback(sched->ledger, mark);
     return is_placed;
 }

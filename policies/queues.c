@@ -17,7 +17,7 @@ void queue_tree_release(struct queue_tree *tree)
 void queue_tree_all_stale(struct queue_tree *tree)
 {
     for (uint32_t q = 0; q < tree->count; q++) {
-        tree->queues[q].is_winner_stale = true;
+        tree->queues[q].winner_count = 0;
         for (int r = 0; r < RESOURCE_COUNT; r++)
             tree->queues[q].is_share_stale[r] = true;
     }
@@ -38,9 +38,8 @@ int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b
 
 void queue_tree_touch(struct queue_tree *tree, queue_id queue)
 {
-    for (queue_id q = queue; q != QUEUE_NONE && !tree->queues[q].is_winner_stale;
-         q = tree->queues[q].parent)
-        tree->queues[q].is_winner_stale = true;
+    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+        tree->queues[q].winner_count = 0;
 }
 
 static void link_queue(struct queue_tree *tree, queue_id id)
@@ -48,9 +47,7 @@ static void link_queue(struct queue_tree *tree, queue_id id)
     struct queue_state *queue = &tree->queues[id];
     *queue = (struct queue_state){.parent = tree->table->queues[id].parent,
                                   .first_child = QUEUE_NONE,
-                                  .next_sibling = QUEUE_NONE,
-                                  .is_winner_stale = true,
-                                  .winner = UINT32_MAX};
+                                  .next_sibling = QUEUE_NONE};
     if (queue->parent == QUEUE_NONE)
         return;
     struct queue_state *parent = &tree->queues[queue->parent];

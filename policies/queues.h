@@ -13,6 +13,13 @@
 
 struct quota_policy;
 
+enum { QUEUE_WINNERS_MAX = 8 };
+
+struct queue_winner {
+    uint64_t key;  /* of what was closed: shape_table.closed_key */
+    uint32_t lane; /* that goes next then, of this queue and all below; LANE_NONE */
+};
+
 struct queue_state {
     queue_id parent;
     queue_id first_child, next_sibling; /* QUEUE_NONE; siblings in order of id */
@@ -21,9 +28,10 @@ struct queue_state {
     int64_t share[RESOURCE_COUNT];       /* as of the last division of its parent */
     bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
     bool has_closed_lanes;               /* some lane waits for headroom here */
-    bool is_winner_stale; /* the contest below must be held again; then so must all above */
-    uint32_t winner;      /* the lane that goes next among itself and all below; LANE_NONE */
-    uint32_t waiting;     /* jobs that wait here and below */
+    uint8_t winner_count,
+        winner_next;  /* 0: the contest below must be held again; then so must all above */
+    uint32_t waiting; /* jobs that wait here and below */
+    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late; a ring */
 };
 
 struct queue_tree {

@@ -565,9 +565,11 @@ enum reason sched_why(const struct sched *sched, job_id id)
         return REASON_RESERVED;
     if (job->lane == LANE_NONE || (job->is_booked && job->fill != FILL_BELOW))
         return REASON_NONE;
-    if (sched->pending.lanes[job->lane].quota_block != QUEUE_NONE)
+    const struct lane *lane = &sched->pending.lanes[job->lane];
+    if (lane->quota_block != QUEUE_NONE)
         return REASON_QUOTA_LIMIT;
-    if (sched->pending.lanes[job->lane].is_headroom_closed)
-        return REASON_HEADROOM;
-    return sched->shapes.shapes[job->ask].is_blocked ? REASON_RESOURCES : REASON_PRIORITY;
+    if (!pending_is_closed(&sched->pending, job->lane))
+        return REASON_PRIORITY;
+    return sched->shapes.shapes[job->ask].closed & SHAPE_BLOCKED ? REASON_RESOURCES
+                                                                 : REASON_HEADROOM;
 }

@@ -71,6 +71,7 @@ struct unit_span { /* of one queue, in plan_scratch.units */
 
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
+    uint16_t node_gpus; /* of its largest node */
 };
 
 struct free_space { /* in the whole cluster */
@@ -275,12 +276,13 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 /* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
 bool sched_is_entitled(const struct sched *sched, uint32_t slot);
+/* The lowest queue that would not; QUEUE_NONE. */
+queue_id sched_overdrawn(const struct sched *sched, uint32_t slot);
+/* True if the head of the lane is not entitled so; that is remembered until it may be, or another is the head. */
+bool sched_find_borrower(struct sched *sched, uint32_t lane);
 /* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
  * save, or nobody is let. */
 time_ns sched_grace(const struct sched *sched, uint32_t slot);
-
-/* Open or close what depends on a shape fitting now. */
-void sched_block_shape(struct sched *sched, uint32_t shape, bool is_blocked);
 
 /* Give up the reservation of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
@@ -333,11 +335,12 @@ void headroom_init(struct sched *sched);
 bool headroom_is_kept(const struct sched *sched);
 struct free_space headroom_free(const struct sched *sched); /* zeros when no headroom is kept */
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
-/* Does the job, placed in the trial, stand on space that is kept?  before: what was free without it (and with no
- * victim gone). */
-bool headroom_is_used(const struct sched *sched, uint32_t slot, struct free_space before);
-/* Could the chunk that the job asks be taken from what is free, without a look at whole nodes? */
-bool headroom_has_room(const struct sched *sched, uint32_t slot, struct free_space free);
+/* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
+ * before: what was free without it (and with no victim gone). */
+uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
+/* What of `closed` still holds of the shape, when so much is free. */
+uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+                              struct free_space free);
 /* Free what the headroom lacks.  True if somebody was evicted. */
 bool headroom_refill(struct sched *sched);
 

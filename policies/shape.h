@@ -12,6 +12,14 @@
 
 #include "policies/ledger.h"
 
+/* It did not fit, or only on space that is kept free, and nothing it could use has grown since. */
+enum shape_closed {
+    SHAPE_BLOCKED = 1,
+    SHAPE_SPARES_NODES = 2,     /* it would break one of the last whole nodes */
+    SHAPE_SPARES_OWNERS = 4,    /* it would take GPUs that borrowers must leave */
+    SHAPE_SPARES_INFERENCE = 8, /* or those that all must leave */
+};
+
 struct shape {
     const struct job_group *groups; /* owned by the table */
     const uint16_t *order;          /* of placing: the group with the least room to spare first */
@@ -24,10 +32,11 @@ struct shape {
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
     bool is_proven;  /* several groups: placed on the empty cluster once */
-    bool
-        is_blocked; /* the placement memo: it did not fit, and nothing it could use has grown since */
+    uint8_t
+        closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by cycle.c */
     uint32_t member_count;
-    int64_t charge[QUEUE_SUM_COUNT];           /* of all members */
+    int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
+    int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
     uint32_t *lanes;                           /* where its jobs wait (policies/pending.h) */
     size_t lane_capacity;
@@ -40,7 +49,8 @@ struct shape_table {
     uint32_t count;
     uint32_t *slots; /* open addressing by hash; 0: empty, else id + 1 */
     uint32_t slot_count;
-    uint32_t blocked_count;
+    uint32_t closed_count;
+    uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
     struct arena arena;
 };
 
