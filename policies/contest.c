@@ -2,11 +2,40 @@
 
 #include "policies/quota/quota.h"
 
+static void list_waiting(struct queue_tree *tree, queue_id queue)
+{
+    struct queue_state *own = &tree->queues[queue], *parent = &tree->queues[own->parent];
+    own->next_waiting = parent->first_waiting;
+    own->previous_waiting = QUEUE_NONE;
+    if (own->next_waiting != QUEUE_NONE)
+        tree->queues[own->next_waiting].previous_waiting = queue;
+    parent->first_waiting = queue;
+}
+
+static void unlist_waiting(struct queue_tree *tree, queue_id queue)
+{
+    const struct queue_state *own = &tree->queues[queue];
+    if (own->previous_waiting == QUEUE_NONE)
+        tree->queues[own->parent].first_waiting = own->next_waiting;
+    else
+        tree->queues[own->previous_waiting].next_waiting = own->next_waiting;
+    if (own->next_waiting != QUEUE_NONE)
+        tree->queues[own->next_waiting].previous_waiting = own->previous_waiting;
+}
+
 void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
-        tree->queues[q].waiting += (uint32_t)delta;
-        tree->queues[q].winner_count = 0;
+        struct queue_state *state = &tree->queues[q];
+        bool did_wait = state->waiting > 0;
+        state->waiting += (uint32_t)delta;
+        state->winner_count = 0;
+        if (did_wait == (state->waiting > 0) || state->parent == QUEUE_NONE)
+            continue;
+        if (did_wait)
+            unlist_waiting(tree, q);
+        else
+            list_waiting(tree, q);
     }
 }
 
@@ -15,31 +44,20 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
     return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
-static uint32_t waiting_children(const struct queue_tree *tree, queue_id queue, queue_id *first)
-{
-    uint32_t count = 0;
-    for (queue_id c = tree->queues[queue].first_child; c != QUEUE_NONE;
-         c = tree->queues[c].next_sibling)
-        if (tree->queues[c].waiting > 0 && count++ == 0)
-            *first = c;
-    return count;
-}
-
 static uint32_t winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue);
 
 static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
-    queue_id child = QUEUE_NONE;
-    uint32_t count = waiting_children(tree, queue, &child);
-    if (count == 0)
+    queue_id child = tree->queues[queue].first_waiting;
+    if (child == QUEUE_NONE)
         return LANE_NONE;
-    if (count == 1)
+    if (tree->queues[child].next_waiting == QUEUE_NONE)
         return winner_of(tree, pending, child);
     for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
         queue_tree_share(tree, child, (enum resource)r); /* now: it may make winners below stale */
     struct contender best = {QUEUE_NONE, NULL};
     uint32_t best_lane = LANE_NONE;
-    for (; child != QUEUE_NONE; child = tree->queues[child].next_sibling) {
+    for (; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
         uint32_t lane = winner_of(tree, pending, child);
         if (lane == LANE_NONE)
             continue;

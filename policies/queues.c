@@ -47,7 +47,8 @@ static void link_queue(struct queue_tree *tree, queue_id id)
     struct queue_state *queue = &tree->queues[id];
     *queue = (struct queue_state){.parent = tree->table->queues[id].parent,
                                   .first_child = QUEUE_NONE,
-                                  .next_sibling = QUEUE_NONE};
+                                  .next_sibling = QUEUE_NONE,
+                                  .first_waiting = QUEUE_NONE};
     if (queue->parent == QUEUE_NONE)
         return;
     struct queue_state *parent = &tree->queues[queue->parent];
