@@ -1,63 +1,33 @@
 /* When plans are tried: which lanes may ask, in what order, how often, and when again.
  *
  * A lane whose head found nobody to evict backs off by state changes, twice as many each time, or until a victim that
- * was too young is ripe.  Limits: attempts_per_cycle plans per cycle and kind.  Cost: O(lanes with jobs) a cycle. */
+ * was too young is ripe.  One that found victims, but none worth the wait, sleeps until they may be (worth.c), whatever
+ * else happens, unless its queue comes to deserve what it asks.  Lanes that would surely find nobody are refused without a
+ * search, and do not count.  Limits: attempts_per_cycle plans per cycle and kind.
+ * Cost: O(lanes due) a cycle (agenda.c). */
 #include "policies/sched_state.h"
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
 
-/* A plan of this kind may be asked for by the lane's head: space, or a limit that victims could ease, keeps it
- * waiting. */
-static bool may_ask(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
+/* Since when the lane's head has waited long enough for anybody to be evicted. */
+static time_ns patient_at(const struct sched *sched, const struct lane *lane)
 {
+    return sched->jobs.facts[lane->heap[0].slot].waiting_since + sched->policy.preempt.delay;
+}
+
+bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
     const struct shape *shape = &sched->shapes.shapes[lane->shape];
     bool is_forbidden = lane->quota_block != QUEUE_NONE;
-    if (lane->count == 0 ||
-        !pending_is_closed(&sched->pending, (uint32_t)(lane - sched->pending.lanes)))
+    if (lane->count == 0 || !pending_is_closed(&sched->pending, lane_id))
         return false;
-    if (kind == PLAN_CONSOLIDATE)
-        return shape->is_preemptible && !is_forbidden &&
-               sched->policy.preempt.consolidation_max != 0;
-    return kind != PLAN_RECLAIM || sched->policy.quota->may_reclaim != NULL;
-}
-
-/* When a plan for the lane may be tried; TIME_NEVER: not before something changes. */
-static time_ns due_at(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
-{
-    if (!may_ask(sched, lane, kind))
-        return TIME_NEVER;
-    const struct plan_memo *memo = &lane->memos[kind];
-    bool has_news = memo->awaits_start && memo->starts_seen != sched->starts;
-    bool is_ready = has_news || memo->retry_change <= sched->changes;
-    if (is_ready && memo->awaits_worth && !sched_is_entitled(sched, lane->heap[0].slot))
-        is_ready = false; /* what merely happens does not make it worth more */
-    time_ns due = is_ready ? 0 : memo->ripe_at;
-    time_ns patient =
-        sched->jobs.facts[lane->heap[0].slot].waiting_since + sched->policy.preempt.delay;
-    return due > patient ? due : patient;
-}
-
-/* In a strict line only its first lane may go. */
-static bool is_in_turn(const struct sched *sched, uint32_t lane)
-{
-    return !sched->pending.is_strict ||
-           pending_first(&sched->pending, sched->pending.lanes[lane].line) == lane;
-}
-
-/* The lanes that may ask now and did not in this cycle. */
-static void gather_lanes(struct sched *sched, enum plan_kind kind)
-{
-    struct plan_scratch *plan = &sched->plan;
-    plan->lane_count = 0;
-    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
-        uint32_t l = sched->pending.busy[b];
-        const struct lane *lane = &sched->pending.lanes[l];
-        if (lane->memos[kind].tried_cycle == sched->cycle ||
-            due_at(sched, lane, kind) > sched->now || !is_in_turn(sched, l))
-            continue;
-        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
-        plan->lanes[plan->lane_count++] = l;
-    }
+    if (kind == PLAN_CONSOLIDATE &&
+        (!shape->is_preemptible || is_forbidden || sched->policy.preempt.consolidation_max == 0))
+        return false;
+    if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
+        return false;
+    return !sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id;
 }
 
 static bool has_action(const struct sched *sched, enum action action)
@@ -68,20 +38,48 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
-time_ns plan_wake(const struct sched *sched)
+void plan_init(struct sched *sched)
 {
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
                                                          ACTION_PREEMPT};
+    for (int k = 0; k < PLAN_KIND_COUNT; k++)
+        sched->agendas[k].is_used =
+            sched->policy.preemption->evicts && has_action(sched, actions[k]);
+}
+
+/* When the lane may ask: when it is due, and its head has waited long enough. */
+static time_ns ask_at(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
+    const struct plan_memo *memo = &lane->memos[kind];
+    time_ns due = agenda_is_due(sched, memo) ? 0 : memo->ripe_at, patient = patient_at(sched, lane);
+    return due > patient ? due : patient;
+}
+
+/* The first time one of the lanes that are awake may ask. */
+static time_ns first_awake(const struct sched *sched, enum plan_kind kind)
+{
+    const struct agenda *agenda = &sched->agendas[kind];
+    time_ns first = TIME_NEVER;
+    for (uint32_t i = 0; i < agenda->awake_count && first > sched->now; i++) {
+        time_ns at = ask_at(sched, agenda->awake[i], kind);
+        if (at < first && plan_may_ask(sched, agenda->awake[i], kind))
+            first = at;
+    }
+    return first;
+}
+
+time_ns plan_wake(struct sched *sched)
+{
     time_ns first = TIME_NEVER;
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
-        if (!has_action(sched, actions[k]))
+        if (!sched->agendas[k].is_used)
             continue;
-        for (uint32_t b = 0; b < sched->pending.busy_count && first > sched->now; b++) {
-            uint32_t l = sched->pending.busy[b];
-            time_ns due = due_at(sched, &sched->pending.lanes[l], (enum plan_kind)k);
-            if (due < first && is_in_turn(sched, l))
-                first = due;
-        }
+        agenda_wake(sched, (enum plan_kind)k);
+        time_ns awake = first_awake(sched, (enum plan_kind)k);
+        time_ns asleep = agenda_ripe_at(sched, (enum plan_kind)k);
+        first = awake < first ? awake : first;
+        first = asleep < first ? asleep : first;
     }
     return first <= sched->now ? sched->now + 1
                                : first; /* those the budget left over go on in the next cycle */
@@ -91,7 +89,8 @@ time_ns plan_wake(const struct sched *sched)
 static uint32_t take_best_lane(struct sched *sched)
 {
     struct plan_scratch *plan = &sched->plan;
-    uint32_t best = contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count);
+    uint32_t best =
+        contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count, &sched->contest);
     for (uint32_t i = 0; i < plan->lane_count; i++)
         if (plan->lanes[i] == best) {
             plan->lanes[i] = plan->lanes[--plan->lane_count];
@@ -100,24 +99,95 @@ static uint32_t take_best_lane(struct sched *sched)
     return best;
 }
 
-static void back_off(const struct sched *sched, uint32_t gainer, struct plan_memo *memo)
+/* Asleep for twice as many state changes each time. */
+static void back_off(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
+    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
     if (memo->failed < BACKOFF_SHIFT_MAX)
         memo->failed++;
     memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
     if (sched->policy.quota->confines !=
         NULL) /* who owns a place is asked again whenever anything has changed */
         memo->retry_change = sched->changes + 1;
-    /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
-    memo->ripe_at = memo->failed <= BACKOFF_EAGER ? sched->plan.ripe_at : sched->plan.ripe_last_at;
-    memo->awaits_worth = sched->plan.saw_dear;
-    if (memo->awaits_worth) {
-        time_ns retry_at = worth_retry_at(sched, gainer);
-        memo->ripe_at = retry_at < memo->ripe_at ? retry_at : memo->ripe_at;
-    }
     memo->tried_cycle = sched->cycle;
-    memo->awaits_start = sched->plan.saw_starting;
+    agenda_sleep(sched, lane, kind);
+}
+
+/* A plan for the lane's head came to nothing: what has to happen before the next? */
+static void note_failure(struct sched *sched, uint32_t lane, enum plan_kind kind)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
+    uint32_t gainer = pending_head(&sched->pending, lane);
+    /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
+    memo->ripe_at = memo->failed < BACKOFF_EAGER ? plan->ripe_at : plan->ripe_last_at;
+    memo->awaits_worth = plan->saw_dear;
+    if (memo->awaits_worth)
+        memo->ripe_at = worth_retry_at(sched, gainer);
+    memo->awaits_start = plan->saw_starting;
     memo->starts_seen = sched->starts;
+    memo->nobody_for = JOB_NONE;
+    if (plan->saw_nobody && kind == PLAN_PREEMPT && !sched->policy.quota->is_flat) {
+        memo->nobody_for = sched->jobs.jobs[gainer].id;
+        memo->nobody_version = roster_version(sched, sched->jobs.jobs[gainer].queue);
+        memo->nobody_until = plan->ripe_at;
+    }
+    back_off(sched, lane, kind);
+}
+
+/* Cheap refusals: a plan would surely come to nothing, for the same reason as the last or for one that needs no search. */
+static bool is_hopeless(struct sched *sched, const struct lane *lane, enum plan_kind kind)
+{
+    uint32_t gainer = lane->heap[0].slot;
+    const struct sched_job *job = &sched->jobs.jobs[gainer];
+    const struct plan_memo *memo = &lane->memos[kind];
+    if (memo->awaits_worth && memo->ripe_at > sched->now && !sched_is_entitled(sched, gainer))
+        return true; /* what merely happens does not make it worth more */
+    if (sched->leaving_count > 0)
+        return false; /* what comes may be enough */
+    if (memo->nobody_for == job->id && memo->nobody_until > sched->now &&
+        memo->nobody_version == roster_version(sched, job->queue))
+        return true;
+    const struct shape *ask = sched_ask(sched, job);
+    return !potential_suffices(&sched->potential, sched->cluster, ask) ||
+           (kind == PLAN_RECLAIM &&
+            !sched->policy.quota->may_reclaim(&sched->tree, job->queue, ask->charge));
+}
+
+static void refuse(struct sched *sched, uint32_t lane, enum plan_kind kind)
+{
+    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
+    if (memo->ripe_at <= sched->now)
+        memo->ripe_at = TIME_NEVER; /* its time has come in vain */
+    back_off(sched, lane, kind);
+}
+
+/* The lanes that may ask now and did not in this cycle. */
+static void gather_lanes(struct sched *sched, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    const struct agenda *agenda = &sched->agendas[kind];
+    plan->lane_count = 0;
+    agenda_wake(sched, kind);
+    for (uint32_t i = 0; i < agenda->awake_count; i++) {
+        uint32_t l = agenda->awake[i];
+        const struct lane *lane = &sched->pending.lanes[l];
+        if (lane->memos[kind].tried_cycle == sched->cycle || ask_at(sched, l, kind) > sched->now ||
+            !plan_may_ask(sched, l, kind))
+            continue;
+        if (is_hopeless(sched, lane, kind)) {
+            refuse(sched, l, kind);
+            continue;
+        }
+        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
+        plan->lanes[plan->lane_count++] = l;
+    }
+}
+
+static void forget_notes(struct plan_scratch *plan)
+{
+    plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
+    plan->saw_starting = plan->saw_dear = plan->saw_nobody = false;
 }
 
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
@@ -128,17 +198,14 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         uint32_t id = take_best_lane(sched);
         if (id == LANE_NONE)
             break;
-        sched->plan.ripe_at = sched->plan.ripe_last_at = TIME_NEVER;
-        sched->plan.worth_at = TIME_NEVER;
-        sched->plan.saw_starting = sched->plan.saw_dear = false;
+        forget_notes(&sched->plan);
         sched->pending.lanes[id].memos[kind].ripe_at = TIME_NEVER;
-        uint32_t gainer = pending_head(&sched->pending, id);
-        if (plan_make(sched, gainer, kind)) {
+        if (plan_make(sched, pending_head(&sched->pending, id), kind)) {
             sched->pending.lanes[id].memos[kind].failed /= 2;
             is_booked = true;
             gather_lanes(sched, kind); /* its next head, and whoever was behind it */
         } else {
-            back_off(sched, gainer, &sched->pending.lanes[id].memos[kind]);
+            note_failure(sched, id, kind);
         }
     }
     return is_booked;

@@ -242,6 +242,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     }
     if (holding.phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli -= piece_milli(&holding.piece);
+    sched->leaving_count -= holding.phase == HOLDING_LEAVING;
     if (holding.phase == HOLDING_LEAVING)
         return; /* was given up when its EVICT was decided */
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
@@ -314,6 +315,7 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
     job->lane = pending_lane(&sched->pending, line, ask);
     pending_add(&sched->pending, job->lane, slot);
     contest_waiting(&sched->tree, line, 1);
+    agenda_note(sched, job->lane);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -519,15 +521,6 @@ void sched_rank(struct sched *sched, uint32_t slot)
     sched_rank_as(sched, slot, job->fill, job->rank);
 }
 
-void sched_void_memos(struct sched *sched)
-{
-    for (uint32_t l = 0; l < sched->pending.lane_count; l++)
-        for (int k = 0; k < PLAN_KINDS_MAX; k++) {
-            sched->pending.lanes[l].memos[k].failed = 0;
-            sched->pending.lanes[l].memos[k].retry_change = 0;
-        }
-}
-
 void sched_rank_all(struct sched *sched)
 {
     sched->ranked_at = sched->now;
@@ -558,16 +551,6 @@ queue_id sched_overdrawn(const struct sched *sched, uint32_t slot)
 bool sched_is_entitled(const struct sched *sched, uint32_t slot)
 {
     return sched_overdrawn(sched, slot) == QUEUE_NONE;
-}
-
-time_ns sched_grace(const struct sched *sched, uint32_t slot)
-{
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    bool can_save = facts->checkpoint.interval > 0 || facts->checkpoint.duration > 0;
-    time_ns bound = sched->policy.preempt.grace;
-    if (!can_save || sched->policy.preemption->is_kill)
-        return 0;
-    return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)

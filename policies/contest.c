@@ -125,19 +125,16 @@ static uint32_t better_lane(const struct pending *pending, uint32_t a, uint32_t 
                                                                                              : b;
 }
 
-/* The best of the marked lanes in `queue` and below; best_of[queue] holds those of its own line. */
+/* The best of the marked lanes in `queue` and below. */
 static uint32_t best_below(struct queue_tree *tree, const struct pending *pending,
-                           const uint32_t best_of[], const uint32_t marked[], queue_id queue)
+                           const struct contest_mark marks[], queue_id queue)
 {
-    if (best_of[queue] != LANE_NONE)
-        return best_of[queue]; /* a job of an inner queue goes before those below it */
+    if (marks[queue].best != LANE_NONE)
+        return marks[queue].best; /* a job of an inner queue goes before those below it */
     struct contender best = {QUEUE_NONE, NULL};
     uint32_t best_lane = LANE_NONE;
-    for (queue_id c = tree->queues[queue].first_child; c != QUEUE_NONE;
-         c = tree->queues[c].next_sibling) {
-        uint32_t lane = marked[c] == 0 ? LANE_NONE : best_below(tree, pending, best_of, marked, c);
-        if (lane == LANE_NONE)
-            continue;
+    for (queue_id c = marks[queue].first_child; c != QUEUE_NONE; c = marks[c].next_sibling) {
+        uint32_t lane = best_below(tree, pending, marks, c);
         struct contender contender = {c, ask_of(pending, lane)};
         if (best_lane == LANE_NONE || tree->quota->compare(tree, contender, best) < 0) {
             best = contender;
@@ -147,27 +144,50 @@ static uint32_t best_below(struct queue_tree *tree, const struct pending *pendin
     return best_lane;
 }
 
+/* Mark the queue and all above it; each links into its parent's list of marked children. */
+static void mark_up(const struct queue_tree *tree, struct contest_mark marks[], queue_id queue)
+{
+    queue_id child = QUEUE_NONE;
+    for (queue_id q = queue; q != QUEUE_NONE; child = q, q = tree->queues[q].parent) {
+        bool is_new = !marks[q].is_marked;
+        if (is_new)
+            marks[q] = (struct contest_mark){true, LANE_NONE, QUEUE_NONE, QUEUE_NONE};
+        if (child != QUEUE_NONE) {
+            marks[child].next_sibling = marks[q].first_child;
+            marks[q].first_child = child;
+        }
+        if (!is_new)
+            return;
+    }
+}
+
 uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
-                      const uint32_t lanes[], uint32_t count)
+                      const uint32_t lanes[], uint32_t count, struct contest_scratch *scratch)
 {
     uint32_t best = LANE_NONE;
-    if (tree->quota->is_flat) {
+    if (tree->quota->is_flat || count <= 1) {
         for (uint32_t i = 0; i < count; i++)
             best = better_lane(pending, best, lanes[i]);
         return best;
     }
-    uint32_t *best_of = mem_alloc(tree->count * sizeof *best_of);
-    uint32_t *marked = mem_zalloc(tree->count, sizeof *marked);
-    for (queue_id q = 0; q < tree->count; q++)
-        best_of[q] = LANE_NONE;
+    MEM_GROW(scratch->marks, scratch->capacity, tree->count);
+    struct contest_mark *marks = scratch->marks;
     for (uint32_t i = 0; i < count; i++) {
         queue_id line = pending->lanes[lanes[i]].line;
-        best_of[line] = better_lane(pending, best_of[line], lanes[i]);
-        for (queue_id q = line; q != QUEUE_NONE && marked[q] == 0; q = tree->queues[q].parent)
-            marked[q] = 1;
+        if (!marks[line].is_marked)
+            mark_up(tree, marks, line);
+        marks[line].best = better_lane(pending, marks[line].best, lanes[i]);
     }
-    best = best_below(tree, pending, best_of, marked, QUEUE_ROOT);
-    mem_free(best_of);
-    mem_free(marked);
+    best = best_below(tree, pending, marks, QUEUE_ROOT);
+    for (uint32_t i = 0; i < count; i++)
+        for (queue_id q = pending->lanes[lanes[i]].line; q != QUEUE_NONE && marks[q].is_marked;
+             q = tree->queues[q].parent)
+            marks[q].is_marked = false;
     return best;
+}
+
+void contest_release(struct contest_scratch *scratch)
+{
+    mem_free(scratch->marks);
+    *scratch = (struct contest_scratch){0};
 }

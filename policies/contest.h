@@ -13,9 +13,22 @@
 /* The lane whose head should be tried next, or LANE_NONE. */
 uint32_t contest_next(struct queue_tree *tree, const struct pending *pending);
 
-/* The lane, of those given, whose head goes first; LANE_NONE if none is given.  O(lanes + queues). */
+struct contest_mark { /* of a queue with one of the lanes given, or above it */
+    bool is_marked;
+    uint32_t best; /* of its own line */
+    queue_id first_child, next_sibling;
+};
+
+struct contest_scratch { /* reused; {0} is empty */
+    struct contest_mark *marks;
+    size_t capacity;
+};
+
+void contest_release(struct contest_scratch *scratch);
+
+/* The lane, of those given, whose head goes first; LANE_NONE if none is given.  O(lanes * depth of the tree). */
 uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
-                      const uint32_t lanes[], uint32_t count);
+                      const uint32_t lanes[], uint32_t count, struct contest_scratch *scratch);
 
 /* `delta` more jobs wait in the line of this queue. */
 void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta);

@@ -303,7 +303,7 @@ static time_ns earlier(time_ns a, time_ns b)
 }
 
 /* When a cycle is wanted though nothing is told. */
-static time_ns find_wake(const struct sched *sched)
+static time_ns find_wake(struct sched *sched)
 {
     time_ns wake = TIME_NEVER;
     if (sched->pending.job_count > 0) {

@@ -23,15 +23,22 @@ struct lane_entry {
 
 enum { PLAN_KINDS_MAX = 3 };
 
+enum memo_state { MEMO_ABSENT, MEMO_AWAKE, MEMO_ASLEEP }; /* policies/agenda.c */
+
 /* What is remembered of eviction plans of one kind that came to nothing: back-off counts state changes. */
 struct plan_memo {
     uint32_t failed;   /* in a row */
+    uint32_t sleep;    /* how often it slept */
+    uint8_t state;     /* enum memo_state */
     bool awaits_worth; /* it was too dear: only time, or what its queue deserves, helps */
     bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
-    uint64_t starts_seen;  /* the scheduler's count of starts when that was */
-    uint64_t tried_cycle;  /* the last cycle in which a plan failed */
-    uint64_t retry_change; /* no plan before so many state changes... */
-    time_ns ripe_at;       /* ...or before a victim that was too young may be taken; TIME_NEVER */
+    uint64_t starts_seen;    /* the scheduler's count of starts when that was */
+    uint64_t tried_cycle;    /* the last cycle in which a plan failed */
+    uint64_t retry_change;   /* no plan before so many state changes... */
+    job_id nobody_for;       /* for this head nobody was found that may go... */
+    uint32_t nobody_version; /* ...until its queue's jobs change... */
+    time_ns nobody_until;    /* ...or one of them is ripe */
+    time_ns ripe_at;         /* ...or before a victim that was too young may be taken; TIME_NEVER */
 };
 
 struct lane {

@@ -483,7 +483,7 @@ static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind ki
 /* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
 static bool fits_what_comes(struct sched *sched, uint32_t gainer)
 {
-    if (!ledger_foresee(sched->ledger))
+    if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
     return suffices(sched, gainer);
 }

@@ -6,10 +6,35 @@
  * Cost: O(holdings) to read a card, then O(1) a look.  Memory: 64 bytes per job alive. */
 #include "policies/sched_state.h"
 
+static struct queue_roster *of_queue(struct sched *sched, queue_id queue)
+{
+    if (queue >= sched->queue_roster_capacity)
+        MEM_GROW(sched->queue_rosters, sched->queue_roster_capacity, (size_t)queue + 1);
+    return &sched->queue_rosters[queue];
+}
+
 void roster_forget(struct sched *sched, uint32_t slot)
 {
+    struct queue_roster *roster = of_queue(sched, sched->jobs.jobs[slot].queue);
     if (slot < sched->roster_capacity)
         sched->roster[slot].is_known = false;
+    roster->version++;
+    roster->is_floor_known = false;
+}
+
+uint32_t roster_version(const struct sched *sched, queue_id queue)
+{
+    return queue < sched->queue_roster_capacity ? sched->queue_rosters[queue].version : 0;
+}
+
+time_ns sched_grace(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    bool can_save = facts->checkpoint.interval > 0 || facts->checkpoint.duration > 0;
+    time_ns bound = sched->policy.preempt.grace;
+    if (!can_save || sched->policy.preemption->is_kill)
+        return 0;
+    return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
 }
 
 /* Since when its work is not safe, by what is known now. */
@@ -84,4 +109,41 @@ struct forfeit roster_forfeit(struct victim_card *card, time_ns now)
     }
     forfeit.loss_gpu_ns = gpu_time(card->lost_at_least + span, card->held_milli);
     return forfeit;
+}
+
+/* What it would lose at least, from now on.  Who saves by himself loses less again later; surplus loses nothing. */
+static int64_t least_loss(struct victim_card *card, time_ns now)
+{
+    struct forfeit forfeit = roster_forfeit(card, now);
+    return card->has_surplus                ? 0
+           : forfeit.saved_at != TIME_NEVER ? forfeit.least_gpu_ns
+                                            : forfeit.loss_gpu_ns;
+}
+
+int64_t roster_floor(struct sched *sched, queue_id queue)
+{
+    struct queue_roster *roster = of_queue(sched, queue);
+    const struct slot_list *running = &sched->running[queue];
+    if (roster->is_floor_known)
+        return roster->floor_gpu_ns;
+    roster->is_floor_known = true;
+    roster->floor_gpu_ns = INT64_MAX;
+    for (uint32_t i = 0; i < running->count; i++) {
+        struct victim_card *card = roster_card(sched, running->slots[i]);
+        int64_t least = card->is_spent ? INT64_MAX : least_loss(card, sched->now);
+        if (least < roster->floor_gpu_ns)
+            roster->floor_gpu_ns = least;
+    }
+    return roster->floor_gpu_ns;
+}
+
+void roster_refloor(struct sched *sched, queue_id queue)
+{
+    of_queue(sched, queue)->is_floor_known = false;
+}
+
+void roster_release(struct sched *sched)
+{
+    mem_free(sched->roster);
+    mem_free(sched->queue_rosters);
 }

@@ -66,6 +66,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
                                       .is_strict = policy->is_strict};
     study_orders(sched);
     headroom_init(sched);
+    plan_init(sched);
     sched->quota_at = TIME_NEVER;
     if (policy->preemption->evicts) {
         sched->on_node = mem_zalloc(cluster->node_count, sizeof *sched->on_node);
@@ -138,7 +139,9 @@ void sched_free(struct sched *sched)
     piece_list_release(&sched->pieces);
     piece_list_release(&sched->held_pieces);
     victims_release(sched);
-    mem_free(sched->roster);
+    roster_release(sched);
+    agenda_release(sched);
+    contest_release(&sched->contest);
     offers_release(sched);
     potential_release(&sched->potential);
     mem_free(sched);
@@ -364,6 +367,7 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     sched_move(sched, slot, index, ledger_vacate);
     holding->phase = HOLDING_LEAVING;
+    sched->leaving_count++;
     holding->decision = decision;
     sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
     sched_add_charge(sched, slot, &holding->piece, -1, amounts);
@@ -474,6 +478,7 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
         holding = &sched_job_holdings(job)[i];
         sched_move(sched, slot, i, ledger_restore);
         holding->phase = HOLDING_RUNNING;
+        sched->leaving_count--;
         holding->decision = 0;
         sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
         sched_add_charge(sched, slot, &holding->piece, 1, amounts);

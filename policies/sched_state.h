@@ -42,6 +42,12 @@ struct victim_card {
     time_ns unsaved_since, save_interval; /* 0: it does not save by itself */
 };
 
+struct queue_roster { /* of the jobs that may be victims */
+    uint32_t version; /* moves whenever one of them comes, or changes */
+    bool is_floor_known;
+    int64_t floor_gpu_ns; /* none of them loses less, from then on */
+};
+
 /* What an eviction throws away: now, growing so fast, and only `least` at `saved_at`, if ever. */
 struct forfeit {
     int64_t loss_gpu_ns, growth_milli, least_gpu_ns;
@@ -111,6 +117,7 @@ struct plan_scratch {
     time_ns ripe_last_at; /* and when all of them may be */
     time_ns worth_at;     /* when what is lost may be worth the gainer's wait; TIME_NEVER */
     bool saw_dear;        /* it was not, of somebody */
+    bool saw_nobody;      /* may give way */
 };
 
 static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
@@ -120,6 +127,30 @@ static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
     if (plan->ripe_last_at == TIME_NEVER || at > plan->ripe_last_at)
         plan->ripe_last_at = at;
 }
+
+/* A lane asleep, in a heap by state change or time; one that slept again meanwhile does not count. */
+struct sleeper {
+    uint64_t key;
+    uint32_t lane, sleep;
+};
+
+struct sleeper_heap {
+    struct sleeper *at;
+    size_t capacity;
+    uint32_t count;
+};
+
+struct agenda {   /* of one kind of plan; see agenda.c */
+    bool is_used; /* by the policy */
+    uint32_t *awake;
+    size_t awake_capacity;
+    uint32_t awake_count;
+    struct sleeper_heap by_change, by_time;
+    struct sleeper *expectant; /* of a START to be confirmed */
+    size_t expectant_capacity;
+    uint32_t expectant_count;
+    uint64_t starts_seen;
+};
 
 struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
     int64_t milli, loss_gpu_ns;
@@ -171,6 +202,11 @@ struct sched {
     size_t running_capacity;
     struct victim_card *roster; /* by slot */
     size_t roster_capacity;
+    struct queue_roster *queue_rosters; /* by queue_id */
+    size_t queue_roster_capacity;
+    uint32_t leaving_count; /* holdings on their way out */
+    struct agenda agendas[PLAN_KIND_COUNT];
+    struct contest_scratch contest;
     struct slot_list *on_node; /* by node: the same jobs; a job once per holding */
     uint32_t *claims;          /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
@@ -268,8 +304,6 @@ void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
 /* Its ranks if it were filled so (enum job_fill). */
 void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
                    uint64_t rank[ORDER_CHAIN_MAX]);
-/* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
-void sched_void_memos(struct sched *sched);
 void sched_rank_all(struct sched *sched);
 /* Take space in the ledger for the chunk that the job asks; false if it does not fit: roll back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
@@ -280,10 +314,6 @@ bool sched_is_entitled(const struct sched *sched, uint32_t slot);
 queue_id sched_overdrawn(const struct sched *sched, uint32_t slot);
 /* True if the head of the lane is not entitled so; that is remembered until it may be, or another is the head. */
 bool sched_find_borrower(struct sched *sched, uint32_t lane);
-/* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
- * save, or nobody is let. */
-time_ns sched_grace(const struct sched *sched, uint32_t slot);
-
 /* Give up the reservation of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
 void sched_reject(struct sched *sched, job_id job, enum reason reason);
@@ -313,12 +343,32 @@ void plan_take(struct sched *sched, struct unit *unit);
 /* Is the holding a surplus member of the job of this core? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
 
+/* ---- agenda.c */
+
+void agenda_note(struct sched *sched, uint32_t lane); /* a job came to wait there */
+/* The lane's memo says how long. */
+void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind);
+/* Put who is due among the awake, and those that are not out. */
+void agenda_wake(struct sched *sched, enum plan_kind kind);
+/* What its memo waits for has come. */
+bool agenda_is_due(const struct sched *sched, const struct plan_memo *memo);
+/* When the first sleeper is due by time alone; TIME_NEVER.  Those that may not ask now are put among the awake. */
+time_ns agenda_ripe_at(struct sched *sched, enum plan_kind kind);
+/* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
+void sched_void_memos(struct sched *sched);
+void agenda_release(struct sched *sched);
+
 /* ---- attempts.c */
+
+void plan_init(struct sched *sched); /* which kinds the policy uses */
+/* A plan of this kind may be asked for by the lane's head: space, or a limit that victims could ease, keeps it
+ * waiting, and it is its turn. */
+bool plan_may_ask(const struct sched *sched, uint32_t lane, enum plan_kind kind);
 
 /* The attempts of one kind in one cycle; true if a plan was booked. */
 bool plan_cycle(struct sched *sched, enum plan_kind kind);
 /* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
-time_ns plan_wake(const struct sched *sched);
+time_ns plan_wake(struct sched *sched);
 
 /* ---- plan_book.c */
 
@@ -362,7 +412,17 @@ void offers_end(struct sched *sched);
 void roster_forget(struct sched *sched, uint32_t slot);
 /* The card of a job that holds something; good until the next call. */
 struct victim_card *roster_card(struct sched *sched, uint32_t slot);
+/* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
+ * save, or nobody is let. */
+time_ns sched_grace(const struct sched *sched, uint32_t slot);
 struct forfeit roster_forfeit(struct victim_card *card, time_ns now); /* if it left now */
+
+/* How often the candidates of the queue came or changed. */
+uint32_t roster_version(const struct sched *sched, queue_id queue);
+/* No job of the queue loses less if it is evicted, now or later; INT64_MAX: none may be.  O(1) while nothing changed. */
+int64_t roster_floor(struct sched *sched, queue_id queue);
+void roster_refloor(struct sched *sched, queue_id queue); /* it may have risen */
+void roster_release(struct sched *sched);
 
 /* ---- worth.c */
 

@@ -404,11 +404,23 @@ static void span_queues(struct sched *sched)
     }
 }
 
+/* Would every job of the queue lose more than the gainer's wait is worth?  Asked before anything that costs more. */
+static bool is_queue_dear(struct sched *sched, queue_id queue)
+{
+    if (sched->plan.loss_bound == INT64_MAX)
+        return false;
+    int64_t floor = roster_floor(sched, queue);
+    sched->plan.saw_dear |= floor > sched->plan.loss_bound && floor != INT64_MAX;
+    return floor > sched->plan.loss_bound;
+}
+
 static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, enum plan_kind kind)
 {
     const struct slot_list *running = &sched->running[queue];
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
-    if (running->count == 0 || !is_queue_meant(sched, own, queue, kind) ||
+    uint32_t first = sched->plan.unit_count;
+    if (running->count == 0 || is_queue_dear(sched, queue) ||
+        !is_queue_meant(sched, own, queue, kind) ||
         (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, queue)))
         return;
     time_ns protected_for = min_runtime(sched, own, queue, kind);
@@ -417,6 +429,8 @@ static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, 
         if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
             add_job(sched, gainer, running->slots[i], kind, is_young);
     }
+    if (sched->plan.loss_bound != INT64_MAX && sched->plan.unit_count == first)
+        roster_refloor(sched, queue);
 }
 
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
@@ -428,6 +442,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     else
         for (queue_id q = 0; q < sched->tree.count; q++)
             collect_queue(sched, gainer, q, kind);
+    sched->plan.saw_nobody = sched->plan.unit_count == 0;
     if (!is_ordered)
         return;
     bool by_queue = sched->policy.preempt.by_queue && !sched->policy.quota->is_flat;

@@ -67,7 +67,7 @@ void worth_note(struct sched *sched, uint32_t gainer, const struct forfeit *forf
 time_ns worth_retry_at(const struct sched *sched, uint32_t gainer)
 {
     time_ns span = waited(sched, gainer);
-    time_ns at =
-        later(sched->plan.worth_at, sched->now + later(span / PATIENCE_PART, PATIENCE_MIN));
-    return earlier(at, sched->now + later(span, LOOK_EVERY));
+    time_ns first = sched->now + later(span / PATIENCE_PART, PATIENCE_MIN);
+    time_ns last = sched->now + later(span, LOOK_EVERY);
+    return earlier(later(earlier(sched->plan.worth_at, sched->plan.ripe_at), first), last);
 }
