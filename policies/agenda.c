@@ -188,6 +188,16 @@ void sched_void_memos(struct sched *sched)
     wake_all(sched);
 }
 
+const char *agenda_check(const struct sched *sched)
+{
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++)
+        for (int k = 0; k < PLAN_KIND_COUNT; k++)
+            if (sched->agendas[k].is_used && sched->pending.lanes[l].count > 0 &&
+                sched->pending.lanes[l].memos[k].state == MEMO_ABSENT)
+                return "jobs wait in a lane that no plan will be sought for";
+    return NULL;
+}
+
 void agenda_release(struct sched *sched)
 {
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {

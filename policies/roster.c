@@ -54,7 +54,7 @@ static void read_saving(const struct sched *sched, uint32_t slot, struct victim_
     }
 }
 
-static void read_card(struct sched *sched, uint32_t slot, struct victim_card *card)
+static void read_card(const struct sched *sched, uint32_t slot, struct victim_card *card)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *shape = &sched->shapes.shapes[job->shape];
@@ -140,6 +140,35 @@ int64_t roster_floor(struct sched *sched, queue_id queue)
 void roster_refloor(struct sched *sched, queue_id queue)
 {
     of_queue(sched, queue)->is_floor_known = false;
+}
+
+static bool is_same(const struct victim_card *a, const struct victim_card *b)
+{
+    time_ns apart = a->unsaved_since - b->unsaved_since;
+    return a->is_firm == b->is_firm && a->is_spent == b->is_spent &&
+           a->is_claiming == b->is_claiming && a->is_starting == b->is_starting &&
+           a->has_surplus == b->has_surplus && a->decided == b->decided &&
+           a->decided_cycle == b->decided_cycle && a->held_milli == b->held_milli &&
+           a->growth_milli == b->growth_milli && a->lost_at_least == b->lost_at_least &&
+           a->save_interval == b->save_interval &&
+           (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
+}
+
+const char *roster_check(const struct sched *sched)
+{
+    uint32_t leaving = 0;
+    for (uint32_t s = 0; s < sched->jobs.used; s++) {
+        const struct sched_job *job = &sched->jobs.jobs[s];
+        struct victim_card card;
+        for (uint32_t i = 0; i < job->holding_count && job->state != SJOB_NONE; i++)
+            leaving += sched_job_holding(job, i)->phase == HOLDING_LEAVING;
+        if (!job->is_listed || s >= sched->roster_capacity || !sched->roster[s].is_known)
+            continue;
+        read_card(sched, s, &card);
+        if (!is_same(&card, &sched->roster[s]))
+            return "a possible victim is not as its card says";
+    }
+    return leaving == sched->leaving_count ? NULL : "holdings on their way out are miscounted";
 }
 
 void roster_release(struct sched *sched)

@@ -33,6 +33,8 @@ const char *sched_check(const struct sched *sched)
     for (uint32_t s = 0; s < sched->jobs.used && broken == NULL; s++)
         if (sched->jobs.jobs[s].state != SJOB_NONE)
             broken = check_job(sched, s, &held, &charged);
+    broken = broken != NULL ? broken : roster_check(sched);
+    broken = broken != NULL ? broken : agenda_check(sched);
     if (broken != NULL)
         return broken;
     if (held != sched->ledger->used_milli + sched->ledger->claimed_milli)

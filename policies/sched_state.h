@@ -357,6 +357,7 @@ time_ns agenda_ripe_at(struct sched *sched, enum plan_kind kind);
 /* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
 void sched_void_memos(struct sched *sched);
 void agenda_release(struct sched *sched);
+const char *agenda_check(const struct sched *sched); /* NULL: its laws hold */
 
 /* ---- attempts.c */
 
@@ -423,6 +424,7 @@ uint32_t roster_version(const struct sched *sched, queue_id queue);
 int64_t roster_floor(struct sched *sched, queue_id queue);
 void roster_refloor(struct sched *sched, queue_id queue); /* it may have risen */
 void roster_release(struct sched *sched);
+const char *roster_check(const struct sched *sched); /* NULL: what is on the cards is true */
 
 /* ---- worth.c */
 
