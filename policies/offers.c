@@ -2,7 +2,8 @@
  * just the victims that takes, until all members fit.
  *
  * Works for chunks of one group of whole GPUs or shares.  What a core holds elsewhere counts as its price, so that a
- * large gang is never taken for a slice while anything smaller suffices.
+ * large gang is never taken for a slice while anything smaller suffices.  A node whose victims would together lose more than
+ * the gainer's wait is worth offers nothing.
  * Cost: O(units + nodes) for the first member, then O(nodes) each. */
 #include <assert.h>
 #include <string.h>
@@ -258,10 +259,14 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
             least_milli(sched, node, request) > best_cost.milli)
             continue;
         struct offer_cost cost = offer_cost(sched, node, request);
-        if (is_cheaper(cost, best_cost)) {
-            best = node;
-            best_cost = cost;
+        if (cost.milli == INT64_MAX || !is_cheaper(cost, best_cost))
+            continue;
+        if (cost.loss_gpu_ns > sched->plan.loss_bound) {
+            sched->plan.saw_dear = true;
+            continue;
         }
+        best = node;
+        best_cost = cost;
     }
     return best;
 }

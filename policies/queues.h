@@ -31,7 +31,8 @@ struct queue_state {
     uint8_t winner_count,
         winner_next;  /* 0: the contest below must be held again; then so must all above */
     uint32_t waiting; /* jobs that wait here and below */
-    queue_id first_waiting, next_waiting, previous_waiting; /* of the children where some wait, in no order */
+    queue_id first_waiting, next_waiting,
+        previous_waiting; /* of the children where some wait, in no order */
     struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late; a ring */
 };
 
