@@ -89,7 +89,7 @@ static void review_borrowers(struct sched *sched, queue_id queue)
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (sched->pending.lines[q].borrower_count > 0)
+        if (sched->headroom.owners_milli > 0 && sched->pending.lines[q].borrower_count > 0)
             review_borrowers(sched, q);
         if (!sched->tree.queues[q].has_closed_lanes)
             continue;
@@ -314,8 +314,10 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
     job->ask = ask;
     job->lane = pending_lane(&sched->pending, line, ask);
     pending_add(&sched->pending, job->lane, slot);
-    contest_waiting(&sched->tree, line, 1);
-    agenda_note(sched, job->lane);
+    if (!sched->policy.quota->is_flat)
+        contest_waiting(&sched->tree, line, 1);
+    if (sched->policy.preemption->evicts)
+        agenda_note(sched, job->lane);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -335,7 +337,8 @@ void sched_unwait(struct sched *sched, uint32_t slot)
         pending_remove_head(&sched->pending, job->lane);
     else
         pending_remove(&sched->pending, job->lane, slot);
-    contest_waiting(&sched->tree, line, -1);
+    if (!sched->policy.quota->is_flat)
+        contest_waiting(&sched->tree, line, -1);
     job->lane = LANE_NONE;
 }
 
@@ -443,7 +446,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
                 sched_drop_claim(sched, slot); /* settles again */
                 return;
             }
-    roster_forget(sched, slot);
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
     list_victim(sched, slot, is_booked && is_evictable(sched, job));
     list_below(sched, slot, is_booked && job->fill == FILL_BELOW);
     if (job->lane != LANE_NONE)

@@ -352,7 +352,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     if (!is_found)
         return;
     sched->starts++;
-    roster_forget(sched, slot);
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
     if (!sched->ranks_fixed)
         sched_settle(sched, slot);
     else
@@ -455,7 +456,8 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
         return;
     begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
-    roster_forget(sched, slot);
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
 }
 
 static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)
