@@ -449,7 +449,10 @@ void sched_settle(struct sched *sched, uint32_t slot)
     if (sched->policy.preemption->evicts)
         roster_forget(sched, slot);
     list_victim(sched, slot, is_booked && is_evictable(sched, job));
-    list_below(sched, slot, is_booked && job->fill == FILL_BELOW);
+    /* A promise that would complete it may be broken: until it starts, its patience runs on. */
+    list_below(sched, slot,
+               is_booked &&
+                   (job->fill == FILL_BELOW || (job->is_below && sum.count[HOLDING_CLAIMED] > 0)));
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot);
     if (!sched->ranks_fixed)

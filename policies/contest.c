@@ -46,6 +46,13 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
 
 static uint32_t winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue);
 
+/* Equals go in the order of their ids. */
+static bool goes_first(struct queue_tree *tree, struct contender a, struct contender b)
+{
+    int order = tree->quota->compare(tree, a, b);
+    return order != 0 ? order < 0 : a.queue < b.queue;
+}
+
 /* The only lane that may go at all, if there are not two: then nobody needs to know the shares. */
 static bool is_contested(struct queue_tree *tree, const struct pending *pending, queue_id queue,
                          uint32_t *only)
@@ -75,7 +82,7 @@ static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pend
         if (lane == LANE_NONE)
             continue;
         struct contender contender = {child, ask_of(pending, lane)};
-        if (best_lane == LANE_NONE || tree->quota->compare(tree, contender, best) < 0) {
+        if (best_lane == LANE_NONE || goes_first(tree, contender, best)) {
             best = contender;
             best_lane = lane;
         }
@@ -136,7 +143,7 @@ static uint32_t best_below(struct queue_tree *tree, const struct pending *pendin
     for (queue_id c = marks[queue].first_child; c != QUEUE_NONE; c = marks[c].next_sibling) {
         uint32_t lane = best_below(tree, pending, marks, c);
         struct contender contender = {c, ask_of(pending, lane)};
-        if (best_lane == LANE_NONE || tree->quota->compare(tree, contender, best) < 0) {
+        if (best_lane == LANE_NONE || goes_first(tree, contender, best)) {
             best = contender;
             best_lane = lane;
         }

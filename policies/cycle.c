@@ -313,9 +313,11 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
     }
-    for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++)
-        wake = earlier(wake,
-                       sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after);
+    for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
+        time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;
+        if (due > sched->now) /* else it waits for what is on its way, which will be told */
+            wake = earlier(wake, due);
+    }
     for (uint32_t c = 0; c < sched->claim_count && sched->policy.reservation_expiry != TIME_NEVER;
          c++)
         wake = earlier(wake, sched->jobs.facts[sched->claims[c]].claimed_at +

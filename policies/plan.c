@@ -488,6 +488,12 @@ static bool fits_what_comes(struct sched *sched, uint32_t gainer)
     return suffices(sched, gainer);
 }
 
+/* While owners are patient, nobody else is promised what comes: they could only take it back. */
+static bool may_await(const struct sched *sched, uint32_t gainer)
+{
+    return sched->policy.preempt.delay == 0 || sched_is_entitled(sched, gainer);
+}
+
 bool plan_await(struct sched *sched, uint32_t slot)
 {
     if (!sched->policy.preempt.replaces_victims)
@@ -512,10 +518,12 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     size_t mark = ledger_mark(sched->ledger);
     sched->plan.taken_count = 0;
     sched->plan.free_before = headroom_free(sched);
-    bool is_found = fits_what_comes(sched, gainer) ||
-                    (may_evict &&
-                     potential_suffices(&sched->potential, sched->cluster, sched_ask(sched, job)) &&
-                     find_victims(sched, gainer, kind));
+    bool is_found =
+        fits_what_comes(sched, gainer)
+            ? may_await(sched, gainer)
+            : may_evict &&
+                  potential_suffices(&sched->potential, sched->cluster, sched_ask(sched, job)) &&
+                  find_victims(sched, gainer, kind);
     ledger_rollback(sched->ledger, mark);
     if (!is_found)
         return false;
