@@ -53,31 +53,18 @@ static bool goes_first(struct queue_tree *tree, struct contender a, struct conte
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-/* The only lane that may go at all, if there are not two: then nobody needs to know the shares. */
-static bool is_contested(struct queue_tree *tree, const struct pending *pending, queue_id queue,
-                         uint32_t *only)
-{
-    *only = LANE_NONE;
-    for (queue_id child = tree->queues[queue].first_waiting; child != QUEUE_NONE;
-         child = tree->queues[child].next_waiting) {
-        uint32_t lane = winner_of(tree, pending, child);
-        if (lane != LANE_NONE && *only != LANE_NONE)
-            return true;
-        *only = lane != LANE_NONE ? lane : *only;
-    }
-    return false;
-}
-
 static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
-    uint32_t best_lane;
-    if (!is_contested(tree, pending, queue, &best_lane))
-        return best_lane;
     queue_id child = tree->queues[queue].first_waiting;
+    if (child == QUEUE_NONE)
+        return LANE_NONE;
+    if (tree->queues[child].next_waiting == QUEUE_NONE)
+        return winner_of(tree, pending, child);
     for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
         queue_tree_share(tree, child, (enum resource)r); /* now: it may make winners below stale */
     struct contender best = {QUEUE_NONE, NULL};
-    for (best_lane = LANE_NONE; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
+    uint32_t best_lane = LANE_NONE;
+    for (; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
         uint32_t lane = winner_of(tree, pending, child);
         if (lane == LANE_NONE)
             continue;
