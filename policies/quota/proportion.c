@@ -103,12 +103,15 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     while (settle(&pour))
         continue;
     sum_open(&pour, &left);
-    for (EACH_CHILD(tree, parent, c)) /* less than one unit a child is left of rounding down */
-        if (left > 0 && queue_tree_spec(tree, c)->weight_milli[resource] > 0 &&
-            tree->queues[c].share[resource] < most(&pour, c)) {
-            tree->queues[c].share[resource]++;
-            left--;
-        }
+    for (uint32_t i = 0; i < tree->count && left > 0;
+         i++) { /* less than a unit a child; the oldest first */
+        queue_id c = tree->by_age[i];
+        if (tree->queues[c].parent != parent || tree->queues[c].share[resource] >= most(&pour, c) ||
+            queue_tree_spec(tree, c)->weight_milli[resource] == 0)
+            continue;
+        tree->queues[c].share[resource]++;
+        left--;
+    }
 }
 
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])

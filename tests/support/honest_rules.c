@@ -274,7 +274,9 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
     (void)count;
     if (decision->kind == DECISION_EVICT && rules->guarantees & GUARANTEE_NO_LOOP) {
         check_endless(world, rules, j);
-        if (decision->for_job != JOB_NONE)
+        /* Who is consolidated was moved, not preempted, though another may be faster to where it was to go; how often
+         * that may happen check_endless knows. */
+        if (decision->for_job != JOB_NONE && decision->reason != REASON_CONSOLIDATED)
             check_loop(world, rules, j, world->job_of[decision->for_job]);
     }
     if (decision->kind == DECISION_RESERVE) {
