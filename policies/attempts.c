@@ -162,6 +162,28 @@ static void refuse(struct sched *sched, uint32_t lane, enum plan_kind kind)
     back_off(sched, lane, kind);
 }
 
+static void forget_notes(struct plan_scratch *plan)
+{
+    plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
+    plan->saw_starting = plan->saw_dear = plan->saw_nobody = false;
+}
+
+/* The head has not waited long enough for any plan to be worth it: not before it may be. */
+static bool await_worth(struct sched *sched, uint32_t lane)
+{
+    struct plan_memo *memo = &sched->pending.lanes[lane].memos[PLAN_RECLAIM];
+    uint32_t gainer = pending_head(&sched->pending, lane);
+    time_ns earliest = worth_earliest(sched, gainer);
+    if (earliest <= sched->now)
+        return false;
+    forget_notes(&sched->plan);
+    sched->plan.worth_at = earliest;
+    memo->awaits_worth = true;
+    memo->ripe_at = worth_retry_at(sched, gainer);
+    back_off(sched, lane, PLAN_RECLAIM);
+    return true;
+}
+
 /* The lanes that may ask now and did not in this cycle. */
 static void gather_lanes(struct sched *sched, enum plan_kind kind)
 {
@@ -175,6 +197,8 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
         if (lane->memos[kind].tried_cycle == sched->cycle || ask_at(sched, l, kind) > sched->now ||
             !plan_may_ask(sched, l, kind))
             continue;
+        if (kind == PLAN_RECLAIM && await_worth(sched, l))
+            continue;
         if (is_hopeless(sched, lane, kind)) {
             refuse(sched, l, kind);
             continue;
@@ -182,12 +206,6 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
         MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
         plan->lanes[plan->lane_count++] = l;
     }
-}
-
-static void forget_notes(struct plan_scratch *plan)
-{
-    plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
-    plan->saw_starting = plan->saw_dear = plan->saw_nobody = false;
 }
 
 bool plan_cycle(struct sched *sched, enum plan_kind kind)

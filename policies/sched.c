@@ -68,6 +68,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     headroom_init(sched);
     plan_init(sched);
     sched->quota_at = TIME_NEVER;
+    sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
         sched->on_node = mem_zalloc(cluster->node_count, sizeof *sched->on_node);
         sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
@@ -231,6 +232,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
     copy_facts(sched, slot, job);
     sched_rank(sched, slot);
     queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
+    if (sched->policy.preemption->evicts)
+        worth_know(sched, slot);
     return slot;
 }
 
@@ -456,6 +459,7 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
         return;
     begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
+    worth_know(sched, slot);
     if (sched->policy.preemption->evicts)
         roster_forget(sched, slot);
 }
@@ -540,6 +544,7 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     queue_tree_update(&sched->tree, queues);
     if (sched->needs_accounts)
         accounts_queues(&sched->accounts, queues);
+    worth_queues_changed(sched);
     pending_lines(&sched->pending, queues->count);
     MEM_GROW(sched->running, sched->running_capacity, queues->count);
     sched_reopen_quotas(sched); /* limits may have been raised */

@@ -200,6 +200,8 @@ struct sched {
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
+    time_ns reclaim_least_runtime; /* of all queues */
+    time_ns least_loss;         /* run time that is lost with each GPU of a victim, at the least */
     struct victim_card *roster; /* by slot */
     size_t roster_capacity;
     struct queue_roster *queue_rosters; /* by queue_id */
@@ -432,6 +434,11 @@ const char *roster_check(const struct sched *sched); /* NULL: what is on the car
 int64_t worth_of_wait(const struct sched *sched, uint32_t gainer);
 /* The loss is more than that: note when it may not be. */
 void worth_note(struct sched *sched, uint32_t gainer, const struct forfeit *forfeit);
+/* A job that may be a victim one day is there, or was told to have saved; the queues changed. */
+void worth_know(struct sched *sched, uint32_t slot);
+void worth_queues_changed(struct sched *sched);
+/* Before that no plan of reclaim can be worth the gainer's wait; 0: it may be any time. */
+time_ns worth_earliest(const struct sched *sched, uint32_t gainer);
 /* When a plan that was too dear is worth another look. */
 time_ns worth_retry_at(const struct sched *sched, uint32_t gainer);
 
