@@ -44,7 +44,8 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
     return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
-static uint32_t winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue);
+static struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
+                                     queue_id queue);
 
 /* Equals go in the order of their ids. */
 static bool goes_first(struct queue_tree *tree, struct contender a, struct contender b)
@@ -53,28 +54,48 @@ static bool goes_first(struct queue_tree *tree, struct contender a, struct conte
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-static uint32_t hold_contest(struct queue_tree *tree, const struct pending *pending, queue_id queue)
+/* The first two of the children where a lane may go at all, or QUEUE_NONE. */
+static void find_contenders(struct queue_tree *tree, const struct pending *pending, queue_id queue,
+                            queue_id found[2])
 {
-    queue_id child = tree->queues[queue].first_waiting;
-    if (child == QUEUE_NONE)
-        return LANE_NONE;
-    if (tree->queues[child].next_waiting == QUEUE_NONE)
-        return winner_of(tree, pending, child);
+    uint32_t count = 0;
+    found[0] = found[1] = QUEUE_NONE;
+    for (queue_id child = tree->queues[queue].first_waiting; child != QUEUE_NONE && count < 2;
+         child = tree->queues[child].next_waiting)
+        if (winner_of(tree, pending, child).lane != LANE_NONE)
+            found[count++] = child;
+}
+
+/* Shares are divided only where the outcome hangs on them: here, or below by what this queue's children are due. */
+static struct queue_winner hold_contest(struct queue_tree *tree, const struct pending *pending,
+                                        queue_id queue)
+{
+    queue_id found[2];
+    struct queue_winner winner = {.lane = LANE_NONE};
+    find_contenders(tree, pending, queue, found);
+    if (found[0] == QUEUE_NONE)
+        return winner;
+    if (found[1] == QUEUE_NONE) {
+        winner = winner_of(tree, pending, found[0]);
+        if (!winner.is_contested)
+            return winner;
+    }
     for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
-        queue_tree_share(tree, child, (enum resource)r); /* now: it may make winners below stale */
+        queue_tree_share(tree, found[0],
+                         (enum resource)r); /* now: it may make winners below stale */
     struct contender best = {QUEUE_NONE, NULL};
-    uint32_t best_lane = LANE_NONE;
-    for (; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
-        uint32_t lane = winner_of(tree, pending, child);
+    winner = (struct queue_winner){.lane = LANE_NONE, .is_contested = true};
+    for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
+        uint32_t lane = winner_of(tree, pending, child).lane;
         if (lane == LANE_NONE)
             continue;
         struct contender contender = {child, ask_of(pending, lane)};
-        if (best_lane == LANE_NONE || goes_first(tree, contender, best)) {
+        if (winner.lane == LANE_NONE || goes_first(tree, contender, best)) {
             best = contender;
-            best_lane = lane;
+            winner.lane = lane;
         }
     }
-    return best_lane;
+    return winner;
 }
 
 static void keep_winner(struct queue_state *queue, struct queue_winner winner)
@@ -86,20 +107,22 @@ static void keep_winner(struct queue_state *queue, struct queue_winner winner)
         queue->winner_count++;
 }
 
-static uint32_t winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue)
+static struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
+                                     queue_id queue)
 {
     const struct queue_state *state = &tree->queues[queue];
     const uint64_t key = pending->shapes->closed_key;
     if (state->waiting == 0)
-        return LANE_NONE;
+        return (struct queue_winner){.lane = LANE_NONE};
     for (uint32_t w = 0; w < state->winner_count; w++)
         if (state->winners[w].key == key)
-            return state->winners[w].lane;
-    uint32_t lane = pending_next(pending, queue);
-    if (lane == LANE_NONE)
-        lane = hold_contest(tree, pending, queue);
-    keep_winner(&tree->queues[queue], (struct queue_winner){key, lane});
-    return lane;
+            return state->winners[w];
+    struct queue_winner winner = {.lane = pending_next(pending, queue)};
+    if (winner.lane == LANE_NONE)
+        winner = hold_contest(tree, pending, queue);
+    winner.key = key;
+    keep_winner(&tree->queues[queue], winner);
+    return winner;
 }
 
 uint32_t contest_next(struct queue_tree *tree, const struct pending *pending)
@@ -108,7 +131,7 @@ uint32_t contest_next(struct queue_tree *tree, const struct pending *pending)
         return LANE_NONE;
     if (tree->quota->is_flat)
         return pending_next(pending, QUEUE_ROOT);
-    return winner_of(tree, pending, QUEUE_ROOT);
+    return winner_of(tree, pending, QUEUE_ROOT).lane;
 }
 
 static uint32_t better_lane(const struct pending *pending, uint32_t a, uint32_t b)
