@@ -45,6 +45,27 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
         amounts[r] += sign * each[r] * piece->member_count;
 }
 
+/* The lowest queue from this one up that would be beyond what it deserves with so much more; QUEUE_NONE. */
+static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
+{
+    for (queue_id q = queue; q != QUEUE_ROOT; q = sched->tree.queues[q].parent) {
+        const struct queue_spec *spec = queue_tree_spec(&sched->tree, q);
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            if (ask[r] > 0 && spec->deserved[r] != QUOTA_UNLIMITED &&
+                queue_tree_charged(&sched->tree, q, (enum resource)r) + ask[r] > spec->deserved[r])
+                return q;
+    }
+    return QUEUE_NONE;
+}
+
+/* The same of the head of the lane; where lines are queues, without a look at the job. */
+static queue_id overdrawn_by(const struct sched *sched, const struct lane *lane)
+{
+    queue_id queue =
+        sched->policy.quota->is_flat ? sched->jobs.jobs[lane->heap[0].slot].queue : lane->line;
+    return overdrawn(sched, queue, sched->shapes.shapes[lane->shape].charge);
+}
+
 static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
 {
     struct line *line = &sched->pending.lines[owed_by];
@@ -57,7 +78,7 @@ static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
 bool sched_find_borrower(struct sched *sched, uint32_t lane_id)
 {
     struct lane *lane = &sched->pending.lanes[lane_id];
-    queue_id owed_by = sched_overdrawn(sched, lane->heap[0].slot);
+    queue_id owed_by = overdrawn_by(sched, lane);
     if (owed_by == QUEUE_NONE)
         return false;
     note_borrower(sched, lane_id, owed_by);
@@ -76,7 +97,7 @@ static void review_borrowers(struct sched *sched, queue_id queue)
         struct lane *lane = &sched->pending.lanes[id];
         if (!lane->is_borrower || lane->owed_by != queue)
             continue; /* it has another head since */
-        queue_id owed_by = sched_overdrawn(sched, lane->heap[0].slot);
+        queue_id owed_by = overdrawn_by(sched, lane);
         lane->is_borrower = false;
         if (owed_by != QUEUE_NONE)
             note_borrower(sched, id, owed_by);
@@ -541,23 +562,10 @@ void sched_rank_all(struct sched *sched)
     queue_tree_all_stale(&sched->tree);
 }
 
-queue_id sched_overdrawn(const struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const int64_t *ask = sched->shapes.shapes[job->ask].charge;
-    for (queue_id q = job->queue; q != QUEUE_ROOT; q = sched->tree.queues[q].parent)
-        for (int r = 0; r < RESOURCE_COUNT; r++) {
-            int64_t deserved = queue_tree_spec(&sched->tree, q)->deserved[r];
-            if (ask[r] > 0 && deserved != QUOTA_UNLIMITED &&
-                queue_tree_charged(&sched->tree, q, (enum resource)r) + ask[r] > deserved)
-                return q;
-        }
-    return QUEUE_NONE;
-}
-
 bool sched_is_entitled(const struct sched *sched, uint32_t slot)
 {
-    return sched_overdrawn(sched, slot) == QUEUE_NONE;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    return overdrawn(sched, job->queue, sched->shapes.shapes[job->ask].charge) == QUEUE_NONE;
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)

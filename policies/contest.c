@@ -98,13 +98,16 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
     return winner;
 }
 
+/* The latest is in the first place, the others in no order. */
 static void keep_winner(struct queue_state *queue, struct queue_winner winner)
 {
-    queue->winner_next = queue->winner_count == 0 ? 0 : queue->winner_next;
-    queue->winners[queue->winner_next] = winner;
-    queue->winner_next = (uint8_t)((queue->winner_next + 1) % QUEUE_WINNERS_MAX);
-    if (queue->winner_count < QUEUE_WINNERS_MAX)
+    uint32_t at = queue->winner_count;
+    if (at < QUEUE_WINNERS_MAX)
         queue->winner_count++;
+    else
+        at = 1 + queue->winner_next++ % (QUEUE_WINNERS_MAX - 1);
+    queue->winners[at] = queue->winners[0];
+    queue->winners[0] = winner;
 }
 
 static struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,

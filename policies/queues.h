@@ -34,7 +34,7 @@ struct queue_state {
     uint32_t waiting; /* jobs that wait here and below */
     queue_id first_waiting, next_waiting,
         previous_waiting; /* of the children where some wait, in no order */
-    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late; a ring */
+    struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late */
 };
 
 struct queue_tree {

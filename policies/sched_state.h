@@ -312,8 +312,6 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 /* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
 bool sched_is_entitled(const struct sched *sched, uint32_t slot);
-/* The lowest queue that would not; QUEUE_NONE. */
-queue_id sched_overdrawn(const struct sched *sched, uint32_t slot);
 /* True if the head of the lane is not entitled so; that is remembered until it may be, or another is the head. */
 bool sched_find_borrower(struct sched *sched, uint32_t lane);
 /* Give up the reservation of the job in `slot`; it waits again. */
