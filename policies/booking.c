@@ -45,73 +45,12 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
         amounts[r] += sign * each[r] * piece->member_count;
 }
 
-/* The lowest queue from this one up that would be beyond what it deserves with so much more; QUEUE_NONE. */
-static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
-{
-    for (queue_id q = queue; q != QUEUE_ROOT; q = sched->tree.queues[q].parent) {
-        const struct queue_spec *spec = queue_tree_spec(&sched->tree, q);
-        for (int r = 0; r < RESOURCE_COUNT; r++)
-            if (ask[r] > 0 && spec->deserved[r] != QUOTA_UNLIMITED &&
-                queue_tree_charged(&sched->tree, q, (enum resource)r) + ask[r] > spec->deserved[r])
-                return q;
-    }
-    return QUEUE_NONE;
-}
-
-/* The same of the head of the lane; where lines are queues, without a look at the job. */
-static queue_id overdrawn_by(const struct sched *sched, const struct lane *lane)
-{
-    queue_id queue =
-        sched->policy.quota->is_flat ? sched->jobs.jobs[lane->heap[0].slot].queue : lane->line;
-    return overdrawn(sched, queue, sched->shapes.shapes[lane->shape].charge);
-}
-
-static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
-{
-    struct line *line = &sched->pending.lines[owed_by];
-    MEM_GROW(line->borrowers, line->borrower_capacity, (size_t)line->borrower_count + 1);
-    line->borrowers[line->borrower_count++] = lane;
-    sched->pending.lanes[lane].is_borrower = true;
-    sched->pending.lanes[lane].owed_by = owed_by;
-}
-
-bool sched_find_borrower(struct sched *sched, uint32_t lane_id)
-{
-    struct lane *lane = &sched->pending.lanes[lane_id];
-    queue_id owed_by = overdrawn_by(sched, lane);
-    if (owed_by == QUEUE_NONE)
-        return false;
-    note_borrower(sched, lane_id, owed_by);
-    queue_tree_touch(&sched->tree, lane->line);
-    return true;
-}
-
-/* Less is charged to a queue: heads that it made borrowers may be none now. */
-static void review_borrowers(struct sched *sched, queue_id queue)
-{
-    struct line *line = &sched->pending.lines[queue];
-    uint32_t count = line->borrower_count;
-    line->borrower_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = line->borrowers[i];
-        struct lane *lane = &sched->pending.lanes[id];
-        if (!lane->is_borrower || lane->owed_by != queue)
-            continue; /* it has another head since */
-        queue_id owed_by = overdrawn_by(sched, lane);
-        lane->is_borrower = false;
-        if (owed_by != QUEUE_NONE)
-            note_borrower(sched, id, owed_by);
-        else
-            queue_tree_touch(&sched->tree, lane->line);
-    }
-}
-
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
         if (sched->headroom.owners_milli > 0 && sched->pending.lines[q].borrower_count > 0)
-            review_borrowers(sched, q);
+            borrowers_review(sched, q);
         if (!sched->tree.queues[q].has_closed_lanes)
             continue;
         sched->tree.queues[q].has_closed_lanes = false;
@@ -171,23 +110,6 @@ static bool is_evictable(const struct sched *sched, const struct sched_job *job)
            (sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE);
 }
 
-static void note_on_node(struct sched *sched, node_id node, uint32_t slot)
-{
-    struct slot_list *list = &sched->on_node[node];
-    MEM_GROW(list->slots, list->capacity, (size_t)list->count + 1);
-    list->slots[list->count++] = slot;
-}
-
-static void forget_on_node(struct sched *sched, node_id node, uint32_t slot)
-{
-    struct slot_list *list = &sched->on_node[node];
-    for (uint32_t i = list->count; i-- > 0;)
-        if (list->slots[i] == slot) {
-            list->slots[i] = list->slots[--list->count];
-            return;
-        }
-}
-
 static void note_firm(struct sched *sched, uint32_t slot, const struct piece *piece, int sign)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -204,10 +126,7 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
     if (phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli += piece_milli(piece);
     note_firm(sched, slot, piece, 1);
-    if (sched->on_node == NULL)
-        return;
-    note_on_node(sched, piece->node, slot);
-    if (!is_evictable(sched, job))
+    if (sched->policy.preemption->evicts && !is_evictable(sched, job))
         potential_change(&sched->potential, sched->cluster, piece, 1);
 }
 
@@ -256,11 +175,8 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
                                                   : ledger_give);
     sched_job_unhold(job, index);
     note_firm(sched, slot, &holding.piece, -1);
-    if (sched->on_node != NULL) {
-        forget_on_node(sched, holding.piece.node, slot);
-        if (!is_evictable(sched, job))
-            potential_change(&sched->potential, sched->cluster, &holding.piece, -1);
-    }
+    if (sched->policy.preemption->evicts && !is_evictable(sched, job))
+        potential_change(&sched->potential, sched->cluster, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli -= piece_milli(&holding.piece);
     sched->leaving_count -= holding.phase == HOLDING_LEAVING;
@@ -560,12 +476,6 @@ void sched_rank_all(struct sched *sched)
     pending_reorder(&sched->pending);
     sched_void_memos(sched);
     queue_tree_all_stale(&sched->tree);
-}
-
-bool sched_is_entitled(const struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    return overdrawn(sched, job->queue, sched->shapes.shapes[job->ask].charge) == QUEUE_NONE;
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)

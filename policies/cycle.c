@@ -190,7 +190,7 @@ static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint
     if (closed & SHAPE_SPARES_NODES)
         shape->whole_nodes = headroom_free(sched).whole_nodes;
     if (closed & SHAPE_SPARES_OWNERS)
-        sched_find_borrower(sched, lane_id);
+        borrowers_find(sched, lane_id);
     set_closed(sched, job->ask, closed);
 }
 
@@ -209,7 +209,7 @@ static void try_head(struct sched *sched, uint32_t lane_id)
         close_lane(sched, lane, forbids);
         return;
     }
-    if (ask->closed != 0 && sched_find_borrower(sched, lane_id))
+    if (ask->closed != 0 && borrowers_find(sched, lane_id))
         return; /* what is left is for owners */
     uint8_t closed = try_place(sched, slot, &source);
     if (closed != 0) {

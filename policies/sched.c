@@ -70,7 +70,6 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     sched->quota_at = TIME_NEVER;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
-        sched->on_node = mem_zalloc(cluster->node_count, sizeof *sched->on_node);
         sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
         offers_init(sched);
         potential_init(&sched->potential, cluster);
@@ -116,7 +115,6 @@ void sched_free(struct sched *sched)
 {
     if (sched == NULL)
         return;
-    free_lists(sched->on_node, sched->cluster->node_count);
     free_lists(sched->running, sched->running_capacity);
     for (size_t a = 0; a < sched->array_capacity; a++)
         mem_free(sched->arrays[a].parked);

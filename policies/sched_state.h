@@ -209,8 +209,7 @@ struct sched {
     uint32_t leaving_count; /* holdings on their way out */
     struct agenda agendas[PLAN_KIND_COUNT];
     struct contest_scratch contest;
-    struct slot_list *on_node; /* by node: the same jobs; a job once per holding */
-    uint32_t *claims;          /* slots with claimed holdings, in the order of their plans */
+    uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
     int64_t claimed_piece_milli; /* what their claimed holdings take in all */
@@ -310,10 +309,6 @@ void sched_rank_all(struct sched *sched);
 /* Take space in the ledger for the chunk that the job asks; false if it does not fit: roll back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
-/* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
-bool sched_is_entitled(const struct sched *sched, uint32_t slot);
-/* True if the head of the lane is not entitled so; that is remembered until it may be, or another is the head. */
-bool sched_find_borrower(struct sched *sched, uint32_t lane);
 /* Give up the reservation of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
 void sched_reject(struct sched *sched, job_id job, enum reason reason);
@@ -328,6 +323,15 @@ void eligible_ended(struct sched *sched, job_id job,
 void eligible_left(struct sched *sched, uint32_t array);    /* an element of the array is over */
 void eligible_released(struct sched *sched, uint32_t slot); /* its submitter holds it no longer */
 void eligible_unpark(struct sched *sched, uint32_t slot);   /* cancelled while it was held */
+
+/* ---- borrowers.c */
+
+/* Would its queue, and all above it, still be within what they deserve with the chunk it asks? */
+bool sched_is_entitled(const struct sched *sched, uint32_t slot);
+/* True if the head of the lane is not entitled so; that is remembered until it may be, or another is the head. */
+bool borrowers_find(struct sched *sched, uint32_t lane);
+/* Less is charged to the queue: heads that it made borrowers may be none now. */
+void borrowers_review(struct sched *sched, queue_id queue);
 
 /* ---- plan.c */
 
