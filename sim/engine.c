@@ -20,7 +20,8 @@ static void accumulate(struct engine *engine, time_ns to)
     if (span == 0)
         return;
     for (uint32_t i = 0; i < LEVEL_COUNT; i++)
-        engine->levels[i].integral += (__int128)engine->levels[i].value * span;
+        if (engine->levels[i].value != 0)
+            engine->levels[i].integral += (__int128)engine->levels[i].value * span;
     engine->levels_at = to;
 }
 

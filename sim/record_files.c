@@ -166,10 +166,10 @@ static void make_middle(const struct record_files *files, struct middle *middle,
 
 static const struct buffer *job_middle(struct record_files *files, const struct job_row *row)
 {
-    size_t length = strlen(row->queue);
-    size_t last = length > 0 ? (unsigned char)row->queue[length - 1] : 0;
+    size_t queue = (uintptr_t)row->queue >> 4; /* where its name stands: only a guess at the slot */
     struct middle *middle =
-        &files->middles[(last * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
+        &files
+             ->middles[(queue * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
     if (!is_middle_of(middle, row))
         make_middle(files, middle, row);
     return &middle->text;
