@@ -311,7 +311,7 @@ BENCH_SCRIPTS := $(call only,$(sort $(wildcard tests/bench/bench_*.sh)))
 # Everything there is to compile, run by nobody.
 compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
 
-preset-table: link ## Run the main scenario under seven presets and print one table (ARGS='--seed 2 --markdown', ...)
+preset-table: link ## Run the main scenario under presets side by side and print one table (ARGS='--seed 2 --markdown', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
 
 bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)

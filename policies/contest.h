@@ -1,7 +1,8 @@
 /* policies/contest.h -- which lane goes next: a contest of siblings at every level of the queue tree.
  *
  * Law: the same as comparing all waiting queues anew, level by level.  Winners are cached, for each of the last
- * few sets of closed shapes, and held again only where something else changed.  A job waiting in an inner queue goes before those of the queues below it.
+ * few sets of closed shapes, and held again only where something else changed.  A job waiting in an inner queue goes
+ * before those of the queues below it.
  * Cost: O(siblings) per stale level.
  */
 #ifndef POLICIES_CONTEST_H
