@@ -38,6 +38,24 @@ static void what_one_does_not_ask_goes_to_the_others_by_weight(void **state)
     quota_case_release(&c);
 }
 
+/* Not to the lowest id, which says nothing. */
+static void the_odd_milli_is_the_oldest_queue_s(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    quota_case_init(&c, &quota_proportion, 1);
+    queue_id a = add(&c, "a", 0, 1, 0), b = add(&c, "b", 0, 1, 0), d = add(&c, "d", 0, 1, 0);
+    quota_case_spec(&c, a)->created = quota_case_spec(&c, b)->created = 1;
+    quota_case_ready(&c);
+    quota_case_demand(&c, a, GPUS(1));
+    quota_case_demand(&c, b, GPUS(1));
+    quota_case_demand(&c, d, GPUS(1));
+    assert_int_equal(share(&c, a), 333);
+    assert_int_equal(share(&c, b), 333);
+    assert_int_equal(share(&c, d), 334);
+    quota_case_release(&c);
+}
+
 static void guarantees_and_limits_bound_the_water(void **state)
 {
     (void)state;
@@ -149,6 +167,7 @@ static void guarantees_hold_against_borrowers_and_reclaimers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_odd_milli_is_the_oldest_queue_s),
         cmocka_unit_test(what_one_does_not_ask_goes_to_the_others_by_weight),
         cmocka_unit_test(guarantees_and_limits_bound_the_water),
         cmocka_unit_test(of_weight_0_it_is_the_guarantee_and_the_tree_passes_shares_down),

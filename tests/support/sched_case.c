@@ -1,0 +1,80 @@
+#include "tests/support/sched_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
+                     const char *policy)
+{
+    struct json_doc *doc;
+    struct policy_config config;
+    struct error error = json_doc_parse(&doc, "test", text_of(policy), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read(&config, &root);
+    assert_false(error_is(error));
+    json_doc_free(doc);
+    *c = (struct sched_case){.cluster = cluster, .queues = queues};
+    c->sched = sched_new(cluster, queues, &config, &error);
+    assert_non_null(c->sched);
+}
+
+void sched_case_close(struct sched_case *c)
+{
+    sched_free(c->sched);
+    queue_table_free(c->queues);
+    cluster_free(c->cluster);
+}
+
+struct job sched_case_job(job_id id, uint32_t count, uint16_t gpus, int32_t priority)
+{
+    struct job job = job_default();
+    job.id = id;
+    job.first.count = job.first.min_count = count;
+    job.first.request.gpus = gpus;
+    job.priority = priority;
+    return job;
+}
+
+void sched_case_submit(struct sched_case *c, struct job job, time_ns now)
+{
+    job.submit = now;
+    sched_job_submitted(c->sched, &job, now);
+}
+
+void sched_case_cycle(struct sched_case *c, time_ns now)
+{
+    c->count = sched_cycle(c->sched, now, &c->decisions, &c->wake_at);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->decisions[i].kind == DECISION_START && c->decisions[i].job < SCHED_CASE_JOBS)
+            c->starts[c->decisions[i].job] = c->decisions[i].id;
+    assert_null(sched_check(c->sched));
+}
+
+size_t sched_case_start(struct sched_case *c, time_ns now)
+{
+    sched_case_cycle(c, now);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->decisions[i].kind == DECISION_START)
+            sched_job_started(c->sched, c->decisions[i].job, c->decisions[i].id, now);
+    return sched_case_count(c, DECISION_START);
+}
+
+size_t sched_case_count(const struct sched_case *c, enum decision_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++)
+        count += c->decisions[i].kind == kind;
+    return count;
+}
+
+struct sched_counts sched_case_counts(const struct sched_case *c)
+{
+    struct sched_counts counts;
+    sched_count(c->sched, &counts);
+    return counts;
+}
