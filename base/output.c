@@ -28,7 +28,7 @@ enum {
     ZSTD_LEVEL = 1,
     ZSTD_HASH_LOG =
         11, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
-    ZSTD_WINDOW_LOG = 18,
+    ZSTD_WINDOW_LOG = 17,
     ZSTD_STEP = 3,
     FILE_MODE = 0666, /* less the umask */
     FOLDER_MODE = 0777,

@@ -38,7 +38,7 @@ static uint32_t queue_of_slow(struct metrics *metrics, struct queue_cache_entry 
 {
     uint32_t queue = names_add(metrics->queues, text_of(name));
     MEM_GROW(metrics->queue_tallies, metrics->queue_capacity, (size_t)queue + 1);
-    *entry = (struct queue_cache_entry){name, names_text(metrics->queues, queue), queue};
+    *entry = (struct queue_cache_entry){name, queue};
     return queue;
 }
 
@@ -46,7 +46,7 @@ static inline uint32_t queue_of(struct metrics *metrics, const char *name)
 {
     size_t slot = ((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 54;
     struct queue_cache_entry *entry = &metrics->cache[slot & (QUEUE_CACHE_SLOTS - 1)];
-    if (entry->pointer == name && strcmp(entry->text, name) == 0)
+    if (entry->name == name)
         return entry->queue;
     return queue_of_slow(metrics, entry, name);
 }

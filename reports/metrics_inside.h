@@ -109,8 +109,7 @@ struct integrals {
 };
 
 struct queue_cache_entry {
-    const char *pointer; /* where the row's name was */
-    const char *text;    /* what it said, our copy: a pointer alone proves nothing */
+    const char *name; /* borrowed; see the law of sim/record.h */
     uint32_t queue;
 };
 

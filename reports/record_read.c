@@ -83,7 +83,7 @@ struct reading {
     struct csv_rows *rows;
     const struct record_sink *sink;
     const struct run_facts *facts;
-    struct names *queues; /* so that equal names come at equal addresses */
+    struct names *names; /* of queues and users, so that they stay where they are */
     const char *reasons[REASON_COUNT + 1];
     struct buffer texts; /* of the row: its strings, each with a NUL */
 };
@@ -107,9 +107,9 @@ static void row_begin(struct reading *reading, const unsigned *columns, unsigned
     buffer_reserve(&reading->texts, room);
 }
 
-static const char *queue_text(struct reading *reading, unsigned column)
+static const char *lasting_text(struct reading *reading, unsigned column)
 {
-    return names_text(reading->queues, names_add(reading->queues, csv_text(reading->rows, column)));
+    return names_text(reading->names, names_add(reading->names, csv_text(reading->rows, column)));
 }
 
 static uint8_t read_reason(struct reading *reading, unsigned column)
@@ -192,8 +192,8 @@ static struct error read_job(struct reading *reading)
     row_begin(reading, text_columns, 2);
     row.id = (job_id)csv_int(rows, JOB_ID, 0, JOB_NONE - 1);
     row.name = csv_text(rows, JOB_NAME).length > 0 ? row_text(reading, JOB_NAME) : NULL;
-    row.queue = queue_text(reading, JOB_QUEUE);
-    row.user = row_text(reading, JOB_USER);
+    row.queue = lasting_text(reading, JOB_QUEUE);
+    row.user = lasting_text(reading, JOB_USER);
     row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);
     row.priority = (int32_t)csv_int(rows, JOB_PRIORITY, INT32_MIN, INT32_MAX);
     row.gpu_milli = csv_scaled(rows, JOB_GPUS, GPU_MILLI);
@@ -303,11 +303,11 @@ struct error record_read(const char *folder, const struct record_sink *sink)
 {
     struct result result;
     TRY(result_read(&result, folder));
-    struct reading reading = {.sink = sink, .facts = &result.facts, .queues = names_new()};
+    struct reading reading = {.sink = sink, .facts = &result.facts, .names = names_new()};
     for (int i = 0; i < REASON_COUNT; i++)
         reading.reasons[i] = reason_name((enum reason)i);
     struct error error = read_files(&reading, folder);
-    names_free(reading.queues);
+    names_free(reading.names);
     buffer_release(&reading.texts);
     result_release(&result);
     return error;

@@ -122,6 +122,7 @@ static void foresee(struct engine *engine)
     engine->foreseen = slot;
     for (size_t at = 0; at < sizeof *job; at += LINE_BYTES)
         __builtin_prefetch((const char *)job + at, 1);
+    sched_job_foreseen(engine->sched, engine->id_of[slot]);
 }
 
 /* False if there were none. */
@@ -130,6 +131,8 @@ static bool take_events(struct engine *engine)
     bool has_any = false;
     while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
         struct event event = event_queue_pop(&engine->events);
+        if (event_kind(&event) == EVENT_END)
+            __builtin_prefetch(engine->jobs[event.subject].holding.pieces);
         foresee(engine);
         engine_event(engine, &event);
         has_any = true;
@@ -278,6 +281,7 @@ static void release(struct engine *engine)
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
     mem_free(engine->slot_of);
+    mem_free(engine->id_of);
     mem_free(engine->fresh);
     mem_free(engine->ended_at);
     mem_free(engine->gpu_used);

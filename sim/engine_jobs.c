@@ -16,7 +16,9 @@ static uint32_t new_slot(struct engine *engine, job_id id)
         slot = engine->job_used++;
     }
     MEM_GROW(engine->slot_of, engine->slot_capacity, (size_t)id + 1);
+    MEM_GROW(engine->id_of, engine->id_capacity, (size_t)slot + 1);
     engine->slot_of[id] = slot;
+    engine->id_of[slot] = id;
     return slot;
 }
 

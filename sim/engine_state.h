@@ -90,6 +90,9 @@ struct engine {
     struct sim_job *jobs; /* by slot */
     size_t job_capacity;
     uint32_t job_used;
+    job_id *
+        id_of; /* by slot, apart from the jobs, so that the scheduler is told of one before it is fetched */
+    size_t id_capacity;
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;

@@ -5,7 +5,8 @@
  * that a report made from the files equals the one made by the run.
  *
  * Law: a job's row comes once, when nothing more can happen to it (or at the end of the run); its
- * attempts' rows come before it; samples come in order of time.  Rows are borrowed during the call.
+ * attempts' rows come before it; samples come in order of time.  Rows are borrowed during the call, but the names of
+ * queues and users stay where they are while rows come: the same address is the same name.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
  * record_job_columns etc.; times in seconds; amounts in GPUs.  What only repeats the fields before it is left out, that

@@ -13,8 +13,7 @@ enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 enum { MIDDLE_SLOTS = 64 };
 
 struct middle {
-    struct buffer names; /* queue and user, each with its NUL */
-    size_t user_at;      /* in names */
+    const char *queue, *user; /* borrowed; see the law of sim/record.h */
     int32_t priority;
     uint32_t members;
     uint8_t class, model, state, reason;
@@ -127,24 +126,21 @@ static char *job_gpus(char *at, const struct job_row *row)
     return line_milli(at, row->sm_active_milli);
 }
 
-/* Compared by content: what a row points to is its owner's. */
 static bool is_middle_of(const struct middle *middle, const struct job_row *row)
 {
-    return middle->text.length != 0 && middle->class == row->class &&
-           middle->priority == row->priority && middle->members == row->members &&
-           middle->model == row->model && middle->state == row->state &&
-           middle->reason == row->reason && strcmp(middle->names.bytes, row->queue) == 0 &&
-           strcmp(middle->names.bytes + middle->user_at, row->user) == 0;
+    return middle->text.length != 0 && middle->queue == row->queue && middle->user == row->user &&
+           middle->class == row->class && middle->priority == row->priority &&
+           middle->members == row->members && middle->model == row->model &&
+           middle->state == row->state && middle->reason == row->reason;
 }
 
 static void make_middle(const struct record_files *files, struct middle *middle,
                         const struct job_row *row)
 {
     struct text queue = text_of(row->queue), user = text_of(row->user);
-    middle->names.length = middle->text.length = 0;
-    buffer_bytes(&middle->names, row->queue, queue.length + 1);
-    middle->user_at = middle->names.length;
-    buffer_bytes(&middle->names, row->user, user.length + 1);
+    middle->text.length = 0;
+    middle->queue = row->queue;
+    middle->user = row->user;
     middle->priority = row->priority;
     middle->members = row->members;
     middle->class = row->class;
@@ -375,10 +371,8 @@ void record_files_discard(struct record_files **files)
         return;
     for (int which = 0; which < FILE_COUNT; which++)
         output_discard(&(*files)->outputs[which]);
-    for (int slot = 0; slot < MIDDLE_SLOTS; slot++) {
-        buffer_release(&(*files)->middles[slot].names);
+    for (int slot = 0; slot < MIDDLE_SLOTS; slot++)
         buffer_release(&(*files)->middles[slot].text);
-    }
     buffer_release(&(*files)->why.text);
     mem_free(*files);
     *files = NULL;

@@ -142,6 +142,11 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 {
     (void)sched, (void)queues, (void)now;
 }
+void sched_job_foreseen(const struct sched *sched, job_id job)
+{
+    (void)sched, (void)job;
+}
+
 enum reason sched_why(const struct sched *sched, job_id job)
 {
     (void)sched, (void)job;

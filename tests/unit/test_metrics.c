@@ -305,15 +305,15 @@ static void admission_counts_the_time_held(void **state)
     metrics_free(m);
 }
 
-static void a_name_is_what_it_says_not_where_it_is(void **state)
+static void a_name_is_what_it_says_wherever_it_stands(void **state)
 {
     (void)state;
     struct metrics *m = metrics_new();
-    char name[16];
+    char names[30][16], name[16];
     for (int i = 0; i < 30; i++) {
-        snprintf(name, sizeof name, "q%d", i % 3);
+        snprintf(names[i], sizeof names[i], "q%d", i % 3);
         feed_job(m, (struct job_row){
-                        .queue = name, .end = S, .state = END_COMPLETED, .is_counted = true});
+                        .queue = names[i], .end = S, .state = END_COMPLETED, .is_counted = true});
     }
     finish(m, (struct run_facts){.end = S, .gpu_count = 1});
     for (int i = 0; i < 3; i++) {
@@ -527,7 +527,7 @@ int main(void)
         cmocka_unit_test(what_came_before_the_warm_up_does_not_count),
         cmocka_unit_test(little_s_law_broken_is_seen),
         cmocka_unit_test(admission_counts_the_time_held),
-        cmocka_unit_test(a_name_is_what_it_says_not_where_it_is),
+        cmocka_unit_test(a_name_is_what_it_says_wherever_it_stands),
         cmocka_unit_test(percentiles_are_those_of_a_naive_sort),
         cmocka_unit_test(cuts_sum_to_the_whole),
         cmocka_unit_test(the_distribution_climbs_to_one),
