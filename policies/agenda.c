@@ -40,7 +40,7 @@ static void heap_pop(struct sleeper_heap *heap)
 
 static struct plan_memo *memo_of(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    return &sched->pending.lanes[lane].memos[kind];
+    return &sched->pending.memos[lane][kind];
 }
 
 bool agenda_is_due(const struct sched *sched, const struct plan_memo *memo)
@@ -180,10 +180,10 @@ void sched_void_memos(struct sched *sched)
 {
     for (uint32_t l = 0; l < sched->pending.lane_count; l++)
         for (int k = 0; k < PLAN_KINDS_MAX; k++) {
-            sched->pending.lanes[l].memos[k].failed = 0;
-            sched->pending.lanes[l].memos[k].retry_change = 0;
-            sched->pending.lanes[l].memos[k].nobody_for = JOB_NONE;
-            sched->pending.lanes[l].memos[k].awaits_worth = false;
+            sched->pending.memos[l][k].failed = 0;
+            sched->pending.memos[l][k].retry_change = 0;
+            sched->pending.memos[l][k].nobody_for = JOB_NONE;
+            sched->pending.memos[l][k].awaits_worth = false;
         }
     wake_all(sched);
 }
@@ -193,7 +193,7 @@ const char *agenda_check(const struct sched *sched)
     for (uint32_t l = 0; l < sched->pending.lane_count; l++)
         for (int k = 0; k < PLAN_KIND_COUNT; k++)
             if (sched->agendas[k].is_used && sched->pending.lanes[l].count > 0 &&
-                sched->pending.lanes[l].memos[k].state == MEMO_ABSENT)
+                sched->pending.memos[l][k].state == MEMO_ABSENT)
                 return "jobs wait in a lane that no plan will be sought for";
     return NULL;
 }

@@ -51,7 +51,7 @@ void plan_init(struct sched *sched)
 static time_ns ask_at(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
 {
     const struct lane *lane = &sched->pending.lanes[lane_id];
-    const struct plan_memo *memo = &lane->memos[kind];
+    const struct plan_memo *memo = &sched->pending.memos[lane_id][kind];
     time_ns due = agenda_is_due(sched, memo) ? 0 : memo->ripe_at, patient = patient_at(sched, lane);
     return due > patient ? due : patient;
 }
@@ -102,7 +102,7 @@ static uint32_t take_best_lane(struct sched *sched)
 /* Asleep for twice as many state changes each time. */
 static void back_off(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
+    struct plan_memo *memo = &sched->pending.memos[lane][kind];
     if (memo->failed < BACKOFF_SHIFT_MAX)
         memo->failed++;
     memo->retry_change = sched->changes + (UINT64_C(1) << memo->failed);
@@ -117,7 +117,7 @@ static void back_off(struct sched *sched, uint32_t lane, enum plan_kind kind)
 static void note_failure(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
     const struct plan_scratch *plan = &sched->plan;
-    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
+    struct plan_memo *memo = &sched->pending.memos[lane][kind];
     uint32_t gainer = pending_head(&sched->pending, lane);
     /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
     memo->ripe_at = memo->failed < BACKOFF_EAGER ? plan->ripe_at : plan->ripe_last_at;
@@ -136,11 +136,11 @@ static void note_failure(struct sched *sched, uint32_t lane, enum plan_kind kind
 }
 
 /* Cheap refusals: a plan would surely come to nothing, for the same reason as the last or for one that needs no search. */
-static bool is_hopeless(struct sched *sched, const struct lane *lane, enum plan_kind kind)
+static bool is_hopeless(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    uint32_t gainer = lane->heap[0].slot;
+    uint32_t gainer = pending_head(&sched->pending, lane);
     const struct sched_job *job = &sched->jobs.jobs[gainer];
-    const struct plan_memo *memo = &lane->memos[kind];
+    const struct plan_memo *memo = &sched->pending.memos[lane][kind];
     if (memo->awaits_worth && memo->ripe_at > sched->now && !sched_is_entitled(sched, gainer))
         return true; /* what merely happens does not make it worth more */
     if (sched->leaving_count > 0)
@@ -156,7 +156,7 @@ static bool is_hopeless(struct sched *sched, const struct lane *lane, enum plan_
 
 static void refuse(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    struct plan_memo *memo = &sched->pending.lanes[lane].memos[kind];
+    struct plan_memo *memo = &sched->pending.memos[lane][kind];
     if (memo->ripe_at <= sched->now)
         memo->ripe_at = TIME_NEVER; /* its time has come in vain */
     back_off(sched, lane, kind);
@@ -171,7 +171,7 @@ static void forget_notes(struct plan_scratch *plan)
 /* The head has not waited long enough for any plan to be worth it: not before it may be. */
 static bool await_worth(struct sched *sched, uint32_t lane)
 {
-    struct plan_memo *memo = &sched->pending.lanes[lane].memos[PLAN_RECLAIM];
+    struct plan_memo *memo = &sched->pending.memos[lane][PLAN_RECLAIM];
     uint32_t gainer = pending_head(&sched->pending, lane);
     time_ns earliest = worth_earliest(sched, gainer);
     if (earliest <= sched->now)
@@ -193,13 +193,12 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
     agenda_wake(sched, kind);
     for (uint32_t i = 0; i < agenda->awake_count; i++) {
         uint32_t l = agenda->awake[i];
-        const struct lane *lane = &sched->pending.lanes[l];
-        if (lane->memos[kind].tried_cycle == sched->cycle || ask_at(sched, l, kind) > sched->now ||
-            !plan_may_ask(sched, l, kind))
+        if (sched->pending.memos[l][kind].tried_cycle == sched->cycle ||
+            ask_at(sched, l, kind) > sched->now || !plan_may_ask(sched, l, kind))
             continue;
         if (kind == PLAN_RECLAIM && await_worth(sched, l))
             continue;
-        if (is_hopeless(sched, lane, kind)) {
+        if (is_hopeless(sched, l, kind)) {
             refuse(sched, l, kind);
             continue;
         }
@@ -217,9 +216,9 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         if (id == LANE_NONE)
             break;
         forget_notes(&sched->plan);
-        sched->pending.lanes[id].memos[kind].ripe_at = TIME_NEVER;
+        sched->pending.memos[id][kind].ripe_at = TIME_NEVER;
         if (plan_make(sched, pending_head(&sched->pending, id), kind)) {
-            sched->pending.lanes[id].memos[kind].failed /= 2;
+            sched->pending.memos[id][kind].failed /= 2;
             is_booked = true;
             gather_lanes(sched, kind); /* its next head, and whoever was behind it */
         } else {

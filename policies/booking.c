@@ -56,7 +56,7 @@ static void reopen_lanes(struct sched *sched, queue_id queue)
         sched->tree.queues[q].has_closed_lanes = false;
         for (uint32_t l = 0; l < sched->pending.lane_count; l++)
             if (sched->pending.lanes[l].quota_block == q) {
-                sched->pending.lanes[l].quota_block = QUEUE_NONE;
+                pending_block(&sched->pending, l, QUEUE_NONE);
                 queue_tree_touch(&sched->tree, sched->pending.lanes[l].line);
             }
     }

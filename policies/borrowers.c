@@ -31,7 +31,7 @@ static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
     struct line *line = &sched->pending.lines[owed_by];
     MEM_GROW(line->borrowers, line->borrower_capacity, (size_t)line->borrower_count + 1);
     line->borrowers[line->borrower_count++] = lane;
-    sched->pending.lanes[lane].is_borrower = true;
+    pending_set_borrower(&sched->pending, lane, true);
     sched->pending.lanes[lane].owed_by = owed_by;
 }
 
@@ -58,11 +58,12 @@ void borrowers_review(struct sched *sched, queue_id queue)
         if (!lane->is_borrower || lane->owed_by != queue)
             continue; /* it has another head since */
         queue_id owed_by = overdrawn_by(sched, lane);
-        lane->is_borrower = false;
-        if (owed_by != QUEUE_NONE)
+        if (owed_by != QUEUE_NONE) {
             note_borrower(sched, id, owed_by);
-        else
+        } else {
+            pending_set_borrower(&sched->pending, id, false);
             queue_tree_touch(&sched->tree, lane->line);
+        }
     }
 }
 

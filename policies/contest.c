@@ -4,39 +4,67 @@
 
 static void list_waiting(struct queue_tree *tree, queue_id queue)
 {
-    struct queue_state *own = &tree->queues[queue], *parent = &tree->queues[own->parent];
-    own->next_waiting = parent->first_waiting;
-    own->previous_waiting = QUEUE_NONE;
-    if (own->next_waiting != QUEUE_NONE)
-        tree->queues[own->next_waiting].previous_waiting = queue;
-    parent->first_waiting = queue;
+    struct queue_waits *own = &tree->waits[queue];
+    struct queue_waits *parent = &tree->waits[tree->queues[queue].parent];
+    own->next = parent->first;
+    own->previous = QUEUE_NONE;
+    if (own->next != QUEUE_NONE)
+        tree->waits[own->next].previous = queue;
+    parent->first = queue;
 }
 
 static void unlist_waiting(struct queue_tree *tree, queue_id queue)
 {
-    const struct queue_state *own = &tree->queues[queue];
-    if (own->previous_waiting == QUEUE_NONE)
-        tree->queues[own->parent].first_waiting = own->next_waiting;
+    const struct queue_waits *own = &tree->waits[queue];
+    if (own->previous == QUEUE_NONE)
+        tree->waits[tree->queues[queue].parent].first = own->next;
     else
-        tree->queues[own->previous_waiting].next_waiting = own->next_waiting;
-    if (own->next_waiting != QUEUE_NONE)
-        tree->queues[own->next_waiting].previous_waiting = own->previous_waiting;
+        tree->waits[own->previous].next = own->next;
+    if (own->next != QUEUE_NONE)
+        tree->waits[own->next].previous = own->previous;
 }
 
 void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
-        struct queue_state *state = &tree->queues[q];
-        bool did_wait = state->waiting > 0;
-        state->waiting += (uint32_t)delta;
-        state->winner_count = 0;
-        if (did_wait == (state->waiting > 0) || state->parent == QUEUE_NONE)
+        struct queue_waits *waits = &tree->waits[q];
+        bool did_wait = waits->jobs > 0;
+        waits->jobs += (uint32_t)delta;
+        tree->queues[q].winner_count = 0;
+        if (did_wait == (waits->jobs > 0) || q == QUEUE_ROOT)
             continue;
         if (did_wait)
             unlist_waiting(tree, q);
         else
             list_waiting(tree, q);
     }
+}
+
+/* What is asked in a line changed: so it may for all queues above. */
+static void sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id line)
+{
+    for (queue_id q = line; q != QUEUE_NONE; q = tree->queues[q].parent) {
+        struct queue_waits *waits = &tree->waits[q];
+        const shape_set *own = pending->lines[q].asked;
+        shape_set owner = own[ASKER_OWNER], borrower = own[ASKER_BORROWER];
+        for (queue_id child = waits->first; child != QUEUE_NONE; child = tree->waits[child].next) {
+            owner |= tree->waits[child].asked[ASKER_OWNER];
+            borrower |= tree->waits[child].asked[ASKER_BORROWER];
+        }
+        if (owner == waits->asked[ASKER_OWNER] && borrower == waits->asked[ASKER_BORROWER])
+            return;
+        waits->asked[ASKER_OWNER] = owner;
+        waits->asked[ASKER_BORROWER] = borrower;
+    }
+}
+
+static void sum_changed(struct queue_tree *tree, struct pending *pending)
+{
+    for (uint32_t i = 0; i < pending->changed_count; i++) {
+        pending->lines[pending->changed[i]].is_changed = false;
+        sum_asked(tree, pending, pending->changed[i]);
+    }
+    pending->changed_count = 0;
 }
 
 static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
@@ -60,8 +88,8 @@ static void find_contenders(struct queue_tree *tree, const struct pending *pendi
 {
     uint32_t count = 0;
     found[0] = found[1] = QUEUE_NONE;
-    for (queue_id child = tree->queues[queue].first_waiting; child != QUEUE_NONE && count < 2;
-         child = tree->queues[child].next_waiting)
+    for (queue_id child = tree->waits[queue].first; child != QUEUE_NONE && count < 2;
+         child = tree->waits[child].next)
         if (winner_of(tree, pending, child).lane != LANE_NONE)
             found[count++] = child;
 }
@@ -85,7 +113,7 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
                          (enum resource)r); /* now: it may make winners below stale */
     struct contender best = {QUEUE_NONE, NULL};
     winner = (struct queue_winner){.lane = LANE_NONE, .is_contested = true};
-    for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->queues[child].next_waiting) {
+    for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
         uint32_t lane = winner_of(tree, pending, child).lane;
         if (lane == LANE_NONE)
             continue;
@@ -115,7 +143,7 @@ static struct queue_winner winner_of(struct queue_tree *tree, const struct pendi
 {
     const struct queue_state *state = &tree->queues[queue];
     const uint64_t key = pending->shapes->closed_key;
-    if (state->waiting == 0)
+    if (!pending_may_go(pending, tree->waits[queue].asked))
         return (struct queue_winner){.lane = LANE_NONE};
     for (uint32_t w = 0; w < state->winner_count; w++)
         if (state->winners[w].key == key)
@@ -128,12 +156,13 @@ static struct queue_winner winner_of(struct queue_tree *tree, const struct pendi
     return winner;
 }
 
-uint32_t contest_next(struct queue_tree *tree, const struct pending *pending)
+uint32_t contest_next(struct queue_tree *tree, struct pending *pending)
 {
     if (pending->job_count == 0)
         return LANE_NONE;
     if (tree->quota->is_flat)
         return pending_next(pending, QUEUE_ROOT);
+    sum_changed(tree, pending);
     return winner_of(tree, pending, QUEUE_ROOT).lane;
 }
 

@@ -12,7 +12,7 @@
 #include "policies/queues.h"
 
 /* The lane whose head should be tried next, or LANE_NONE. */
-uint32_t contest_next(struct queue_tree *tree, const struct pending *pending);
+uint32_t contest_next(struct queue_tree *tree, struct pending *pending);
 
 struct contest_mark { /* of a queue with one of the lanes given, or above it */
     bool is_marked;

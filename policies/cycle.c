@@ -12,7 +12,6 @@
  */
 #include <assert.h>
 
-#include "base/hash.h"
 #include "policies/sched_state.h"
 
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
@@ -73,20 +72,6 @@ static void tell_releases(struct sched *sched)
     sched->release_count = 0;
 }
 
-static uint64_t key_of(uint32_t id, uint8_t closed)
-{
-    return closed == 0 ? 0 : hash_mix(UINT64_MAX, (uint64_t)id << 8 | closed);
-}
-
-static void set_closed(struct sched *sched, uint32_t id, uint8_t closed)
-{
-    struct shape_table *table = &sched->shapes;
-    struct shape *shape = &table->shapes[id];
-    table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
-    table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
-    shape->closed = closed;
-}
-
 static bool fits_on_any(const struct sched *sched, const struct shape *shape, const node_id nodes[],
                         uint32_t count)
 {
@@ -113,7 +98,7 @@ static void reopen_shapes(struct sched *sched)
             fits_on_any(sched, shape, nodes, count))
             closed &= (uint8_t) ~(SHAPE_BLOCKED | SHAPE_SPARES_NODES);
         if (closed != shape->closed)
-            set_closed(sched, id, closed);
+            shape_close(&sched->shapes, id, closed);
     }
 }
 
@@ -152,11 +137,11 @@ static void start_claims(struct sched *sched)
     sched->claim_count = kept;
 }
 
-static void close_lane(struct sched *sched, struct lane *lane, queue_id forbids)
+static void close_lane(struct sched *sched, uint32_t lane_id, queue_id forbids)
 {
-    lane->quota_block = forbids;
+    pending_block(&sched->pending, lane_id, forbids);
     sched->tree.queues[forbids].has_closed_lanes = true;
-    queue_tree_touch(&sched->tree, lane->line);
+    queue_tree_touch(&sched->tree, sched->pending.lanes[lane_id].line);
 }
 
 /* Place the chunk; in the ledger it stays taken when it fits.  Returns 0, or how that closes the shape. */
@@ -179,26 +164,24 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
 /* The head does not go: close what that closes.  Others of its shape may fit where it may not. */
 static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint8_t closed)
 {
-    struct lane *lane = &sched->pending.lanes[lane_id];
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct shape *shape = &sched->shapes.shapes[job->ask];
     if (closed == SHAPE_BLOCKED && sched->policy.quota->confines != NULL &&
         !shape->is_preemptible) {
-        close_lane(sched, lane, job->queue);
+        close_lane(sched, lane_id, job->queue);
         return;
     }
     if (closed & SHAPE_SPARES_NODES)
         shape->whole_nodes = headroom_free(sched).whole_nodes;
     if (closed & SHAPE_SPARES_OWNERS)
         borrowers_find(sched, lane_id);
-    set_closed(sched, job->ask, closed);
+    shape_close(&sched->shapes, job->ask, closed);
 }
 
 /* Try the head of the lane; close the lane if it cannot go. */
 static void try_head(struct sched *sched, uint32_t lane_id)
 {
-    struct lane *lane = &sched->pending.lanes[lane_id];
-    uint32_t slot = lane->heap[0].slot;
+    uint32_t slot = pending_head(&sched->pending, lane_id);
     struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *ask = sched_ask(sched, job);
     const struct quota_policy *quota = sched->policy.quota;
@@ -206,7 +189,7 @@ static void try_head(struct sched *sched, uint32_t lane_id)
     queue_id forbids =
         quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, ask->charge) : QUEUE_NONE;
     if (forbids != QUEUE_NONE) {
-        close_lane(sched, lane, forbids);
+        close_lane(sched, lane_id, forbids);
         return;
     }
     if (ask->closed != 0 && borrowers_find(sched, lane_id))
@@ -218,7 +201,7 @@ static void try_head(struct sched *sched, uint32_t lane_id)
         return;
     }
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
-        lane->memos[k].failed /= 2;
+        sched->pending.memos[lane_id][k].failed /= 2;
     sched_unwait(sched, slot);
     sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
     decide_start(sched, slot, HOLDING_STARTING, source);

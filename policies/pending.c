@@ -15,6 +15,8 @@ void pending_release(struct pending *pending)
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         mem_free(pending->by_class[c]);
     mem_free(pending->lanes);
+    mem_free(pending->memos);
+    mem_free(pending->changed);
     mem_free(pending->busy);
     mem_free(pending->lines);
     *pending = (struct pending){0};
@@ -30,18 +32,20 @@ void pending_lines(struct pending *pending, uint32_t count)
 static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
 {
     MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
+    MEM_GROW(pending->memos, pending->memo_capacity, pending->lane_count + 1);
     uint32_t id = pending->lane_count++;
-    pending->lanes[id] =
-        (struct lane){.line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE};
+    pending->lanes[id] = (struct lane){
+        .line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE, .asks_as = ASKER_COUNT};
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
-        pending->lanes[id].memos[k].ripe_at = TIME_NEVER;
+        pending->memos[id][k] = (struct plan_memo){.ripe_at = TIME_NEVER};
     struct line *line = &pending->lines[line_id];
     MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
-    line->lanes[line->lane_count++] = id;
+    line->lanes[line->lane_count++] = (struct line_lane){id, shape_id};
     struct shape *shape = &pending->shapes->shapes[shape_id];
     MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
     shape->lanes[shape->lane_count++] = id;
     uint8_t class = shape->class;
+    pending->class_shapes[class] |= shape_bit(shape_id);
     MEM_GROW(pending->by_class[class], pending->by_class_capacity[class],
              (size_t)pending->by_class_count[class] + 1);
     pending->by_class[class][pending->by_class_count[class]++] = id;
@@ -52,13 +56,14 @@ uint32_t pending_lane(struct pending *pending, queue_id line_id, uint32_t shape_
 {
     const struct line *line = &pending->lines[line_id];
     const struct shape *shape = &pending->shapes->shapes[shape_id];
-    bool by_line = line->lane_count <= shape->lane_count; /* look through the shorter list */
-    const uint32_t *lanes = by_line ? line->lanes : shape->lanes;
-    uint32_t count = by_line ? line->lane_count : shape->lane_count;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct lane *lane = &pending->lanes[lanes[i]];
-        if (lane->line == line_id && lane->shape == shape_id)
-            return lanes[i];
+    if (line->lane_count <= shape->lane_count) { /* look through the shorter list */
+        for (uint32_t i = 0; i < line->lane_count; i++)
+            if (line->lanes[i].shape == shape_id)
+                return line->lanes[i].lane;
+    } else {
+        for (uint32_t i = 0; i < shape->lane_count; i++)
+            if (pending->lanes[shape->lanes[i]].line == line_id)
+                return shape->lanes[i];
     }
     return add_lane(pending, line_id, shape_id);
 }
@@ -126,6 +131,45 @@ static void set_busy(struct pending *pending, uint32_t lane_id, bool is_busy)
     pending->lanes[last].busy_position = lane->busy_position;
 }
 
+static enum asker asks_as(const struct lane *lane)
+{
+    if (lane->count == 0 || lane->quota_block != QUEUE_NONE)
+        return ASKER_COUNT;
+    return lane->is_borrower ? ASKER_BORROWER : ASKER_OWNER;
+}
+
+/* The lane may ask as somebody else now: count it so in its line. */
+static void recount(struct pending *pending, struct lane *lane)
+{
+    struct line *line = &pending->lines[lane->line];
+    const enum asker before = (enum asker)lane->asks_as, now = asks_as(lane);
+    const uint32_t bit = lane->shape % SHAPE_SET_BITS;
+    if (now == before)
+        return;
+    lane->asks_as = (uint8_t)now;
+    if (before != ASKER_COUNT && --line->asking[before][bit] == 0)
+        line->asked[before] &= ~shape_bit(lane->shape);
+    if (now != ASKER_COUNT && line->asking[now][bit]++ == 0)
+        line->asked[now] |= shape_bit(lane->shape);
+    if (line->is_changed)
+        return;
+    line->is_changed = true;
+    MEM_GROW(pending->changed, pending->changed_capacity, (size_t)pending->changed_count + 1);
+    pending->changed[pending->changed_count++] = lane->line;
+}
+
+void pending_set_borrower(struct pending *pending, uint32_t lane, bool is_borrower)
+{
+    pending->lanes[lane].is_borrower = is_borrower;
+    recount(pending, &pending->lanes[lane]);
+}
+
+void pending_block(struct pending *pending, uint32_t lane, queue_id queue)
+{
+    pending->lanes[lane].quota_block = queue;
+    recount(pending, &pending->lanes[lane]);
+}
+
 void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
 {
     struct lane *lane = &pending->lanes[lane_id];
@@ -137,6 +181,7 @@ void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
     sift_up(pending, lane, lane->count++);
     if (lane->heap[0].slot == slot)
         lane->is_borrower = false;
+    recount(pending, lane);
     pending->lines[lane->line].job_count++;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
     pending->job_count++;
@@ -153,6 +198,7 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
         lane->is_borrower = false;
     if (--lane->count == 0)
         set_busy(pending, lane_id, false);
+    recount(pending, lane);
     if (at == lane->count)
         return;
     lane->heap[at] = lane->heap[lane->count];
@@ -180,7 +226,7 @@ void pending_reorder(struct pending *pending)
 {
     for (uint32_t l = 0; l < pending->lane_count; l++) {
         struct lane *lane = &pending->lanes[l];
-        lane->is_borrower = false;
+        pending_set_borrower(pending, l, false);
         for (uint32_t i = 0; i < lane->count; i++)
             lane->heap[i].rank = pending->jobs->jobs[lane->heap[i].slot].rank[0];
         for (uint32_t i = lane->count / ARITY + 1; i-- > 0;)
@@ -189,24 +235,37 @@ void pending_reorder(struct pending *pending)
     }
 }
 
+static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
+{
+    return a == LANE_NONE ||
+                   goes_before(pending, pending->lanes[b].heap[0], pending->lanes[a].heap[0])
+               ? b
+               : a;
+}
+
 /* Looks through the shorter list: the lanes of the line, or those that have jobs. */
 static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
 {
     const struct line *line = &pending->lines[line_id];
-    bool by_line = line->lane_count <= pending->busy_count;
-    const uint32_t *lanes = by_line ? line->lanes : pending->busy;
-    uint32_t count = by_line ? line->lane_count : pending->busy_count;
     uint32_t best = LANE_NONE;
     if (line->job_count == 0)
         return LANE_NONE;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = lanes[i];
-        const struct lane *lane = &pending->lanes[id];
-        if (lane->count == 0 || lane->line != line_id ||
-            (only_open && pending_is_closed(pending, id)))
+    if (line->lane_count > pending->busy_count) {
+        for (uint32_t i = 0; i < pending->busy_count; i++) {
+            uint32_t id = pending->busy[i];
+            if (pending->lanes[id].line == line_id &&
+                !(only_open && pending_is_closed(pending, id)))
+                best = better(pending, best, id);
+        }
+        return best;
+    }
+    const shape_set open = pending->shapes->open[ASKER_OWNER]; /* what borrowers may is in it */
+    for (uint32_t i = 0; i < line->lane_count; i++) {
+        uint32_t id = line->lanes[i].lane;
+        if ((only_open && !(open & shape_bit(line->lanes[i].shape))) ||
+            pending->lanes[id].count == 0 || (only_open && pending_is_closed(pending, id)))
             continue;
-        if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
-            best = id;
+        best = better(pending, best, id);
     }
     return best;
 }
@@ -218,6 +277,8 @@ uint32_t pending_first(const struct pending *pending, queue_id line)
 
 uint32_t pending_next(const struct pending *pending, queue_id line)
 {
+    if (!pending_may_go(pending, pending->lines[line].asked))
+        return LANE_NONE;
     uint32_t best = first_lane(pending, line, !pending->is_strict);
     return best != LANE_NONE && pending_is_closed(pending, best) ? LANE_NONE : best;
 }
@@ -225,15 +286,15 @@ uint32_t pending_next(const struct pending *pending, queue_id line)
 uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 {
     uint32_t best = LANE_NONE;
-    if (pending->class_jobs[class] == 0)
+    if (pending->class_jobs[class] == 0 ||
+        (pending->class_shapes[class] & pending->shapes->open[ASKER_OWNER]) == 0)
         return LANE_NONE;
     for (uint32_t i = 0; i < pending->by_class_count[class]; i++) {
         uint32_t id = pending->by_class[class][i];
         const struct lane *lane = &pending->lanes[id];
         if (lane->count == 0 || pending_is_closed(pending, id))
             continue;
-        if (best == LANE_NONE || goes_before(pending, lane->heap[0], pending->lanes[best].heap[0]))
-            best = id;
+        best = better(pending, best, id);
     }
     return best;
 }

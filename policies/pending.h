@@ -6,6 +6,7 @@
  * Law: the head of a lane is the first by (ranks of the order chain, id).  A lane is closed while its shape is
  * (placement memo; where only owners may use what is left, for heads known to borrow), or while its queue has no
  * headroom (quota memo); the two are kept apart and ANDed.
+ * What the lanes of a line ask is kept as a set of shapes, so that a line where nothing may go is not looked at.
  * Cost: add and remove of the head O(log jobs of the lane); the head of a line O(its lanes).
  */
 #ifndef POLICIES_PENDING_H
@@ -52,11 +53,17 @@ struct lane {
     queue_id
         owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
     bool is_borrower; /* nothing that is kept for owners is for its head */
-    struct plan_memo memos[PLAN_KINDS_MAX];
+    uint8_t asks_as;  /* enum asker: what its line counts it as; ASKER_COUNT: it does not ask */
 };
 
+struct line_lane {
+    uint32_t lane, shape;
+};
+
+/* A lane asks while it has jobs and no queue's limit closed it. */
 struct line {
-    uint32_t *lanes;
+    shape_set asked[ASKER_COUNT]; /* by its lanes */
+    struct line_lane *lanes;
     size_t capacity;
     uint32_t lane_count;
     uint32_t job_count;
@@ -64,6 +71,8 @@ struct line {
         borrowers; /* lanes that this queue, here or above theirs, made is_borrower; some are so no more */
     size_t borrower_capacity;
     uint32_t borrower_count;
+    bool is_changed;                              /* in pending.changed */
+    uint32_t asking[ASKER_COUNT][SHAPE_SET_BITS]; /* lanes, by the bit of their shape */
 };
 
 struct pending {
@@ -73,6 +82,8 @@ struct pending {
     bool is_strict;
     struct lane *lanes;
     size_t lane_capacity;
+    struct plan_memo (*memos)[PLAN_KINDS_MAX]; /* by lane */
+    size_t memo_capacity;
     uint32_t lane_count;
     uint32_t *busy; /* lanes with jobs, in no order */
     size_t busy_capacity;
@@ -80,11 +91,15 @@ struct pending {
     struct line *lines; /* by queue_id */
     size_t line_capacity;
     uint32_t line_count;
+    queue_id *changed; /* lines whose `asked` changed since the contest last looked */
+    size_t changed_capacity;
+    uint32_t changed_count;
     uint32_t job_count;
     uint32_t *by_class[JOB_CLASS_COUNT]; /* lanes whose jobs are of it */
     size_t by_class_capacity[JOB_CLASS_COUNT];
     uint32_t by_class_count[JOB_CLASS_COUNT];
-    uint32_t class_jobs[JOB_CLASS_COUNT]; /* that wait */
+    uint32_t class_jobs[JOB_CLASS_COUNT];    /* that wait */
+    shape_set class_shapes[JOB_CLASS_COUNT]; /* of its lanes */
 };
 
 void pending_release(struct pending *pending);
@@ -100,12 +115,25 @@ static inline uint32_t pending_head(const struct pending *pending, uint32_t lane
     return pending->lanes[lane].heap[0].slot;
 }
 
+/* Its head is for what is kept for owners, or is not. */
+void pending_set_borrower(struct pending *pending, uint32_t lane, bool is_borrower);
+/* Closed by the limit of this queue; QUEUE_NONE: by none any more. */
+void pending_block(struct pending *pending, uint32_t lane, queue_id queue);
+
+/* Does this set, of what lanes ask, hold anything that is open to them?  False: no such lane is open. */
+static inline bool pending_may_go(const struct pending *pending, const shape_set asked[ASKER_COUNT])
+{
+    const shape_set *open = pending->shapes->open;
+    return ((asked[ASKER_OWNER] & open[ASKER_OWNER]) |
+            (asked[ASKER_BORROWER] & open[ASKER_BORROWER])) != 0;
+}
+
 static inline bool pending_is_closed(const struct pending *pending, uint32_t lane)
 {
     const struct lane *l = &pending->lanes[lane];
-    uint8_t closed = pending->shapes->shapes[l->shape].closed;
-    return l->quota_block != QUEUE_NONE || (closed & ~SHAPE_SPARES_OWNERS) != 0 ||
-           (closed != 0 && l->is_borrower);
+    return l->quota_block != QUEUE_NONE ||
+           !shape_is_open(pending->shapes->shapes[l->shape].closed,
+                          l->is_borrower ? ASKER_BORROWER : ASKER_OWNER);
 }
 
 /* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */

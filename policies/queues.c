@@ -8,6 +8,7 @@
 void queue_tree_release(struct queue_tree *tree)
 {
     mem_free(tree->queues);
+    mem_free(tree->waits);
     mem_free(tree->scratch);
     mem_free(tree->own);
     mem_free(tree->by_age);
@@ -47,8 +48,8 @@ static void link_queue(struct queue_tree *tree, queue_id id)
     struct queue_state *queue = &tree->queues[id];
     *queue = (struct queue_state){.parent = tree->table->queues[id].parent,
                                   .first_child = QUEUE_NONE,
-                                  .next_sibling = QUEUE_NONE,
-                                  .first_waiting = QUEUE_NONE};
+                                  .next_sibling = QUEUE_NONE};
+    tree->waits[id] = (struct queue_waits){.first = QUEUE_NONE, .next = QUEUE_NONE};
     if (queue->parent == QUEUE_NONE)
         return;
     struct queue_state *parent = &tree->queues[queue->parent];
@@ -74,6 +75,7 @@ void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
 {
     tree->table = table;
     MEM_GROW(tree->queues, tree->queue_capacity, table->count);
+    MEM_GROW(tree->waits, tree->waits_capacity, table->count);
     for (queue_id q = tree->count; q < table->count; q++)
         link_queue(tree, q);
     tree->count = table->count;

@@ -8,8 +8,8 @@
 #ifndef POLICIES_QUEUES_H
 #define POLICIES_QUEUES_H
 
-#include "policies/ledger.h"
 #include "policies/quota/quota_config.h"
+#include "policies/shape.h"
 
 struct quota_policy;
 
@@ -30,11 +30,15 @@ struct queue_state {
     bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
     bool has_closed_lanes;               /* some lane waits for headroom here */
     uint8_t winner_count,
-        winner_next;  /* 0: the contest below must be held again; then so must all above */
-    uint32_t waiting; /* jobs that wait here and below */
-    queue_id first_waiting, next_waiting,
-        previous_waiting; /* of the children where some wait, in no order */
+        winner_next; /* 0: the contest below must be held again; then so must all above */
     struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late */
+};
+
+/* Who waits in a queue and below it: what a contest looks at in all children, and so kept apart. */
+struct queue_waits {
+    shape_set asked[ASKER_COUNT]; /* by lanes that no limit closed, or more: see policies/shape.h */
+    uint32_t jobs;
+    queue_id first, next, previous; /* of the children where some wait, in no order */
 };
 
 struct queue_tree {
@@ -42,6 +46,8 @@ struct queue_tree {
     struct ledger *ledger;
     const struct quota_policy *quota;
     struct queue_state *queues; /* by queue_id */
+    struct queue_waits *waits;  /* by queue_id */
+    size_t waits_capacity;
     queue_id *by_age; /* all queues, the oldest first, then by id; the root is among them */
     size_t by_age_capacity;
     size_t queue_capacity;

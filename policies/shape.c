@@ -14,6 +14,33 @@ void shape_table_init(struct shape_table *table)
     table->slots = mem_zalloc(table->slot_count, sizeof *table->slots);
 }
 
+static void count_open(struct shape_table *table, uint32_t id, uint8_t closed, int sign)
+{
+    for (int asker = 0; asker < ASKER_COUNT; asker++) {
+        if (!shape_is_open(closed, (enum asker)asker))
+            continue;
+        uint32_t *count = &table->open_count[asker][id % SHAPE_SET_BITS];
+        *count += (uint32_t)sign;
+        table->open[asker] &= ~shape_bit(id);
+        table->open[asker] |= *count > 0 ? shape_bit(id) : 0;
+    }
+}
+
+static uint64_t key_of(uint32_t id, uint8_t closed)
+{
+    return closed == 0 ? 0 : hash_mix(UINT64_MAX, (uint64_t)id << 8 | closed);
+}
+
+void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
+{
+    struct shape *shape = &table->shapes[id];
+    count_open(table, id, shape->closed, -1);
+    count_open(table, id, closed, 1);
+    table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
+    table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
+    shape->closed = closed;
+}
+
 void shape_table_release(struct shape_table *table)
 {
     for (uint32_t i = 0; i < table->count; i++)
@@ -298,6 +325,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     shape->is_rigid = is_rigid(shape);
     shape->order = placing_order(table, shape, cluster);
     shape->never_fits = can_never_fit(shape, cluster);
+    count_open(table, table->count, 0, 1);
     return table->count++;
 }
 

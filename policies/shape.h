@@ -20,6 +20,18 @@ enum shape_closed {
     SHAPE_SPARES_INFERENCE = 8, /* or those that all must leave */
 };
 
+/* Shapes as bits, by their id modulo 64: such a set may hold more than is in it, never less. */
+typedef uint64_t shape_set;
+enum { SHAPE_SET_BITS = 64 };
+
+static inline shape_set shape_bit(uint32_t id)
+{
+    return UINT64_C(1) << id % SHAPE_SET_BITS;
+}
+
+/* Who asks: what is kept for owners is closed for borrowers alone (policies/borrowers.c). */
+enum asker { ASKER_OWNER, ASKER_BORROWER, ASKER_COUNT };
+
 struct shape {
     const struct job_group *groups; /* owned by the table */
     const uint16_t *order;          /* of placing: the group with the least room to spare first */
@@ -33,7 +45,7 @@ struct shape {
     bool never_fits; /* no state of this cluster could hold it */
     bool is_proven;  /* several groups: placed on the empty cluster once */
     uint8_t
-        closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by cycle.c */
+        closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
     uint32_t member_count;
     int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
@@ -51,6 +63,8 @@ struct shape_table {
     uint32_t slot_count;
     uint32_t closed_count;
     uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
+    shape_set open[ASKER_COUNT]; /* for whom */
+    uint32_t open_count[ASKER_COUNT][SHAPE_SET_BITS];
     struct arena arena;
 };
 
@@ -63,6 +77,13 @@ uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, cons
 /* The shape of a chunk of a job of shape `id`: so many members of each group.  O(groups). */
 uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster, uint32_t id,
                         const uint32_t counts[]);
+
+static inline bool shape_is_open(uint8_t closed, enum asker asker)
+{
+    return (asker == ASKER_OWNER ? closed & ~SHAPE_SPARES_OWNERS : closed) == 0;
+}
+
+void shape_close(struct shape_table *table, uint32_t id, uint8_t closed); /* 0: open again */
 
 /* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */

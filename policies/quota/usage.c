@@ -254,7 +254,7 @@ bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next)
         has_moved = enter(tree);
     }
     integrate(tree, now);
-    if (period > 0 && tree->queues[QUEUE_ROOT].waiting > 0) /* else nobody asks for shares */
+    if (period > 0 && tree->waits[QUEUE_ROOT].jobs > 0) /* else nobody asks for shares */
         *next = step + period;
     return has_moved;
 }
