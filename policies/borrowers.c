@@ -5,6 +5,8 @@
  * Cost: O(depth) a look. */
 #include "policies/sched_state.h"
 
+enum { BORROWERS_MIN = 32 }; /* too few to be worth clearing out */
+
 /* The lowest queue from this one up that would be beyond what it deserves with so much more; QUEUE_NONE. */
 static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
 {
@@ -29,6 +31,9 @@ static queue_id overdrawn_by(const struct sched *sched, const struct lane *lane)
 static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
 {
     struct line *line = &sched->pending.lines[owed_by];
+    int64_t milli = sched->shapes.shapes[sched->pending.lanes[lane].shape].charge[QUEUE_SUM_GPU];
+    if (line->borrower_count == 0 || milli < line->borrower_least_milli)
+        line->borrower_least_milli = milli;
     MEM_GROW(line->borrowers, line->borrower_capacity, (size_t)line->borrower_count + 1);
     line->borrowers[line->borrower_count++] = lane;
     pending_set_borrower(&sched->pending, lane, true);
@@ -46,11 +51,23 @@ bool borrowers_find(struct sched *sched, uint32_t lane_id)
     return true;
 }
 
+/* What the queue deserves beyond what it is charged does not do for any of its borrowers. */
+static bool all_stay(const struct sched *sched, queue_id queue)
+{
+    const struct line *line = &sched->pending.lines[queue];
+    int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
+    return deserved != QUOTA_UNLIMITED && line->borrower_least_milli > 0 &&
+           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) + line->borrower_least_milli >
+               deserved;
+}
+
 /* Less is charged to a queue: heads that it made borrowers may be none now. */
 void borrowers_review(struct sched *sched, queue_id queue)
 {
     struct line *line = &sched->pending.lines[queue];
     uint32_t count = line->borrower_count;
+    if (count == 0 || (count <= line->borrower_bound && all_stay(sched, queue)))
+        return;
     line->borrower_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = line->borrowers[i];
@@ -65,6 +82,7 @@ void borrowers_review(struct sched *sched, queue_id queue)
             queue_tree_touch(&sched->tree, lane->line);
         }
     }
+    line->borrower_bound = 2 * line->borrower_count + BORROWERS_MIN;
 }
 
 bool sched_is_entitled(const struct sched *sched, uint32_t slot)

@@ -71,6 +71,9 @@ struct line {
         borrowers; /* lanes that this queue, here or above theirs, made is_borrower; some are so no more */
     size_t borrower_capacity;
     uint32_t borrower_count;
+    uint32_t
+        borrower_bound; /* so many may stand there before those that are so no more are cleared out */
+    int64_t borrower_least_milli;                 /* the least GPUs that one of them asks */
     bool is_changed;                              /* in pending.changed */
     uint32_t asking[ASKER_COUNT][SHAPE_SET_BITS]; /* lanes, by the bit of their shape */
 };
