@@ -16,8 +16,6 @@ static bool is_before(const struct sleeper *a, const struct sleeper *b)
 
 static void heap_push(struct sleeper_heap *heap, struct sleeper sleeper)
 {
-    if (heap->count == heap->capacity)
-        MEM_GROW(heap->at, heap->capacity, (size_t)heap->count + 1);
     uint32_t at = heap->count++;
     for (; at > 0 && is_before(&sleeper, &heap->at[(at - 1) / 2]); at = (at - 1) / 2)
         heap->at[at] = heap->at[(at - 1) / 2];
@@ -43,6 +41,28 @@ static struct plan_memo *memo_of(struct sched *sched, uint32_t lane, enum plan_k
     return &sched->pending.memos[lane][kind];
 }
 
+static bool is_current(struct sched *sched, const struct sleeper *sleeper, enum plan_kind kind)
+{
+    const struct plan_memo *memo = memo_of(sched, sleeper->lane, kind);
+    return memo->state == MEMO_ASLEEP && memo->sleep == sleeper->sleep;
+}
+
+/* A full heap loses those that sleep no more, or again since, and grows if half of it is left: where time alone passes,
+ * the same lanes sleep again and again, and nobody ever comes to the keys of before. */
+static void make_room(struct sched *sched, struct sleeper_heap *heap, enum plan_kind kind)
+{
+    uint32_t count = heap->count;
+    if (count < heap->capacity)
+        return;
+    heap->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sleeper sleeper = heap->at[i]; /* never behind where it goes */
+        if (is_current(sched, &sleeper, kind))
+            heap_push(heap, sleeper);
+    }
+    MEM_GROW(heap->at, heap->capacity, 2 * (size_t)heap->count + 2);
+}
+
 bool agenda_is_due(const struct sched *sched, const struct plan_memo *memo)
 {
     return memo->retry_change <= sched->changes || memo->ripe_at <= sched->now ||
@@ -64,9 +84,11 @@ void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind)
     struct plan_memo *memo = memo_of(sched, lane, kind);
     struct sleeper sleeper = {.key = memo->retry_change, .lane = lane, .sleep = ++memo->sleep};
     memo->state = MEMO_ASLEEP;
+    make_room(sched, &agenda->by_change, kind);
     heap_push(&agenda->by_change, sleeper);
     if (memo->ripe_at != TIME_NEVER) {
         sleeper.key = (uint64_t)memo->ripe_at;
+        make_room(sched, &agenda->by_time, kind);
         heap_push(&agenda->by_time, sleeper);
     }
     if (memo->awaits_start) {
@@ -87,12 +109,6 @@ void agenda_note(struct sched *sched, uint32_t lane)
         else
             agenda_sleep(sched, lane, (enum plan_kind)k);
     }
-}
-
-static bool is_current(struct sched *sched, const struct sleeper *sleeper, enum plan_kind kind)
-{
-    const struct plan_memo *memo = memo_of(sched, sleeper->lane, kind);
-    return memo->state == MEMO_ASLEEP && memo->sleep == sleeper->sleep;
 }
 
 static void end_sleep(struct sched *sched, const struct sleeper *sleeper, enum plan_kind kind)
@@ -186,16 +202,6 @@ void sched_void_memos(struct sched *sched)
             sched->pending.memos[l][k].awaits_worth = false;
         }
     wake_all(sched);
-}
-
-const char *agenda_check(const struct sched *sched)
-{
-    for (uint32_t l = 0; l < sched->pending.lane_count; l++)
-        for (int k = 0; k < PLAN_KIND_COUNT; k++)
-            if (sched->agendas[k].is_used && sched->pending.lanes[l].count > 0 &&
-                sched->pending.memos[l][k].state == MEMO_ABSENT)
-                return "jobs wait in a lane that no plan will be sought for";
-    return NULL;
 }
 
 void agenda_release(struct sched *sched)

@@ -74,7 +74,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     ledger_charge(sched->ledger, job->queue, amounts);
     if (sched->ledger->mark_depth > 0)
         return; /* a trial: nobody may act on it */
-    queue_tree_touch(&sched->tree, job->queue);
+    queue_tree_touch_standing(&sched->tree, job->queue);
     if (sched->needs_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
                         sched->now);
@@ -398,7 +398,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_wait(sched, slot);
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);
-    queue_tree_touch(&sched->tree, job->queue);
+    queue_tree_touch_standing(&sched->tree, job->queue);
 }
 
 /* What changes while it waits and runs. */
@@ -505,7 +505,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
     queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
-    queue_tree_touch(&sched->tree, job->queue);
+    queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
     job_table_drop(&sched->jobs, slot);

@@ -72,8 +72,16 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
     return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
-static struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
-                                     queue_id queue);
+static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
+                                       queue_id queue);
+
+static inline struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
+                                            queue_id queue)
+{
+    if (!pending_may_go(pending, tree->waits[queue].asked))
+        return (struct queue_winner){.lane = LANE_NONE};
+    return find_winner(tree, pending, queue);
+}
 
 /* Equals go in the order of their ids. */
 static bool goes_first(struct queue_tree *tree, struct contender a, struct contender b)
@@ -108,9 +116,7 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
         if (!winner.is_contested)
             return winner;
     }
-    for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
-        queue_tree_share(tree, found[0],
-                         (enum resource)r); /* now: it may make winners below stale */
+    queue_tree_divide(tree, found[0]); /* now: it may make winners below stale */
     struct contender best = {QUEUE_NONE, NULL};
     winner = (struct queue_winner){.lane = LANE_NONE, .is_contested = true};
     for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
@@ -138,13 +144,11 @@ static void keep_winner(struct queue_state *queue, struct queue_winner winner)
     queue->winners[0] = winner;
 }
 
-static struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
-                                     queue_id queue)
+static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
+                                       queue_id queue)
 {
     const struct queue_state *state = &tree->queues[queue];
     const uint64_t key = pending->shapes->closed_key;
-    if (!pending_may_go(pending, tree->waits[queue].asked))
-        return (struct queue_winner){.lane = LANE_NONE};
     for (uint32_t w = 0; w < state->winner_count; w++)
         if (state->winners[w].key == key)
             return state->winners[w];

@@ -162,31 +162,33 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource r, in
     tree->division_count++;
 }
 
-int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource r)
+static int64_t share_divided(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     queue_id parent = tree->queues[queue].parent;
     if (parent == QUEUE_NONE)
         return tree->capacity[r];
-    int64_t total = queue_tree_share(tree, parent, r);
+    int64_t total = share_divided(tree, parent, r);
     if (tree->queues[parent].is_share_stale[r])
         divide(tree, parent, r, total);
     return tree->queues[queue].share[r];
 }
 
-static bool is_fresh(const struct queue_tree *tree, queue_id queue)
+static bool is_fresh(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     for (queue_id q = tree->queues[queue].parent; q != QUEUE_NONE; q = tree->queues[q].parent)
-        for (int r = 0; r < RESOURCE_COUNT; r++)
-            if (tree->queues[q].is_share_stale[r])
-                return false;
+        if (tree->queues[q].is_share_stale[r])
+            return false;
     return true;
+}
+
+int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    return is_fresh(tree, queue, r) ? share_now(tree, queue, r) : share_divided(tree, queue, r);
 }
 
 void queue_tree_divide(struct queue_tree *tree, queue_id queue)
 {
-    if (tree->quota->divide == NULL || is_fresh(tree, queue))
-        return;
-    for (int r = 0; r < RESOURCE_COUNT; r++)
+    for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
         queue_tree_share(tree, queue, (enum resource)r);
 }
 

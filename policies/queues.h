@@ -74,6 +74,14 @@ void queue_tree_all_stale(struct queue_tree *tree);
 /* Something below or in this queue changed: whoever was next may not be any more.  O(depth). */
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
+/* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has
+ * no contest that this could turn. */
+static inline void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
+{
+    const struct queue_state *state = &tree->queues[queue];
+    queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
+}
+
 /* sign (1 or -1) times `ask` more is asked by jobs of this queue. */
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign);
