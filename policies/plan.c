@@ -515,6 +515,7 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
         sched->policy.quota->may_reclaim(&sched->tree, job->queue, sched_ask(sched, job)->charge);
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
+    sched->plans_tried++;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan.taken_count = 0;
     sched->plan.free_before = headroom_free(sched);

@@ -574,6 +574,7 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .cycles = sched->cycle,
         .attempts = sched->attempts,
         .plans = sched->plans,
+        .plans_tried = sched->plans_tried,
     };
 }
 

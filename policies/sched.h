@@ -148,6 +148,7 @@ struct sched_counts {
         reserved_gpu_milli; /* the part of it held for jobs whose other pieces are not there yet */
     int64_t releasing_gpu_milli;      /* of jobs being evicted */
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
+    uint64_t plans_tried;             /* victims were sought; most plans come to nothing */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

@@ -238,7 +238,7 @@ struct sched {
     uint64_t starts;     /* confirmed */
     uint32_t
         booked_running; /* jobs that hold something not on its way out, claims alone not counted */
-    uint64_t attempts, plans;
+    uint64_t attempts, plans, plans_tried;
     struct headroom headroom;
     uint64_t headroom_retry; /* no eviction for the headroom before so many state changes */
     int64_t evicted_in_cycle;
