@@ -14,6 +14,7 @@
 
 struct unit_link { /* a unit has a piece on a node */
     uint32_t unit, holding;
+    node_id node;
     uint32_t next; /* index + 1; 0: last */
 };
 
@@ -32,12 +33,14 @@ static void link_units(struct sched *sched)
         for (uint32_t h = 0; h < job->holding_count; h++) {
             if (!has_holding(sched, unit, h))
                 continue;
-            node_id node = sched_job_holding(job, h)->piece.node;
+            const struct piece *piece = &sched_job_holding(job, h)->piece;
+            struct node_offers *node = &scratch->nodes[piece->node];
             MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
             scratch->links[scratch->link_count] =
-                (struct unit_link){u, h, scratch->first_on_node[node]};
-            scratch->first_on_node[node] = ++scratch->link_count;
-            scratch->cost_on_node[node].milli = COST_STALE;
+                (struct unit_link){u, h, piece->node, node->first};
+            node->first = ++scratch->link_count;
+            node->milli += piece_milli(piece);
+            node->cost.milli = COST_STALE;
         }
     }
 }
@@ -45,11 +48,8 @@ static void link_units(struct sched *sched)
 static void unlink_units(struct sched *sched)
 {
     struct offer_scratch *scratch = &sched->offers;
-    for (uint32_t l = 0; l < scratch->link_count; l++) {
-        const struct unit_link *link = &scratch->links[l];
-        const struct sched_job *job = &sched->jobs.jobs[sched->plan.units[link->unit].slot];
-        scratch->first_on_node[sched_job_holding(job, link->holding)->piece.node] = 0;
-    }
+    for (uint32_t l = 0; l < scratch->link_count; l++)
+        scratch->nodes[scratch->links[l].node] = (struct node_offers){0};
     scratch->link_count = 0;
 }
 
@@ -160,7 +160,7 @@ static uint32_t gather_node(const struct sched *sched, node_id node,
 {
     const struct offer_scratch *scratch = &sched->offers;
     uint32_t count = 0;
-    for (uint32_t l = scratch->first_on_node[node]; l != 0; l = scratch->links[l - 1].next) {
+    for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
         const struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
         if (unit->is_taken || unit->is_refused)
             continue;
@@ -217,7 +217,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 static struct offer_cost offer_cost(struct sched *sched, node_id node,
                                     const struct request *request)
 {
-    struct offer_cost *cost = &sched->offers.cost_on_node[node];
+    struct offer_cost *cost = &sched->offers.nodes[node].cost;
     struct node_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
@@ -236,7 +236,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     int64_t least = 0;
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
-        return 1; /* shares: any may be all that keeps a GPU from being whole */
+        return 0; /* what lacks are shares, or no GPUs */
     for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++) {
         if (cells[g].free == GPU_MILLI)
             continue;
@@ -255,9 +255,12 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
     node_id best = NODE_NONE;
     struct offer_cost best_cost = {INT64_MAX, INT64_MAX};
     for (node_id node = 0; node < sched->cluster->node_count; node++) {
-        if (sched->offers.first_on_node[node] == 0 ||
-            least_milli(sched, node, request) > best_cost.milli)
+        const struct node_offers *offers = &sched->offers.nodes[node];
+        if (offers->first == 0)
             continue;
+        int64_t least = least_milli(sched, node, request);
+        if (least > best_cost.milli || least > offers->milli)
+            continue; /* too dear, or even all that may go hold too little */
         struct offer_cost cost = offer_cost(sched, node, request);
         if (cost.milli == INT64_MAX || !is_cheaper(cost, best_cost))
             continue;
@@ -276,7 +279,7 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     for (uint32_t h = 0; h < job->holding_count; h++)
-        sched->offers.cost_on_node[sched_job_holding(job, h)->piece.node].milli = COST_STALE;
+        sched->offers.nodes[sched_job_holding(job, h)->piece.node].cost.milli = COST_STALE;
 }
 
 bool offers_suit(const struct shape *ask)
@@ -314,13 +317,11 @@ void offers_end(struct sched *sched)
 
 void offers_init(struct sched *sched)
 {
-    sched->offers.first_on_node = mem_zalloc(sched->cluster->node_count, sizeof(uint32_t));
-    sched->offers.cost_on_node = mem_zalloc(sched->cluster->node_count, sizeof(struct offer_cost));
+    sched->offers.nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_offers));
 }
 
 void offers_release(struct sched *sched)
 {
-    mem_free(sched->offers.first_on_node);
-    mem_free(sched->offers.cost_on_node);
+    mem_free(sched->offers.nodes);
     mem_free(sched->offers.links);
 }

@@ -156,10 +156,15 @@ struct offer_cost { /* of the victims: GPUs they hold in all, then what they los
     int64_t milli, loss_gpu_ns;
 };
 
+struct node_offers {        /* of a node, while victims are sought; else all zero but the cost */
+    uint32_t first;         /* of the links to who may leave: index + 1, or 0 */
+    int64_t milli;          /* what those hold there */
+    struct offer_cost cost; /* of the cheapest offer */
+};
+
 /* Room for offers.c. */
 struct offer_scratch {
-    uint32_t *first_on_node;         /* by node: index + 1 into links, or 0 */
-    struct offer_cost *cost_on_node; /* by node: of its cheapest offer */
+    struct node_offers *nodes; /* by node_id */
     struct unit_link *links;
     size_t link_capacity;
     uint32_t link_count;

@@ -99,7 +99,7 @@ static void teardown(struct fixture *f)
         const __typeof__(word) kept_ = *at_;                                                       \
         *at_ = (__typeof__(word))((__int128)kept_ + (delta));                                      \
         if (sched_check((f)->sched) == NULL)                                                       \
-            fail_msg("%s off by %d is not noticed", #word, (int)(delta));                     \
+            fail_msg("%s off by %d is not noticed", #word, (int)(delta));                          \
         *at_ = kept_;                                                                              \
         assert_null(sched_check((f)->sched));                                                      \
     } while (0)
@@ -243,7 +243,8 @@ static void who_is_on_which_list(void **state)
     NOTICED(&f, f.sched->running[f.own].count, -1);
     NOTICED(&f, f.sched->running[f.own].slots[0], 1);
     NOTICED(&f, f.sched->plan.node_mark[0], 1);
-    NOTICED(&f, f.sched->offers.first_on_node[0], 1);
+    NOTICED(&f, f.sched->offers.nodes[0].first, 1);
+    NOTICED(&f, f.sched->offers.nodes[0].milli, 1);
     NOTICED(&f, f.sched->ledger->mark_depth, 1);
     NOTICED(&f, f.sched->ledger->log_count, 1);
     teardown(&f);
