@@ -3,7 +3,7 @@
  * For each kind of plan a lane with jobs is awake (looked at in every cycle) or asleep after a plan that came to nothing:
  * until so many state changes, until a time, or until a START is confirmed, whichever comes first.  A lane without jobs is
  * absent, and keeps its memo for when it has some again.  Sleepers stand in two heaps; who woke for one reason is passed
- * over when the other comes.
+ * over when the other comes.  Who is due but whose head is not patient yet dozes until it is, or another comes.
  * Cost: O(log lanes) per sleep. */
 #include <assert.h>
 
@@ -73,9 +73,43 @@ static void awaken(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
     struct agenda *agenda = &sched->agendas[kind];
     memo_of(sched, lane, kind)->state = MEMO_AWAKE;
+    memo_of(sched, lane, kind)->is_dozing = false;
     if (agenda->awake_count == agenda->awake_capacity)
         MEM_GROW(agenda->awake, agenda->awake_capacity, (size_t)agenda->awake_count + 1);
     agenda->awake[agenda->awake_count++] = lane;
+}
+
+static void push_by_time(struct sched *sched, enum plan_kind kind, struct sleeper sleeper)
+{
+    struct sleeper_heap *heap = &sched->agendas[kind].by_time;
+    make_room(sched, heap, kind);
+    heap_push(heap, sleeper);
+}
+
+void agenda_doze(struct sched *sched, uint32_t lane, enum plan_kind kind, time_ns until)
+{
+    struct plan_memo *memo = memo_of(sched, lane, kind);
+    memo->state = MEMO_ASLEEP;
+    memo->is_dozing = true;
+    memo->dozes_until = until;
+    push_by_time(sched, kind,
+                 (struct sleeper){.key = (uint64_t)until, .lane = lane, .sleep = ++memo->sleep});
+}
+
+/* A dozer has another head, whose patience is its own: it is awake when the lanes are next looked at. */
+static void rouse(struct sched *sched, uint32_t lane, enum plan_kind kind)
+{
+    struct plan_memo *memo = memo_of(sched, lane, kind);
+    if (memo->state != MEMO_ASLEEP || !memo->is_dozing || memo->dozes_until == 0)
+        return;
+    memo->dozes_until = 0;
+    push_by_time(sched, kind, (struct sleeper){.key = 0, .lane = lane, .sleep = memo->sleep});
+}
+
+void agenda_new_head(struct sched *sched, uint32_t lane)
+{
+    for (int k = 0; k < PLAN_KIND_COUNT; k++)
+        rouse(sched, lane, (enum plan_kind)k);
 }
 
 void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind)
@@ -84,12 +118,12 @@ void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind)
     struct plan_memo *memo = memo_of(sched, lane, kind);
     struct sleeper sleeper = {.key = memo->retry_change, .lane = lane, .sleep = ++memo->sleep};
     memo->state = MEMO_ASLEEP;
+    memo->is_dozing = false;
     make_room(sched, &agenda->by_change, kind);
     heap_push(&agenda->by_change, sleeper);
     if (memo->ripe_at != TIME_NEVER) {
         sleeper.key = (uint64_t)memo->ripe_at;
-        make_room(sched, &agenda->by_time, kind);
-        heap_push(&agenda->by_time, sleeper);
+        push_by_time(sched, kind, sleeper);
     }
     if (memo->awaits_start) {
         MEM_GROW(agenda->expectant, agenda->expectant_capacity,

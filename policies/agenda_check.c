@@ -23,7 +23,9 @@ static void tally_sleepers(const struct sched *sched, enum plan_kind kind, enum 
                                             : agenda->expectant_count;
     for (uint32_t i = 0; i < count; i++) {
         const struct plan_memo *memo = &sched->pending.memos[at[i].lane][kind];
-        uint64_t key = wake == WAKE_BY_CHANGE ? memo->retry_change : (uint64_t)memo->ripe_at;
+        uint64_t key = wake == WAKE_BY_CHANGE ? memo->retry_change
+                       : memo->is_dozing      ? (uint64_t)memo->dozes_until
+                                              : (uint64_t)memo->ripe_at;
         lanes[at[i].lane].count[wake] +=
             at[i].sleep == memo->sleep && (wake == WAKE_BY_START || at[i].key == key);
     }
@@ -37,6 +39,8 @@ static const char *check_memo(const struct plan_memo *memo, const struct wakes *
         return "a lane is awake that nobody looks at, or looks at twice";
     if (memo->state != MEMO_ASLEEP)
         return NULL;
+    if (memo->is_dozing)
+        return wakes->count[WAKE_BY_TIME] != 1 ? "no time will wake a dozing lane" : NULL;
     if (wakes->count[WAKE_BY_CHANGE] != 1)
         return "no change will wake a lane";
     if (wakes->count[WAKE_BY_TIME] != (memo->ripe_at != TIME_NEVER))

@@ -193,9 +193,15 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
     agenda_wake(sched, kind);
     for (uint32_t i = 0; i < agenda->awake_count; i++) {
         uint32_t l = agenda->awake[i];
-        if (sched->pending.memos[l][kind].tried_cycle == sched->cycle ||
-            ask_at(sched, l, kind) > sched->now || !plan_may_ask(sched, l, kind))
+        const struct plan_memo *memo = &sched->pending.memos[l][kind];
+        if (memo->tried_cycle == sched->cycle || !plan_may_ask(sched, l, kind))
             continue;
+        time_ns at = ask_at(sched, l, kind);
+        if (at > sched->now) {
+            if (agenda_is_due(sched, memo))
+                agenda_doze(sched, l, kind, at);
+            continue;
+        }
         if (kind == PLAN_RECLAIM && await_worth(sched, l))
             continue;
         if (is_hopeless(sched, l, kind)) {

@@ -253,8 +253,11 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
     pending_add(&sched->pending, job->lane, slot);
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, 1);
-    if (sched->policy.preemption->evicts)
-        agenda_note(sched, job->lane);
+    if (!sched->policy.preemption->evicts)
+        return;
+    agenda_note(sched, job->lane);
+    if (pending_head(&sched->pending, job->lane) == slot)
+        agenda_new_head(sched, job->lane);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -270,10 +273,13 @@ void sched_unwait(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     queue_id line = sched->pending.lanes[job->lane].line;
-    if (pending_head(&sched->pending, job->lane) == slot)
+    if (pending_head(&sched->pending, job->lane) == slot) {
         pending_remove_head(&sched->pending, job->lane);
-    else
+        if (sched->policy.preemption->evicts)
+            agenda_new_head(sched, job->lane);
+    } else {
         pending_remove(&sched->pending, job->lane, slot);
+    }
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, -1);
     job->lane = LANE_NONE;

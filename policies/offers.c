@@ -232,12 +232,17 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
 {
     const struct ledger *ledger = sched->ledger;
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
-    uint32_t used[NODE_GPUS_MAX], count = 0;
+    uint32_t used[NODE_GPUS_MAX], count = 0, parts = 0;
     int64_t least = 0;
+    const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
         return 0; /* what lacks are shares, or no GPUs */
-    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++) {
+    for (uint32_t g = 0; g < gpus; g++)
+        parts += cells[g].free != GPU_MILLI && cells[g].free != 0;
+    if (parts == 0)
+        return request->gpus <= gpus ? lacking * GPU_MILLI : INT64_MAX;
+    for (uint32_t g = 0; g < gpus; g++) {
         if (cells[g].free == GPU_MILLI)
             continue;
         uint32_t milli = (uint32_t)(GPU_MILLI - cells[g].free), at = count++;

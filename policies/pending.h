@@ -33,6 +33,8 @@ struct plan_memo {
     uint8_t state;     /* enum memo_state */
     bool awaits_worth; /* it was too dear: only time, or what its queue deserves, helps */
     bool awaits_start; /* a victim was ripe but had not started; a start told voids the back-off */
+    bool is_dozing;    /* asleep for no failure, but because its head is not patient... */
+    time_ns dozes_until;     /* ...before that */
     uint64_t starts_seen;    /* the scheduler's count of starts when that was */
     uint64_t tried_cycle;    /* the last cycle in which a plan failed */
     uint64_t retry_change;   /* no plan before so many state changes... */

@@ -357,6 +357,9 @@ bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_
 void agenda_note(struct sched *sched, uint32_t lane); /* a job came to wait there */
 /* The lane's memo says how long. */
 void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind);
+/* It is due, but its head is not patient before `until`. */
+void agenda_doze(struct sched *sched, uint32_t lane, enum plan_kind kind, time_ns until);
+void agenda_new_head(struct sched *sched, uint32_t lane);
 /* Put who is due among the awake, and those that are not out. */
 void agenda_wake(struct sched *sched, enum plan_kind kind);
 /* What its memo waits for has come. */

@@ -125,8 +125,11 @@ static void wait(struct world *w, uint32_t j)
     uint32_t slot = job_table_add(&w->jobs, w->next_id++, 1);
     struct sched_job *job = &w->jobs.jobs[slot];
     job->state = SJOB_PENDING;
-    job->queue = below(w, QUEUES);
-    job->shape = job->ask = below(w, 3) == 0 ? below(w, w->shapes.count) : below(w, 5);
+    bool has_long_lanes = w->seed % 3 == 0;
+    job->queue = below(w, has_long_lanes ? 2 : QUEUES);
+    job->shape = job->ask = has_long_lanes     ? 0
+                            : below(w, 3) == 0 ? below(w, w->shapes.count)
+                                               : below(w, 5);
     for (int r = 0; r < RANKS; r++)
         job->rank[r] = below(w, 4);
     demand(w, job, 1);

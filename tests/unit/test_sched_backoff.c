@@ -292,6 +292,73 @@ static void no_plan_for_what_never_fits(void **state)
     sched_case_close(&c);
 }
 
+/* Ranks that move are computed anew every 5 minutes, and all plans are void then.  A lane that had no jobs at the time knows
+ * that too when it has some again. */
+static void who_comes_to_an_empty_lane_is_tried(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"priority\", \"srtf\"], \"blocking\": \"skip\", "
+                    "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}");
+    sched_case_submit(&c, sched_case_job(0, 1, 4, 90), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, sched_case_job(1, 1, 3, 10), SECONDS(1)); /* waits all the time */
+    sched_case_submit(&c, sched_case_job(2, 1, 4, 10), SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(tried(&c), 2);
+    for (uint32_t i = 0; i < 30; i++) {
+        change(&c, SECONDS(2));
+        sched_case_cycle(&c, SECONDS(2));
+    }
+    uint64_t before = tried(&c);
+    sched_job_cancelled(c.sched, 2, SECONDS(3));
+    sched_case_cycle(&c, SECONDS(300));
+    assert_int_equal(tried(&c), before + 1); /* for job 1 */
+    sched_case_submit(&c, sched_case_job(3, 1, 4, 10), SECONDS(301));
+    sched_case_cycle(&c, SECONDS(301));
+    assert_int_equal(tried(&c), before + 2);
+    sched_case_close(&c);
+}
+
+#define LENDING(ratio)                                                                             \
+    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "      \
+    "[\"allocate\", \"reclaim\"], \"headroom\": {\"owners_gpus\": 8}, \"preemption\": {"           \
+    "\"policy\": \"kill\", \"victims\": [], \"search\": \"ordered\", \"min_runtime_s\": 100, "     \
+    "\"loss_ratio\": " ratio "}}"
+
+/* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: whoever goes has run for 100 s, so that 800
+ * GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */
+static void no_plan_before_the_wait_is_worth_it(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    struct queue_table *queues = queue_table_new();
+    queue_id lends = queue_table_add(queues, TEXT("lends"), QUEUE_ROOT),
+             borrows = queue_table_add(queues, TEXT("borrows"), QUEUE_ROOT);
+    queues->queues[lends].deserved[RESOURCE_GPU] = 4 * GPU_MILLI;
+    sched_case_open(&c, cluster_uniform_new(2, 8), queues, LENDING("0.125"));
+    for (job_id id = 0; id < 2; id++) {
+        struct job job = sched_case_job(id, 1, 4, 50);
+        job.queue = lends;
+        sched_case_submit(&c, job, 0);
+        assert_int_equal(sched_case_start(&c, 0), 1);
+    }
+    struct job borrower = sched_case_job(2, 1, 8, 50);
+    borrower.queue = borrows;
+    sched_case_submit(&c, borrower, SECONDS(1000));
+    for (int64_t at = 1000; at < 1800; at += 40) {
+        sched_case_cycle(&c, SECONDS(at));
+        assert_int_equal(c.count, 0);
+        assert_int_equal(tried(&c), 0);
+        assert_true(c.wake_at > SECONDS(at));
+    }
+    for (int64_t at = 1800; at < 4000 && tried(&c) == 0; at += 40)
+        sched_case_cycle(&c, SECONDS(at));
+    assert_int_not_equal(tried(&c), 0);
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +374,8 @@ int main(void)
         cmocka_unit_test(nobody_is_nobody_until_they_change),
         cmocka_unit_test(nobody_for_one_is_somebody_for_another),
         cmocka_unit_test(no_plan_for_what_never_fits),
+        cmocka_unit_test(who_comes_to_an_empty_lane_is_tried),
+        cmocka_unit_test(no_plan_before_the_wait_is_worth_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

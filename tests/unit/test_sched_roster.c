@@ -58,6 +58,7 @@ static void adopt(struct fixture *f, job_id id)
     *job = sched_case_job(id, 1, gpus, 50);
     job->queue = f->queue;
     job->is_preemptible = below(f, 5) != 0;
+    job->class = (uint8_t)below(f, JOB_CLASS_COUNT);
     job->checkpoint = (struct checkpoint_plan){.interval = SECONDS(60 * below(f, 5)),
                                                .duration = SECONDS(40 * below(f, 5)),
                                                .restart = SECONDS(30 * below(f, 3))};
@@ -179,6 +180,31 @@ static void what_an_eviction_throws_away(void **state)
     }
 }
 
+/* Where the policy spares inference it is as firm as what cannot be preempted; nobody else is. */
+static void inference_may_be_spared(void **state)
+{
+    (void)state;
+    for (int is_spared = 0; is_spared < 2; is_spared++) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(3, 8), queue_table_new(),
+                        is_spared
+                            ? "{\"preemption\": {\"policy\": \"kill\", \"spares_inference\": true}}"
+                            : "{\"preemption\": {\"policy\": \"kill\"}}");
+        for (job_id id = 0; id < 3; id++) {
+            struct job job = sched_case_job(id, 1, 8, 50);
+            job.class = id == 0 ? JOB_INFERENCE : JOB_TRAINING;
+            job.is_preemptible = id != 2;
+            sched_case_submit(&c, job, 0);
+        }
+        assert_int_equal(sched_case_start(&c, 0), 3);
+        const bool is_firm[] = {is_spared, false, true};
+        for (job_id id = 0; id < 3; id++)
+            assert_int_equal(roster_card(c.sched, job_table_find(&c.sched->jobs, id))->is_firm,
+                             is_firm[id]);
+        sched_case_close(&c);
+    }
+}
+
 /* Who ends leaves the floor too low, which is no harm; looked at anew it has risen.  Who changes has it found anew. */
 static void a_floor_is_found_again(void **state)
 {
@@ -253,9 +279,8 @@ static void surplus_and_large_losses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_an_eviction_throws_away),
-        cmocka_unit_test(a_floor_is_found_again),
-        cmocka_unit_test(the_spent_have_no_floor),
+        cmocka_unit_test(what_an_eviction_throws_away), cmocka_unit_test(inference_may_be_spared),
+        cmocka_unit_test(a_floor_is_found_again),       cmocka_unit_test(the_spent_have_no_floor),
         cmocka_unit_test(surplus_and_large_losses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
