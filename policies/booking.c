@@ -244,6 +244,15 @@ static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
     return true;
 }
 
+/* The lane has another head: what was known of the last one does not hold. */
+static void meet_head(struct sched *sched, uint32_t lane)
+{
+    if (sched->policy.preemption->evicts)
+        agenda_new_head(sched, lane);
+    if (sched->headroom.owners_milli > 0 && sched->pending.lanes[lane].count > 0)
+        borrowers_find(sched, lane);
+}
+
 static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -253,11 +262,10 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
     pending_add(&sched->pending, job->lane, slot);
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, 1);
-    if (!sched->policy.preemption->evicts)
-        return;
-    agenda_note(sched, job->lane);
+    if (sched->policy.preemption->evicts)
+        agenda_note(sched, job->lane);
     if (pending_head(&sched->pending, job->lane) == slot)
-        agenda_new_head(sched, job->lane);
+        meet_head(sched, job->lane);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -275,8 +283,7 @@ void sched_unwait(struct sched *sched, uint32_t slot)
     queue_id line = sched->pending.lanes[job->lane].line;
     if (pending_head(&sched->pending, job->lane) == slot) {
         pending_remove_head(&sched->pending, job->lane);
-        if (sched->policy.preemption->evicts)
-            agenda_new_head(sched, job->lane);
+        meet_head(sched, job->lane);
     } else {
         pending_remove(&sched->pending, job->lane, slot);
     }
@@ -468,7 +475,10 @@ void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
 void sched_rank(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->ranks_by_fill && job->ranked_fill == job->fill)
+        return;
     sched_rank_as(sched, slot, job->fill, job->rank);
+    job->ranked_fill = job->fill;
 }
 
 void sched_rank_all(struct sched *sched)

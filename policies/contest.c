@@ -40,21 +40,36 @@ void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
     }
 }
 
-/* What is asked in a line changed: so it may for all queues above. */
-static void sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id line)
+/* What is asked in a queue changed from `before`: so it may in the one above.  What is asked no more is sought among
+ * the others there.  False if nothing changed above. */
+static bool sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id queue,
+                      shape_set before, enum asker asker)
 {
-    for (queue_id q = line; q != QUEUE_NONE; q = tree->queues[q].parent) {
-        struct queue_waits *waits = &tree->waits[q];
-        const shape_set *own = pending->lines[q].asked;
-        shape_set owner = own[ASKER_OWNER], borrower = own[ASKER_BORROWER];
-        for (queue_id child = waits->first; child != QUEUE_NONE; child = tree->waits[child].next) {
-            owner |= tree->waits[child].asked[ASKER_OWNER];
-            borrower |= tree->waits[child].asked[ASKER_BORROWER];
-        }
-        if (owner == waits->asked[ASKER_OWNER] && borrower == waits->asked[ASKER_BORROWER])
+    const queue_id parent = tree->queues[queue].parent;
+    const shape_set now = tree->waits[queue].asked[asker];
+    struct queue_waits *above = &tree->waits[parent];
+    shape_set lost = before & ~now & ~pending->lines[parent].asked[asker];
+    for (queue_id c = above->first; c != QUEUE_NONE && lost != 0; c = tree->waits[c].next)
+        lost &= ~tree->waits[c].asked[asker];
+    const shape_set sum = (above->asked[asker] | now) & ~lost;
+    if (sum == above->asked[asker])
+        return false;
+    above->asked[asker] = sum;
+    return true;
+}
+
+static void sum_line(struct queue_tree *tree, const struct pending *pending, queue_id line,
+                     enum asker asker)
+{
+    shape_set before = tree->waits[line].asked[asker], now = pending->lines[line].asked[asker];
+    for (queue_id c = tree->waits[line].first; c != QUEUE_NONE; c = tree->waits[c].next)
+        now |= tree->waits[c].asked[asker];
+    tree->waits[line].asked[asker] = now;
+    for (queue_id q = line; before != now && q != QUEUE_ROOT; q = tree->queues[q].parent) {
+        shape_set above = tree->waits[tree->queues[q].parent].asked[asker];
+        if (!sum_asked(tree, pending, q, before, asker))
             return;
-        waits->asked[ASKER_OWNER] = owner;
-        waits->asked[ASKER_BORROWER] = borrower;
+        before = above;
     }
 }
 
@@ -62,7 +77,8 @@ static void sum_changed(struct queue_tree *tree, struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->changed_count; i++) {
         pending->lines[pending->changed[i]].is_changed = false;
-        sum_asked(tree, pending, pending->changed[i]);
+        for (int a = 0; a < ASKER_COUNT; a++)
+            sum_line(tree, pending, pending->changed[i], (enum asker)a);
     }
     pending->changed_count = 0;
 }

@@ -205,6 +205,7 @@ static void try_head(struct sched *sched, uint32_t lane_id)
     sched_unwait(sched, slot);
     sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
     decide_start(sched, slot, HOLDING_STARTING, source);
+    headroom_close(sched);
 }
 
 static void allocate_inference(struct sched *sched)
@@ -218,6 +219,7 @@ static void allocate(struct sched *sched)
 {
     if (sched->policy.inference_first)
         allocate_inference(sched);
+    headroom_close(sched);
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
          lane = contest_next(&sched->tree, &sched->pending))
         try_head(sched, lane);

@@ -5,7 +5,7 @@
  * jobs that end, or, when that lags, by evictions where they cost least.
  * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
  * stands behind a borrower's of the same shape that may not use what is kept.
- * Cost: O(1) per placement; a refill O(running jobs + nodes). */
+ * Cost: O(shapes) per placement; a refill O(running jobs + nodes). */
 #include "policies/sched_state.h"
 
 enum { HEADROOM_BACKOFF = 16, PPM = 1000000 };
@@ -60,6 +60,31 @@ static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
     return left_milli < headroom->gpu_milli                            ? SHAPE_SPARES_INFERENCE
            : left_milli < headroom->gpu_milli + headroom->owners_milli ? SHAPE_SPARES_OWNERS
                                                                        : 0;
+}
+
+/* What a placement would take is known before it is sought, unless it depends on the node. */
+static bool is_charge_exact(const struct shape *shape)
+{
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].request.gpu_memory_mib != 0 || shape->groups[g].request.mig != 0)
+            return false;
+    return true;
+}
+
+void headroom_close(struct sched *sched)
+{
+    if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
+        return; /* there whoever does not fit may be promised what comes */
+    const int64_t free_milli = headroom_free(sched).gpu_milli;
+    for (uint32_t id = 0; id < sched->shapes.count; id++) {
+        const struct shape *shape = &sched->shapes.shapes[id];
+        const int64_t milli = shape->charge[QUEUE_SUM_GPU];
+        if (shape->closed != 0 || shape->class == JOB_INFERENCE || milli == 0)
+            continue;
+        uint8_t closed = spared_gpus(&sched->headroom, free_milli - milli);
+        if (closed != 0 && is_charge_exact(shape))
+            shape_close(&sched->shapes, id, closed);
+    }
 }
 
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)

@@ -50,7 +50,7 @@ uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
     job_table_know(table, id);
     assert(table->slot_of[id] == SLOT_NONE);
     table->slot_of[id] = slot;
-    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX};
+    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
     if (group_count > 1)
         table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
     return slot;

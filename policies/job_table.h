@@ -43,14 +43,15 @@ struct sched_job {
     job_id id;
     uint32_t shape; /* of the whole job */
     queue_id queue;
-    uint32_t lane;          /* where it waits; LANE_NONE (policies/pending.h): it does not */
-    uint8_t state;          /* enum sched_job_state */
-    uint8_t reason;         /* enum reason: why it is SJOB_HELD */
-    uint8_t fill;           /* enum job_fill */
-    bool is_listed;         /* among the possible victims */
-    bool is_booked;         /* holds something that runs or starts */
-    bool is_below;          /* so, but less than its minimum */
-    bool is_element;        /* of an array */
+    uint32_t lane;       /* where it waits; LANE_NONE (policies/pending.h): it does not */
+    uint8_t state;       /* enum sched_job_state */
+    uint8_t reason;      /* enum reason: why it is SJOB_HELD */
+    uint8_t fill;        /* enum job_fill */
+    bool is_listed;      /* among the possible victims */
+    bool is_booked;      /* holds something that runs or starts */
+    bool is_below;       /* so, but less than its minimum */
+    bool is_element;     /* of an array */
+    uint8_t ranked_fill; /* enum job_fill that its ranks were computed for; UINT8_MAX: none yet */
     uint32_t list_position; /* in whichever list of its state it stands */
     uint32_t held_one;      /* members held, those that leave not counted: of a job of one group, */
     uint32_t *held_more;    /* by group, else */

@@ -34,13 +34,15 @@ static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t sha
     MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
     MEM_GROW(pending->memos, pending->memo_capacity, pending->lane_count + 1);
     uint32_t id = pending->lane_count++;
-    pending->lanes[id] = (struct lane){
-        .line = line_id, .shape = shape_id, .quota_block = QUEUE_NONE, .asks_as = ASKER_COUNT};
+    struct line *line = &pending->lines[line_id];
+    pending->lanes[id] = (struct lane){.line = line_id,
+                                       .shape = shape_id,
+                                       .line_position = line->lane_count,
+                                       .quota_block = QUEUE_NONE};
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         pending->memos[id][k] = (struct plan_memo){.ripe_at = TIME_NEVER};
-    struct line *line = &pending->lines[line_id];
     MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
-    line->lanes[line->lane_count++] = (struct line_lane){id, shape_id};
+    line->lanes[line->lane_count++] = (struct line_lane){id, shape_id, ASKER_COUNT};
     struct shape *shape = &pending->shapes->shapes[shape_id];
     MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
     shape->lanes[shape->lane_count++] = id;
@@ -142,11 +144,12 @@ static enum asker asks_as(const struct lane *lane)
 static void recount(struct pending *pending, struct lane *lane)
 {
     struct line *line = &pending->lines[lane->line];
-    const enum asker before = (enum asker)lane->asks_as, now = asks_as(lane);
+    struct line_lane *entry = &line->lanes[lane->line_position];
+    const enum asker before = (enum asker)entry->asks_as, now = asks_as(lane);
     const uint32_t bit = lane->shape % SHAPE_SET_BITS;
     if (now == before)
         return;
-    lane->asks_as = (uint8_t)now;
+    entry->asks_as = now;
     if (before != ASKER_COUNT && --line->asking[before][bit] == 0)
         line->asked[before] &= ~shape_bit(lane->shape);
     if (now != ASKER_COUNT && line->asking[now][bit]++ == 0)
@@ -243,29 +246,33 @@ static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
                : a;
 }
 
-/* Looks through the shorter list: the lanes of the line, or those that have jobs. */
+static uint32_t first_busy(const struct pending *pending, queue_id line_id, bool only_open)
+{
+    uint32_t best = LANE_NONE;
+    for (uint32_t i = 0; i < pending->busy_count; i++) {
+        uint32_t id = pending->busy[i];
+        if (pending->lanes[id].line == line_id && !(only_open && pending_is_closed(pending, id)))
+            best = better(pending, best, id);
+    }
+    return best;
+}
+
+/* Looks through the shorter list: the lanes that have jobs, or those of the line. */
 static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
 {
     const struct line *line = &pending->lines[line_id];
     uint32_t best = LANE_NONE;
     if (line->job_count == 0)
         return LANE_NONE;
-    if (line->lane_count > pending->busy_count) {
-        for (uint32_t i = 0; i < pending->busy_count; i++) {
-            uint32_t id = pending->busy[i];
-            if (pending->lanes[id].line == line_id &&
-                !(only_open && pending_is_closed(pending, id)))
-                best = better(pending, best, id);
-        }
-        return best;
-    }
-    const shape_set open = pending->shapes->open[ASKER_OWNER]; /* what borrowers may is in it */
+    if (line->lane_count > pending->busy_count)
+        return first_busy(pending, line_id, only_open);
     for (uint32_t i = 0; i < line->lane_count; i++) {
-        uint32_t id = line->lanes[i].lane;
-        if ((only_open && !(open & shape_bit(line->lanes[i].shape))) ||
-            pending->lanes[id].count == 0 || (only_open && pending_is_closed(pending, id)))
-            continue;
-        best = better(pending, best, id);
+        const struct line_lane *entry = &line->lanes[i];
+        bool may_go = entry->asks_as != ASKER_COUNT &&
+                      (pending->shapes->open[entry->asks_as] & shape_bit(entry->shape)) != 0;
+        if (only_open ? may_go && !pending_is_closed(pending, entry->lane)
+                      : pending->lanes[entry->lane].count > 0)
+            best = better(pending, best, entry->lane);
     }
     return best;
 }

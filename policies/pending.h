@@ -51,15 +51,17 @@ struct lane {
     size_t capacity;
     uint32_t count;
     uint32_t busy_position; /* in pending.busy, while count > 0 */
+    uint32_t line_position; /* in its line's lanes */
     queue_id quota_block;   /* the queue whose limit closed it, or QUEUE_NONE */
     queue_id
         owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
     bool is_borrower; /* nothing that is kept for owners is for its head */
-    uint8_t asks_as;  /* enum asker: what its line counts it as; ASKER_COUNT: it does not ask */
 };
 
-struct line_lane {
+struct line_lane { /* what a look at the lanes of a line needs of those that cannot go */
     uint32_t lane, shape;
+    uint32_t
+        asks_as; /* enum asker; ASKER_COUNT: it does not ask: it has no jobs, or a limit closed it */
 };
 
 /* A lane asks while it has jobs and no queue's limit closed it. */

@@ -201,7 +201,7 @@ struct sched {
     time_ns now;       /* of the last fact or cycle */
     time_ns ranked_at; /* when all ranks were last computed */
     time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
-    bool ranks_move, ranks_fixed, needs_accounts;
+    bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -401,6 +401,8 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot);
 /* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
  * before: what was free without it (and with no victim gone). */
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
+/* Close the shapes that what is kept free is kept from, as placing one would find. */
+void headroom_close(struct sched *sched);
 /* What of `closed` still holds of the shape, when so much is free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
                               struct free_space free);
@@ -428,6 +430,14 @@ struct victim_card *roster_card(struct sched *sched, uint32_t slot);
 /* What it is given to save its work when it is evicted: what it asks for, at most what the policy grants; 0: it cannot
  * save, or nobody is let. */
 time_ns sched_grace(const struct sched *sched, uint32_t slot);
+/* Its card will be asked for soon: when a list of slots is read, so many further on. */
+enum { ROSTER_AHEAD = 6 };
+static inline void roster_foresee(const struct sched *sched, uint32_t slot)
+{
+    if (slot < sched->roster_capacity)
+        __builtin_prefetch(&sched->roster[slot]);
+    __builtin_prefetch(&sched->jobs.jobs[slot]);
+}
 struct forfeit roster_forfeit(struct victim_card *card, time_ns now); /* if it left now */
 
 /* How often the candidates of the queue came or changed. */

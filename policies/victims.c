@@ -426,6 +426,8 @@ static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, 
     time_ns protected_for = min_runtime(sched, own, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
         bool is_young;
+        if (i + ROSTER_AHEAD < running->count)
+            roster_foresee(sched, running->slots[i + ROSTER_AHEAD]);
         if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
             add_job(sched, gainer, running->slots[i], kind, is_young);
     }

@@ -13,5 +13,6 @@ const struct order_policy order_elastic = {
     .name = "elastic",
     .version = 1,
     .summary = "below the minimum first, above it last; nobody grows while somebody waits to run",
+    .is_by_fill = true,
     .rank = rank,
 };

@@ -46,6 +46,7 @@ struct order_policy {
     uint32_t version;
     const char *summary; /* when it works and when it fails */
     bool is_constant;    /* the rank depends on the declaration alone: computed once */
+    bool is_by_fill;     /* or on how full the job is besides: computed when that changes */
     bool moves;          /* the rank changes with time alone */
     bool needs_accounts; /* looks at fair_share_ppm */
     uint64_t (*rank)(const struct order_view *view, const struct order_config *config); /* pure */

@@ -110,6 +110,22 @@ static void give_deserved(struct pot *pot)
         own->are_served[r] &= part_of(pot, c, weights) > 0;
 }
 
+struct quotient {
+    int64_t units, remainder; /* the latter in 2^-REMAINDER_BITS of a unit */
+};
+
+/* How many units are in what is due.  Nearly always 64 bits do, which divide ten times as fast. */
+static inline struct quotient divided(__int128 due, __int128 unit)
+{
+    if (due >> 63 == 0 && unit >> (63 - REMAINDER_BITS) == 0) {
+        uint64_t units = (uint64_t)due / (uint64_t)unit, rest = (uint64_t)due % (uint64_t)unit;
+        return (struct quotient){(int64_t)units,
+                                 (int64_t)((rest << REMAINDER_BITS) / (uint64_t)unit)};
+    }
+    int64_t units = (int64_t)(due / unit);
+    return (struct quotient){units, (int64_t)(((due - units * unit) << REMAINDER_BITS) / unit)};
+}
+
 /* Give a hungry child its part of `amount`.  True if it took less, so that the others must be asked again. */
 static bool give(struct pot *pot, queue_id queue, int64_t amount, __int128 part, __int128 parts)
 {
@@ -120,9 +136,9 @@ static bool give(struct pot *pot, queue_id queue, int64_t amount, __int128 part,
     bool is_less = false;
     *remainder_of(pot, queue) = -1;
     if (room > amount || room * parts > due) {
-        int64_t units = (int64_t)(due / unit);
-        given = units * division_unit[pot->resource];
-        *remainder_of(pot, queue) = (int64_t)(((due - units * unit) << REMAINDER_BITS) / unit);
+        struct quotient quotient = divided(due, unit);
+        given = quotient.units * division_unit[pot->resource];
+        *remainder_of(pot, queue) = quotient.remainder;
     } else {
         is_less = room * parts < due;
     }

@@ -80,7 +80,10 @@ static void setup(struct fixture *f)
     sched_case_submit(&f->c, job_of(CLAIMER, f->own, 1, 4, 40), SECONDS(1100));
     sched_case_submit(&f->c, job_of(WAITS, f->own, 1, 4, 30), SECONDS(1100));
     sched_case_submit(&f->c, job_of(WAITS_TOO, f->own, 1, 4, 30), SECONDS(1100));
-    sched_case_submit(&f->c, job_of(LIMITED, f->full, 2, 1, 90), SECONDS(1100));
+    struct job limited = job_of(LIMITED, f->full, 2, 1, 90);
+    limited.class =
+        JOB_INFERENCE; /* what is kept is kept for it: only its queue's limit holds it up */
+    sched_case_submit(&f->c, limited, SECONDS(1100));
     sched_case_submit(&f->c, job_of(BORROWS, f->other, 1, 1, 50), SECONDS(1100));
     sched_case_cycle(&f->c, SECONDS(1100));
     sched_case_cycle(&f->c, SECONDS(1101));

@@ -83,6 +83,25 @@ static void a_cordoned_node_is_no_headroom(void **state)
     sched_case_close(&c);
 }
 
+/* The same while something leaves: half of another node, whose other half has to go too. */
+static void a_cordoned_node_is_none_later_either(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(),
+                    BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
+    sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
+    sched_case_submit(&c, sched_case_job(1, 1, 2, 50), 0);
+    sched_case_submit(&c, sched_case_job(2, 1, 3, 40), 0);
+    assert_int_equal(sched_case_start(&c, 0), 3);
+    sched_node_changed(c.sched, 2, NODE_CORDONED, SECONDS(1));
+    sched_job_leaving(c.sched, 0, MEMBERS_ALL, SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_EVICT), 1);
+    assert_int_equal(c.decisions[0].job, 1);
+    sched_case_close(&c);
+}
+
 /* Two elements of an array run already, of three that may; the third starts, the fourth waits until one of them ends. */
 static void adopted_elements_count(void **state)
 {
@@ -116,6 +135,7 @@ int main(void)
         cmocka_unit_test(the_cheapest_share_goes),
         cmocka_unit_test(shares_add_up_on_a_node),
         cmocka_unit_test(a_cordoned_node_is_no_headroom),
+        cmocka_unit_test(a_cordoned_node_is_none_later_either),
         cmocka_unit_test(adopted_elements_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

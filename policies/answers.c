@@ -1,0 +1,53 @@
+/* What the scheduler answers when asked, and changes nothing by it. */
+#include "policies/sched_state.h"
+
+void sched_job_foreseen(const struct sched *sched, job_id id)
+{
+    enum { LINE_BYTES = 64 };
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    const char *job = (const char *)&sched->jobs.jobs[slot];
+    for (size_t at = 0; at < sizeof sched->jobs.jobs[slot]; at += LINE_BYTES)
+        __builtin_prefetch(job + at, 1);
+    const char *facts = (const char *)&sched->jobs.facts[slot];
+    for (size_t at = 0; at < sizeof sched->jobs.facts[slot]; at += LINE_BYTES)
+        __builtin_prefetch(facts + at, 1);
+}
+
+void sched_count(const struct sched *sched, struct sched_counts *counts)
+{
+    *counts = (struct sched_counts){
+        .pending_jobs = sched->pending.job_count + sched->claim_count + sched->held_count,
+        .reserved_jobs = sched->claim_count,
+        .running_jobs = sched->booked_running,
+        .used_gpu_milli = sched->ledger->used_milli,
+        .reserved_gpu_milli = sched->claimed_piece_milli - sched->ledger->claimed_milli,
+        .releasing_gpu_milli = sched->ledger->coming_milli + sched->ledger->claimed_milli,
+        .cycles = sched->cycle,
+        .attempts = sched->attempts,
+        .plans = sched->plans,
+        .plans_tried = sched->plans_tried,
+    };
+}
+
+enum reason sched_why(const struct sched *sched, job_id id)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return REASON_NONE;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->state == SJOB_HELD)
+        return (enum reason)job->reason;
+    if (job->state == SJOB_CLAIMING)
+        return REASON_RESERVED;
+    if (job->lane == LANE_NONE || (job->is_booked && job->fill != FILL_BELOW))
+        return REASON_NONE;
+    const struct lane *lane = &sched->pending.lanes[job->lane];
+    if (lane->quota_block != QUEUE_NONE)
+        return REASON_QUOTA_LIMIT;
+    if (!pending_is_closed(&sched->pending, job->lane))
+        return REASON_PRIORITY;
+    return sched->shapes.shapes[job->ask].closed & SHAPE_BLOCKED ? REASON_RESOURCES
+                                                                 : REASON_HEADROOM;
+}

@@ -1,0 +1,256 @@
+/* policies/offers.c, victims.c, plan.c: of random jobs on random nodes, those go for one that does not fit whom a naive search
+ * names: on each node, in the order of admission reversed, as many as it takes, without those who were not needed.  By
+ * node, that node goes where they hold least, and lose least; in order, the one that is complete first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "tests/support/interval.h"
+#include "tests/support/sched_case.h"
+
+enum { NODES = 5, GPUS = 4, CPUS = 8, MEMORY_GB = 16, JOBS = 40, GAINER = JOBS };
+
+#define NOW SECONDS(10000)
+
+#define SEARCHING(how)                                                                             \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "       \
+    "[\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", \"victims\": [], "        \
+    "\"search\": \"" how "\", \"min_runtime_s\": 0, \"victims_max\": 64}}"
+
+struct view { /* of a node */
+    int64_t gpu[GPUS], cpu, memory;
+};
+
+struct running {
+    struct job job;
+    struct piece piece;
+    time_ns started;
+};
+
+struct world {
+    struct random_stream stream;
+    struct sched_case c;
+    struct view nodes[NODES];
+    struct running jobs[JOBS];
+    uint32_t count;
+    struct job gainer;
+    bool by_node;
+};
+
+struct offer {
+    int64_t milli, loss;
+    uint32_t count;
+    uint32_t last; /* to be taken */
+    bool goes[JOBS];
+};
+
+static uint32_t below(struct world *w, uint32_t bound)
+{
+    return random_below(&w->stream, bound);
+}
+
+static struct cluster *new_cluster(void)
+{
+    struct json_doc *doc;
+    struct error error = json_doc_parse(
+        &doc, "cluster",
+        TEXT("{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
+             "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}"),
+        ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    assert_non_null(cluster);
+    json_doc_free(doc);
+    return cluster;
+}
+
+static void ask(struct world *w, struct request *request)
+{
+    if (below(w, 2) == 0)
+        request->gpu_milli = (uint16_t)(100 * (1 + below(w, 9)));
+    else
+        request->gpus = (uint16_t)below(w, GPUS + 1);
+    request->cpu_milli = 500 * below(w, 8);
+    request->memory_mib = 1024 * below(w, 8);
+}
+
+static void change(struct view *view, const struct running *job, int sign)
+{
+    for (uint32_t g = 0; g < GPUS; g++)
+        view->gpu[g] += job->piece.gpu_mask >> g & 1 ? sign * (int64_t)job->piece.gpu_milli : 0;
+    view->cpu += sign * (int64_t)job->job.first.request.cpu_milli;
+    view->memory += sign * (int64_t)job->job.first.request.memory_mib;
+}
+
+static bool holds(const struct view *view, const struct request *request)
+{
+    uint32_t whole = 0;
+    bool has_share = request->gpu_milli == 0;
+    for (uint32_t g = 0; g < GPUS; g++) {
+        whole += view->gpu[g] == GPU_MILLI;
+        has_share |= view->gpu[g] >= request->gpu_milli;
+    }
+    return whole >= request->gpus && has_share && view->cpu >= request->cpu_milli &&
+           view->memory >= request->memory_mib;
+}
+
+/* Where it finds room: the first GPUs of a random node that have it. */
+static void place(struct world *w, struct running *job)
+{
+    const struct request *request = &job->job.first.request;
+    node_id node = below(w, NODES);
+    if (!holds(&w->nodes[node], request))
+        return;
+    job->piece = (struct piece){.node = node,
+                                .gpu_milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli,
+                                .member_count = 1};
+    uint32_t wanted = request->gpu_milli > 0 ? 1 : request->gpus;
+    for (uint32_t g = 0; g < GPUS && wanted > 0; g++)
+        if (w->nodes[node].gpu[g] >= job->piece.gpu_milli) {
+            job->piece.gpu_mask |= (uint16_t)(1u << g);
+            wanted--;
+        }
+    change(&w->nodes[node], job, -1);
+    sched_job_adopted(w->c.sched, &job->job, &job->piece, 1, job->started, NOW);
+    w->count++;
+}
+
+static void open_world(struct world *w, uint64_t seed)
+{
+    *w = (struct world){.by_node = seed % 2 == 0};
+    random_stream_init(&w->stream, seed, "offers", 0);
+    sched_case_open(&w->c, new_cluster(), queue_table_new(),
+                    w->by_node ? SEARCHING("node") : SEARCHING("ordered"));
+    for (node_id n = 0; n < NODES; n++)
+        w->nodes[n] = (struct view){.cpu = CPUS * 1000, .memory = MEMORY_GB * 1024};
+    for (node_id n = 0; n < NODES; n++)
+        for (uint32_t g = 0; g < GPUS; g++)
+            w->nodes[n].gpu[g] = GPU_MILLI;
+    for (uint32_t tries = 0; tries < 3 * JOBS && w->count < JOBS; tries++) {
+        struct running *job = &w->jobs[w->count];
+        *job = (struct running){.job = sched_case_job(w->count, 1, 0, (int32_t)below(w, 4)),
+                                .started = NOW - SECONDS(10 * below(w, 50))};
+        job->job.is_preemptible = below(w, 6) != 0;
+        job->job.checkpoint.restart = SECONDS(below(w, 3));
+        ask(w, &job->job.first.request);
+        place(w, job);
+    }
+    w->gainer = sched_case_job(GAINER, 1, 0, 2 + (int32_t)below(w, 3));
+    ask(w, &w->gainer.first.request);
+}
+
+/* Who is given up before whom: of lower priority, then the later id. */
+static bool goes_before(const struct running *a, const struct running *b)
+{
+    return a->job.priority != b->job.priority ? a->job.priority < b->job.priority
+                                              : a->job.id > b->job.id;
+}
+
+static bool make_offer(const struct world *w, node_id node, struct offer *offer)
+{
+    const struct request *request = &w->gainer.first.request;
+    struct view view = w->nodes[node];
+    uint32_t order[JOBS], count = 0, taken = 0;
+    *offer = (struct offer){0};
+    for (uint32_t j = 0; j < w->count; j++) {
+        const struct running *job = &w->jobs[j];
+        if (job->piece.node != node || !job->job.is_preemptible ||
+            job->job.priority >= w->gainer.priority)
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && goes_before(job, &w->jobs[order[at - 1]]); at--)
+            order[at] = order[at - 1];
+        order[at] = j;
+    }
+    while (taken < count && !holds(&view, request))
+        change(&view, &w->jobs[order[taken++]], 1);
+    if (!holds(&view, request))
+        return false;
+    offer->last = order[taken - 1]; /* there is one: without him it did not fit */
+    while (taken-- > 0) {
+        const struct running *job = &w->jobs[order[taken]];
+        int64_t milli = __builtin_popcount(job->piece.gpu_mask) * (int64_t)job->piece.gpu_milli;
+        change(&view, job, -1);
+        if (holds(&view, request))
+            continue;
+        change(&view, job, 1);
+        offer->goes[order[taken]] = true;
+        offer->count++;
+        offer->milli += milli;
+        offer->loss += (NOW - job->started + job->job.checkpoint.restart) / GPU_MILLI * milli;
+    }
+    return true;
+}
+
+static bool is_better(const struct world *w, const struct offer *a, const struct offer *b)
+{
+    if (!w->by_node)
+        return goes_before(&w->jobs[a->last], &w->jobs[b->last]);
+    return a->milli != b->milli ? a->milli < b->milli : a->loss < b->loss;
+}
+
+static bool best_offer(const struct world *w, struct offer *best)
+{
+    bool is_found = false;
+    for (node_id n = 0; n < NODES; n++) {
+        struct offer offer;
+        if (!make_offer(w, n, &offer))
+            continue;
+        if (!is_found || is_better(w, &offer, best))
+            *best = offer;
+        is_found = true;
+    }
+    return is_found;
+}
+
+static void complain(const struct world *w, uint64_t seed, const char *what)
+{
+    print_error("seed %llu, %u jobs: %s\n", (unsigned long long)seed, w->count, what);
+    fail();
+}
+
+static void live(uint64_t seed)
+{
+    struct world w;
+    struct offer best = {0};
+    bool fits = false;
+    open_world(&w, seed);
+    for (node_id n = 0; n < NODES; n++)
+        fits |= holds(&w.nodes[n], &w.gainer.first.request);
+    bool is_found = !fits && best_offer(&w, &best);
+    sched_case_submit(&w.c, w.gainer, NOW);
+    sched_case_cycle(&w.c, NOW);
+    if (sched_case_count(&w.c, DECISION_EVICT) != best.count)
+        complain(&w, seed, "more or fewer go");
+    for (size_t i = 0; i < w.c.count; i++)
+        if (w.c.decisions[i].kind == DECISION_EVICT && !best.goes[w.c.decisions[i].job])
+            complain(&w, seed, "another goes");
+    if (sched_case_count(&w.c, DECISION_START) != fits ||
+        sched_case_count(&w.c, DECISION_RESERVE) != is_found)
+        complain(&w, seed,
+                 "it starts, or is promised space, when it should not, or not when it should");
+    sched_case_close(&w.c);
+}
+
+static void test_offers(void **state)
+{
+    (void)state;
+    const char *only = getenv("WINDTUNNEL_TEST_SEED");
+    uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
+    uint64_t count = only != NULL ? 1 : test_is_full() ? 50000 : 1500;
+    for (uint64_t seed = first; seed < first + count; seed++)
+        live(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_offers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
