@@ -77,6 +77,8 @@ void headroom_close(struct sched *sched)
         return; /* there whoever does not fit may be promised what comes */
     const int64_t free_milli = headroom_free(sched).gpu_milli;
     for (uint32_t id = 0; id < sched->shapes.count; id++) {
+        if (!(sched->shapes.open[ASKER_BORROWER] & shape_bit(id)))
+            continue;
         const struct shape *shape = &sched->shapes.shapes[id];
         const int64_t milli = shape->charge[QUEUE_SUM_GPU];
         if (shape->closed != 0 || shape->class == JOB_INFERENCE || milli == 0)

@@ -36,6 +36,15 @@ struct node_index {
     struct arena arena;
 };
 
+/* Is no GPU of this type used in part? */
+static inline bool node_index_is_whole(const struct node_index *index, uint32_t type)
+{
+    uint64_t any = 0;
+    for (uint32_t w = 0; w < SHARE_WORDS; w++)
+        any |= index->types[type].shared_any[w];
+    return any == 0;
+}
+
 struct node_index *
 node_index_new(const struct cluster *cluster); /* everything free, all nodes up */
 void node_index_free(struct node_index *index);

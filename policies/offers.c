@@ -227,20 +227,20 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node,
     return *cost;
 }
 
-/* No offer of this node can take fewer: of those GPUs that lack least to be whole, as many as another member needs. */
-static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
+/* No offer of this node can take fewer: of those GPUs that lack least to be whole, as many as another member needs.
+ * has_parts: GPUs of its type may be used in part. */
+static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request,
+                           bool has_parts)
 {
     const struct ledger *ledger = sched->ledger;
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
-    uint32_t used[NODE_GPUS_MAX], count = 0, parts = 0;
+    uint32_t used[NODE_GPUS_MAX], count = 0;
     int64_t least = 0;
     const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
         return 0; /* what lacks are shares, or no GPUs */
-    for (uint32_t g = 0; g < gpus; g++)
-        parts += cells[g].free != GPU_MILLI && cells[g].free != 0;
-    if (parts == 0)
+    if (!has_parts)
         return request->gpus <= gpus ? lacking * GPU_MILLI : INT64_MAX;
     for (uint32_t g = 0; g < gpus; g++) {
         if (cells[g].free == GPU_MILLI)
@@ -259,11 +259,17 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
     node_id best = NODE_NONE;
     struct offer_cost best_cost = {INT64_MAX, INT64_MAX};
+    uint32_t type = UINT32_MAX;
+    bool has_parts = true;
     for (node_id node = 0; node < sched->cluster->node_count; node++) {
         const struct node_offers *offers = &sched->offers.nodes[node];
         if (offers->first == 0)
             continue;
-        int64_t least = least_milli(sched, node, request);
+        if (sched->cluster->nodes[node].type != type) { /* nodes of a type stand together */
+            type = sched->cluster->nodes[node].type;
+            has_parts = !node_index_is_whole(sched->ledger->index, type);
+        }
+        int64_t least = least_milli(sched, node, request, has_parts);
         if (least > best_cost.milli || least > offers->milli)
             continue; /* too dear, or even all that may go hold too little */
         struct offer_cost cost = offer_cost(sched, node, request);

@@ -10,6 +10,7 @@ void queue_tree_release(struct queue_tree *tree)
     mem_free(tree->queues);
     mem_free(tree->waits);
     mem_free(tree->scratch);
+    mem_free(tree->shares_before);
     mem_free(tree->own);
     mem_free(tree->by_age);
     *tree = (struct queue_tree){0};
@@ -81,7 +82,9 @@ void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
     tree->count = table->count;
     order_by_age(tree);
     if (tree->scratch_capacity < tree->queue_capacity) {
-        tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, 3 * sizeof(int64_t));
+        tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
+        tree->shares_before =
+            mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t));
         tree->scratch_capacity = tree->queue_capacity;
     }
     size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
@@ -147,7 +150,7 @@ void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t as
 /* Divide among the children of `parent`; a child whose share moved must divide again itself. */
 static void divide(struct queue_tree *tree, queue_id parent, enum resource r, int64_t total)
 {
-    int64_t *before = tree->scratch;
+    int64_t *before = tree->shares_before;
     for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
          c = tree->queues[c].next_sibling)
         before[c] = tree->queues[c].share[r];

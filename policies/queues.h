@@ -13,7 +13,7 @@
 
 struct quota_policy;
 
-enum { QUEUE_WINNERS_MAX = 8 };
+enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
     uint64_t key;      /* of what was closed: shape_table.closed_key */
@@ -59,7 +59,8 @@ struct queue_tree {
     size_t own_capacity;
     time_ns now; /* of the last advance */
     uint64_t division_count;
-    void *scratch; /* of the quota policy's division: as many int64 triples as queues */
+    void *scratch;          /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
+    int64_t *shares_before; /* by queue: of a division */
     size_t scratch_capacity;
 };
 

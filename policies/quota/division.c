@@ -1,10 +1,5 @@
 #include "policies/quota/division.h"
 
-#define EACH_CHILD(pot, c)                                                                         \
-    queue_id c = (pot)->tree->queues[(pot)->parent].first_child;                                   \
-    c != QUEUE_NONE;                                                                               \
-    c = (pot)->tree->queues[c].next_sibling
-
 enum {
     CPU_CORE_MILLI = 1000,
     GIB_IN_MIB = 1024,
@@ -15,11 +10,26 @@ enum {
 
 const int64_t division_unit[RESOURCE_COUNT] = {GPU_MILLI, CPU_CORE_MILLI, GIB_IN_MIB};
 
+/* A child, with what the passes ask of it again and again. */
+struct portion {
+    __int128 part; /* of what is over, in this pass; see part_of */
+    int64_t requestable, weight, share;
+    int64_t
+        remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
+    queue_id queue;
+    int32_t priority;
+};
+_Static_assert(sizeof(struct portion) + sizeof(uint32_t) <= QUEUE_SCRATCH_BYTES,
+               "no room for a portion");
+
 struct pot { /* what is divided, and among whom */
     struct queue_tree *tree;
-    queue_id parent;
     enum resource resource;
-    int64_t left;
+    int64_t left, usage_weight_milli;
+    struct portion *portions; /* in the order of the children */
+    uint32_t count;
+    uint32_t *
+        list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -34,87 +44,65 @@ static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resour
     return limit == QUOTA_UNLIMITED ? demand : smaller(demand, limit);
 }
 
-static int64_t requestable(const struct pot *pot, queue_id queue)
-{
-    return capped(pot->tree, queue, pot->resource, pot->tree->queues[queue].demand[pot->resource]);
-}
-
-static int64_t weight(const struct pot *pot, queue_id queue)
-{
-    return queue_tree_spec(pot->tree, queue)->weight_milli[pot->resource];
-}
-
-static int64_t *share(const struct pot *pot, queue_id queue)
-{
-    return &pot->tree->queues[queue].share[pot->resource];
-}
-
-/* What rounding took from it in the last pass, as a fraction of a unit; -1: not rounded. */
-static int64_t *remainder_of(const struct pot *pot, queue_id queue)
-{
-    return (int64_t *)pot->tree->scratch + pot->tree->scratch_capacity + queue;
-}
-
-/* The hungry of one priority, then the heap of those whose part was rounded. */
-static int64_t *list_of(const struct pot *pot)
-{
-    return (int64_t *)pot->tree->scratch + 2 * pot->tree->scratch_capacity;
-}
-
-static size_t list_hungry(const struct pot *pot, int32_t priority)
-{
-    int64_t *list = list_of(pot);
-    size_t count = 0;
-    for (EACH_CHILD(pot, c))
-        if (queue_tree_spec(pot->tree, c)->priority == priority && weight(pot, c) > 0 &&
-            *share(pot, c) < requestable(pot, c))
-            list[count++] = c;
-    return count;
-}
-
 /* Its part in what is over, to be set against those of the others: with n = weight / weights, the part is
  * n + k * (n - usage), not negative; here times weights * 1000 * 10^6, so that it is whole. */
-static __int128 part_of(const struct pot *pot, queue_id queue, int64_t weights)
+static __int128 part_of(const struct pot *pot, const struct portion *portion, int64_t weights)
 {
-    const int64_t usage_weight_milli =
-        smaller(pot->tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX);
-    if (usage_weight_milli == 0)
-        return weight(pot, queue);
-    int64_t used_ppm = usage_ppm(pot->tree, queue, pot->resource);
-    __int128 part = (__int128)weight(pot, queue) * (1000 + usage_weight_milli) * 1000000 -
-                    (__int128)weights * usage_weight_milli * used_ppm;
+    if (pot->usage_weight_milli == 0)
+        return portion->weight;
+    int64_t used_ppm = usage_ppm(pot->tree, portion->queue, pot->resource);
+    __int128 part = (__int128)portion->weight * (1000 + pot->usage_weight_milli) * 1000000 -
+                    (__int128)weights * pot->usage_weight_milli * used_ppm;
     return part > 0 ? part : 0;
 }
 
 /* Phase 1, and what division_adjust wants to know. */
-static void give_deserved(struct pot *pot)
+static void give_deserved(struct pot *pot, queue_id parent)
 {
-    struct fairshare_queue *own = queue_tree_own(pot->tree, pot->parent);
+    const struct queue_tree *tree = pot->tree;
+    struct fairshare_queue *own = queue_tree_own(tree, parent);
     const enum resource r = pot->resource;
     const int64_t total = pot->left;
-    int64_t weights = 0;
-    own->requestable[r] = 0;
+    int64_t weights = 0, requestable = 0;
     own->are_apart[r] = own->are_served[r] = true;
-    for (EACH_CHILD(pot, c)) {
-        int64_t deserved = queue_tree_spec(pot->tree, c)->deserved[r];
-        int64_t given =
-            smaller(deserved == QUOTA_UNLIMITED ? total : deserved, requestable(pot, c));
-        *share(pot, c) = given;
-        *remainder_of(pot, c) = -1;
-        pot->left -= given;
-        weights += weight(pot, c);
-        own->requestable[r] += requestable(pot, c);
-        own->are_apart[r] &= deserved == QUOTA_UNLIMITED;
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling) {
+        const struct queue_spec *spec = queue_tree_spec(tree, c);
+        const int64_t deserved = spec->deserved[r] == QUOTA_UNLIMITED ? total : spec->deserved[r];
+        struct portion *portion = &pot->portions[pot->count++];
+        portion->queue = c;
+        portion->priority = spec->priority;
+        portion->weight = spec->weight_milli[r];
+        portion->requestable = capped(tree, c, r, tree->queues[c].demand[r]);
+        portion->share = smaller(deserved, portion->requestable);
+        portion->remainder = -1;
+        pot->left -= portion->share;
+        weights += portion->weight;
+        requestable += portion->requestable;
+        own->are_apart[r] &= spec->deserved[r] == QUOTA_UNLIMITED;
     }
-    for (EACH_CHILD(pot, c)) /* hungry among all, its part is least */
-        own->are_served[r] &= part_of(pot, c, weights) > 0;
+    own->requestable[r] = requestable;
+    for (uint32_t i = 0; i < pot->count; i++) /* hungry among all, its part is least */
+        own->are_served[r] &= part_of(pot, &pot->portions[i], weights) > 0;
+}
+
+static uint32_t list_hungry(struct pot *pot, int32_t priority)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pot->count; i++) {
+        const struct portion *portion = &pot->portions[i];
+        if (portion->priority == priority && portion->weight > 0 &&
+            portion->share < portion->requestable)
+            pot->list[count++] = i;
+    }
+    return count;
 }
 
 struct quotient {
     int64_t units, remainder; /* the latter in 2^-REMAINDER_BITS of a unit */
 };
 
-/* How many units are in what is due.  Nearly always 64 bits do, which divide ten times as fast. */
+/* How many units are in what is due.  Nearly always 64 bits do, which divide much faster. */
 static inline struct quotient divided(__int128 due, __int128 unit)
 {
     if (due >> 63 == 0 && unit >> (63 - REMAINDER_BITS) == 0) {
@@ -127,87 +115,87 @@ static inline struct quotient divided(__int128 due, __int128 unit)
 }
 
 /* Give a hungry child its part of `amount`.  True if it took less, so that the others must be asked again. */
-static bool give(struct pot *pot, queue_id queue, int64_t amount, __int128 part, __int128 parts)
+static bool give(struct pot *pot, struct portion *portion, int64_t amount, __int128 parts)
 {
-    const int64_t room = requestable(pot, queue) - *share(pot, queue);
+    const int64_t room = portion->requestable - portion->share;
     /* All fits 128 bits: amounts are below 2^40, parts below 2^70 each, children fewer than 2^16. */
-    const __int128 due = amount * part, unit = parts * division_unit[pot->resource];
+    const __int128 due = amount * portion->part, wanted = room * parts;
     int64_t given = room;
-    bool is_less = false;
-    *remainder_of(pot, queue) = -1;
-    if (room > amount || room * parts > due) {
-        struct quotient quotient = divided(due, unit);
+    portion->remainder = -1;
+    if (room > amount || wanted > due) {
+        struct quotient quotient = divided(due, parts * division_unit[pot->resource]);
         given = quotient.units * division_unit[pot->resource];
-        *remainder_of(pot, queue) = quotient.remainder;
-    } else {
-        is_less = room * parts < due;
+        portion->remainder = quotient.remainder;
     }
-    *share(pot, queue) += given;
+    portion->share += given;
     pot->left -= given;
-    return is_less;
+    return portion->remainder < 0 && wanted < due;
 }
 
 /* One pass of phase 2 among the `count` hungry of one priority: how many still are.  0 also if all parts are 0, or
  * if nobody took less than its part, so that another pass would find nothing but what rounding left. */
-static size_t give_by_weight(struct pot *pot, size_t count)
+static uint32_t give_by_weight(struct pot *pot, uint32_t count)
 {
     const int64_t amount = pot->left;
-    int64_t *list = list_of(pot), weights = 0;
+    int64_t weights = 0;
     __int128 parts = 0;
-    for (size_t i = 0; i < count; i++)
-        weights += weight(pot, (queue_id)list[i]);
-    for (size_t i = 0; i < count; i++)
-        parts += part_of(pot, (queue_id)list[i], weights);
+    for (uint32_t i = 0; i < count; i++)
+        weights += pot->portions[pot->list[i]].weight;
+    for (uint32_t i = 0; i < count; i++) {
+        struct portion *portion = &pot->portions[pot->list[i]];
+        portion->part = part_of(pot, portion, weights);
+        parts += portion->part;
+    }
     if (parts == 0)
         return 0;
     bool again = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        queue_id c = (queue_id)list[i];
-        again |= give(pot, c, amount, part_of(pot, c, weights), parts);
-        if (*remainder_of(pot, c) >= 0)
-            list[kept++] = c;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct portion *portion = &pot->portions[pot->list[i]];
+        again |= give(pot, portion, amount, parts);
+        if (portion->remainder >= 0)
+            pot->list[kept++] = pot->list[i];
     }
     return again ? kept : 0;
 }
 
-static bool is_before(const struct pot *pot, int64_t a, int64_t b)
+static bool is_before(const struct pot *pot, uint32_t a, uint32_t b)
 {
-    int64_t left = *remainder_of(pot, (queue_id)a), right = *remainder_of(pot, (queue_id)b);
-    if (left != right)
-        return left > right;
-    return queue_tree_compare_age(pot->tree, (queue_id)a, (queue_id)b) < 0;
+    const struct portion *left = &pot->portions[a], *right = &pot->portions[b];
+    if (left->remainder != right->remainder)
+        return left->remainder > right->remainder;
+    return queue_tree_compare_age(pot->tree, left->queue, right->queue) < 0;
 }
 
-static void sift_down(const struct pot *pot, int64_t *heap, size_t count, size_t i)
+static void sift_down(const struct pot *pot, uint32_t count, uint32_t i)
 {
-    for (size_t child = 2 * i + 1; child < count; i = child, child = 2 * i + 1) {
+    uint32_t *heap = pot->list;
+    for (uint32_t child = 2 * i + 1; child < count; i = child, child = 2 * i + 1) {
         if (child + 1 < count && is_before(pot, heap[child + 1], heap[child]))
             child++;
         if (!is_before(pot, heap[child], heap[i]))
             return;
-        int64_t queue = heap[i];
+        uint32_t index = heap[i];
         heap[i] = heap[child];
-        heap[child] = queue;
+        heap[child] = index;
     }
 }
 
 /* Phase 3 among one priority: to those whose last part was rounded. */
 static void deal_rest(struct pot *pot, int32_t priority)
 {
-    int64_t *heap = list_of(pot);
-    size_t count = 0;
-    for (EACH_CHILD(pot, c))
-        if (queue_tree_spec(pot->tree, c)->priority == priority && *remainder_of(pot, c) >= 0)
-            heap[count++] = c;
-    for (size_t i = count / 2; i > 0; i--)
-        sift_down(pot, heap, count, i - 1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pot->count; i++)
+        if (pot->portions[i].priority == priority && pot->portions[i].remainder >= 0)
+            pot->list[count++] = i;
+    for (uint32_t i = count / 2; i > 0; i--)
+        sift_down(pot, count, i - 1);
     while (count > 0 && pot->left > 0) {
         int64_t given = smaller(division_unit[pot->resource], pot->left);
-        *share(pot, (queue_id)heap[0]) += given;
+        pot->portions[pot->list[0]].share += given;
         pot->left -= given;
-        heap[0] = heap[--count];
-        sift_down(pot, heap, count, 0);
+        pot->list[0] = pot->list[--count];
+        sift_down(pot, count, 0);
     }
 }
 
@@ -215,8 +203,8 @@ static void deal_rest(struct pot *pot, int32_t priority)
 static bool next_priority(const struct pot *pot, int64_t above, int32_t *priority)
 {
     int64_t best = INT64_MIN;
-    for (EACH_CHILD(pot, c)) {
-        int32_t p = queue_tree_spec(pot->tree, c)->priority;
+    for (uint32_t i = 0; i < pot->count; i++) {
+        int32_t p = pot->portions[i].priority;
         if (p < above && p > best)
             best = p;
     }
@@ -227,16 +215,24 @@ static bool next_priority(const struct pot *pot, int64_t above, int32_t *priorit
 void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource,
                      int64_t total)
 {
-    struct pot pot = {tree, parent, resource, total};
+    struct pot pot = {.tree = tree,
+                      .resource = resource,
+                      .left = total,
+                      .usage_weight_milli =
+                          smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
+                      .portions = tree->scratch,
+                      .list = (uint32_t *)((struct portion *)tree->scratch + tree->count)};
     int32_t priority;
-    give_deserved(&pot);
+    give_deserved(&pot, parent);
     for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority);
          above = priority)
-        for (size_t count = list_hungry(&pot, priority); count > 0 && pot.left > 0;)
+        for (uint32_t count = list_hungry(&pot, priority); count > 0 && pot.left > 0;)
             count = give_by_weight(&pot, count);
     for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority);
          above = priority)
         deal_rest(&pot, priority);
+    for (uint32_t i = 0; i < pot.count; i++)
+        tree->queues[pot.portions[i].queue].share[resource] = pot.portions[i].share;
 }
 
 /* What may be said of the new shares without dividing:

@@ -59,6 +59,27 @@ static void shares_add_up_on_a_node(void **state)
     sched_case_close(&c);
 }
 
+/* A member that asks all the memory of a GPU asks a whole one; one that asks more fits nowhere. */
+static void all_the_memory_is_a_whole_gpu(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), BY_NODE(""));
+    struct job gainer = sched_case_job(1, 1, 0, 90);
+    gainer.first.request.gpu_memory_mib = c.cluster->models[0].memory_mib;
+    sched_case_submit(&c, share(0, 1, 100, 10), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, gainer, SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_EVICT), 1);
+    gainer.id = 2;
+    gainer.first.request.gpu_memory_mib++;
+    sched_case_submit(&c, gainer, SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_REJECT), 1);
+    sched_case_close(&c);
+}
+
 /* One whole node is kept for inference.  The only one that is empty is cordoned, so another is emptied, where that takes least; once that is on its way,
  * nobody else goes. */
 static void a_cordoned_node_is_no_headroom(void **state)
@@ -134,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cheapest_share_goes),
         cmocka_unit_test(shares_add_up_on_a_node),
+        cmocka_unit_test(all_the_memory_is_a_whole_gpu),
         cmocka_unit_test(a_cordoned_node_is_no_headroom),
         cmocka_unit_test(a_cordoned_node_is_none_later_either),
         cmocka_unit_test(adopted_elements_count),
