@@ -259,12 +259,12 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
     queue_id line = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
     job->ask = ask;
     job->lane = pending_lane(&sched->pending, line, ask);
-    pending_add(&sched->pending, job->lane, slot);
+    bool is_head = pending_add(&sched->pending, job->lane, slot);
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, 1);
     if (sched->policy.preemption->evicts)
         agenda_note(sched, job->lane);
-    if (pending_head(&sched->pending, job->lane) == slot)
+    if (is_head)
         meet_head(sched, job->lane);
 }
 
@@ -302,6 +302,8 @@ static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
         slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
     else
         slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
+    if (sched->policy.preemption->evicts)
+        roster_list(sched, slot, is_listed);
 }
 
 static void list_below(struct sched *sched, uint32_t slot, bool is_below)

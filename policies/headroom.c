@@ -34,14 +34,20 @@ bool headroom_is_kept(const struct sched *sched)
     return headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
 }
 
+static int64_t free_milli(const struct sched *sched)
+{
+    const struct ledger *ledger = sched->ledger;
+    return sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli -
+           ledger->claimed_milli;
+}
+
 struct free_space headroom_free(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
     struct free_space free = {0, 0};
     if (!headroom_is_kept(sched))
         return free;
-    free.gpu_milli = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli -
-                     ledger->coming_milli - ledger->claimed_milli;
+    free.gpu_milli = free_milli(sched);
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         if (sched->cluster->types[t].gpu_count > 0)
             free.whole_nodes +=
@@ -75,7 +81,7 @@ void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* there whoever does not fit may be promised what comes */
-    const int64_t free_milli = headroom_free(sched).gpu_milli;
+    const int64_t free = free_milli(sched);
     for (uint32_t id = 0; id < sched->shapes.count; id++) {
         if (!(sched->shapes.open[ASKER_BORROWER] & shape_bit(id)))
             continue;
@@ -83,7 +89,7 @@ void headroom_close(struct sched *sched)
         const int64_t milli = shape->charge[QUEUE_SUM_GPU];
         if (shape->closed != 0 || shape->class == JOB_INFERENCE || milli == 0)
             continue;
-        uint8_t closed = spared_gpus(&sched->headroom, free_milli - milli);
+        uint8_t closed = spared_gpus(&sched->headroom, free - milli);
         if (closed != 0 && is_charge_exact(shape))
             shape_close(&sched->shapes, id, closed);
     }

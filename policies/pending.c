@@ -86,7 +86,8 @@ static bool goes_before(const struct pending *pending, struct lane_entry a, stru
     return pending_compare(pending, a.slot, b.slot) < 0;
 }
 
-static void sift_up(const struct pending *pending, struct lane *lane, uint32_t at)
+/* Returns where it stands then. */
+static uint32_t sift_up(const struct pending *pending, struct lane *lane, uint32_t at)
 {
     struct lane_entry entry = lane->heap[at];
     while (at > 0) {
@@ -97,6 +98,7 @@ static void sift_up(const struct pending *pending, struct lane *lane, uint32_t a
         at = up;
     }
     lane->heap[at] = entry;
+    return at;
 }
 
 static void sift_down(const struct pending *pending, struct lane *lane, uint32_t at)
@@ -173,7 +175,7 @@ void pending_block(struct pending *pending, uint32_t lane, queue_id queue)
     recount(pending, &pending->lanes[lane]);
 }
 
-void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
+bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
 {
     struct lane *lane = &pending->lanes[lane_id];
     if (lane->count == 0)
@@ -181,13 +183,14 @@ void pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
     if (lane->count == lane->capacity)
         MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
-    sift_up(pending, lane, lane->count++);
-    if (lane->heap[0].slot == slot)
+    bool is_head = sift_up(pending, lane, lane->count++) == 0;
+    if (is_head)
         lane->is_borrower = false;
     recount(pending, lane);
     pending->lines[lane->line].job_count++;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
     pending->job_count++;
+    return is_head;
 }
 
 static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)

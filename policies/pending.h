@@ -113,7 +113,7 @@ void pending_release(struct pending *pending);
 void pending_lines(struct pending *pending, uint32_t count); /* there are now so many queues */
 
 uint32_t pending_lane(struct pending *pending, queue_id line, uint32_t shape); /* made if new */
-void pending_add(struct pending *pending, uint32_t lane, uint32_t slot);
+bool pending_add(struct pending *pending, uint32_t lane, uint32_t slot); /* is it the head now? */
 void pending_remove_head(struct pending *pending, uint32_t lane);
 void pending_remove(struct pending *pending, uint32_t lane, uint32_t slot); /* O(lane) */
 

@@ -4,6 +4,8 @@
  * A card is read from the job again only after roster_forget: when its holdings, their phases, its evictions or its saved
  * work changed.  What time alone moves, what an eviction would throw away, is computed from the card.
  * Cost: O(holdings) to read a card, then O(1) a look.  Memory: 64 bytes per job alive. */
+#include <assert.h>
+
 #include "policies/sched_state.h"
 
 static struct queue_roster *of_queue(struct sched *sched, queue_id queue)
@@ -20,6 +22,34 @@ void roster_forget(struct sched *sched, uint32_t slot)
         sched->roster[slot].is_known = false;
     roster->version++;
     roster->is_floor_known = false;
+}
+
+void roster_list(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct queue_roster *roster = of_queue(sched, job->queue);
+    uint32_t t = 0;
+    while (t < roster->tally_count && roster->tallies[t].priority != job->priority)
+        t++;
+    if (t == roster->tally_count) {
+        assert(is_listed);
+        MEM_GROW(roster->tallies, roster->tally_capacity, (size_t)t + 1);
+        roster->tallies[roster->tally_count++] = (struct priority_tally){job->priority, 0};
+    }
+    roster->tallies[t].jobs += is_listed ? 1 : UINT32_MAX;
+    if (roster->tallies[t].jobs == 0)
+        roster->tallies[t] = roster->tallies[--roster->tally_count];
+}
+
+bool roster_has_lower(const struct sched *sched, queue_id queue, int32_t priority)
+{
+    if (queue >= sched->queue_roster_capacity)
+        return false;
+    const struct queue_roster *roster = &sched->queue_rosters[queue];
+    for (uint32_t t = 0; t < roster->tally_count; t++)
+        if (roster->tallies[t].priority < priority)
+            return true;
+    return false;
 }
 
 uint32_t roster_version(const struct sched *sched, queue_id queue)
@@ -154,9 +184,29 @@ static bool is_same(const struct victim_card *a, const struct victim_card *b)
            (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
+/* Every priority of its possible victims is counted, as often as there are such. */
+static bool is_tallied(const struct sched *sched, queue_id queue)
+{
+    const struct slot_list *listed = &sched->running[queue];
+    const struct queue_roster *roster = &sched->queue_rosters[queue];
+    uint32_t jobs = 0;
+    for (uint32_t t = 0; t < roster->tally_count; t++) {
+        uint32_t counted = 0;
+        for (uint32_t i = 0; i < listed->count; i++)
+            counted += sched->jobs.jobs[listed->slots[i]].priority == roster->tallies[t].priority;
+        if (counted != roster->tallies[t].jobs || counted == 0)
+            return false;
+        jobs += counted;
+    }
+    return jobs == listed->count;
+}
+
 const char *roster_check(const struct sched *sched)
 {
     uint32_t leaving = 0;
+    for (queue_id q = 0; q < sched->tree.count && q < sched->queue_roster_capacity; q++)
+        if (!is_tallied(sched, q))
+            return "the priorities of possible victims are miscounted";
     for (uint32_t s = 0; s < sched->jobs.used; s++) {
         const struct sched_job *job = &sched->jobs.jobs[s];
         struct victim_card card;
@@ -173,6 +223,8 @@ const char *roster_check(const struct sched *sched)
 
 void roster_release(struct sched *sched)
 {
+    for (size_t q = 0; q < sched->queue_roster_capacity; q++)
+        mem_free(sched->queue_rosters[q].tallies);
     mem_free(sched->roster);
     mem_free(sched->queue_rosters);
 }

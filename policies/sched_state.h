@@ -42,7 +42,15 @@ struct victim_card {
     time_ns unsaved_since, save_interval; /* 0: it does not save by itself */
 };
 
-struct queue_roster { /* of the jobs that may be victims */
+struct priority_tally { /* possible victims of one priority */
+    int32_t priority;
+    uint32_t jobs;
+};
+
+struct queue_roster {               /* of the jobs that may be victims */
+    struct priority_tally *tallies; /* of the priorities that some have, in no order */
+    size_t tally_capacity;
+    uint32_t tally_count;
     uint32_t version; /* moves whenever one of them comes, or changes */
     bool is_floor_known;
     int64_t floor_gpu_ns; /* none of them loses less, from then on */
@@ -440,6 +448,10 @@ static inline void roster_foresee(const struct sched *sched, uint32_t slot)
 }
 struct forfeit roster_forfeit(struct victim_card *card, time_ns now); /* if it left now */
 
+/* The job is a possible victim now, or is none any more. */
+void roster_list(struct sched *sched, uint32_t slot, bool is_listed);
+/* Is there a possible victim of lower priority in the queue?  O(distinct priorities). */
+bool roster_has_lower(const struct sched *sched, queue_id queue, int32_t priority);
 /* How often the candidates of the queue came or changed. */
 uint32_t roster_version(const struct sched *sched, queue_id queue);
 /* No job of the queue loses less if it is evicted, now or later; INT64_MAX: none may be.  O(1) while nothing changed. */

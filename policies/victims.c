@@ -121,15 +121,15 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
     if (slot == gainer || card->is_spent ||
         (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)))
         return false;
+    if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
+                                 pending_compare(&sched->pending, gainer, slot) >= 0))
+        return false;
     queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
         const struct eviction_log *log = &sched->evictions[queue];
         plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
         return false;
     }
-    if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
-                                 pending_compare(&sched->pending, gainer, slot) >= 0))
-        return false;
     bool is_fresh =
         card->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
     if (!is_quiet(sched, card) && !is_fresh)
@@ -414,13 +414,21 @@ static bool is_queue_dear(struct sched *sched, queue_id queue)
     return floor > sched->plan.loss_bound;
 }
 
+/* Within a queue only lower priorities give way, and nobody runs at one. */
+static bool has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue,
+                         enum plan_kind kind)
+{
+    return kind == PLAN_PREEMPT && sched->policy.preempt.within_queue == WITHIN_LOWER &&
+           !roster_has_lower(sched, queue, sched->jobs.jobs[gainer].priority);
+}
+
 static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, enum plan_kind kind)
 {
     const struct slot_list *running = &sched->running[queue];
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     uint32_t first = sched->plan.unit_count;
-    if (running->count == 0 || is_queue_dear(sched, queue) ||
-        !is_queue_meant(sched, own, queue, kind) ||
+    if (running->count == 0 || has_no_lower(sched, gainer, queue, kind) ||
+        is_queue_dear(sched, queue) || !is_queue_meant(sched, own, queue, kind) ||
         (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, queue)))
         return;
     time_ns protected_for = min_runtime(sched, own, queue, kind);

@@ -150,6 +150,26 @@ static void adopted_elements_count(void **state)
     sched_case_close(&c);
 }
 
+/* A promise is given up after just 50 s, which is when a cycle is asked for. */
+static void a_promise_ends_on_the_dot(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    BY_NODE("\"reservation_expiry_s\": 50, "));
+    sched_case_submit(&c, sched_case_job(0, 1, 4, 10), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, sched_case_job(1, 1, 4, 90), SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
+    assert_true(c.wake_at == SECONDS(51));
+    sched_case_cycle(&c, SECONDS(51) - 1);
+    assert_int_equal(sched_case_count(&c, DECISION_RELEASE), 0);
+    sched_case_cycle(&c, SECONDS(51));
+    assert_int_equal(sched_case_count(&c, DECISION_RELEASE), 1);
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +179,7 @@ int main(void)
         cmocka_unit_test(a_cordoned_node_is_no_headroom),
         cmocka_unit_test(a_cordoned_node_is_none_later_either),
         cmocka_unit_test(adopted_elements_count),
+        cmocka_unit_test(a_promise_ends_on_the_dot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
