@@ -10,7 +10,7 @@
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
 /* The middle of a job's line, from queue to reason, kept by slot: few of them are different in a run. */
-enum { MIDDLE_SLOTS = 64 };
+enum { MIDDLE_SLOTS = 256 };
 
 struct middle {
     const char *queue, *user; /* borrowed; see the law of sim/record.h */
