@@ -286,7 +286,7 @@ coverage: ## Run the tests with coverage and print the share of lines run, by fi
 	@tools/coverage build/coverage/objects $(SOURCES)
 
 # The policies' own tests: `mutants` breaks policies/ and sees whether they or the cases notice.
-MUTANT_TESTS := $(sort $(wildcard $(addprefix tests/*/test_,$(addsuffix .c,sched sched_facts sched_fuzz sched_work fairshare* quota_* cohort \
+MUTANT_TESTS := $(sort $(wildcard $(addprefix tests/*/test_,$(addsuffix .c,sched sched_* worth fairshare* quota_* cohort \
     credits drf proportion cells accounts past_usage division orders gang victim_keys placement* ledger* \
     guarantees policy_config presets))))
 

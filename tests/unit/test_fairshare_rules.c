@@ -479,7 +479,7 @@ static void test_usage_steps(void **state)
     assert_false(advance(&f.tree, 0, &next));
     assert_int_equal(next, TIME_NEVER);                                 /* nobody waits */
     assert_int_equal(queue_tree_share(&f.tree, a, RESOURCE_GPU), 4000); /* s = 0.6 : 1 of 10 */
-    f.tree.queues[QUEUE_ROOT].waiting = 1;
+    f.tree.waits[QUEUE_ROOT].jobs = 1;
     assert_false(advance(&f.tree, 59 * S, &next));
     assert_int_equal(next, 60 * S);
     assert_int_equal(usage_ppm(&f.tree, a, RESOURCE_GPU), 400000);
@@ -542,7 +542,7 @@ static void test_usage_without_decay(void **state)
     spec(&f, a)->usage_ppm = 400000;
     f.config.usage_weight_milli = 1000;
     ready(&f);
-    f.tree.queues[QUEUE_ROOT].waiting = 1;
+    f.tree.waits[QUEUE_ROOT].jobs = 1;
     hold(&f, a, ASK(5, 1, 1));
     assert_false(quota_fairshare.advance(&f.tree, 0, &next));
     assert_false(quota_fairshare.advance(&f.tree, 7200 * S, &next));

@@ -189,6 +189,25 @@ static void patience_comes_first(void **state)
     sched_case_close(&c);
 }
 
+/* The head would be patient at 90 s and goes away; who is behind it in the lane has waited longer, and is at 60 s. */
+static void the_next_head_has_its_own_patience(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"delay_s\": 50"));
+    sched_case_submit(&c, sched_case_job(1, 1, 4, 95), SECONDS(10));
+    sched_case_submit(&c, sched_case_job(2, 1, 4, 99), SECONDS(40));
+    sched_case_cycle(&c, SECONDS(45));
+    assert_true(c.wake_at == SECONDS(90));
+    sched_job_cancelled(c.sched, 2, SECONDS(50));
+    sched_case_cycle(&c, SECONDS(50));
+    assert_true(c.wake_at == SECONDS(60));
+    sched_case_cycle(&c, SECONDS(60));
+    assert_int_equal(tried(&c), 1);
+    assert_int_equal(sched_case_count(&c, DECISION_EVICT), 1);
+    sched_case_close(&c);
+}
+
 /* Ten victims of one GPU each, ripe at 1000, 1100, ... 1900 s; all must go.  The first six plans look again when the next
  * is ripe; then only when the last is. */
 static void who_fails_often_waits_for_the_last(void **state)
@@ -369,6 +388,7 @@ int main(void)
         cmocka_unit_test(the_budget_is_per_cycle),
         cmocka_unit_test(each_lane_once_a_cycle),
         cmocka_unit_test(patience_comes_first),
+        cmocka_unit_test(the_next_head_has_its_own_patience),
         cmocka_unit_test(who_fails_often_waits_for_the_last),
         cmocka_unit_test(a_start_told_ends_the_wait),
         cmocka_unit_test(nobody_is_nobody_until_they_change),
