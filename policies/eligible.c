@@ -37,15 +37,23 @@ static enum reason depend(struct sched *sched, uint32_t slot, const struct job *
     return facts->after_left > 0 ? REASON_DEPENDENCY : REASON_NONE;
 }
 
-/* Takes its place among the eligible elements, or parks it. */
-static enum reason join_array(struct sched *sched, uint32_t slot)
+static struct job_array *array_of(struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
     if (facts->array == 0)
-        return REASON_NONE;
+        return NULL;
     MEM_GROW(sched->arrays, sched->array_capacity, (size_t)facts->array + 1);
     struct job_array *array = &sched->arrays[facts->array];
     array->limit = facts->array_max;
+    return array;
+}
+
+/* Takes its place among the eligible elements, or parks it. */
+static enum reason join_array(struct sched *sched, uint32_t slot)
+{
+    struct job_array *array = array_of(sched, slot);
+    if (array == NULL)
+        return REASON_NONE;
     if (array->limit == 0 || array->eligible < array->limit) {
         array->eligible++;
         return REASON_NONE;
@@ -53,6 +61,13 @@ static enum reason join_array(struct sched *sched, uint32_t slot)
     MEM_GROW(array->parked, array->capacity, (size_t)array->count + 1);
     array->parked[array->count++] = slot;
     return REASON_ARRAY_LIMIT;
+}
+
+void eligible_adopt(struct sched *sched, uint32_t slot)
+{
+    struct job_array *array = array_of(sched, slot);
+    if (array != NULL)
+        array->eligible++;
 }
 
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
@@ -126,6 +141,8 @@ void eligible_left(struct sched *sched, uint32_t id)
     struct job_array *array = &sched->arrays[id];
     assert(array->eligible > 0);
     array->eligible--;
+    if (array->limit != 0 && array->eligible >= array->limit)
+        return; /* more than it may have were running when the scheduler came */
     while (array->first < array->count) {
         uint32_t slot = array->parked[array->first++];
         if (slot == SLOT_NONE)

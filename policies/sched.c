@@ -278,8 +278,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     uint32_t slot = enroll(sched, job, true);
     if (slot == SLOT_NONE)
         return;
-    if (job->array != 0)
-        eligible_submit(sched, slot, &(struct job){.array = job->array});
+    eligible_adopt(sched, slot);
     struct piece_list list = {.pieces = (struct piece *)(uintptr_t)pieces, .count = piece_count};
     sched->jobs.jobs[slot].decided = started;
     for (uint32_t i = 0; i < piece_count; i++) {

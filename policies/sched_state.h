@@ -331,6 +331,7 @@ void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
 /* Why the new job may not wait for its turn yet; REASON_NONE: it may; REASON_DEPENDENCY_NEVER: never. */
 enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job);
+void eligible_adopt(struct sched *sched, uint32_t slot); /* it runs already, whatever the limit */
 void eligible_ended(struct sched *sched, job_id job,
                     enum ended end); /* of any job; releases who waited for it */
 void eligible_left(struct sched *sched, uint32_t array);    /* an element of the array is over */

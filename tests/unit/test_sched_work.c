@@ -66,6 +66,34 @@ static void what_was_adopted_has_run(void **state)
     sched_case_close(&c);
 }
 
+/* Two of an array that may have one run when the scheduler comes: a third starts when both have ended, not before. */
+static void adopted_elements_count_whatever_the_limit(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), "{}");
+    for (job_id id = 0; id < 4; id++) {
+        struct job job = sched_case_job(id, 1, 1, 50);
+        job.array = 1;
+        job.array_max = 1;
+        struct piece piece = {
+            .gpu_mask = (uint16_t)(1 << id), .gpu_milli = 1000, .member_count = 1};
+        if (id < 2)
+            sched_job_adopted(c.sched, &job, &piece, 1, 0, SECONDS(1));
+        else
+            sched_case_submit(&c, job, SECONDS(1));
+    }
+    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+    sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(2));
+    assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
+    assert_int_equal(sched_case_counts(&c).running_jobs, 1);
+    assert_int_equal(sched_case_counts(&c).pending_jobs, 2);
+    sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(3));
+    assert_int_equal(sched_case_start(&c, SECONDS(3)), 1);
+    assert_int_equal(c.decisions[0].job, 2);
+    sched_case_close(&c);
+}
+
 /* Released by its submitter, an element may still be one too many of its array: that is then why it waits. */
 static void who_is_held_twice_is_told_why(void **state)
 {
@@ -170,6 +198,7 @@ int main(void)
         cmocka_unit_test(waiting_is_no_run_time),
         cmocka_unit_test(what_was_adopted_has_run),
         cmocka_unit_test(who_is_held_twice_is_told_why),
+        cmocka_unit_test(adopted_elements_count_whatever_the_limit),
         cmocka_unit_test(only_so_many_dependencies_count),
         cmocka_unit_test(moving_ranks_are_computed_every_five_minutes),
         cmocka_unit_test(a_strict_line_sleeps_until_its_head_may_go_on),
