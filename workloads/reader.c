@@ -46,7 +46,7 @@ static struct error format_find(struct reader *reader, struct text first_line)
         }
     struct error error = input_error(reader->input, first_line, (struct text){NULL, 0},
                                      "the trace's format cannot be told from its first line");
-    error_set_hint(&error, "name it: native, jsonl, philly, openb or swf");
+    error_set_hint(&error, "name it: native, batsim, jsonl, philly, openb or swf");
     return error;
 }
 
@@ -109,15 +109,19 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
         if (!reader->has_first_line)
             TRY(line_next(reader, &line, has));
         reader->has_first_line = false;
-        if (!*has)
+        if (!*has && reader->format->on_end == NULL)
             return ERROR_OK;
         *row = (struct trace_row){ROW_JOB, job_default(), truth_default()};
-        struct error error = reader->format->on_line(reader, line, row);
+        bool is_line = *has;
+        struct error error = is_line ? reader->format->on_line(reader, line, row)
+                                     : reader->format->on_end(reader, row, has);
         if (error_is(error)) {
-            if (line_is_forgiven(reader, &error))
+            if (is_line && line_is_forgiven(reader, &error))
                 continue;
             return error;
         }
+        if (!*has)
+            return ERROR_OK;
         reader->row_count += row->kind != ROW_NOTHING;
         reader->skipped_count += row->kind == ROW_SKIPPED;
         if (row->kind == ROW_JOB)

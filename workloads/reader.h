@@ -61,6 +61,9 @@ struct trace_format {
     /* For every other line that is not blank.  The row comes with the defaults of job_default and truth_default. */
     struct error (*on_line)(struct reader *reader, struct text line, struct trace_row *row);
 
+    /* When no line is left, until *has is false: a row that only the whole file tells.  NULL: there are none. */
+    struct error (*on_end)(struct reader *reader, struct trace_row *row, bool *has);
+
     /* Before the state is freed.  NULL: nothing to release. */
     void (*on_close)(struct reader *reader);
 };

@@ -47,7 +47,7 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
 void workload_release(struct workload_spec *spec);
 
 extern const char
-    *const trace_format_names[]; /* "native", "jsonl", "philly", "openb", "swf", NULL */
+    *const trace_format_names[]; /* "native", "batsim", "jsonl", "philly", "openb", "swf", NULL */
 
 /* What was found while opening and reading; complete when the stream has ended. */
 struct workload_facts {

@@ -1,0 +1,85 @@
+/* workloads/read_batsim.c: what its jobs become, and what is refused where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/support/trace_case.h"
+
+static const struct workload_spec batsim = {.format = "batsim"};
+
+static void jobs_take_their_time_from_profiles(void **state)
+{
+    (void)state;
+    struct trace_case read =
+        trace_case_read("{\n"
+                        " \"nb_res\": 8, \"date\": \"today\",\n"
+                        " \"jobs\": [\n"
+                        "  {\"id\": 7, \"subtime\": 3.25, \"walltime\": 60, "
+                        "\"res\": 4, \"profile\": \"long\"},\n"
+                        "  {\"id\": \"w0!1\", \"subtime\": 5, "
+                        "\"walltime\": -1, \"res\": 1, \"profile\": \"short\"},\n"
+                        "  {\"id\": 9, \"subtime\": 5, \"res\": 1, "
+                        "\"profile\": \"short\"}],\n"
+                        " \"profiles\": {\n"
+                        "  \"long\": {\"type\": \"delay\", \"delay\": 45.5},\n"
+                        "  \"short\": {\"type\": \"delay\", \"delay\": 1, "
+                        "\"np\": 1},\n"
+                        "  \"unused\": {\"type\": \"parallel\"}}\n"
+                        "}\n",
+                        &(struct workload_spec){0}, NULL);
+    assert_int_equal(read.count, 3);
+    assert_int_equal(read.jobs[0].trace_id, 7);
+    assert_true(read.jobs[0].submit == 0);
+    assert_true(read.jobs[0].limit == 60 * TIME_NS_PER_S);
+    assert_int_equal(read.jobs[0].first.count, 4);
+    assert_int_equal(read.jobs[0].first.request.gpus, 1);
+    assert_true(read.truths[0].duration == 45500 * TIME_NS_PER_MS);
+    assert_string_equal(read.jobs[1].name, "w0!1");
+    assert_true(read.jobs[1].submit == 1750 * TIME_NS_PER_MS);
+    assert_true(read.jobs[1].limit == TIME_NEVER);
+    assert_true(read.jobs[2].limit == TIME_NEVER);
+    assert_true(read.truths[2].duration == TIME_NS_PER_S);
+    trace_case_release(&read);
+}
+
+static void it_is_told_from_json_lines(void **state)
+{
+    (void)state;
+    struct trace_case read =
+        trace_case_read("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"x\"}], "
+                        "\"profiles\": {\"x\": {\"type\": \"delay\", \"delay\": 2}}}\n",
+                        &(struct workload_spec){0}, NULL);
+    assert_string_equal(read.facts.format, "batsim");
+    trace_case_release(&read);
+}
+
+static void what_cannot_be_replayed_is_refused(void **state)
+{
+    (void)state;
+    trace_case_refused("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"x\"}],\n"
+                       " \"profiles\": {\"x\": {\"type\": \"parallel\"}}}\n",
+                       &batsim, NULL, 2, 29, "only profiles of the type 'delay'");
+    trace_case_refused("{\"jobs\": [{\"id\": 1, \"subtime\": 0, \"res\": 1, \"profile\": \"y\"}],\n"
+                       " \"profiles\": {}}\n",
+                       &batsim, NULL, 1, 56, "there is no profile 'y'");
+    trace_case_refused(
+        "{\"jobs\": [{\"id\": 1, \"subtime\": -1, \"res\": 1, \"profile\": \"y\"}],\n"
+        " \"profiles\": {}}\n",
+        &batsim, NULL, 1, 32, "'subtime' must be");
+    trace_case_refused("{\"jobs\": []}\n", &batsim, NULL, 1, 1, "'profiles' is missing");
+    trace_case_refused("{\"jobs\": [], \"profiles\": {}}\n", &batsim, NULL, 0, 0, "holds no jobs");
+    trace_case_refused("{\"jobs\": [\n", &batsim, NULL, 1, 11, "the text ends");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_take_their_time_from_profiles),
+        cmocka_unit_test(it_is_told_from_json_lines),
+        cmocka_unit_test(what_cannot_be_replayed_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
