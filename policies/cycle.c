@@ -178,6 +178,24 @@ static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint
     shape_close(&sched->shapes, job->ask, closed);
 }
 
+/* The waiting job starts on sched->pieces, which the ledger has given. */
+static void book_start(struct sched *sched, uint32_t slot, enum source source)
+{
+    sched_unwait(sched, slot);
+    sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
+    decide_start(sched, slot, HOLDING_STARTING, source);
+}
+
+void sched_start(struct sched *sched, uint32_t slot, enum source source)
+{
+    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
+    for (uint32_t p = 0; p < sched->pieces.count; p++) {
+        struct space space = placement_space(shape, &sched->pieces.pieces[p], slot);
+        ledger_take(sched->ledger, &space);
+    }
+    book_start(sched, slot, source);
+}
+
 /* Try the head of the lane; close the lane if it cannot go. */
 static void try_head(struct sched *sched, uint32_t lane_id)
 {
@@ -202,9 +220,7 @@ static void try_head(struct sched *sched, uint32_t lane_id)
     }
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         sched->pending.memos[lane_id][k].failed /= 2;
-    sched_unwait(sched, slot);
-    sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
-    decide_start(sched, slot, HOLDING_STARTING, source);
+    book_start(sched, slot, source);
     headroom_close(sched);
 }
 
@@ -223,6 +239,7 @@ static void allocate(struct sched *sched)
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
          lane = contest_next(&sched->tree, &sched->pending))
         try_head(sched, lane);
+    overtake(sched);
 }
 
 /* All that the job holds in place goes. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/backfill/backfills.h"
 #include "policies/choose.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/order_read.h"
@@ -13,7 +14,7 @@
 #include "policies/quota/quota_read.h"
 #include "policies/quota/quotas.h"
 
-enum { PPM = 1000000 };
+enum { PPM = 1000000, RESERVATIONS_MAX = 1000000 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -30,6 +31,8 @@ struct policy_config policy_config_default(void)
         .is_strict = true,
         .quota = &quota_none,
         .quota_config = quota_config_default(),
+        .backfill = &backfill_none,
+        .backfill_config = {.reservations = 1},
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -113,6 +116,29 @@ static void read_gang(struct policy_config *config, struct json_object *object)
     json_object_close(&gang);
 }
 
+/* Who overtakes by time needs a line that stops, and one line: where queues compete each has its own. */
+static void read_backfill(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "backfill");
+    struct json_object backfill;
+    if (value.node == NULL)
+        return;
+    json_object_open(&backfill, &value);
+    config->backfill = choose_member(&backfill, "policy", backfill_policies, config->backfill);
+    config->backfill_config.reservations = json_get_int(
+        &backfill, "reservations", 1, RESERVATIONS_MAX, config->backfill_config.reservations);
+    json_object_close(&backfill);
+    if (!config->backfill->overtakes)
+        return;
+    if (!config->is_strict)
+        json_fail(&value,
+                  "backfill '%s' needs \"blocking\": \"strict\": whoever skips the head delays it",
+                  config->backfill->name);
+    if (!config->quota->is_flat)
+        json_fail(&value, "backfill '%s' needs one line: quota '%s' has one per queue",
+                  config->backfill->name, config->quota->name);
+}
+
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "headroom");
@@ -150,6 +176,7 @@ void policy_config_read(struct policy_config *config, const struct json_value *v
     config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
     struct json_value quota = json_member(&object, "quota");
     quota_config_read(&config->quota_config, &config->quota, &quota);
+    read_backfill(config, &object);
     read_gang(config, &object);
     config->placement = choose_member(&object, "placement", placement_policies, config->placement);
     config->placement_firm =

@@ -19,6 +19,7 @@
 #define POLICIES_POLICY_CONFIG_H
 
 #include "base/json.h"
+#include "policies/backfill/backfill.h"
 #include "policies/order/order_config.h"
 #include "policies/preemption/preemption_config.h"
 #include "policies/quota/quota_config.h"
@@ -70,6 +71,8 @@ struct policy_config {
         inference_first; /* before all queues: latency-critical inference, in the order of the chain */
     const struct quota_policy *quota;
     struct quota_config quota_config;
+    const struct backfill_policy *backfill;
+    struct backfill_config backfill_config;
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */

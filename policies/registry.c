@@ -1,5 +1,6 @@
 /* The policies there are, by seam.  A new one is a file in its folder, a line in the folder's list of externs and one
  * here. */
+#include "policies/backfill/backfills.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
@@ -18,6 +19,8 @@ const struct order_policy *const order_policies[] = {&order_fifo,        &order_
 const struct quota_policy *const quota_policies[] = {
     &quota_none,     &quota_limits,     &quota_fairshare, &quota_cohort, &quota_drf,
     &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
+
+const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, NULL};
 
 const struct gang_policy *const gang_policies[] = {&gang_all_or_nothing, &gang_hoard, NULL};
 

@@ -144,6 +144,8 @@ void sched_free(struct sched *sched)
     agenda_release(sched);
     contest_release(&sched->contest);
     offers_release(sched);
+    forecast_release(sched);
+    overtake_release(sched);
     potential_release(&sched->potential);
     mem_free(sched);
 }

@@ -178,6 +178,37 @@ struct offer_scratch {
     uint32_t link_count;
 };
 
+struct planned_end {
+    time_ns end;
+    uint32_t slot;
+};
+
+struct forecast { /* when and where a waiting job will start; policies/forecast.c */
+    uint32_t slot;
+    time_ns start, end; /* TIME_NEVER: its length is not known */
+    uint32_t first_piece, piece_count;
+};
+
+struct forecast_book { /* of this cycle */
+    struct forecast *of;
+    size_t capacity;
+    uint32_t count;
+    struct piece *pieces;
+    size_t piece_capacity;
+    uint32_t piece_count;
+    struct planned_end *ends; /* of all that hold something, in their order */
+    size_t end_capacity;
+    uint32_t end_count;
+};
+
+struct overtake_scratch {
+    uint32_t *waiting; /* slots, in the order of the chain */
+    size_t waiting_capacity;
+    time_ns *refused_from; /* by shape: from this length on it did not fit in this pass */
+    size_t refused_capacity;
+    uint32_t refused_count;
+};
+
 struct refusal_note { /* a REJECT to be told */
     job_id job;
     enum reason reason;
@@ -259,6 +290,8 @@ struct sched {
     struct piece_list held_pieces; /* scratch: what the job being placed has already */
     struct plan_scratch plan;
     struct offer_scratch offers;
+    struct forecast_book forecasts;
+    struct overtake_scratch overtake;
     struct potential potential;     /* when the policy evicts */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;
@@ -326,6 +359,29 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
 void sched_drop_claim(struct sched *sched, uint32_t slot);
 void sched_reject(struct sched *sched, job_id job, enum reason reason);
 void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
+
+/* ---- cycle.c */
+
+/* Start the waiting job on sched->pieces, whose space is free. */
+void sched_start(struct sched *sched, uint32_t slot, enum source source);
+
+/* ---- forecast.c */
+
+/* What the job says it runs; TIME_NEVER if it says nothing. */
+time_ns forecast_length(const struct sched *sched, uint32_t slot);
+/* Forget the forecasts, and list when what runs will end. */
+void forecast_begin(struct sched *sched);
+/* When and where the job will start, kept beside those found before; false: nobody knows. */
+bool forecast_find(struct sched *sched, uint32_t slot);
+/* Where it may start now without standing in the way of a forecast. */
+bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
+void forecast_release(struct sched *sched);
+
+/* ---- overtake.c */
+
+/* Start who may go before those in front of him, by the backfill policy. */
+void overtake(struct sched *sched);
+void overtake_release(struct sched *sched);
 
 /* ---- eligible.c */
 

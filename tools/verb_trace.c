@@ -43,7 +43,8 @@ static const struct args_option options[] = {
     {.name = "format",
      .letter = 'f',
      .metavar = "NAME",
-     .help = "The trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},
+     .help = "The trace's format: native, batsim, jsonl, philly, openb or swf. Guessed where "
+             "possible."},
     {.name = "cluster",
      .letter = 'c',
      .metavar = "FILE",

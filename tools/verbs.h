@@ -19,7 +19,8 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
         {.name = "format",                                                                         \
          .letter = 'f',                                                                            \
          .metavar = "NAME",                                                                        \
-         .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},      \
+         .help =                                                                                   \
+             "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},  \
         {.name = "cluster",                                                                        \
          .letter = 'c',                                                                            \
          .metavar = "FILE",                                                                        \
