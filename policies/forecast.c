@@ -5,7 +5,8 @@
  * leave the ledger, in a trial, in the order of their ends, until the job fits besides what earlier forecasts need while
  * it runs; it names the pieces.  In the way of somebody who ends after a forecast begins stands the part of its space that
  * is free now and will not be made up by what leaves before.
- * Departure: of two forecasts that use the same CPUs or memory of a node one after the other both are counted.
+ * Departure: of two forecasts that use shares of one GPU, or CPUs or memory of a node, one after the other both are
+ * counted.
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
 #include <assert.h>
 #include <stdlib.h>
@@ -20,9 +21,7 @@ static time_ns later(time_ns at, time_ns span)
 time_ns forecast_length(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    return facts->limit != TIME_NEVER ? facts->limit
-           : facts->estimate > 0      ? facts->estimate
-                                      : TIME_NEVER;
+    return facts->limit != TIME_NEVER ? facts->limit : facts->estimate;
 }
 
 /* When all that the job holds has left. */
@@ -56,6 +55,17 @@ void forecast_begin(struct sched *sched)
     qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
 }
 
+void forecast_started(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    struct planned_end own = {end_of(sched, slot), slot};
+    MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
+    uint32_t at = book->end_count++;
+    for (; at > 0 && compare_ends(&own, &book->ends[at - 1]) < 0; at--)
+        book->ends[at] = book->ends[at - 1];
+    book->ends[at] = own;
+}
+
 /* All that the job holds leaves the ledger, in the trial. */
 static void let_go(struct sched *sched, uint32_t slot)
 {
@@ -69,83 +79,129 @@ static void let_go(struct sched *sched, uint32_t slot)
     }
 }
 
-/* What leaves the piece's node, or its GPU, after `from` and up to `until`. */
-static struct space leaving_from(const struct sched *sched, const struct space *where, time_ns from,
-                                 time_ns until)
+/* All that leaves the node, or its one GPU, after `from` and up to `until`. */
+static struct forecast_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask,
+                                    time_ns from, time_ns until)
 {
     const struct forecast_book *book = &sched->forecasts;
-    uint32_t milli = 0, cpu = 0, memory = 0;
+    struct forecast_need sum = {0};
     for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
+        const struct shape *shape = &sched->shapes.shapes[job->shape];
         for (uint32_t h = 0; h < job->holding_count && book->ends[e].end > from; h++) {
-            struct space space =
-                placement_space(&sched->shapes.shapes[job->shape],
-                                &sched_job_holding(job, h)->piece, book->ends[e].slot);
-            if (space.node != where->node)
+            const struct piece *piece = &sched_job_holding(job, h)->piece;
+            struct space space = placement_space(shape, piece, book->ends[e].slot);
+            if (space.node != node)
                 continue;
-            milli += (space.gpu_mask & where->gpu_mask) != 0 ? space.gpu_milli : 0;
-            cpu += space.cpu_milli;
-            memory += space.memory_mib;
+            sum.milli += (space.gpu_mask & gpu_mask) != 0 ? space.gpu_milli : 0;
+            sum.cpu_milli += space.cpu_milli;
+            sum.memory_mib += space.memory_mib;
         }
     }
-    return (struct space){.gpu_milli = milli > GPU_MILLI ? GPU_MILLI : (uint16_t)milli,
-                          .cpu_milli = cpu,
-                          .memory_mib = memory};
+    return sum;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+/* Forecasts need so much of the node, or of its one GPU, from `start` on. */
+static void add_need(struct forecast_book *book, const struct forecast_need *need)
 {
-    return a < b ? a : b;
+    for (uint32_t n = 0; n < book->need_count; n++) {
+        struct forecast_need *known = &book->needs[n];
+        if (known->node != need->node || known->gpu_mask != need->gpu_mask)
+            continue;
+        known->milli += need->milli;
+        known->cpu_milli += need->cpu_milli;
+        known->memory_mib += need->memory_mib;
+        known->start = need->start < known->start ? need->start : known->start;
+        return;
+    }
+    MEM_GROW(book->needs, book->need_capacity, (size_t)book->need_count + 1);
+    book->needs[book->need_count++] = *need;
 }
 
-static uint32_t without(uint32_t needed, uint32_t comes)
+/* What is asked of a MIG instance is all of it, or nothing. */
+static void keep_instance(struct sched *sched, const struct space *space)
 {
-    return needed > comes ? needed - comes : 0;
+    uint8_t starts =
+        ledger_mig_starts(sched->ledger, space->node, (uint32_t)__builtin_ctz(space->gpu_mask),
+                          (enum mig_profile_id)(space->mig - 1));
+    if (starts >> space->mig_start & 1)
+        ledger_take(sched->ledger, space);
 }
 
-/* The part of the space that must stay free at `from` so that all of it is there at `start`. */
-static struct space kept_part(const struct sched *sched, struct space space, time_ns from,
-                              time_ns start)
+/* GPUs that are wholly free, and MIG instances, are kept at once; what can be had in parts is summed up first. */
+static void need_space(struct sched *sched, struct space space, time_ns start)
+{
+    const bool is_whole = space.gpu_milli == GPU_MILLI;
+    const uint16_t untouched =
+        is_whole ? space.gpu_mask & sched->ledger->index->free_mask[space.node] : 0;
+    struct forecast_need need = {.node = space.node,
+                                 .owner = space.owner,
+                                 .cpu_milli = space.cpu_milli,
+                                 .memory_mib = space.memory_mib,
+                                 .start = start};
+    if (need.cpu_milli != 0 || need.memory_mib != 0)
+        add_need(&sched->forecasts, &need);
+    need.cpu_milli = need.memory_mib = space.cpu_milli = space.memory_mib = 0;
+    space.member_count = 0;
+    if (space.mig != 0) {
+        keep_instance(sched, &space);
+        return;
+    }
+    need.milli = space.gpu_milli;
+    for (uint32_t rest = space.gpu_mask & ~untouched; rest != 0; rest &= rest - 1) {
+        need.gpu_mask = (uint16_t)(rest & -rest);
+        add_need(&sched->forecasts, &need);
+    }
+    space.gpu_mask = untouched;
+    if (untouched != 0)
+        ledger_take(sched->ledger, &space);
+}
+
+/* So much must stay free so that `needed` is there when so much has come besides. */
+static uint32_t kept(uint32_t needed, uint32_t comes, uint32_t free)
+{
+    uint32_t lacking = needed > comes ? needed - comes : 0;
+    return lacking < free ? lacking : free;
+}
+
+/* Take, in the trial, what must stay free at `from` so that the need is met when it begins. */
+static void keep_need(struct sched *sched, const struct forecast_need *need, time_ns from)
 {
     const struct ledger *ledger = sched->ledger;
-    const struct node_cell *cell = &ledger->nodes[space.node];
-    const bool is_share = space.gpu_mask != 0 && space.gpu_milli != GPU_MILLI;
-    struct space comes = {0};
-    if (is_share || space.cpu_milli != 0 || space.memory_mib != 0)
-        comes = leaving_from(sched, &space, from, start);
-    if (is_share) {
+    const struct node_cell *cell = &ledger->nodes[need->node];
+    const struct forecast_need comes =
+        leaving(sched, need->node, need->gpu_mask, from, need->start);
+    struct space space = {.node = need->node, .gpu_mask = need->gpu_mask, .owner = need->owner};
+    if (need->gpu_mask != 0) {
         gpu_id gpu =
-            sched->cluster->nodes[space.node].first_gpu + (gpu_id)__builtin_ctz(space.gpu_mask);
-        space.gpu_milli =
-            (uint16_t)least(without(space.gpu_milli, comes.gpu_milli), ledger->gpus[gpu].free);
-        space.gpu_mask = space.gpu_milli == 0 ? 0 : space.gpu_mask;
+            sched->cluster->nodes[need->node].first_gpu + (gpu_id)__builtin_ctz(need->gpu_mask);
+        space.gpu_milli = (uint16_t)kept(need->milli, comes.milli, ledger->gpus[gpu].free);
     } else {
-        space.gpu_mask &= ledger->index->free_mask[space.node];
+        space.cpu_milli = kept(need->cpu_milli, comes.cpu_milli, cell->cpu_free);
+        space.memory_mib = kept(need->memory_mib, comes.memory_mib, cell->memory_free);
     }
-    space.cpu_milli = least(without(space.cpu_milli, comes.cpu_milli), cell->cpu_free);
-    space.memory_mib = least(without(space.memory_mib, comes.memory_mib), cell->memory_free);
-    space.member_count = 0;
-    return space;
+    if (space.gpu_milli != 0 || space.cpu_milli != 0 || space.memory_mib != 0)
+        ledger_take(sched->ledger, &space);
 }
 
 /* Keep what forecasts need, that begin before `until` and end after `from`. */
 static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = &sched->forecasts;
+    book->need_count = 0;
     for (uint32_t f = 0; f < book->count; f++) {
         const struct forecast *forecast = &book->of[f];
         if (forecast->start >= until || forecast->end <= from)
             continue;
         const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[forecast->slot].ask];
-        for (uint32_t p = 0; p < forecast->piece_count; p++) {
-            struct space space = kept_part(
+        for (uint32_t p = 0; p < forecast->piece_count; p++)
+            need_space(
                 sched,
                 placement_space(shape, &book->pieces[forecast->first_piece + p], forecast->slot),
-                from, forecast->start);
-            if (space.gpu_mask != 0 || space.cpu_milli != 0 || space.memory_mib != 0)
-                ledger_take(sched->ledger, &space);
-        }
+                forecast->start);
     }
+    for (uint32_t n = 0; n < book->need_count; n++)
+        keep_need(sched, &book->needs[n], from);
 }
 
 /* Does the job fit at that time, with the ledger as it is then, and stay for its length?  The ledger is as before. */
@@ -211,4 +267,5 @@ void forecast_release(struct sched *sched)
     mem_free(sched->forecasts.of);
     mem_free(sched->forecasts.pieces);
     mem_free(sched->forecasts.ends);
+    mem_free(sched->forecasts.needs);
 }

@@ -33,7 +33,7 @@ static bool is_refused(const struct sched *sched, uint32_t slot)
 {
     uint32_t ask = sched->jobs.jobs[slot].ask;
     return ask < sched->overtake.refused_count &&
-           sched->overtake.refused_from[ask] <= forecast_length(sched, slot);
+           sched->overtake.refused_from[ask] <= (uint64_t)forecast_length(sched, slot);
 }
 
 static void note_refused(struct sched *sched, uint32_t slot)
@@ -42,9 +42,8 @@ static void note_refused(struct sched *sched, uint32_t slot)
     uint32_t ask = sched->jobs.jobs[slot].ask;
     MEM_GROW(scratch->refused_from, scratch->refused_capacity, (size_t)ask + 1);
     while (scratch->refused_count <= ask)
-        scratch->refused_from[scratch->refused_count++] = TIME_NEVER;
-    time_ns length = forecast_length(sched, slot);
-    /* A length of TIME_NEVER is as good as one of almost so much: who has none fits nowhere beside a forecast. */
+        scratch->refused_from[scratch->refused_count++] = UINT64_MAX;
+    uint64_t length = (uint64_t)forecast_length(sched, slot);
     if (length < scratch->refused_from[ask])
         scratch->refused_from[ask] = length;
 }
@@ -83,6 +82,7 @@ void overtake(struct sched *sched)
             continue;
         if (fits_beside_forecasts(sched, slot)) {
             sched_start(sched, slot, SOURCE_FREE);
+            forecast_started(sched, slot);
             continue;
         }
         if (sched->forecasts.count < sched->policy.backfill_config.reservations &&

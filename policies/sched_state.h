@@ -189,6 +189,14 @@ struct forecast { /* when and where a waiting job will start; policies/forecast.
     uint32_t first_piece, piece_count;
 };
 
+struct forecast_need { /* of a node, or of one GPU of it */
+    node_id node;
+    uint16_t gpu_mask; /* one bit, or 0: of the node */
+    uint32_t owner;    /* slot of one of those that need it */
+    uint32_t milli, cpu_milli, memory_mib;
+    time_ns start;
+};
+
 struct forecast_book { /* of this cycle */
     struct forecast *of;
     size_t capacity;
@@ -196,6 +204,9 @@ struct forecast_book { /* of this cycle */
     struct piece *pieces;
     size_t piece_capacity;
     uint32_t piece_count;
+    struct forecast_need *needs; /* scratch */
+    size_t need_capacity;
+    uint32_t need_count;
     struct planned_end *ends; /* of all that hold something, in their order */
     size_t end_capacity;
     uint32_t end_count;
@@ -204,7 +215,8 @@ struct forecast_book { /* of this cycle */
 struct overtake_scratch {
     uint32_t *waiting; /* slots, in the order of the chain */
     size_t waiting_capacity;
-    time_ns *refused_from; /* by shape: from this length on it did not fit in this pass */
+    uint64_t *
+        refused_from; /* by shape: from this length on it did not fit in this pass; UINT64_MAX: no such */
     size_t refused_capacity;
     uint32_t refused_count;
 };
@@ -371,6 +383,8 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source);
 time_ns forecast_length(const struct sched *sched, uint32_t slot);
 /* Forget the forecasts, and list when what runs will end. */
 void forecast_begin(struct sched *sched);
+/* Since then this one has started. */
+void forecast_started(struct sched *sched, uint32_t slot);
 /* When and where the job will start, kept beside those found before; false: nobody knows. */
 bool forecast_find(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */
