@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "policies/backfill/backfill.h"
 #include "policies/order/order.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemption.h"
@@ -49,6 +50,9 @@ static int list(const struct args *args)
     buffer_string(&out, "\nplacement: where\n");
     for (size_t i = 0; placement_policies[i] != NULL; i++)
         line(&out, placement_policies[i]->name, placement_policies[i]->summary);
+    buffer_string(&out, "\nbackfill: what may overtake\n");
+    for (size_t i = 0; backfill_policies[i] != NULL; i++)
+        line(&out, backfill_policies[i]->name, backfill_policies[i]->summary);
     buffer_string(&out, "\npreemption: who gives way\n");
     for (size_t i = 0; preemption_policies[i] != NULL; i++)
         line(&out, preemption_policies[i]->name, preemption_policies[i]->summary);

@@ -40,11 +40,25 @@ static void test_unknown_fields(void **state)
     expect_refused("{\"preemption\": {\"policy\": \"kill\", \"colour\": 1}}", "colour");
 }
 
+/* Whoever skips the head, or stands in a line of his own, would delay what backfill promised. */
+static void test_backfill_needs_one_strict_line(void **state)
+{
+    (void)state;
+    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"easy\"}}", "strict");
+    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"easy\"}}",
+                   "quota 'drf' has one per queue");
+    expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}",
+                   "'reservations' must be");
+    expect_refused("{\"backfill\": {\"policy\": \"hard\"}}", "hard");
+    expect_refused("{\"backfill\": {\"colour\": 1}}", "colour");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_actions),
         cmocka_unit_test(test_unknown_fields),
+        cmocka_unit_test(test_backfill_needs_one_strict_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
