@@ -1,6 +1,6 @@
 /* When, and on which GPUs, a waiting job will start by what is known now.
  *
- * What runs ends when its limit says (its estimate where it has no limit; never where it has neither), what has outlived
+ * What runs ends when its length says that the estimate policy believes (never where it has none), what has outlived
  * that in the next instant, what is on its way out when its grace is over.  A forecast is found by letting all that ends
  * leave the ledger, in a trial, in the order of their ends, until the job fits besides what earlier forecasts need while
  * it runs; it names the pieces.  In the way of somebody who ends after a forecast begins stands the part of its space that
@@ -21,7 +21,7 @@ static time_ns later(time_ns at, time_ns span)
 time_ns forecast_length(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    return facts->limit != TIME_NEVER ? facts->limit : facts->estimate;
+    return sched->policy.estimate->length(facts->limit, facts->estimate);
 }
 
 /* When all that the job holds has left. */
@@ -49,8 +49,11 @@ void forecast_begin(struct sched *sched)
         const struct sched_job *job = &sched->jobs.jobs[slot];
         if (job->state == SJOB_NONE || job->holding_count == 0)
             continue;
+        time_ns end = end_of(sched, slot);
+        if (end == TIME_NEVER)
+            continue;
         MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
-        book->ends[book->end_count++] = (struct planned_end){end_of(sched, slot), slot};
+        book->ends[book->end_count++] = (struct planned_end){end, slot};
     }
     qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
 }
@@ -218,6 +221,14 @@ static bool fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     return fits_at(sched, slot, sched->now, pieces);
+}
+
+bool forecast_is_all(struct sched *sched, uint32_t slot)
+{
+    size_t mark = ledger_mark(sched->ledger);
+    bool fits = sched_place(sched, slot, &sched->pieces);
+    ledger_rollback(sched->ledger, mark);
+    return fits;
 }
 
 static void add_forecast(struct sched *sched, uint32_t slot, time_ns start)

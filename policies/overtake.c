@@ -13,15 +13,20 @@ static int compare_waiting(const void *a, const void *b, void *pending)
     return pending_compare(pending, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
+/* In the order of the chain: whoever might start, and of those whose shape does not fit as many as could be given a
+ * forecast, which are at the head of their lanes when only one is. */
 static uint32_t list_waiting(struct sched *sched)
 {
     struct overtake_scratch *scratch = &sched->overtake;
     const struct pending *pending = &sched->pending;
+    const bool heads_do = sched->policy.backfill_config.reservations == 1;
     uint32_t count = 0;
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->job_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const struct lane *lane = &pending->lanes[pending->busy[b]];
-        for (uint32_t i = 0; i < lane->count; i++)
+        const uint32_t id = pending->busy[b];
+        const struct lane *lane = &pending->lanes[id];
+        uint32_t jobs = heads_do && pending_is_closed(pending, id) ? 1 : lane->count;
+        for (uint32_t i = 0; i < jobs; i++)
             scratch->waiting[count++] = lane->heap[i].slot;
     }
     qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting, &sched->pending);
@@ -57,6 +62,8 @@ static bool fits_beside_forecasts(struct sched *sched, uint32_t slot)
     if (forecast_fits_now(sched, slot, &sched->pieces))
         return true;
     note_refused(sched, slot);
+    if (!forecast_is_all(sched, slot))
+        shape_close(&sched->shapes, sched->jobs.jobs[slot].ask, SHAPE_BLOCKED);
     return false;
 }
 
@@ -71,11 +78,15 @@ static bool is_forbidden(struct sched *sched, uint32_t slot)
 
 void overtake(struct sched *sched)
 {
-    if (!sched->policy.backfill->overtakes || sched->pending.job_count == 0)
-        return;
+    const struct pending *pending = &sched->pending;
+    if (!sched->policy.backfill->overtakes || pending->job_count == 0 ||
+        !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
+        return; /* nothing that fits is asked */
+    forecast_begin(sched);
+    if (sched->forecasts.end_count == 0)
+        return; /* nobody knows when anything comes */
     uint32_t count = list_waiting(sched);
     sched->overtake.refused_count = 0;
-    forecast_begin(sched);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = sched->overtake.waiting[i];
         if (is_forbidden(sched, slot))

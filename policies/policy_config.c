@@ -5,6 +5,7 @@
 
 #include "policies/backfill/backfills.h"
 #include "policies/choose.h"
+#include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/order_read.h"
 #include "policies/order/orders.h"
@@ -31,6 +32,7 @@ struct policy_config policy_config_default(void)
         .is_strict = true,
         .quota = &quota_none,
         .quota_config = quota_config_default(),
+        .estimate = &estimate_limit,
         .backfill = &backfill_none,
         .backfill_config = {.reservations = 1},
         .gang = &gang_all_or_nothing,
@@ -176,6 +178,7 @@ void policy_config_read(struct policy_config *config, const struct json_value *v
     config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
     struct json_value quota = json_member(&object, "quota");
     quota_config_read(&config->quota_config, &config->quota, &quota);
+    config->estimate = choose_member(&object, "estimate", estimate_policies, config->estimate);
     read_backfill(config, &object);
     read_gang(config, &object);
     config->placement = choose_member(&object, "placement", placement_policies, config->placement);

@@ -20,6 +20,7 @@
 
 #include "base/json.h"
 #include "policies/backfill/backfill.h"
+#include "policies/estimate/estimate.h"
 #include "policies/order/order_config.h"
 #include "policies/preemption/preemption_config.h"
 #include "policies/quota/quota_config.h"
@@ -71,6 +72,7 @@ struct policy_config {
         inference_first; /* before all queues: latency-critical inference, in the order of the chain */
     const struct quota_policy *quota;
     struct quota_config quota_config;
+    const struct estimate_policy *estimate; /* for what plans in time */
     const struct backfill_policy *backfill;
     struct backfill_config backfill_config;
     const struct gang_policy *gang;

@@ -1,6 +1,7 @@
 /* The policies there are, by seam.  A new one is a file in its folder, a line in the folder's list of externs and one
  * here. */
 #include "policies/backfill/backfills.h"
+#include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
@@ -21,6 +22,9 @@ const struct quota_policy *const quota_policies[] = {
     &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
 
 const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, NULL};
+
+const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
+                                                           NULL};
 
 const struct gang_policy *const gang_policies[] = {&gang_all_or_nothing, &gang_hoard, NULL};
 

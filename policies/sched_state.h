@@ -387,6 +387,8 @@ void forecast_begin(struct sched *sched);
 void forecast_started(struct sched *sched, uint32_t slot);
 /* When and where the job will start, kept beside those found before; false: nobody knows. */
 bool forecast_find(struct sched *sched, uint32_t slot);
+/* Is it forecasts alone that it stands in the way of: would it fit now without them? */
+bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void forecast_release(struct sched *sched);

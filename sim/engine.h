@@ -30,6 +30,7 @@
 
 #include "base/error.h"
 #include "policies/policy_config.h"
+#include "sim/estimates.h"
 #include "sim/record.h"
 #include "workloads/source.h"
 
@@ -42,6 +43,7 @@ struct world_config {
     time_ns end;             /* TIME_NEVER: when every job has ended */
     time_ns warmup;          /* metrics count from here */
     time_ns sample_interval; /* of the timeline */
+    struct estimates estimates;
 };
 
 struct world_config world_config_default(void);

@@ -121,6 +121,21 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->evict_reason = REASON_NONE;
 }
 
+/* As its submitter declares it, or as the world has it estimated. */
+static void tell_submitted(struct engine *engine, const struct job *job,
+                           const struct job_truth *truth)
+{
+    const struct estimates *estimates = &engine->config->world.estimates;
+    if (estimates->kind == ESTIMATES_AS_DECLARED) {
+        sched_job_submitted(engine->sched, job, engine->now);
+        return;
+    }
+    struct job told = *job;
+    told.estimate =
+        estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+    sched_job_submitted(engine->sched, &told, engine->now);
+}
+
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     uint32_t slot = new_slot(engine, job->id);
@@ -131,7 +146,7 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     engine->event_count++;
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
-    sched_job_submitted(engine->sched, job, engine->now);
+    tell_submitted(engine, job, truth);
     engine_want_cycle(engine, engine->now);
     return slot;
 }

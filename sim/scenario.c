@@ -250,6 +250,21 @@ static struct error expand_policy(struct scenario *scenario)
 
 /* ---- Reading the whole ---- */
 
+static void read_estimates(struct estimates *estimates, const struct json_value *value)
+{
+    static const char *const kinds[] = {"as_declared", "perfect", "noisy", NULL};
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    json_object_open(&object, value);
+    estimates->kind = (enum estimates_kind)json_get_choice(&object, "kind", kinds, 0);
+    if (estimates->kind == ESTIMATES_NOISY) { /* elsewhere they would mean nothing */
+        estimates->factor = json_get_real(&object, "factor", 1e-3, 1e3, 1);
+        estimates->sigma = json_get_real(&object, "sigma", 0, 10, 1);
+    }
+    json_object_close(&object);
+}
+
 static void read_world(struct world_config *world, const struct json_value *value)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
@@ -267,6 +282,8 @@ static void read_world(struct world_config *world, const struct json_value *valu
     world->end = json_get_duration(&object, "end", TIME_NEVER);
     world->warmup = json_get_duration(&object, "warmup", 0);
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);
+    struct json_value estimates = json_member(&object, "estimates");
+    read_estimates(&world->estimates, &estimates);
     if (world->sample_interval <= 0) {
         struct json_value sample = json_member(&object, "sample_s");
         json_fail(&sample, "'sample_s' must be positive");

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "policies/backfill/backfill.h"
+#include "policies/estimate/estimate.h"
 #include "policies/order/order.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemption.h"
@@ -50,6 +51,9 @@ static int list(const struct args *args)
     buffer_string(&out, "\nplacement: where\n");
     for (size_t i = 0; placement_policies[i] != NULL; i++)
         line(&out, placement_policies[i]->name, placement_policies[i]->summary);
+    buffer_string(&out, "\nestimate: how long\n");
+    for (size_t i = 0; estimate_policies[i] != NULL; i++)
+        line(&out, estimate_policies[i]->name, estimate_policies[i]->summary);
     buffer_string(&out, "\nbackfill: what may overtake\n");
     for (size_t i = 0; backfill_policies[i] != NULL; i++)
         line(&out, backfill_policies[i]->name, backfill_policies[i]->summary);
