@@ -13,8 +13,6 @@
 
 #define SECONDS(n) ((time_ns)(n)*TIME_NS_PER_S)
 
-#define SECONDS(n) ((time_ns)(n)*TIME_NS_PER_S)
-
 enum { SCHED_CASE_JOBS = 64 };
 
 struct sched_case {

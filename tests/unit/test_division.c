@@ -253,6 +253,56 @@ static void test_tree(void **state)
     teardown(&f);
 }
 
+/* What a contest found stands while no share has moved, though somebody asks more; a share that moves makes the contest below
+ * that queue, and all above, be held again, also where nothing was divided for it. */
+static void test_a_moved_share_turns_contests(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 10);
+    queue_id o = add(&f, "o", 0, -1, 6, 1, 100), a = add(&f, "a", o, -1, -1, 1, 100);
+    ready(&f);
+    demand_gpus(&f, a, 4);
+    assert_int_equal(share(&f, a), 4000);
+    uint64_t divisions = f.tree.division_count;
+    for (queue_id q = 0; q <= a; q++)
+        f.tree.queues[q].winner_count = 1;
+    demand_gpus(&f, a, 2);
+    assert_int_equal(share(&f, a), 6000);
+    for (queue_id q = 0; q <= a; q++) {
+        assert_int_equal(f.tree.queues[q].winner_count, 0);
+        f.tree.queues[q].winner_count = 1;
+    }
+    demand_gpus(&f, a, 2); /* above the limit of o */
+    assert_int_equal(share(&f, a), 6000);
+    for (queue_id q = 0; q <= a; q++)
+        assert_int_equal(f.tree.queues[q].winner_count, 1);
+    assert_int_equal(f.tree.division_count, divisions);
+    teardown(&f);
+}
+
+/* Seven queues below one of two, twice over: what is kept of one child and the list of the hungry do not get into each other's
+ * way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one of what is left. */
+static void test_many_children(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 48);
+    queue_id left = add(&f, "left", 0, 0, -1, 1, 100), right = add(&f, "right", 0, 0, -1, 1, 100);
+    queue_id leaves[14];
+    for (int i = 0; i < 14; i++) {
+        char name[] = {(char)('a' + i), 0};
+        leaves[i] = add(&f, name, i < 7 ? left : right, 0, -1, 1, 100);
+        f.table->queues[leaves[i]].created = i;
+    }
+    ready(&f);
+    for (int i = 0; i < 14; i++)
+        demand_gpus(&f, leaves[i], 7);
+    for (int i = 0; i < 14; i++)
+        assert_int_equal(share(&f, leaves[i]), i % 7 < 3 ? 4000 : 3000);
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +314,8 @@ int main(void)
         cmocka_unit_test(test_past_usage),
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_total_moves),
+        cmocka_unit_test(test_a_moved_share_turns_contests),
+        cmocka_unit_test(test_many_children),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -405,6 +405,69 @@ static void tainted_and_full_nodes_take_nobody(void **state)
     release(&world);
 }
 
+/* ---- Buddy cells, and how many nodes a bound leaves to be looked at ---- */
+
+/* Free: a pair on the first node, three GPUs apart on the second, all four on the third.  A single GPU splits no pair, though
+ * the first node is the fullest; who asks two gets the pair. */
+static void a_single_gpu_splits_no_cell(void **state)
+{
+    (void)state;
+    struct world world = world_of(UNIFORM("3", "8"));
+    struct job one = job_of((struct request){.gpus = 1}, 1);
+    struct job two = job_of((struct request){.gpus = 2}, 1);
+    occupy(&world, 0, 0xfc, GPU_MILLI);
+    occupy(&world, 1, 0xea, GPU_MILLI);
+    occupy(&world, 2, 0xf0, GPU_MILLI);
+    check_nodes(&world, &placement_buddy, &one, HELD_NONE, "1");
+    check_nodes(&world, &placement_buddy, &two, HELD_NONE, "0");
+    check_nodes(&world, &placement_best_fit, &one, HELD_NONE, "0");
+    release(&world);
+}
+
+static const struct placement_policy *counted;
+static uint32_t look_count;
+
+static int64_t counting_score(const struct spot *spot)
+{
+    look_count++;
+    return counted->score(spot);
+}
+
+/* Nodes, or GPUs, that are looked at to place the job. */
+static uint32_t looks_at(struct world *world, const struct placement_policy *policy,
+                         const struct job *job)
+{
+    struct placement_policy counting = *policy;
+    size_t mark = ledger_mark(world->ledger);
+    counted = policy;
+    counting.score = counting_score;
+    look_count = 0;
+    assert_true(
+        placement_place(&counting, world->ledger, shape_for(world, job), 1, &world->pieces));
+    ledger_rollback(world->ledger, mark);
+    return look_count;
+}
+
+/* Buddy: the first node has a cell of just one GPU, and no other is looked at.  Gather: of shared GPUs that with the least left
+ * goes, and those of its kind score no higher; the others are left out. */
+static void what_cannot_win_is_not_looked_at(void **state)
+{
+    (void)state;
+    struct world world = world_of(UNIFORM("4", "8"));
+    struct job one = job_of((struct request){.gpus = 1}, 1);
+    struct job share = job_of((struct request){.gpu_milli = 100}, 1);
+    for (node_id n = 0; n < 4; n++)
+        occupy(&world, n, 0x7f, GPU_MILLI); /* GPU 7 is free */
+    assert_int_equal(looks_at(&world, &placement_buddy, &one), 1);
+    assert_int_equal(looks_at(&world, &placement_gather, &one),
+                     4); /* none is firm: not as bounded */
+    for (node_id n = 0; n < 4; n++)
+        occupy(&world, n, 0x80, (uint16_t)(600 + 100 * (n / 2))); /* left: 400 400 300 300 */
+    check_nodes(&world, &placement_gather, &share, HELD_NONE, "2");
+    assert_int_equal(looks_at(&world, &placement_gather, &share), 1);
+    release(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +485,8 @@ int main(void)
         cmocka_unit_test(an_inner_set_stays_inside),
         cmocka_unit_test(instances_are_taken_one_by_one),
         cmocka_unit_test(tainted_and_full_nodes_take_nobody),
+        cmocka_unit_test(a_single_gpu_splits_no_cell),
+        cmocka_unit_test(what_cannot_win_is_not_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

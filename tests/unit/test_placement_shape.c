@@ -165,6 +165,48 @@ static void what_one_job_holds_is_nothing_to_the_next(void **state)
     cluster_free(cluster);
 }
 
+/* The most slots of the table that are taken in a row: who hashes alike stands in one. */
+static uint32_t longest_run(const struct shape_table *shapes)
+{
+    uint32_t longest = 0, run = 0;
+    for (uint32_t at = 0; at < 2 * shapes->slot_count; at++) { /* it may go round */
+        run = shapes->slots[at % shapes->slot_count] != 0 ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Shapes that differ in one word alone are found without a look at most of the others. */
+static void shapes_are_kept_apart(void **state)
+{
+    (void)state;
+    enum { SHAPES = 64 };
+    for (int word = 0; word < 3; word++) {
+        struct world world = two_models();
+        static const struct job_set sets[8] = {{.min_members = 0}};
+        for (uint32_t i = 0; i < SHAPES; i++) {
+            struct job job = job_default();
+            struct job_group more[1] = {job.first};
+            if (word == 0)
+                job.first.request.gpu_models = 3 + 4 * (uint64_t)i;
+            else if (word == 1)
+                job.first.request.memory_mib = i;
+            if (word == 2) {
+                job.group_count = 2;
+                job.more = more;
+                job.sets = sets;
+                job.set_count = 8;
+                job.first.set = (uint16_t)(i % 8);
+                more[0].set = (uint16_t)(i / 8);
+            }
+            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
+            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
+        }
+        assert_true(longest_run(&world.shapes) < SHAPES / 2);
+        release(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +216,7 @@ int main(void)
         cmocka_unit_test(all_that_is_free_is_enough),
         cmocka_unit_test(what_one_job_holds_is_nothing_to_the_next),
         cmocka_unit_test(what_is_asked_again_is_the_same_shape),
+        cmocka_unit_test(shapes_are_kept_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

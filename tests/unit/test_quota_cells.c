@@ -120,12 +120,52 @@ static void no_cell_stands_on_a_guaranteed_job_of_another(void **state)
     quota_case_release(&c);
 }
 
+/* Three nodes of two GPUs, of which so many are busy with jobs that would have to go.  First a cell of a, then one of b. */
+static void assign_pairs(struct quota_case *c, const uint32_t busy[3], queue_id *a, queue_id *b)
+{
+    quota_case_init(c, &quota_cells, 1);
+    ledger_free(c->ledger);
+    cluster_free(c->cluster);
+    c->cluster = cluster_uniform_new(3, 2);
+    c->ledger = ledger_new(c->cluster);
+    c->tree.ledger = c->ledger;
+    *a = quota_case_add(c, "a", QUEUE_ROOT, 2);
+    *b = quota_case_add(c, "b", QUEUE_ROOT, 2);
+    quota_case_ready(c);
+    for (node_id n = 0; n < 3; n++)
+        for (uint32_t i = 0; i < busy[n]; i++)
+            occupy(c, on_gpu(n, i));
+    cells_assign(&c->tree, *a);
+}
+
+/* Of places that cost alike the first is taken: behind the last place that cost nothing, for none is left before it; of all
+ * when that cost something. */
+static void of_places_that_cost_alike_the_first_is_taken(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    queue_id a, b;
+    assign_pairs(&c, (const uint32_t[]){2, 1, 2}, &a, &b);
+    assert_int_equal(kept_by(&c, a, 1), 0x3);
+    assert_int_equal(kept_by(&c, b, 0), 0x3);
+    quota_case_release(&c);
+    assign_pairs(&c, (const uint32_t[]){2, 0, 2}, &a, &b);
+    assert_int_equal(kept_by(&c, a, 1), 0x3);
+    assert_int_equal(kept_by(&c, b, 2), 0x3);
+    quota_case_release(&c);
+    assign_pairs(&c, (const uint32_t[]){1, 0, 2}, &a, &b); /* but the cheaper, wherever it is */
+    assert_int_equal(kept_by(&c, a, 1), 0x3);
+    assert_int_equal(kept_by(&c, b, 0), 0x3);
+    quota_case_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_behind_a_cell_does_not_keep_it),
         cmocka_unit_test(of_places_alike_the_idle_one_is_taken),
         cmocka_unit_test(no_cell_stands_on_a_guaranteed_job_of_another),
+        cmocka_unit_test(of_places_that_cost_alike_the_first_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -356,9 +356,30 @@ static void a_changed_quota_is_noticed_once(void **state)
     quota_case_release(&org.c);
 }
 
+/* Under no cohort nobody has a share.  Both would hold 3 GPUs: three quarters of the one's quota, three eighths of the
+ * other's, which goes first though it is the younger. */
+static void the_less_used_quota_goes_first(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    quota_case_init(&c, &quota_cohort, 12);
+    queue_id small = quota_case_add(&c, "small", QUEUE_ROOT, 4);
+    queue_id large = quota_case_add(&c, "large", QUEUE_ROOT, 8);
+    quota_case_spec(&c, large)->created = 1;
+    quota_case_ready(&c);
+    quota_case_charge(&c, small, GPUS(2));
+    quota_case_charge(&c, large, GPUS(2));
+    assert_true(quota_case_compare(&c, small, GPUS(1), large, GPUS(1)) > 0);
+    assert_true(quota_case_compare(&c, large, GPUS(1), small, GPUS(1)) < 0);
+    quota_case_charge(&c, large, GPUS(4)); /* 3 of 4 against 7 of 8 */
+    assert_true(quota_case_compare(&c, small, GPUS(1), large, GPUS(1)) < 0);
+    quota_case_release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_less_used_quota_goes_first),
         cmocka_unit_test(idle_quota_of_the_whole_tree_is_available),
         cmocka_unit_test(a_lending_limit_keeps_the_rest_at_home),
         cmocka_unit_test(a_borrowing_limit_binds_where_it_stands),
