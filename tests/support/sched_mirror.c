@@ -394,9 +394,12 @@ static void check_nothing_fits(const struct mirror *mirror)
     free(left);
 }
 
-/* Undo the cycle's starts, last first: whoever still waits and goes before did not fit at that moment either. */
+/* Undo the cycle's starts, last first: whoever still waits and goes before did not fit at that moment either.  With backfill
+ * he may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at that). */
 static void check_order(const struct mirror *mirror, const struct decision *all, size_t count)
 {
+    if (mirror->policy.config.backfill->overtakes)
+        return;
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (size_t i = count; i-- > 0;) {
         const struct mirror_job *started = &mirror->jobs[all[i].job];

@@ -219,10 +219,10 @@ static void test_missing_file_and_folder(void **state)
 static void test_names_of_formats_agree(void **state)
 {
     (void)state;
-    static const char *const expected[] = {"native", "jsonl", "philly", "openb", "swf"};
-    for (int i = 0; i < 5; i++)
+    static const char *const expected[] = {"native", "batsim", "jsonl", "philly", "openb", "swf"};
+    for (int i = 0; i < 6; i++)
         assert_string_equal(trace_format_names[i], expected[i]);
-    assert_null(trace_format_names[5]);
+    assert_null(trace_format_names[6]);
 }
 
 static void test_synthesized_source(void **state)
