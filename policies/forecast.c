@@ -55,7 +55,8 @@ void forecast_begin(struct sched *sched)
         MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
         book->ends[book->end_count++] = (struct planned_end){end, slot};
     }
-    qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
+    if (book->end_count > 1)
+        qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
 }
 
 void forecast_started(struct sched *sched, uint32_t slot)
