@@ -1,7 +1,8 @@
 /* Whose queue deserves what it asks, and which lanes stand no chance at what is kept for those.
  *
- * A lane is found to be a borrower's when its turn comes and only space for owners is left; it is listed with the queue
- * that is beyond what it deserves, and looked at again when less is charged there.  Another head is asked anew.
+ * A lane is found to be a borrower's when its head comes, or when its turn does and only space for owners is left; it is
+ * listed with the queue that is beyond what it deserves, and looked at again when less is charged there, and enough less
+ * for the one that asks least.  Another head is asked anew.
  * Cost: O(depth) a look. */
 #include "policies/sched_state.h"
 

@@ -184,6 +184,7 @@ static void book_start(struct sched *sched, uint32_t slot, enum source source)
     sched_unwait(sched, slot);
     sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
     decide_start(sched, slot, HOLDING_STARTING, source);
+    headroom_close(sched);
 }
 
 void sched_start(struct sched *sched, uint32_t slot, enum source source)
@@ -221,7 +222,6 @@ static void try_head(struct sched *sched, uint32_t lane_id)
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         sched->pending.memos[lane_id][k].failed /= 2;
     book_start(sched, slot, source);
-    headroom_close(sched);
 }
 
 static void allocate_inference(struct sched *sched)

@@ -8,7 +8,6 @@
  * Departure: of two forecasts that use shares of one GPU, or CPUs or memory of a node, one after the other both are
  * counted.
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "policies/sched_state.h"
@@ -28,8 +27,10 @@ time_ns forecast_length(const struct sched *sched, uint32_t slot)
 static time_ns end_of(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
+    time_ns begins =
+        job->is_booked ? job->decided : sched->now; /* promised space is not used yet */
     time_ns end = job->state == SJOB_EVICTING ? later(sched->now, sched->policy.preempt.grace)
-                                              : later(job->decided, forecast_length(sched, slot));
+                                              : later(begins, forecast_length(sched, slot));
     return end > sched->now ? end : sched->now + 1;
 }
 
