@@ -73,6 +73,8 @@ struct job_facts {
     struct checkpoint_plan checkpoint;
     uint32_t user;
     uint32_t array, array_max;
+    job_id displaced_by; /* for whom it was evicted last, in cycle displaced_cycle; JOB_NONE */
+    uint64_t displaced_cycle;
     time_ns grace;         /* that it asks for when evicted; 0: as the policy grants */
     time_ns waiting_since; /* when it last came to wait */
     time_ns below_since; /* since when it holds less than its minimum, but something; TIME_NEVER */

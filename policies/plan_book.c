@@ -25,6 +25,8 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum 
         sched_tell_piece(sched, &holding->piece);
     }
     sched_settle(sched, slot);
+    sched->jobs.facts[slot].displaced_by = gainer;
+    sched->jobs.facts[slot].displaced_cycle = sched->cycle;
     sched->evicted_in_cycle++;
     victims_log(sched, job->queue);
 }

@@ -182,6 +182,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
                                                  .grace = job->grace,
                                                  .waiting_since = sched->now,
                                                  .below_since = TIME_NEVER,
+                                                 .displaced_by = JOB_NONE,
                                                  .claimed_at = TIME_NEVER,
                                                  .saved_at = TIME_NEVER,
                                                  .attained_at = sched->now,

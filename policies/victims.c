@@ -113,13 +113,27 @@ static bool is_quiet(struct sched *sched, const struct victim_card *card)
     return !card->is_starting;
 }
 
+/* Was the gainer evicted for that job just now? */
+static bool is_rematch(struct sched *sched, uint32_t gainer, uint32_t slot)
+{
+    if (gainer == SLOT_NONE || sched->policy.preempt.rematch_cycles == 0)
+        return false;
+    const struct job_facts *own = &sched->jobs.facts[gainer];
+    if (own->displaced_by != sched->jobs.jobs[slot].id ||
+        sched->cycle - own->displaced_cycle > (uint64_t)sched->policy.preempt.rematch_cycles)
+        return false;
+    plan_note_ripe(&sched->plan, sched->now + 1); /* the next cycle counts */
+    return true;
+}
+
 /* May the job lose anything, when jobs of its queue are protected for so long; *is_young: only its surplus, for it has not run long enough. */
 static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                          time_ns protected_for, bool *is_young)
 {
     const struct victim_card *card = roster_card(sched, slot);
     if (slot == gainer || card->is_spent ||
-        (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)))
+        (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
+        is_rematch(sched, gainer, slot))
         return false;
     if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
                                  pending_compare(&sched->pending, gainer, slot) >= 0))

@@ -37,6 +37,7 @@ struct preemption_config {
     int64_t attempts_per_cycle;    /* plans tried in one cycle */
     int64_t victims_max;           /* jobs evicted by one plan */
     int64_t evictions_per_cycle;   /* jobs evicted in one cycle; 0: no bound */
+    int64_t rematch_cycles;        /* so long nothing is taken from a job for those it displaced */
     int64_t evictions_per_job_max; /* a job evicted so often is no victim any more */
     int64_t
         evictions_per_queue_h; /* disruption budget: jobs of one queue evicted in any hour; 0: no bound */

@@ -81,6 +81,8 @@ static void read_budgets(struct preemption_config *config, struct json_object *o
     config->victims_max = json_get_int(object, "victims_max", 1, STEPS_MAX, config->victims_max);
     config->evictions_per_cycle =
         json_get_int(object, "evictions_per_cycle", 0, STEPS_MAX, config->evictions_per_cycle);
+    config->rematch_cycles =
+        json_get_int(object, "rematch_cycles", 0, STEPS_MAX, config->rematch_cycles);
     config->evictions_per_job_max =
         json_get_int(object, "evictions_per_job_max", 0, STEPS_MAX, config->evictions_per_job_max);
     config->evictions_per_queue_h =

@@ -93,6 +93,7 @@ static void assert_same(const struct preemption_config *a, const struct preempti
     assert_int_equal(a->victims_max, b->victims_max);
     assert_int_equal(a->evictions_per_cycle, b->evictions_per_cycle);
     assert_int_equal(a->evictions_per_job_max, b->evictions_per_job_max);
+    assert_int_equal(a->rematch_cycles, b->rematch_cycles);
     assert_int_equal(a->evictions_per_queue_h, b->evictions_per_queue_h);
     assert_int_equal(a->loss_ratio_milli, b->loss_ratio_milli);
     assert_int_equal(a->consolidation_max, b->consolidation_max);
@@ -131,6 +132,7 @@ static void every_field_is_read(void **state)
         " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
         " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
         " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
+        " \"rematch_cycles\": 10,"
         " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5, \"consolidation_max\": -1,"
         " \"spares_inference\": true}}",
         &r);
@@ -149,6 +151,7 @@ static void every_field_is_read(void **state)
                                      .victims_max = 6,
                                      .evictions_per_cycle = 7,
                                      .evictions_per_job_max = 8,
+                                     .rematch_cycles = 10,
                                      .evictions_per_queue_h = 9,
                                      .loss_ratio_milli = 1500,
                                      .consolidation_max = -1,
