@@ -169,6 +169,8 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding holding = *sched_job_holding(job, index);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    if (sched->policy.backfill->overtakes)
+        forecast_left(sched, slot, holding.piece.node);
     sched_move(sched, slot, index,
                holding.phase == HOLDING_LEAVING   ? ledger_arrive
                : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
@@ -290,6 +292,8 @@ void sched_unwait(struct sched *sched, uint32_t slot)
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, -1);
     job->lane = LANE_NONE;
+    if (sched->policy.backfill->keeps)
+        forecast_unwait(sched, slot);
 }
 
 static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
@@ -414,6 +418,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);
     queue_tree_touch_standing(&sched->tree, job->queue);
+    if (sched->policy.backfill->overtakes)
+        forecast_settle(sched, slot);
 }
 
 /* What changes while it waits and runs. */
@@ -526,6 +532,8 @@ void sched_forget(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
+    if (sched->policy.backfill->overtakes)
+        forecast_forget(sched, slot);
     job_table_drop(&sched->jobs, slot);
     if (array != 0)
         eligible_left(sched, array);

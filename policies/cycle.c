@@ -236,6 +236,10 @@ static void allocate(struct sched *sched)
     if (sched->policy.inference_first)
         allocate_inference(sched);
     headroom_close(sched);
+    if (sched->policy.backfill->keeps) { /* even the head may be in the way of a promise */
+        overtake(sched);
+        return;
+    }
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
          lane = contest_next(&sched->tree, &sched->pending))
         try_head(sched, lane);
@@ -314,6 +318,8 @@ static time_ns find_wake(struct sched *sched)
             wake = earlier(wake, sched->ranked_at + sched->policy.order_config.period);
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
+        if (sched->policy.backfill->overtakes)
+            wake = earlier(wake, overtake_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
         time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;

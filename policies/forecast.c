@@ -8,67 +8,11 @@
  * Departure: of two forecasts that use shares of one GPU, or CPUs or memory of a node, one after the other both are
  * counted.
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
-#include <stdlib.h>
-
 #include "policies/sched_state.h"
 
 static time_ns later(time_ns at, time_ns span)
 {
     return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
-}
-
-time_ns forecast_length(const struct sched *sched, uint32_t slot)
-{
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    return sched->policy.estimate->length(facts->limit, facts->estimate);
-}
-
-/* When all that the job holds has left. */
-static time_ns end_of(const struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    time_ns begins =
-        job->is_booked ? job->decided : sched->now; /* promised space is not used yet */
-    time_ns end = job->state == SJOB_EVICTING ? later(sched->now, sched->policy.preempt.grace)
-                                              : later(begins, forecast_length(sched, slot));
-    return end > sched->now ? end : sched->now + 1;
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-    const struct planned_end *x = a, *y = b;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return x->slot < y->slot ? -1 : x->slot > y->slot;
-}
-
-void forecast_begin(struct sched *sched)
-{
-    struct forecast_book *book = &sched->forecasts;
-    book->count = book->end_count = book->piece_count = 0;
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        if (job->state == SJOB_NONE || job->holding_count == 0)
-            continue;
-        time_ns end = end_of(sched, slot);
-        if (end == TIME_NEVER)
-            continue;
-        MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
-        book->ends[book->end_count++] = (struct planned_end){end, slot};
-    }
-    if (book->end_count > 1)
-        qsort(book->ends, book->end_count, sizeof *book->ends, compare_ends);
-}
-
-void forecast_started(struct sched *sched, uint32_t slot)
-{
-    struct forecast_book *book = &sched->forecasts;
-    struct planned_end own = {end_of(sched, slot), slot};
-    MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
-    uint32_t at = book->end_count++;
-    for (; at > 0 && compare_ends(&own, &book->ends[at - 1]) < 0; at--)
-        book->ends[at] = book->ends[at - 1];
-    book->ends[at] = own;
 }
 
 /* All that the job holds leaves the ledger, in the trial. */
@@ -90,10 +34,10 @@ static struct forecast_need leaving(const struct sched *sched, node_id node, uin
 {
     const struct forecast_book *book = &sched->forecasts;
     struct forecast_need sum = {0};
-    for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= until; e++) {
+    for (uint32_t e = 0; e < book->end_count && forecast_end(sched, e) <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
         const struct shape *shape = &sched->shapes.shapes[job->shape];
-        for (uint32_t h = 0; h < job->holding_count && book->ends[e].end > from; h++) {
+        for (uint32_t h = 0; h < job->holding_count && forecast_end(sched, e) > from; h++) {
             const struct piece *piece = &sched_job_holding(job, h)->piece;
             struct space space = placement_space(shape, piece, book->ends[e].slot);
             if (space.node != node)
@@ -196,14 +140,13 @@ static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
     book->need_count = 0;
     for (uint32_t f = 0; f < book->count; f++) {
         const struct forecast *forecast = &book->of[f];
-        if (forecast->start >= until || forecast->end <= from)
+        if (f == book->lifted || forecast->start >= until || forecast->end <= from)
             continue;
-        const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[forecast->slot].ask];
         for (uint32_t p = 0; p < forecast->piece_count; p++)
-            need_space(
-                sched,
-                placement_space(shape, &book->pieces[forecast->first_piece + p], forecast->slot),
-                forecast->start);
+            need_space(sched,
+                       placement_space(&sched->shapes.shapes[forecast->ask],
+                                       &book->pieces[forecast->first_piece + p], forecast->slot),
+                       forecast->start);
     }
     for (uint32_t n = 0; n < book->need_count; n++)
         keep_need(sched, &book->needs[n], from);
@@ -213,16 +156,78 @@ static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
 static bool fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
 {
     size_t mark = ledger_mark(sched->ledger);
-    keep_for_forecasts(sched, at, later(at, forecast_length(sched, slot)));
+    keep_for_forecasts(sched, at, forecast_end_after(sched, at, slot));
     bool fits = placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) &&
                 sched_place(sched, slot, pieces);
     ledger_rollback(sched->ledger, mark);
     return fits;
 }
 
+/* The one group that is asked, if the profile tells all of it: whole GPUs or none, wherever they are. */
+static const struct job_group *plain_group(const struct sched *sched, uint32_t slot, uint8_t *index)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *ask = &sched->shapes.shapes[job->ask];
+    const struct placement_policy *placement =
+        ask->is_preemptible || sched->policy.placement_firm == NULL ? sched->policy.placement
+                                                                    : sched->policy.placement_firm;
+    const struct job_group *only = NULL;
+    if (sched->policy.quota->confines != NULL || sched->ledger->limits_tasks ||
+        ask->set_count > 0 || ask->topology.required > 0 || placement->looks_at_nodes ||
+        placement->one_node == ONE_NODE_REQUIRED)
+        return NULL;
+    for (uint32_t g = 0; g < ask->group_count; g++) {
+        const struct request *request = &ask->groups[g].request;
+        if (ask->groups[g].count == 0)
+            continue;
+        if (only != NULL || request->gpu_milli != 0 || request->gpu_memory_mib != 0 ||
+            request->mig != 0)
+            return NULL;
+        only = &ask->groups[g];
+        *index = (uint8_t)g;
+    }
+    return only;
+}
+
+/* A bit longer than it is, where plans are made in multiples of something. */
+static time_ns plain_length(const struct sched *sched, uint32_t slot)
+{
+    return forecast_end_after(sched, 0, slot);
+}
+
+static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_group *group,
+                          uint8_t index, time_ns from, time_ns latest, struct piece_list *pieces)
+{
+    return profile_find(&sched->forecasts.profile, &group->request, group->count, index, from,
+                        plain_length(sched, slot), latest, pieces);
+}
+
+/* Where it fits now, with all taken that somebody is to have while it runs. */
+static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+{
+    const time_ns until = later(sched->now, plain_length(sched, slot));
+    size_t mark = ledger_mark(sched->ledger);
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        struct space space;
+        if (profile_kept(&sched->forecasts.profile, n, sched->now, until, &space)) {
+            space.owner = slot;
+            ledger_take(sched->ledger, &space);
+        }
+    }
+    bool fits = sched_place(sched, slot, pieces);
+    ledger_rollback(sched->ledger, mark);
+    return fits;
+}
+
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
-    return fits_at(sched, slot, sched->now, pieces);
+    uint8_t index;
+    const struct job_group *group = plain_group(sched, slot, &index);
+    if (group != NULL &&
+        find_plain(sched, slot, group, index, sched->now, sched->now, pieces) == TIME_NEVER)
+        return false;
+    return group != NULL ? fits_in_profile(sched, slot, pieces)
+                         : fits_at(sched, slot, sched->now, pieces);
 }
 
 bool forecast_is_all(struct sched *sched, uint32_t slot)
@@ -233,52 +238,65 @@ bool forecast_is_all(struct sched *sched, uint32_t slot)
     return fits;
 }
 
-static void add_forecast(struct sched *sched, uint32_t slot, time_ns start)
-{
-    struct forecast_book *book = &sched->forecasts;
-    MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
-    MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
-    book->of[book->count++] = (struct forecast){.slot = slot,
-                                                .start = start,
-                                                .end = later(start, forecast_length(sched, slot)),
-                                                .first_piece = book->piece_count,
-                                                .piece_count = sched->pieces.count};
-    for (uint32_t p = 0; p < sched->pieces.count; p++)
-        book->pieces[book->piece_count++] = sched->pieces.pieces[p];
-}
-
 /* The first time after `at` when something that is known of leaves; TIME_NEVER. */
-static time_ns next_end(const struct forecast_book *book, uint32_t first, time_ns at)
+static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 {
-    time_ns next = first < book->end_count ? book->ends[first].end : TIME_NEVER;
+    const struct forecast_book *book = &sched->forecasts;
+    time_ns next = first < book->end_count ? forecast_end(sched, first) : TIME_NEVER;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].end > at && book->of[f].end < next)
             next = book->of[f].end;
     return next;
 }
 
-bool forecast_find(struct sched *sched, uint32_t slot)
+/* In the ledger, as it will be after one end and another. */
+static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
 {
     struct forecast_book *book = &sched->forecasts;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = false;
     uint32_t e = 0;
-    for (time_ns at = next_end(book, 0, sched->now); at != TIME_NEVER && !is_found;
-         at = next_end(book, e, at)) {
-        for (; e < book->end_count && book->ends[e].end <= at; e++)
+    for (time_ns at = next_end(sched, 0, sched->now); at != TIME_NEVER && at <= latest && !is_found;
+         at = next_end(sched, e, at)) {
+        for (; e < book->end_count && forecast_end(sched, e) <= at; e++)
             let_go(sched, book->ends[e].slot);
         is_found = fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
-            add_forecast(sched, slot, at);
+            forecast_add(sched, slot, at);
     }
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }
 
-void forecast_release(struct sched *sched)
+bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest)
 {
-    mem_free(sched->forecasts.of);
-    mem_free(sched->forecasts.pieces);
-    mem_free(sched->forecasts.ends);
-    mem_free(sched->forecasts.needs);
+    uint8_t index;
+    const struct job_group *group = plain_group(sched, slot, &index);
+    if (group == NULL)
+        return find_in_ledger(sched, slot, latest);
+    time_ns from =
+        sched->forecasts.end_count > 0 ? forecast_end(sched, 0) : next_end(sched, 0, sched->now);
+    time_ns at = from > latest
+                     ? TIME_NEVER
+                     : find_plain(sched, slot, group, index, from, latest, &sched->pieces);
+    if (at == TIME_NEVER)
+        return false;
+    forecast_add(sched, slot, at);
+    return true;
+}
+
+/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has. */
+bool forecast_may_move_up(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const struct forecast *forecast = &book->of[index];
+    uint8_t unused;
+    const struct job_group *group = plain_group(sched, forecast->slot, &unused);
+    if (group == NULL || forecast_is_near_eased(sched, forecast))
+        return true;
+    for (uint32_t i = 0; i < book->eased.count; i++)
+        if (profile_has_room(&book->profile, &group->request, book->eased.nodes[i], sched->now,
+                             plain_length(sched, forecast->slot), forecast->start))
+            return true;
+    return false;
 }

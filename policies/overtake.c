@@ -5,12 +5,24 @@
  * one of the first can be given none, nobody overtakes.
  * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "policies/sched_state.h"
 
 static int compare_waiting(const void *a, const void *b, void *pending)
 {
     return pending_compare(pending, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Whoever has a promise is no newcomer. */
+static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    uint32_t *waiting = sched->overtake.waiting, kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (waiting[i] >= book->promised_capacity || !book->is_promised[waiting[i]])
+            waiting[kept++] = waiting[i];
+    return kept;
 }
 
 /* In the order of the chain: whoever might start, and of those whose shape does not fit as many as could be given a
@@ -29,7 +41,11 @@ static uint32_t list_waiting(struct sched *sched)
         for (uint32_t i = 0; i < jobs; i++)
             scratch->waiting[count++] = lane->heap[i].slot;
     }
-    qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting, &sched->pending);
+    if (sched->policy.backfill->keeps)
+        count = leave_newcomers(sched, count);
+    if (count > 1)
+        qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting,
+                &sched->pending);
     return count;
 }
 
@@ -57,7 +73,7 @@ static void note_refused(struct sched *sched, uint32_t slot)
 static bool fits_beside_forecasts(struct sched *sched, uint32_t slot)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
-    if (ask->closed != 0 || is_refused(sched, slot))
+    if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
         return false;
     if (forecast_fits_now(sched, slot, &sched->pieces))
         return true;
@@ -76,34 +92,130 @@ static bool is_forbidden(struct sched *sched, uint32_t slot)
                QUEUE_NONE;
 }
 
+/* Start it if it fits now beside all forecasts. */
+static bool start_beside(struct sched *sched, uint32_t slot)
+{
+    if (!fits_beside_forecasts(sched, slot))
+        return false;
+    sched_start(sched, slot, SOURCE_FREE);
+    forecast_started(sched, slot);
+    return true;
+}
+
+/* Promises in the order of their starts: whose time has come starts, and when something left early each may move up. */
+static void keep_promises(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const uint32_t count = book->count;
+    for (uint32_t f = 0; f < count; f++) {
+        const struct forecast promise = book->of[f];
+        const bool is_due = promise.start <= sched->now;
+        if (promise.job == JOB_NONE)
+            continue;
+        if (!is_due && book->eased.count == 0)
+            break; /* nor is any later one */
+        if (!is_due && !forecast_may_move_up(sched, f))
+            continue;
+        forecast_lift(sched, f);
+        if (start_beside(sched, promise.slot))
+            forecast_drop(sched, f);
+        else if (forecast_find(sched, promise.slot, is_due ? TIME_NEVER : promise.start - 1))
+            forecast_replace(sched, f);
+        else if (is_due)
+            forecast_drop(sched, f);
+        else
+            forecast_put_back(sched, f);
+    }
+}
+
+/* Jobs of its user looked at before it in this pass are counted. */
+static bool is_user_done(struct sched *sched, uint32_t slot)
+{
+    struct overtake_scratch *scratch = &sched->overtake;
+    const int64_t bound = sched->policy.backfill_config.per_user;
+    if (bound == 0)
+        return false;
+    const uint32_t user = sched->jobs.facts[slot].user;
+    const size_t known = scratch->tested_capacity;
+    MEM_GROW(scratch->tested, scratch->tested_capacity, (size_t)user + 1);
+    if (scratch->tested_capacity > known)
+        memset(scratch->tested + known, 0,
+               (scratch->tested_capacity - known) * sizeof *scratch->tested);
+    return scratch->tested[user]++ >= (uint64_t)bound;
+}
+
+static time_ns horizon(const struct sched *sched)
+{
+    const time_ns window = sched->policy.backfill_config.window;
+    return window >= TIME_NEVER - sched->now ? TIME_NEVER : sched->now + window;
+}
+
+/* Those that wait, in their order: start who may, promise the others something. */
+static void go_through(struct sched *sched, uint32_t count)
+{
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    const time_ns latest = horizon(sched);
+    int64_t looked_at = 0;
+    for (uint32_t i = 0; i < count && looked_at < config->depth; i++) {
+        uint32_t slot = sched->overtake.waiting[i];
+        if (is_forbidden(sched, slot) || is_user_done(sched, slot))
+            continue;
+        looked_at++;
+        if (start_beside(sched, slot) || sched->forecasts.count >= config->reservations)
+            continue;
+        if (!forecast_find(sched, slot, latest) && latest == TIME_NEVER &&
+            sched->forecasts.has_endless)
+            return; /* who knows when it could start */
+    }
+}
+
+static bool is_between_passes(const struct sched *sched)
+{
+    const time_ns interval = sched->policy.backfill_config.interval;
+    return interval > 0 && sched->forecasts.passed_at >= 0 &&
+           sched->now - sched->forecasts.passed_at < interval;
+}
+
 void overtake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
-    if (!sched->policy.backfill->overtakes || pending->job_count == 0 ||
-        !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
+    const bool keeps = sched->policy.backfill->keeps;
+    struct forecast_book *book = &sched->forecasts;
+    if (!sched->policy.backfill->overtakes || pending->job_count == 0 || is_between_passes(sched))
+        return;
+    if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
+    book->passed_at = sched->now;
     forecast_begin(sched);
-    if (sched->forecasts.end_count == 0)
-        return; /* nobody knows when anything comes */
-    uint32_t count = list_waiting(sched);
+    if (sched->overtake.tested_capacity > 0)
+        memset(sched->overtake.tested, 0,
+               sched->overtake.tested_capacity * sizeof *sched->overtake.tested);
     sched->overtake.refused_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = sched->overtake.waiting[i];
-        if (is_forbidden(sched, slot))
-            continue;
-        if (fits_beside_forecasts(sched, slot)) {
-            sched_start(sched, slot, SOURCE_FREE);
-            forecast_started(sched, slot);
-            continue;
-        }
-        if (sched->forecasts.count < sched->policy.backfill_config.reservations &&
-            !forecast_find(sched, slot))
-            return;
-    }
+    if (keeps)
+        keep_promises(sched);
+    sched->overtake.refused_count = 0; /* where promises moved up there is space again */
+    go_through(sched, list_waiting(sched));
+    forecast_end_pass(sched);
+    book->passed_change = sched->changes;
+}
+
+time_ns overtake_wake(const struct sched *sched)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    time_ns wake = TIME_NEVER;
+    if (config->interval > 0 && book->passed_change != sched->changes && book->passed_at >= 0)
+        wake = book->passed_at + config->interval;
+    for (uint32_t f = 0; f < book->count && sched->policy.backfill->keeps; f++)
+        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
+            book->of[f].start < wake)
+            wake = book->of[f].start;
+    return wake;
 }
 
 void overtake_release(struct sched *sched)
 {
     mem_free(sched->overtake.waiting);
     mem_free(sched->overtake.refused_from);
+    mem_free(sched->overtake.tested);
 }

@@ -15,7 +15,7 @@
 #include "policies/quota/quota_read.h"
 #include "policies/quota/quotas.h"
 
-enum { PPM = 1000000, RESERVATIONS_MAX = 1000000 };
+enum { PPM = 1000000 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -34,7 +34,6 @@ struct policy_config policy_config_default(void)
         .quota_config = quota_config_default(),
         .estimate = &estimate_limit,
         .backfill = &backfill_none,
-        .backfill_config = {.reservations = 1},
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -127,8 +126,18 @@ static void read_backfill(struct policy_config *config, struct json_object *obje
         return;
     json_object_open(&backfill, &value);
     config->backfill = choose_member(&backfill, "policy", backfill_policies, config->backfill);
-    config->backfill_config.reservations = json_get_int(
-        &backfill, "reservations", 1, RESERVATIONS_MAX, config->backfill_config.reservations);
+    struct backfill_config *own = &config->backfill_config;
+    *own = config->backfill->defaults;
+    if (config->backfill->is_windowed) {
+        own->depth = json_get_int(&backfill, "depth", 1, BACKFILL_ALL, own->depth);
+        own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
+        own->window = json_get_duration(&backfill, "window_s", own->window);
+        own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
+        own->interval = json_get_duration(&backfill, "interval_s", own->interval);
+    } else if (!config->backfill->keeps) {
+        own->reservations =
+            json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
+    }
     json_object_close(&backfill);
     if (!config->backfill->overtakes)
         return;

@@ -21,7 +21,8 @@ const struct quota_policy *const quota_policies[] = {
     &quota_none,     &quota_limits,     &quota_fairshare, &quota_cohort, &quota_drf,
     &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
 
-const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, NULL};
+const struct backfill_policy *const backfill_policies[] = {
+    &backfill_none, &backfill_easy, &backfill_conservative, &backfill_slurm, NULL};
 
 const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
                                                            NULL};

@@ -70,6 +70,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     headroom_init(sched);
     plan_init(sched);
     sched->quota_at = TIME_NEVER;
+    sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
         sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
@@ -528,6 +529,8 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
         return;
+    if (sched->policy.backfill->overtakes)
+        forecast_node_changed(sched, node);
     int64_t capacity[RESOURCE_COUNT];
     const struct node_type *type = cluster_node_type(sched->cluster, node);
     const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli,

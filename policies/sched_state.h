@@ -13,6 +13,7 @@
 #include "policies/placement/placement.h"
 #include "policies/potential.h"
 #include "policies/preemption/preemption.h"
+#include "policies/profile.h"
 #include "policies/queues.h"
 #include "policies/quota/quota.h"
 #include "policies/sched.h"
@@ -185,8 +186,11 @@ struct planned_end {
 
 struct forecast { /* when and where a waiting job will start; policies/forecast.c */
     uint32_t slot;
+    job_id job;
+    uint32_t ask;       /* the shape it is for */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
+    uint64_t made; /* a later one has a larger number */
 };
 
 struct forecast_need { /* of a node, or of one GPU of it */
@@ -197,22 +201,46 @@ struct forecast_need { /* of a node, or of one GPU of it */
     time_ns start;
 };
 
-struct forecast_book { /* of this cycle */
-    struct forecast *of;
+struct node_marks {     /* a set of nodes, in the order they came */
+    uint8_t *is_marked; /* by node_id */
+    node_id *nodes;
     size_t capacity;
     uint32_t count;
-    struct piece *pieces;
-    size_t piece_capacity;
+};
+
+struct forecast_book {   /* policies/forecast_book.c */
+    struct forecast *of; /* of this cycle, or standing until their jobs start */
+    size_t capacity;
+    uint32_t count;
+    uint32_t dropped;             /* of them, with JOB_NONE */
+    struct piece *pieces, *spare; /* spare: the other copy while they are put together */
+    size_t piece_capacity, spare_capacity;
     uint32_t piece_count;
+    uint64_t made;
+    uint8_t *is_promised; /* by slot: has a forecast */
+    size_t promised_capacity;
+    uint32_t lifted; /* index of the forecast that is to be looked away from; UINT32_MAX: none */
+    bool is_shaken;  /* some forecast may stand no more */
+    struct planned_end *ends; /* of all that hold something and will end, in their order */
+    size_t end_capacity;
+    uint32_t end_count, endless_count; /* those that never say when */
+    time_ns *end_of;                   /* by slot; 0: it holds nothing */
+    size_t end_of_capacity;
+    bool has_endless;        /* something holds space, or will, and never says until when */
+    struct profile profile;  /* forecasts included */
+    struct node_marks stale; /* whose profile must be drawn anew */
+    struct node_marks eased; /* where something left before its time, or came back */
+    time_ns outlived_at; /* when it was last seen that something stayed longer than it said; -1 */
+    time_ns passed_at;   /* the last pass; -1 */
+    uint64_t passed_change;      /* as of then */
     struct forecast_need *needs; /* scratch */
     size_t need_capacity;
     uint32_t need_count;
-    struct planned_end *ends; /* of all that hold something, in their order */
-    size_t end_capacity;
-    uint32_t end_count;
 };
 
 struct overtake_scratch {
+    uint32_t *tested; /* by user: jobs looked at in this pass */
+    size_t tested_capacity;
     uint32_t *waiting; /* slots, in the order of the chain */
     size_t waiting_capacity;
     uint64_t *
@@ -377,26 +405,58 @@ void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 /* Start the waiting job on sched->pieces, whose space is free. */
 void sched_start(struct sched *sched, uint32_t slot, enum source source);
 
-/* ---- forecast.c */
+/* ---- forecast_book.c */
 
 /* What the job says it runs; TIME_NEVER if it says nothing. */
 time_ns forecast_length(const struct sched *sched, uint32_t slot);
-/* Forget the forecasts, and list when what runs will end. */
+/* When it has ended by its plan if it starts then. */
+time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot);
+/* The end in the list, no earlier than the next instant. */
+time_ns forecast_end(const struct sched *sched, uint32_t e);
+
+/* What the job holds has changed; it holds nothing and is forgotten; a piece of it is leaving that node for good; it waits
+ * no more; what the node is has changed. */
+void forecast_settle(struct sched *sched, uint32_t slot);
+void forecast_forget(struct sched *sched, uint32_t slot);
+void forecast_left(struct sched *sched, uint32_t slot, node_id node);
+void forecast_unwait(struct sched *sched, uint32_t slot);
+void forecast_node_changed(struct sched *sched, node_id node);
+
+/* A pass begins: forget the forecasts that do not stand, put the others in the order of their starts. */
 void forecast_begin(struct sched *sched);
-/* Since then this one has started. */
+void forecast_end_pass(struct sched *sched);
+/* In this pass the job has started. */
 void forecast_started(struct sched *sched, uint32_t slot);
-/* When and where the job will start, kept beside those found before; false: nobody knows. */
-bool forecast_find(struct sched *sched, uint32_t slot);
+
+/* The job will start then on sched->pieces. */
+void forecast_add(struct sched *sched, uint32_t slot, time_ns start);
+/* As if there were no such forecast, until it is put back, or the last one takes its place for good, or nothing does; the
+ * indices of the others stay. */
+void forecast_lift(struct sched *sched, uint32_t index);
+void forecast_put_back(struct sched *sched, uint32_t index);
+void forecast_replace(struct sched *sched, uint32_t index);
+void forecast_drop(struct sched *sched, uint32_t index);
+/* Is it on one of the eased nodes? */
+bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
+void forecast_release(struct sched *sched);
+
+/* ---- forecast.c */
+
+/* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows. */
+bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest);
+/* False if nothing that eased lets the job of that forecast start earlier. */
+bool forecast_may_move_up(struct sched *sched, uint32_t index);
 /* Is it forecasts alone that it stands in the way of: would it fit now without them? */
 bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-void forecast_release(struct sched *sched);
 
 /* ---- overtake.c */
 
 /* Start who may go before those in front of him, by the backfill policy. */
 void overtake(struct sched *sched);
+/* When a pass is wanted though nothing is told. */
+time_ns overtake_wake(const struct sched *sched);
 void overtake_release(struct sched *sched);
 
 /* ---- eligible.c */

@@ -1,11 +1,11 @@
 /* policies/backfill/backfill.h -- the seam "what may overtake".
  *
  * Whoever waits in front is given a forecast: when, and on which GPUs, its space comes, by what running jobs say of
- * their length (policies/forecast.c).  Who stands behind may start now where that delays no forecast.  A policy says how
- * many are given one.
+ * their length (policies/forecast.c).  Who stands behind may start now where that delays no forecast.  A policy says who
+ * is given one, for how long it stands, and how often that is gone into.
  *
  * Law: in planned time no job with a forecast starts later because another overtook it.  What runs without a limit
- * and without an estimate never ends as far as is known: then nobody overtakes.
+ * and without an estimate never ends as far as is known: then nobody overtakes whom it keeps waiting.
  *
  * A policy is one const struct; add it to policies/registry.c.
  */
@@ -15,15 +15,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/time.h"
+
 struct backfill_config {
-    int64_t reservations; /* jobs that are given a forecast at once, at least 1 */
+    int64_t reservations; /* jobs that have a forecast at once, at least 1 */
+    int64_t depth;        /* jobs looked at in one pass, in the order of the chain; at least 1 */
+    int64_t per_user;     /* of one user, in one pass; 0: no bound */
+    time_ns window;     /* nobody is given a forecast that is further away; TIME_NEVER: no bound */
+    time_ns resolution; /* planned ends are rounded up to its multiples; 0: exact */
+    time_ns interval;   /* between passes; 0: one in each cycle */
 };
+
+enum { BACKFILL_ALL = 1000000000 }; /* a number of jobs without bound */
 
 struct backfill_policy {
     const char *name;
     uint32_t version;
     const char *summary;
     bool overtakes; /* at all */
+    bool keeps;     /* a forecast stands until its job starts, and only ever becomes earlier */
+    bool
+        is_windowed; /* all but `reservations` may be configured; else that alone, unless it keeps */
+    struct backfill_config defaults;
 };
 
 extern const struct backfill_policy *const backfill_policies[]; /* NULL-terminated */

@@ -4,6 +4,7 @@
 
 #include "policies/backfill/backfill.h"
 
-extern const struct backfill_policy backfill_none, backfill_easy;
+extern const struct backfill_policy backfill_none, backfill_easy, backfill_conservative,
+    backfill_slurm;
 
 #endif

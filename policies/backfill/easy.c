@@ -15,4 +15,5 @@ const struct backfill_policy backfill_easy = {
         "who delays none of the first `reservations` jobs in line may overtake; needs limits "
         "or estimates, and delays jobs further behind without bound",
     .overtakes = true,
+    .defaults = {.reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
 };

@@ -294,6 +294,7 @@ static uint32_t check_seed(unsigned shapes, uint32_t reservations, uint64_t seed
     struct run_setup setup = run_setup_default(cluster);
     setup.policy.placement = setup.policy.placement_firm = &placement_first_fit;
     setup.policy.backfill = &backfill_easy;
+    setup.policy.backfill_config = backfill_easy.defaults;
     setup.policy.backfill_config.reservations = reservations;
     setup.world.scheduler_period = seed / 2 % 2 == 0 ? 0 : TIME_NS_PER_S;
     setup.world.decision_latency = seed / 4 % 2 == 0 ? 0 : 2500 * TIME_NS_PER_MS;

@@ -96,6 +96,7 @@ static void who_is_believed_makes_the_schedule(void **state)
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
     struct run_setup setup = run_setup_default(cluster);
     setup.policy.backfill = &backfill_easy;
+    setup.policy.backfill_config = backfill_easy.defaults;
     for (uint32_t i = 0; i < COUNT; i++)
         jobs[i].job.limit = jobs[i].truth.duration > 0 ? jobs[i].truth.duration : 1;
     struct run_log *limits = run(&setup, jobs, COUNT);

@@ -1,0 +1,19 @@
+/* conservative.  Every job knows from its submission on when and where it will start at the latest, and nobody delays anybody.
+ *
+ * Source: conservative backfilling (Mu'alem and Feitelson 2001).  When something ends before its time, jobs are gone
+ * through in the order of their promises, and each may move up to the first hole that is large and long enough.
+ * Departure: a promise names GPUs, not counts.  A promise that something outlived is made anew, later.
+ * Cost: a search of the profile (policies/profile.h) for each job that comes, and for each that waits whenever something
+ * ends early.
+ * Known failure: fewer may overtake than under EASY; who waits is promised times that are as wrong as the limits. */
+#include "policies/backfill/backfills.h"
+
+const struct backfill_policy backfill_conservative = {
+    .name = "conservative",
+    .version = 1,
+    .summary = "every job is promised a start when it comes and nobody delays anybody; needs "
+               "limits or estimates, and lets fewer overtake than easy",
+    .overtakes = true,
+    .keeps = true,
+    .defaults = {.reservations = BACKFILL_ALL, .depth = BACKFILL_ALL, .window = TIME_NEVER},
+};

@@ -1,0 +1,24 @@
+/* slurm.  Now and then the first `depth` jobs are gone through: who fits beside those before him starts, who does not is given
+ * a forecast for this pass.
+ *
+ * Source: Slurm's sched/backfill; bf_max_job_test is `depth` (500), bf_interval `interval_s` (30), bf_resolution
+ * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
+ * Departure: whole passes, without yielding; GPUs are named where Slurm plans with nodes; of jobs that start beyond the
+ * window nothing is kept, as there.
+ * Cost: `depth` searches of the profile (policies/profile.h) a pass.
+ * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
+#include "policies/backfill/backfills.h"
+
+const struct backfill_policy backfill_slurm = {
+    .name = "slurm",
+    .version = 1,
+    .summary = "every interval_s the first `depth` jobs are planned within a window; bounded work, "
+               "but what starts beyond the window is delayed without bound",
+    .overtakes = true,
+    .is_windowed = true,
+    .defaults = {.reservations = BACKFILL_ALL,
+                 .depth = 500,
+                 .window = 86400 * TIME_NS_PER_S,
+                 .resolution = 60 * TIME_NS_PER_S,
+                 .interval = 30 * TIME_NS_PER_S},
+};

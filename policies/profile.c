@@ -1,0 +1,346 @@
+/* What will be free of every node; see policies/profile.h. */
+#include "policies/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static time_ns later(time_ns at, time_ns span)
+{
+    return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
+}
+
+void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now)
+{
+    const struct cluster *cluster = ledger->cluster;
+    const struct node_cell *cell = &ledger->nodes[node];
+    const gpu_id first = cluster->nodes[node].first_gpu;
+    if (profile->nodes == NULL) {
+        profile->ledger = ledger;
+        profile->node_count = cluster->node_count;
+        profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
+        profile->room = mem_zalloc(cluster->node_count, sizeof *profile->room);
+        profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
+    }
+    struct node_profile *own = &profile->nodes[node];
+    for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
+        profile->holders[g] = ledger->gpus[g].holders;
+    own->count = 0;
+    if (!ledger->index->is_listed[node])
+        return;
+    MEM_GROW(own->steps, own->capacity, (size_t)1);
+    own->steps[own->count++] = (struct profile_step){.from = now,
+                                                     .cpu_free = cell->cpu_free,
+                                                     .memory_free = cell->memory_free,
+                                                     .free_mask = ledger->index->free_mask[node],
+                                                     .vacant_mask = ledger->index->free_mask[node]};
+}
+
+void profile_leaves(struct profile *profile, const struct space *space, time_ns at)
+{
+    struct node_profile *node = &profile->nodes[space->node];
+    const gpu_id first = profile->ledger->cluster->nodes[space->node].first_gpu;
+    const uint16_t partitioned =
+        cluster_node_type(profile->ledger->cluster, space->node)->layout_mask;
+    if (node->count == 0)
+        return;
+    struct profile_step step = node->steps[node->count - 1];
+    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
+        uint32_t gpu = (uint32_t)__builtin_ctz(rest);
+        if (--profile->holders[first + gpu] == 0)
+            step.free_mask |= (uint16_t)(1u << gpu & ~(uint32_t)partitioned);
+    }
+    step.vacant_mask = step.free_mask;
+    step.cpu_free += space->cpu_milli;
+    step.memory_free += space->memory_mib;
+    if (step.from < at) {
+        MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
+        node->count++;
+        step.from = at;
+    }
+    node->steps[node->count - 1] = step;
+}
+
+/* The step that begins at that time, made if there is none; the first for all that is before it. */
+static uint32_t step_at(struct node_profile *node, time_ns at)
+{
+    uint32_t s = node->count;
+    while (s > 0 && node->steps[s - 1].from > at)
+        s--;
+    if (s == 0 || node->steps[s - 1].from == at)
+        return s == 0 ? 0 : s - 1;
+    MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
+    memmove(&node->steps[s + 1], &node->steps[s], (node->count - s) * sizeof *node->steps);
+    node->steps[s] = node->steps[s - 1];
+    node->steps[s].from = at;
+    node->count++;
+    return s;
+}
+
+static void change(struct profile *profile, const struct space *space, time_ns from, time_ns until,
+                   bool is_take)
+{
+    struct node_profile *node = &profile->nodes[space->node];
+    if (node->count == 0 || from >= until)
+        return;
+    uint32_t first = step_at(node, from);
+    uint32_t end = until == TIME_NEVER ? node->count : step_at(node, until);
+    for (uint32_t s = first; s < end; s++) {
+        struct profile_step *step = &node->steps[s];
+        const int64_t sign = is_take ? -1 : 1;
+        step->free_mask =
+            (uint16_t)(is_take ? step->free_mask & ~(uint32_t)space->gpu_mask
+                               : step->free_mask | (space->gpu_mask & step->vacant_mask));
+        step->cpu_free += sign * space->cpu_milli;
+        step->memory_free += sign * space->memory_mib;
+    }
+}
+
+void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until)
+{
+    change(profile, space, from, until, true);
+}
+
+void profile_give(struct profile *profile, const struct space *space, time_ns from, time_ns until)
+{
+    change(profile, space, from, until, false);
+}
+
+static uint32_t times_in(int64_t amount, uint32_t each)
+{
+    return each == 0 ? UINT32_MAX : amount < each ? 0 : (uint32_t)(amount / each);
+}
+
+/* So many members fit into what stays free from step `s` until then; *mask: of which GPUs. */
+static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until,
+                          const struct request *request, uint16_t *mask)
+{
+    struct profile_step least = node->steps[s];
+    const uint32_t gpus = request->gpus;
+    for (uint32_t next = s + 1; next < node->count && node->steps[next].from < until; next++) {
+        const struct profile_step *step = &node->steps[next];
+        least.free_mask &= step->free_mask;
+        if ((uint32_t)__builtin_popcount(least.free_mask) < gpus)
+            return 0;
+        least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
+        least.memory_free =
+            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+    }
+    *mask = least.free_mask;
+    uint32_t room = times_in(__builtin_popcount(least.free_mask), gpus);
+    uint32_t by_cpu = times_in(least.cpu_free, request->cpu_milli);
+    uint32_t by_memory = times_in(least.memory_free, request->memory_mib);
+    room = by_cpu < room ? by_cpu : room;
+    return by_memory < room ? by_memory : room;
+}
+
+/* The step that holds `at`. */
+static uint32_t step_of(const struct node_profile *node, time_ns at)
+{
+    uint32_t s = node->count - 1;
+    while (s > 0 && node->steps[s].from > at)
+        s--;
+    return s;
+}
+
+static bool is_meant(const struct profile *profile, const struct request *request, node_id n)
+{
+    const struct cluster *cluster = profile->ledger->cluster;
+    return profile->nodes[n].count > 0 &&
+           shape_members_per_node(request, cluster, cluster->nodes[n].type) > 0;
+}
+
+/* When the node has room for a member, from `from` on and before `bound`; TIME_NEVER. */
+static time_ns first_on(const struct node_profile *node, const struct request *request,
+                        time_ns from, time_ns length, time_ns bound)
+{
+    uint16_t mask;
+    for (uint32_t s = step_of(node, from); s < node->count; s++) {
+        time_ns at = node->steps[s].from > from ? node->steps[s].from : from;
+        if (at >= bound)
+            break;
+        if ((uint32_t)__builtin_popcount(node->steps[s].free_mask) >= request->gpus &&
+            room_from(node, s, later(at, length), request, &mask) > 0)
+            return at;
+    }
+    return TIME_NEVER;
+}
+
+static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from,
+                        time_ns length, time_ns latest)
+{
+    time_ns best = latest == TIME_NEVER ? TIME_NEVER : latest + 1;
+    for (node_id n = 0; n < profile->node_count && best > from; n++) {
+        if (!is_meant(profile, request, n))
+            continue;
+        time_ns at = first_on(&profile->nodes[n], request, from, length, best);
+        best = at < best ? at : best;
+    }
+    return latest != TIME_NEVER && best > latest ? TIME_NEVER : best;
+}
+
+static int compare_gains(const void *a, const void *b)
+{
+    const struct profile_gain *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The moments after `from`, up to `latest`, at which nodes gain something. */
+static void list_gains(struct profile *profile, const struct request *request, time_ns from,
+                       time_ns latest)
+{
+    profile->gain_count = 0;
+    for (node_id n = 0; n < profile->node_count; n++) {
+        const struct node_profile *node = &profile->nodes[n];
+        if (!is_meant(profile, request, n))
+            continue;
+        for (uint32_t s = 1; s < node->count && node->steps[s].from <= latest; s++) {
+            const struct profile_step *before = &node->steps[s - 1], *step = &node->steps[s];
+            bool gains = (step->free_mask & ~(uint32_t)before->free_mask) != 0 ||
+                         step->cpu_free > before->cpu_free ||
+                         step->memory_free > before->memory_free;
+            if (step->from <= from || !gains)
+                continue;
+            MEM_GROW(profile->gains, profile->gain_capacity, (size_t)profile->gain_count + 1);
+            profile->gains[profile->gain_count++] = (struct profile_gain){step->from, n};
+        }
+    }
+    if (profile->gain_count > 1)
+        qsort(profile->gains, profile->gain_count, sizeof *profile->gains, compare_gains);
+}
+
+static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request,
+                        time_ns at, time_ns length)
+{
+    const struct node_profile *node = &profile->nodes[n];
+    uint16_t mask;
+    return room_from(node, step_of(node, at), later(at, length), request, &mask);
+}
+
+/* Room of every node at that time; the sum. */
+static uint64_t sum_rooms(struct profile *profile, const struct request *request, time_ns at,
+                          time_ns length)
+{
+    uint64_t sum = 0;
+    for (node_id n = 0; n < profile->node_count; n++) {
+        profile->room[n] =
+            is_meant(profile, request, n) ? room_at(profile, n, request, at, length) : 0;
+        sum += profile->room[n];
+    }
+    return sum;
+}
+
+/* Between gains of its own the room of a node only shrinks, so that sums kept from before are never too small. */
+static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count,
+                         time_ns from, time_ns length, time_ns latest)
+{
+    uint64_t sum = sum_rooms(profile, request, from, length);
+    if (sum >= count)
+        return from;
+    list_gains(profile, request, from, latest);
+    for (uint32_t g = 0; g < profile->gain_count; g++) {
+        const struct profile_gain *gain = &profile->gains[g];
+        uint32_t room = room_at(profile, gain->node, request, gain->at, length);
+        sum += room;
+        sum -= profile->room[gain->node];
+        profile->room[gain->node] = room;
+        bool is_last = g + 1 == profile->gain_count || profile->gains[g + 1].at != gain->at;
+        if (sum < count || !is_last)
+            continue;
+        sum = sum_rooms(profile, request, gain->at, length);
+        if (sum >= count)
+            return gain->at;
+    }
+    return TIME_NEVER;
+}
+
+/* The lowest `count` of the bits. */
+static uint16_t lowest(uint16_t mask, uint32_t count)
+{
+    uint16_t out = 0;
+    for (uint32_t rest = mask; count > 0; rest &= rest - 1, count--)
+        out |= (uint16_t)(rest & -rest);
+    return out;
+}
+
+static void name_pieces(const struct profile *profile, const struct request *request,
+                        uint32_t count, uint8_t group, time_ns at, time_ns length,
+                        struct piece_list *pieces)
+{
+    pieces->count = 0;
+    for (node_id n = 0; n < profile->node_count && count > 0; n++) {
+        const struct node_profile *node = &profile->nodes[n];
+        uint16_t mask = 0;
+        if (!is_meant(profile, request, n))
+            continue;
+        uint32_t room = room_from(node, step_of(node, at), later(at, length), request, &mask);
+        for (; room > 0 && count > 0; room--, count--) {
+            struct piece piece = {.node = n,
+                                  .gpu_mask = lowest(mask, request->gpus),
+                                  .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
+                                  .member_count = 1,
+                                  .group = group};
+            mask &= (uint16_t)~piece.gpu_mask;
+            MEM_GROW(pieces->pieces, pieces->capacity, (size_t)pieces->count + 1);
+            pieces->pieces[pieces->count++] = piece;
+        }
+    }
+}
+
+time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count,
+                     uint8_t group, time_ns from, time_ns length, time_ns latest,
+                     struct piece_list *pieces)
+{
+    time_ns at = count == 1 ? find_one(profile, request, from, length, latest)
+                            : find_many(profile, request, count, from, length, latest);
+    if (at != TIME_NEVER)
+        name_pieces(profile, request, count, group, at, length, pieces);
+    return at;
+}
+
+bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
+                      time_ns from, time_ns length, time_ns bound)
+{
+    return is_meant(profile, request, node) &&
+           first_on(&profile->nodes[node], request, from, length, bound) != TIME_NEVER;
+}
+
+bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
+                  struct space *space)
+{
+    const struct node_profile *own = &profile->nodes[node];
+    if (own->count == 0)
+        return false;
+    uint32_t s = step_of(own, from);
+    struct profile_step least = own->steps[s];
+    for (s++; s < own->count && own->steps[s].from < until; s++) {
+        const struct profile_step *step = &own->steps[s];
+        least.free_mask &= step->free_mask;
+        least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
+        least.memory_free =
+            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+    }
+    const struct node_cell *cell = &profile->ledger->nodes[node];
+    int64_t cpu = least.cpu_free > 0 ? least.cpu_free : 0,
+            memory = least.memory_free > 0 ? least.memory_free : 0;
+    *space = (struct space){
+        .node = node,
+        .gpu_mask = (uint16_t)(profile->ledger->index->free_mask[node] & ~least.free_mask),
+        .gpu_milli = GPU_MILLI,
+        .cpu_milli = cell->cpu_free > cpu ? cell->cpu_free - (uint32_t)cpu : 0,
+        .memory_mib = cell->memory_free > memory ? cell->memory_free - (uint32_t)memory : 0};
+    return space->gpu_mask != 0 || space->cpu_milli != 0 || space->memory_mib != 0;
+}
+
+void profile_release(struct profile *profile)
+{
+    for (node_id n = 0; n < profile->node_count; n++)
+        mem_free(profile->nodes[n].steps);
+    mem_free(profile->nodes);
+    mem_free(profile->holders);
+    mem_free(profile->room);
+    mem_free(profile->gains);
+}
