@@ -74,7 +74,7 @@ LDFLAGS := -Wl,--as-needed
 # pkg-config runs at the first use in a recipe, when `deps` has had its turn; then the answer is kept.
 remember = $(eval $(1) := $(2))$($(1))
 LIBRARIES_CFLAGS = $(call remember,LIBRARIES_CFLAGS,$(shell pkg-config --cflags $(LIBRARIES)))
-LIBRARIES_LIBS = $(call remember,LIBRARIES_LIBS,$(shell pkg-config --libs $(LIBRARIES)) -lm)
+LIBRARIES_LIBS = $(call remember,LIBRARIES_LIBS,$(shell pkg-config --libs $(LIBRARIES)) -lm -ldl)
 LIBRARIES_SCHED_LIBS = $(call remember,LIBRARIES_SCHED_LIBS,$(shell pkg-config --libs $(LIBRARIES_SCHED)) -lm)
 CMOCKA_LIBS = $(call remember,CMOCKA_LIBS,$(shell pkg-config --libs cmocka))
 
@@ -87,7 +87,7 @@ endif
 # ---- Sources -------------------------------------------------------------------------------------
 
 FOLDERS := base topologies workloads policies sim reports tools
-SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c))
+SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c sim/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 
@@ -106,7 +106,7 @@ SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix 
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
 SCHED_SO := libwindtunnel_sched.so
 SCHED_SONAME := $(SCHED_SO).$(firstword $(subst ., ,$(VERSION)))
-SCHED_HEADERS := policies/sched.h
+SCHED_HEADERS := policies/sched.h policies/plugin.h
 
 # ---- What to type --------------------------------------------------------------------------------
 
@@ -181,8 +181,10 @@ $(B)/libwindtunnel.a: $(filter-out $(MAIN),$(OBJECTS)) $(B)/sources
 	@rm -f $@
 	$(call say,ar,$@) ar rcs $@ $(filter %.o,$^)
 
-$(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a
-	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_LINK) $(LDFLAGS) -o $@ $^ $(LIBRARIES_LIBS)
+# Plug-ins may call the functions that tools/plugin_symbols names, and those alone.
+$(B)/windtunnel: $(MAIN) $(B)/libwindtunnel.a tools/plugin_symbols
+	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_LINK) $(LDFLAGS) -Wl,--dynamic-list=tools/plugin_symbols \
+	    -o $@ $(filter-out tools/plugin_symbols,$^) $(LIBRARIES_LIBS)
 
 build/windtunnel.1: $(B)/windtunnel
 	$(call say,man,$@) $< help --man > $@

@@ -262,7 +262,7 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
             let_go(sched, book->ends[e].slot);
         is_found = fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
-            forecast_add(sched, slot, at);
+            forecast_add(sched, slot, FORECAST_MANY, at);
     }
     ledger_rollback(sched->ledger, mark);
     return is_found;
@@ -281,7 +281,7 @@ bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest)
                      : find_plain(sched, slot, group, index, from, latest, &sched->pieces);
     if (at == TIME_NEVER)
         return false;
-    forecast_add(sched, slot, at);
+    forecast_add(sched, slot, index, at);
     return true;
 }
 
@@ -290,13 +290,15 @@ bool forecast_may_move_up(struct sched *sched, uint32_t index)
 {
     struct forecast_book *book = &sched->forecasts;
     const struct forecast *forecast = &book->of[index];
-    uint8_t unused;
-    const struct job_group *group = plain_group(sched, forecast->slot, &unused);
-    if (group == NULL || forecast_is_near_eased(sched, forecast))
+    if (forecast->group == FORECAST_MANY || forecast_is_near_eased(sched, forecast))
         return true;
+    const struct request *request =
+        &sched->shapes.shapes[forecast->ask].groups[forecast->group].request;
+    const time_ns length =
+        forecast->end == TIME_NEVER ? TIME_NEVER : forecast->end - forecast->start;
     for (uint32_t i = 0; i < book->eased.count; i++)
-        if (profile_has_room(&book->profile, &group->request, book->eased.nodes[i], sched->now,
-                             plain_length(sched, forecast->slot), forecast->start))
+        if (profile_has_room(&book->profile, request, book->eased.nodes[i], sched->now, length,
+                             forecast->start))
             return true;
     return false;
 }

@@ -204,7 +204,7 @@ static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *
     }
 }
 
-void forecast_add(struct sched *sched, uint32_t slot, time_ns start)
+void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
     struct forecast_book *book = &sched->forecasts;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
@@ -213,6 +213,7 @@ void forecast_add(struct sched *sched, uint32_t slot, time_ns start)
     *own = (struct forecast){.slot = slot,
                              .job = sched->jobs.jobs[slot].id,
                              .ask = sched->jobs.jobs[slot].ask,
+                             .group = group,
                              .start = start,
                              .end = forecast_end_after(sched, start, slot),
                              .made = ++book->made,
@@ -250,16 +251,57 @@ void forecast_replace(struct sched *sched, uint32_t index)
     book->of[index] = book->of[--book->count];
 }
 
-void forecast_drop(struct sched *sched, uint32_t index)
+/* It stays in its place until they are put together. */
+static void forget_forecast(struct forecast_book *book, struct forecast *forecast)
 {
-    struct forecast_book *book = &sched->forecasts;
-    struct forecast *forecast = &book->of[index];
-    book->lifted = UINT32_MAX;
-    mark_forecast(sched, &book->eased, forecast);
     forecast->job = JOB_NONE;
     forecast->end = 0;
     forecast->piece_count = 0;
     book->dropped++;
+}
+
+void forecast_drop(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = UINT32_MAX;
+    mark_forecast(sched, &book->eased, &book->of[index]);
+    forget_forecast(book, &book->of[index]);
+}
+
+bool forecast_is_there(const struct sched *sched, uint32_t index)
+{
+    const struct forecast *forecast = &sched->forecasts.of[index];
+    const struct ledger *ledger = sched->ledger;
+    if (forecast->group == FORECAST_MANY ||
+        sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED)
+        return false;
+    const struct request *request =
+        &sched->shapes.shapes[forecast->ask].groups[forecast->group].request;
+    node_id node = NODE_NONE;
+    uint64_t members = 0;
+    for (uint32_t p = 0; p < forecast->piece_count; p++) {
+        const struct piece *piece = &sched->forecasts.pieces[forecast->first_piece + p];
+        const struct node_cell *cell = &ledger->nodes[piece->node];
+        members = piece->node == node ? members + 1 : 1; /* pieces of a node stand together */
+        node = piece->node;
+        if ((piece->gpu_mask & ~ledger->index->free_mask[node]) != 0 ||
+            cell->cpu_free < members * request->cpu_milli ||
+            cell->memory_free < members * request->memory_mib)
+            return false;
+    }
+    return true;
+}
+
+void forecast_fulfil(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    struct forecast *forecast = &book->of[index];
+    MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)forecast->piece_count);
+    memcpy(sched->pieces.pieces, &book->pieces[forecast->first_piece],
+           forecast->piece_count * sizeof *sched->pieces.pieces);
+    sched->pieces.count = forecast->piece_count;
+    book->lifted = UINT32_MAX;
+    forget_forecast(book, forecast);
 }
 
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast)

@@ -117,6 +117,12 @@ static void keep_promises(struct sched *sched)
         if (!is_due && !forecast_may_move_up(sched, f))
             continue;
         forecast_lift(sched, f);
+        if (is_due && forecast_is_there(sched, f)) {
+            forecast_fulfil(sched, f);
+            sched_start(sched, promise.slot, SOURCE_FREE);
+            forecast_started(sched, promise.slot);
+            continue;
+        }
         if (start_beside(sched, promise.slot))
             forecast_drop(sched, f);
         else if (forecast_find(sched, promise.slot, is_due ? TIME_NEVER : promise.start - 1))

@@ -14,6 +14,7 @@
 #include "policies/preemption/preemptions.h"
 #include "policies/quota/quota_read.h"
 #include "policies/quota/quotas.h"
+#include "policies/registry.h"
 
 enum { PPM = 1000000 };
 
@@ -105,14 +106,15 @@ static time_ns read_patience(struct json_object *object, const char *key, time_n
     return json_get_duration(object, key, otherwise);
 }
 
-static void read_gang(struct policy_config *config, struct json_object *object)
+static void read_gang(struct policy_config *config, const void *registry,
+                      struct json_object *object)
 {
     struct json_value value = json_member(object, "gang");
     struct json_object gang;
     if (value.node == NULL)
         return;
     json_object_open(&gang, &value);
-    config->gang = choose_member(&gang, "policy", gang_policies, config->gang);
+    config->gang = choose_member(&gang, "policy", registry, config->gang);
     config->stale_after = read_patience(&gang, "stale_after_s", config->stale_after);
     json_object_close(&gang);
 }
@@ -174,31 +176,46 @@ static void read_headroom(struct policy_config *config, struct json_object *obje
 
 void policy_config_read(struct policy_config *config, const struct json_value *value)
 {
+    policy_config_read_with(config, value, NULL);
+}
+
+void policy_config_read_with(struct policy_config *config, const struct json_value *value,
+                             const struct plugin_set *plugins)
+{
     static const char *const blocking[] = {"skip", "strict", NULL};
     struct json_object object;
+    struct policy_registry registry;
+    const void *placements = registry.entries[PLUGIN_PLACEMENT];
+    policy_registry_fill(&registry, plugins);
     *config = policy_config_default();
     json_object_open(&object, value);
     const char *name = json_get_string(&object, "name", "custom");
     snprintf(config->name, sizeof config->name, "%s", name);
     json_get_string(&object, "summary", NULL); /* for people */
-    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX, &object);
+    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX,
+                     registry.entries[PLUGIN_ORDER], &object);
     order_config_read(&config->order_config, &object);
     config->is_strict = json_get_choice(&object, "blocking", blocking, 1) == 1;
     config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
     struct json_value quota = json_member(&object, "quota");
-    quota_config_read(&config->quota_config, &config->quota, &quota);
-    config->estimate = choose_member(&object, "estimate", estimate_policies, config->estimate);
+    quota_config_read(&config->quota_config, &config->quota, registry.entries[PLUGIN_QUOTA],
+                      &quota);
+    config->estimate =
+        choose_member(&object, "estimate", registry.entries[PLUGIN_ESTIMATE], config->estimate);
     read_backfill(config, &object);
-    read_gang(config, &object);
-    config->placement = choose_member(&object, "placement", placement_policies, config->placement);
+    read_gang(config, registry.entries[PLUGIN_GANG], &object);
+    config->placement = choose_member(&object, "placement", placements, config->placement);
     config->placement_firm =
-        choose_member(&object, "placement_firm", placement_policies, config->placement);
+        choose_member(&object, "placement_firm", placements, config->placement);
     struct json_value preemption = json_member(&object, "preemption");
-    preemption_config_read(&config->preempt, &config->preemption, &preemption);
+    preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_VICTIM],
+                           &preemption);
     read_actions(config, &object);
     config->reservation_expiry =
         read_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);
     read_guarantees(config, &object);
+    if (plugins != NULL)
+        json_member(&object, "plugins"); /* loaded by the caller */
     json_object_close(&object);
 }

@@ -32,6 +32,7 @@ struct quota_policy;
 struct placement_policy;
 struct preemption_policy;
 struct gang_policy;
+struct plugin_set;
 
 enum action {
     ACTION_ALLOCATE,
@@ -94,5 +95,10 @@ struct policy_config policy_config_default(void);
 
 /* Read the object; fails through the sticky error, naming the policies there are. */
 void policy_config_read(struct policy_config *config, const struct json_value *value);
+
+/* The same, where the policies of plug-ins may be named too.  "plugins", which says what files they came from, is then
+ * the caller's to read.  The set's policies are borrowed for the config's life. */
+void policy_config_read_with(struct policy_config *config, const struct json_value *value,
+                             const struct plugin_set *plugins);
 
 #endif

@@ -6,6 +6,15 @@
 
 #include "base/mem.h"
 
+/* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for it. */
+static uint32_t count_gpus(uint32_t mask)
+{
+    mask -= mask >> 1 & 0x5555;
+    mask = (mask & 0x3333) + (mask >> 2 & 0x3333);
+    mask = (mask + (mask >> 4)) & 0x0f0f;
+    return (mask + (mask >> 8)) & 0x1f;
+}
+
 static time_ns later(time_ns at, time_ns span)
 {
     return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
@@ -121,14 +130,14 @@ static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns u
     for (uint32_t next = s + 1; next < node->count && node->steps[next].from < until; next++) {
         const struct profile_step *step = &node->steps[next];
         least.free_mask &= step->free_mask;
-        if ((uint32_t)__builtin_popcount(least.free_mask) < gpus)
+        if (count_gpus(least.free_mask) < gpus)
             return 0;
         least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
         least.memory_free =
             step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
     }
     *mask = least.free_mask;
-    uint32_t room = times_in(__builtin_popcount(least.free_mask), gpus);
+    uint32_t room = times_in(count_gpus(least.free_mask), gpus);
     uint32_t by_cpu = times_in(least.cpu_free, request->cpu_milli);
     uint32_t by_memory = times_in(least.memory_free, request->memory_mib);
     room = by_cpu < room ? by_cpu : room;
@@ -160,7 +169,7 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
         time_ns at = node->steps[s].from > from ? node->steps[s].from : from;
         if (at >= bound)
             break;
-        if ((uint32_t)__builtin_popcount(node->steps[s].free_mask) >= request->gpus &&
+        if (count_gpus(node->steps[s].free_mask) >= request->gpus &&
             room_from(node, s, later(at, length), request, &mask) > 0)
             return at;
     }

@@ -1,5 +1,9 @@
 /* The policies there are, by seam.  A new one is a file in its folder, a line in the folder's list of externs and one
  * here. */
+#include "policies/registry.h"
+
+#include <assert.h>
+
 #include "policies/backfill/backfills.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
@@ -50,3 +54,41 @@ const struct victim_key *const victim_keys[] = {
     &victim_borrowers, &victim_class,   &victim_priority,     &victim_smallest,  &victim_largest,
     &victim_youngest,  &victim_oldest,  &victim_order,        &victim_cost,      &victim_surplus,
     &victim_evicting,  &victim_members, &victim_other_queues, &victim_own_queue, NULL};
+
+const void *policy_registry_builtin(enum plugin_seam seam)
+{
+    switch (seam) {
+    case PLUGIN_ORDER:
+        return order_policies;
+    case PLUGIN_QUOTA:
+        return quota_policies;
+    case PLUGIN_PLACEMENT:
+        return placement_policies;
+    case PLUGIN_GANG:
+        return gang_policies;
+    case PLUGIN_ESTIMATE:
+        return estimate_policies;
+    case PLUGIN_VICTIM:
+        return victim_keys;
+    case PLUGIN_NONE:
+    case PLUGIN_SEAM_COUNT:
+        break;
+    }
+    assert(false && "no seam for plug-ins");
+    return NULL;
+}
+
+void policy_registry_fill(struct policy_registry *registry, const struct plugin_set *plugins)
+{
+    *registry = (struct policy_registry){0};
+    for (enum plugin_seam seam = PLUGIN_NONE + 1; seam < PLUGIN_SEAM_COUNT; seam++) {
+        const void *const *built_in = policy_registry_builtin(seam);
+        uint32_t count = 0;
+        for (; built_in[count] != NULL; count++)
+            registry->entries[seam][count] = built_in[count];
+        for (uint32_t p = 0; plugins != NULL && p < plugins->count; p++)
+            if (plugins->plugins[p]->seam == seam)
+                registry->entries[seam][count++] = plugins->plugins[p]->policy;
+        assert(count < REGISTRY_ENTRIES_MAX);
+    }
+}

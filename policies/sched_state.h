@@ -184,10 +184,13 @@ struct planned_end {
     uint32_t slot;
 };
 
+enum { FORECAST_MANY = UINT8_MAX };
+
 struct forecast { /* when and where a waiting job will start; policies/forecast.c */
     uint32_t slot;
     job_id job;
     uint32_t ask;       /* the shape it is for */
+    uint8_t group;      /* of it, all that is asked; FORECAST_MANY: more than the profile tells */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
     uint64_t made; /* a later one has a larger number */
@@ -429,13 +432,17 @@ void forecast_end_pass(struct sched *sched);
 void forecast_started(struct sched *sched, uint32_t slot);
 
 /* The job will start then on sched->pieces. */
-void forecast_add(struct sched *sched, uint32_t slot, time_ns start);
+void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
 /* As if there were no such forecast, until it is put back, or the last one takes its place for good, or nothing does; the
  * indices of the others stay. */
 void forecast_lift(struct sched *sched, uint32_t index);
 void forecast_put_back(struct sched *sched, uint32_t index);
 void forecast_replace(struct sched *sched, uint32_t index);
 void forecast_drop(struct sched *sched, uint32_t index);
+/* Is all that was forecast free now?  Then fulfil, of a forecast that is lifted, forgets it and puts its pieces into
+ * sched->pieces, for the job to be started there. */
+bool forecast_is_there(const struct sched *sched, uint32_t index);
+void forecast_fulfil(struct sched *sched, uint32_t index);
 /* Is it on one of the eased nodes? */
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
 void forecast_release(struct sched *sched);

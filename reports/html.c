@@ -220,6 +220,12 @@ static void manifest_inputs(const struct result_manifest *manifest, struct buffe
         html_name(out, input->role);
         buffer_string(out, "</th><td><code>");
         html_name(out, input->name);
+        if (input->plugin != NULL) {
+            buffer_string(out, "</code> <code>");
+            html_name(out, input->plugin);
+            buffer_char(out, ' ');
+            html_name(out, input->version);
+        }
         buffer_string(out, "</code><br><code>");
         html_name(out, input->digest);
         buffer_string(out, "</code></td></tr>\n");

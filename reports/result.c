@@ -65,6 +65,12 @@ static void write_inputs(const struct result_manifest *manifest, struct buffer *
         buffer_json(out, text_of(input->name));
         buffer_string(out, ", \"digest\": ");
         buffer_json(out, text_of(input->digest));
+        if (input->plugin != NULL) {
+            buffer_string(out, ", \"plugin\": ");
+            buffer_json(out, text_of(input->plugin));
+            buffer_string(out, ", \"version\": ");
+            buffer_json(out, text_of(input->version));
+        }
         buffer_char(out, '}');
     }
     buffer_char(out, ']');

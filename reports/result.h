@@ -2,7 +2,7 @@
  *
  *   {"schema_version": 1,
  *    "manifest": {"version", "seed", "fingerprint", "arguments": [...],
- *                 "inputs": [{"role", "name", "digest"}, ...], "scenario": {...}},
+ *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"), "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...}},
@@ -24,9 +24,10 @@ enum { RESULT_SCHEMA_VERSION = 1 };
 #define RESULT_FILE "result.json"
 
 struct result_input {
-    const char *role;   /* "trace", "cluster", "scenario" */
-    const char *name;   /* as the user named it */
-    const char *digest; /* 32 hex digits */
+    const char *role;             /* "trace", "cluster", "scenario", "plugin" */
+    const char *name;             /* as the user named it */
+    const char *digest;           /* 32 hex digits */
+    const char *plugin, *version; /* what a plug-in calls itself; NULL: no plug-in */
 };
 
 /* What made the run.  All borrowed. */

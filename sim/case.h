@@ -22,6 +22,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "policies/sched.h"
+#include "sim/live/load.h"
 
 /* The moment of the first cycle, counted from the scheduler's start: room for what was before. */
 #define CASE_NOW (CASE_PAST_DAYS_MAX * INT64_C(86400) * TIME_NS_PER_S)
@@ -75,12 +76,15 @@ struct case_spec {
 struct case_file {
     struct case_spec *cases;
     size_t count;
-    struct json_doc *doc; /* names are borrowed from it */
+    struct json_doc *doc;   /* names are borrowed from it */
+    struct plugins plugins; /* whose policies the cases may use */
     struct arena arena;
 };
 
-/* Read one case or an array of them.  On error nothing is kept. */
-struct error case_file_read(struct case_file *file, const char *path) MUST_CHECK;
+/* Read one case or an array of them.  plugins: what any case may use beside the plug-ins that its policy names; NULL: none.
+ * On error nothing is kept. */
+struct error case_file_read(struct case_file *file, const char *path,
+                            const struct plugin_options *plugins) MUST_CHECK;
 void case_file_release(struct case_file *file);
 
 /* Run it.  False: *differs says what is not as expected, without a line's end.  log: a table of every round's

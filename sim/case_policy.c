@@ -87,23 +87,47 @@ static void widen(struct json_doc *doc, const char *assignment)
     buffer_release(&key);
 }
 
-static struct error open_file(struct json_doc **doc, const struct policy_text *text)
+static struct error open_file(struct json_doc **doc, const char *path)
 {
-    const char *slash = strrchr(text->reading->path, '/');
-    struct buffer path = {0};
     char *bytes;
     size_t length;
-    if (slash != NULL && text->file[0] != '/')
-        buffer_bytes(&path, text->reading->path, (size_t)(slash - text->reading->path) + 1);
-    buffer_string(&path, text->file);
-    const char *name = buffer_c_string(&path);
-    struct error error = input_read_all(name, POLICY_BYTES_MAX, &bytes, &length);
-    if (!error_is(error)) {
-        error = json_doc_parse(doc, name, (struct text){bytes, length}, ERROR_CONFIG);
-        mem_free(bytes);
-    }
-    buffer_release(&path);
+    TRY(input_read_all(path, POLICY_BYTES_MAX, &bytes, &length));
+    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    mem_free(bytes);
     return error;
+}
+
+/* The folder of a path, ended by '/'; "" if it names none.  In the case's arena. */
+static const char *folder_of(const struct case_reading *reading, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return arena_copy(reading->arena,
+                      (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+}
+
+/* Where the policy's own file is; that of the case for a preset. */
+static const char *path_of(const struct policy_text *text)
+{
+    struct buffer path = {0};
+    if (text->file == NULL)
+        return text->reading->path;
+    if (text->file[0] != '/')
+        buffer_string(&path, folder_of(text->reading, text->reading->path));
+    buffer_string(&path, text->file);
+    const char *kept = arena_copy(text->reading->arena, (struct text){path.bytes, path.length});
+    buffer_release(&path);
+    return kept;
+}
+
+/* Load what "plugins" of a policy names, then read the policy. */
+static void read_policy(struct policy_config *config, const struct case_reading *reading,
+                        const struct json_value *value, const char *folder)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    struct json_value plugins = json_member(&object, "plugins");
+    plugins_read(reading->plugins, &plugins, folder);
+    policy_config_read_with(config, value, &reading->plugins->set);
 }
 
 /* Read the policy with the first `set_count` assignments. */
@@ -111,7 +135,8 @@ static struct error read_with(struct policy_config *config, const struct policy_
                               size_t set_count)
 {
     struct json_doc *doc = NULL;
-    TRY(text->file != NULL ? open_file(&doc, text) : scenario_preset_doc(&doc, text->preset));
+    const char *path = path_of(text);
+    TRY(text->file != NULL ? open_file(&doc, path) : scenario_preset_doc(&doc, text->preset));
     struct error error = ERROR_OK;
     for (size_t i = 0; i < set_count && !error_is(error); i++) {
         widen(doc, text->sets[i].text);
@@ -119,7 +144,7 @@ static struct error read_with(struct policy_config *config, const struct policy_
     }
     if (!error_is(error)) {
         struct json_value root = json_doc_root(doc, &error);
-        policy_config_read(config, &root);
+        read_policy(config, text->reading, &root, folder_of(text->reading, path));
     }
     json_doc_free(doc);
     return error;
@@ -159,10 +184,11 @@ void case_policy_read(struct case_reading *reading, const struct json_value *val
         return;
     const struct json_value *preset = case_member(reading, &object, value, "preset");
     const struct json_value *set = case_member(reading, &object, value, "set");
+    const struct json_value *plugins = case_member(reading, &object, value, "plugins");
     struct policy_text text = {.reading = reading, .preset = preset};
     text.file = json_get_string(&object, "file", NULL);
     if (preset->node == NULL && text.file == NULL && set->node == NULL && !case_failed(reading)) {
-        policy_config_read(config, value);
+        read_policy(config, reading, value, folder_of(reading, reading->path));
         return;
     }
     if (preset->node != NULL && text.file != NULL)
@@ -174,6 +200,7 @@ void case_policy_read(struct case_reading *reading, const struct json_value *val
     if (set->node != NULL)
         json_object_open(&(struct json_object){0}, set);
     json_object_close(&object);
+    plugins_read(reading->plugins, plugins, folder_of(reading, reading->path));
     if (case_failed(reading))
         return;
     text.sets = arena_alloc_array(reading->arena, SETS_MAX, struct assignment);

@@ -161,6 +161,7 @@ static void read_case(struct case_file *file, struct case_spec *spec, const char
                                    .arena = &file->arena,
                                    .error = value->error,
                                    .path = path,
+                                   .plugins = &file->plugins,
                                    .users = names_new(),
                                    .job_names = names_new()};
     struct json_object object;
@@ -189,7 +190,8 @@ static void read_all(struct case_file *file, const char *path, struct error *err
     }
 }
 
-struct error case_file_read(struct case_file *file, const char *path)
+struct error case_file_read(struct case_file *file, const char *path,
+                            const struct plugin_options *plugins)
 {
     struct error error = ERROR_OK;
     char *bytes;
@@ -198,6 +200,8 @@ struct error case_file_read(struct case_file *file, const char *path)
     TRY(input_read_all(path, CASE_BYTES_MAX, &bytes, &length));
     error = json_doc_parse(&file->doc, path, (struct text){bytes, length}, ERROR_CONFIG);
     mem_free(bytes);
+    if (!error_is(error) && plugins != NULL)
+        error = plugins_load_all(&file->plugins, plugins);
     if (!error_is(error))
         read_all(file, path, &error);
     if (error_is(error))
@@ -211,6 +215,7 @@ void case_file_release(struct case_file *file)
         cluster_free(file->cases[i].cluster);
         queue_table_free(file->cases[i].queues);
     }
+    plugins_release(&file->plugins);
     json_doc_free(file->doc);
     arena_release(&file->arena);
     *file = (struct case_file){0};

@@ -27,6 +27,7 @@ struct case_reading {
     struct error *error;
     const char *path;        /* of the file */
     struct case_room *rooms; /* by node_id */
+    struct plugins *plugins; /* of the file */
     struct names *users;
     struct names *job_names; /* id: place in the text */
     uint32_t *job_ids;       /* by place in the text */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/case_books.h"
+#include "sim/live/guard.h"
 
 struct effect { /* of a decision of this round */
     enum decision_kind kind;
@@ -19,9 +20,10 @@ struct world {
     size_t effect_capacity;
     uint32_t effect_count;
     time_ns now;
-    struct buffer *log; /* NULL: none */
-    const char *broken; /* the law that a decision broke; NULL: none */
-    job_id broken_by;   /* JOB_NONE: nobody in particular */
+    struct buffer *log;        /* NULL: none */
+    const char *broken;        /* the law that a decision broke; NULL: none */
+    struct error plugin_error; /* what `broken` is borrowed from, if a plug-in broke it */
+    job_id broken_by;          /* JOB_NONE: nobody in particular */
 };
 
 /* ---- Before the first round ---- */
@@ -171,7 +173,11 @@ static void cycle(struct world *world)
 {
     const struct decision *decisions;
     time_ns ignored;
+    guard_cycle_begin();
     size_t count = sched_cycle(world->sched, world->now, &decisions, &ignored);
+    world->plugin_error = guard_cycle_done();
+    if (error_is(world->plugin_error))
+        breaks(world, error_message(&world->plugin_error), JOB_NONE);
     world->effect_count = 0;
     for (size_t i = 0; i < count && world->broken == NULL; i++) {
         const struct decision *decision = &decisions[i];
@@ -268,6 +274,7 @@ bool case_run(const struct case_spec *spec, struct buffer *differs, struct buffe
     bool has_passed = run_rounds(&world, differs);
     case_books_release(&world.books);
     sched_free(world.sched);
+    error_release(&world.plugin_error);
     mem_free(world.effects);
     return has_passed;
 }

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "sim/engine_state.h"
+#include "sim/live/guard.h"
 
 enum { PROGRESS_EVENTS = 65536 };
 
@@ -170,7 +171,11 @@ static void run_cycle(struct engine *engine)
     engine->cycle_due = TIME_NEVER;
     engine->last_cycle = engine->now;
     engine->cycles++;
+    guard_cycle_begin();
     size_t count = sched_cycle(engine->sched, engine->now, &decisions, &wake_at);
+    engine->error = guard_cycle_done();
+    if (error_is(engine->error))
+        return;
     for (size_t i = 0; i < count; i++)
         engine_apply(engine, &decisions[i]);
     engine->decisions += count;
@@ -308,6 +313,8 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
     loop(&engine);
+    if (!error_is(engine.error)) /* what was told after the last cycle */
+        engine.error = guard_cycle_done();
     if (!error_is(engine.error))
         finish(&engine);
     release(&engine);

@@ -63,17 +63,87 @@ static struct error rebase(struct scenario *scenario, const char *folder, const 
     return error;
 }
 
+/* ---- Plug-ins: lists that grow ---- */
+
+static json_t *list_at(struct json_doc *doc, const char *first, const char *second)
+{
+    struct error ignored = ERROR_OK;
+    json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
+    return second != NULL ? json_object_get(node, second) : node;
+}
+
+static const char *folder_of(struct scenario *scenario, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return arena_copy(&scenario->arena,
+                      (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+}
+
+/* Each path of the array at first(.second) counts from the folder. */
+static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first,
+                                const char *second)
+{
+    json_t *list = list_at(doc, first, second);
+    for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
+        const char *value = json_string_value(json_array_get(list, i));
+        if (value == NULL || value[0] == '/')
+            continue;
+        struct buffer path = {0}, key = {0};
+        buffer_format(&path, "%s%s", folder, value);
+        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "",
+                      second != NULL ? second : "", i);
+        struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
+        buffer_release(&path);
+        buffer_release(&key);
+        TRY(error);
+    }
+    return ERROR_OK;
+}
+
+/* Append the strings of `more` to the array at the path, which is made if there is none; what is no array is told when
+ * it is read. */
+static struct error append_list(struct json_doc *doc, const char *path, json_t *present,
+                                json_t *more)
+{
+    if (json_array_size(more) == 0 || (present != NULL && !json_is_array(present)))
+        return ERROR_OK;
+    json_t *all = json_array();
+    json_array_extend(all, present);
+    json_array_extend(all, more);
+    struct buffer assignment = {0};
+    char *text = json_dumps(all, JSON_COMPACT);
+    buffer_format(&assignment, "%s=%s", path, text);
+    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    mem_free(text);
+    json_decref(all);
+    return error;
+}
+
+static struct error append_plugins(struct scenario *scenario, const struct plugin_options *options)
+{
+    json_t *paths = json_array();
+    for (size_t i = 0; i < options->count; i++)
+        json_array_append_new(paths, json_string(options->paths[i]));
+    struct error error =
+        json_array_size(paths) != options->count
+            ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
+            : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
+    json_decref(paths);
+    return error;
+}
+
 static struct error open_doc(struct scenario *scenario, const char *path)
 {
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario),
                               ERROR_CONFIG);
     TRY(read_doc(&scenario->doc, path));
-    const char *slash = strrchr(path, '/');
-    struct text folder = {path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
-    const char *base = arena_copy(&scenario->arena, folder);
+    const char *base = folder_of(scenario, path);
     TRY(rebase(scenario, base, "workload", "trace"));
     TRY(rebase(scenario, base, "cluster", NULL));
+    TRY(rebase_list(scenario->doc, base, "plugins", NULL));
+    TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
     return rebase(scenario, base, "policy", "file");
 }
 
@@ -116,6 +186,7 @@ static struct error apply_shorthands(struct scenario *scenario,
         TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset",
                        options->policy));
     }
+    TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
         buffer_format(&assignment, "seed=%s", options->seed);
@@ -215,6 +286,31 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
     return list;
 }
 
+/* The file or the preset takes the place of the policy that names it; what that sets and plugs in is kept. */
+static struct error replace_policy(struct scenario *scenario, const char *file,
+                                   const struct json_value *preset)
+{
+    size_t set_count;
+    char **sets = policy_sets(scenario, &set_count);
+    struct json_doc *doc;
+    const char *folder = file != NULL ? folder_of(scenario, file) : "";
+    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
+    struct error error = rebase_list(doc, folder, "plugins", NULL);
+    if (error_is(error)) {
+        json_doc_free(doc);
+        return error;
+    }
+    json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
+    error = json_doc_graft(scenario->doc, "policy", doc);
+    if (!error_is(error))
+        error = append_list(scenario->doc, "policy.plugins",
+                            list_at(scenario->doc, "policy", "plugins"), plugins);
+    json_decref(plugins);
+    for (size_t i = 0; i < set_count && !error_is(error); i++)
+        error = json_doc_set(scenario->doc, sets[i]);
+    return error;
+}
+
 static struct error expand_policy(struct scenario *scenario)
 {
     struct error error = ERROR_OK;
@@ -236,16 +332,10 @@ static struct error expand_policy(struct scenario *scenario)
         json_value_string(&preset);
     if (set.node != NULL)
         json_object_open(&(struct json_object){0}, &set);
+    json_member(&object, "plugins");
     json_object_close(&object);
     TRY(error);
-    size_t set_count;
-    char **sets = policy_sets(scenario, &set_count);
-    struct json_doc *doc;
-    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, &preset));
-    TRY(json_doc_graft(scenario->doc, "policy", doc));
-    for (size_t i = 0; i < set_count; i++)
-        TRY(json_doc_set(scenario->doc, sets[i]));
-    return ERROR_OK;
+    return replace_policy(scenario, file, &preset);
 }
 
 /* ---- Reading the whole ---- */
@@ -295,6 +385,19 @@ static void read_world(struct world_config *world, const struct json_value *valu
     json_object_close(&object);
 }
 
+static void read_policy(struct scenario *scenario, const struct json_value *value)
+{
+    struct json_object object;
+    if (value->node == NULL) {
+        scenario->policy = policy_config_default();
+        return;
+    }
+    json_object_open(&object, value);
+    struct json_value plugins = json_member(&object, "plugins");
+    plugins_read(&scenario->plugins, &plugins, "");
+    policy_config_read_with(&scenario->policy, value, &scenario->plugins.set);
+}
+
 static void need(struct json_object *object, const char *key, const char *what)
 {
     if (!json_has(object, key))
@@ -312,7 +415,8 @@ static void read_all(struct scenario *scenario, struct error *error)
     struct json_value cluster = json_member(&object, "cluster"),
                       workload = json_member(&object, "workload");
     struct json_value policy = json_member(&object, "policy"),
-                      world = json_member(&object, "world");
+                      world = json_member(&object, "world"),
+                      plugins = json_member(&object, "plugins");
     json_member(&object, "queues"); /* read when the jobs' queues are known */
     scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
     if (error_is(*error))
@@ -320,10 +424,8 @@ static void read_all(struct scenario *scenario, struct error *error)
     if (scenario->cluster == NULL)
         scenario->cluster = cluster_read(&cluster, hwloc_read_inside);
     workload_read(&scenario->workload, &workload, "");
-    if (policy.node != NULL)
-        policy_config_read(&scenario->policy, &policy);
-    else
-        scenario->policy = policy_config_default();
+    plugins_read(&scenario->plugins, &plugins, "");
+    read_policy(scenario, &policy);
     read_world(&scenario->world, &world);
     json_object_close(&object);
 }
@@ -331,6 +433,7 @@ static void read_all(struct scenario *scenario, struct error *error)
 static struct error load(struct scenario *scenario, const struct scenario_options *options)
 {
     struct error error = ERROR_OK;
+    TRY(plugins_take_timeout(&scenario->plugins, &options->plugins));
     TRY(open_doc(scenario, options->path));
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
@@ -354,6 +457,7 @@ struct error scenario_load(struct scenario *scenario, const struct scenario_opti
 
 void scenario_release(struct scenario *scenario)
 {
+    plugins_release(&scenario->plugins);
     cluster_free(scenario->cluster);
     workload_release(&scenario->workload);
     json_doc_free(scenario->doc);

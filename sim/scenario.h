@@ -6,6 +6,7 @@
  *    "policy":   {"preset": "windtunnel", "set": {"preemption.grace_s": 60}}, or {"file": "mine.json"}, or the fields
  *    "world":    {"scheduler_period_s": 1, "decision_latency_s": 0, "limits": "kill" | "ignore",
  *                 "queue_limit": 100, "end": "14d", "warmup": "1d", "sample_s": 600},
+ *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given.
@@ -19,6 +20,7 @@
 
 #include "base/error.h"
 #include "sim/engine.h"
+#include "sim/live/load.h"
 
 struct scenario_options { /* all may be NULL or 0 */
     const char *path;     /* of the scenario file */
@@ -28,6 +30,7 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
+    struct plugin_options plugins; /* beside those that the files name */
 };
 
 struct scenario {
@@ -40,6 +43,7 @@ struct scenario {
     struct json_doc *doc;
     char cluster_digest[33];  /* of the file; "" for an inline cluster */
     const char *cluster_path; /* "" for an inline one */
+    struct plugins plugins;   /* that the policy may use */
     struct arena arena;
 };
 

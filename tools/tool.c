@@ -17,6 +17,13 @@ void tool_set_arguments(char *const *typed)
     arguments = typed;
 }
 
+struct plugin_options tool_plugin_options(const struct args *args)
+{
+    struct plugin_options options = {.timeout = args_string(args, "plugin-timeout")};
+    options.paths = args_list(args, "plugin", &options.count);
+    return options;
+}
+
 struct scenario_options tool_scenario_options(const struct args *args)
 {
     struct scenario_options options = {.path = args_operand(args, 0),
@@ -24,7 +31,8 @@ struct scenario_options tool_scenario_options(const struct args *args)
                                        .format = args_string(args, "format"),
                                        .cluster = args_string(args, "cluster"),
                                        .policy = args_string(args, "policy"),
-                                       .seed = args_string(args, "seed")};
+                                       .seed = args_string(args, "seed"),
+                                       .plugins = tool_plugin_options(args)};
     options.sets = args_list(args, "set", &options.set_count);
     return options;
 }

@@ -52,12 +52,11 @@ static int check(const struct args *args)
     size_t count = args_operand_count(args);
     struct case_file *files = mem_zalloc(count, sizeof *files);
     struct tally tally = {.is_verbose = args_flag(args, "verbose")};
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++) {
-        struct error error = case_file_read(&files[i], args_operand(args, i));
-        if (error_is(error))
-            status = tool_fail(&error);
-    }
+    struct plugin_options plugins = tool_plugin_options(args);
+    struct error error = ERROR_OK;
+    for (size_t i = 0; i < count && !error_is(error); i++)
+        error = case_file_read(&files[i], args_operand(args, i), &plugins);
+    int status = error_is(error) ? tool_fail(&error) : 0;
     for (size_t i = 0; i < count && status == 0; i++)
         for (size_t c = 0; c < files[i].count && status == 0; c++)
             status = run_case(&files[i].cases[c], &tally);
@@ -76,6 +75,7 @@ static const struct args_option options[] = {
     {.name = "verbose",
      .letter = 'v',
      .help = "Tell on standard error, round by round, what was decided and what each job has."},
+    PLUGIN_OPTIONS,
     {0},
 };
 

@@ -34,9 +34,29 @@ static void preset_line(struct buffer *out, const struct policy_preset_text *pre
     json_doc_free(doc);
 }
 
+/* Also of those that are given by a file alone, what a policy file names them by and what they are good for. */
+static void plugin_lines(struct buffer *out, const struct plugins *plugins)
+{
+    if (plugins->set.count > 0)
+        buffer_string(out, "\nplug-ins (--plugin FILE.so)\n");
+    for (uint32_t p = 0; p < plugins->set.count; p++) {
+        const struct windtunnel_plugin *plugin = plugins->set.plugins[p];
+        line(out, plugin_policy_name(plugin), plugin_summary(plugin));
+        buffer_format(out, "  %-14s %s policy; %s %s, %s\n", "",
+                      plugin_seam_name((enum plugin_seam)plugin->seam), plugin->name,
+                      plugin->version, plugins_file(plugins, p).path);
+    }
+}
+
 static int list(const struct args *args)
 {
-    (void)args;
+    struct plugin_options given = tool_plugin_options(args);
+    struct plugins plugins = {.timeout_s = 0};
+    struct error error = plugins_load_all(&plugins, &given);
+    if (error_is(error)) {
+        plugins_release(&plugins);
+        return tool_fail(&error);
+    }
     struct buffer out = {0};
     buffer_string(&out, "presets (--policy NAME)\n");
     for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
@@ -60,6 +80,8 @@ static int list(const struct args *args)
     buffer_string(&out, "\npreemption: who gives way\n");
     for (size_t i = 0; preemption_policies[i] != NULL; i++)
         line(&out, preemption_policies[i]->name, preemption_policies[i]->summary);
+    plugin_lines(&out, &plugins);
+    plugins_release(&plugins);
     return tool_print(&out);
 }
 
@@ -78,10 +100,13 @@ static int show(const struct args *args)
     return tool_fail(&error);
 }
 
+static const struct args_option list_options[] = {PLUGIN_OPTIONS, {0}};
+
 const struct args_verb verb_policy_list = {
     .name = "policy list",
     .summary = "the presets, and the policies of each seam",
-    .synopsis = "",
+    .synopsis = "[OPTION]...",
+    .options = list_options,
     .run = list,
 };
 

@@ -128,7 +128,8 @@ static struct error write_record(struct run *run, const struct result_manifest *
 
 static struct error finish_record(struct run *run)
 {
-    struct result_input inputs[3];
+    struct result_input inputs[3 + PLUGINS_MAX];
+    const struct plugins *plugins = &run->scenario.plugins;
     size_t count = 0;
     char fingerprint[17], scenario_digest[33];
     const char *path = args_operand(run->args, 0);
@@ -137,14 +138,24 @@ static struct error finish_record(struct run *run)
              (unsigned long long)run->result.fingerprint);
     if (path != NULL) {
         TRY(input_digest(path, scenario_digest));
-        inputs[count++] = (struct result_input){"scenario", path, scenario_digest};
+        inputs[count++] =
+            (struct result_input){.role = "scenario", .name = path, .digest = scenario_digest};
     }
     if (run->scenario.cluster_path[0] != '\0')
-        inputs[count++] = (struct result_input){"cluster", run->scenario.cluster_path,
-                                                run->scenario.cluster_digest};
+        inputs[count++] = (struct result_input){.role = "cluster",
+                                                .name = run->scenario.cluster_path,
+                                                .digest = run->scenario.cluster_digest};
     if (run->scenario.workload.trace != NULL)
-        inputs[count++] =
-            (struct result_input){"trace", run->scenario.workload.trace, facts->digest};
+        inputs[count++] = (struct result_input){
+            .role = "trace", .name = run->scenario.workload.trace, .digest = facts->digest};
+    for (uint32_t p = 0; p < plugins->set.count; p++) {
+        struct plugin_file file = plugins_file(plugins, p);
+        inputs[count++] = (struct result_input){.role = "plugin",
+                                                .name = file.path,
+                                                .digest = file.digest,
+                                                .plugin = plugins->set.plugins[p]->name,
+                                                .version = plugins->set.plugins[p]->version};
+    }
     struct result_manifest manifest = {.version = WINDTUNNEL_VERSION,
                                        .seed = run->scenario.seed,
                                        .fingerprint = fingerprint,

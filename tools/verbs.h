@@ -10,6 +10,17 @@
 extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show,
     verb_policy_list, verb_policy_show, verb_trace_info, verb_case;
 
+/* The options by which a verb is given plug-ins; see plugin_options. */
+#define PLUGIN_OPTIONS                                                                             \
+    {.name = "plugin",                                                                             \
+     .metavar = "FILE.so",                                                                         \
+     .help = "Load a policy of your own (docs/policies.md), which the policy may then name.",      \
+     .is_repeatable = true},                                                                       \
+    {                                                                                              \
+        .name = "plugin-timeout", .metavar = "SECONDS",                                            \
+        .help = "CPU time after which a scheduling cycle with plug-ins is given up; 60."           \
+    }
+
 /* The options by which a verb names a scenario; see scenario_options. */
 #define SCENARIO_OPTIONS                                                                           \
     {.name = "trace",                                                                              \
@@ -33,6 +44,7 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
          .letter = 's',                                                                            \
          .metavar = "N",                                                                           \
          .help = "The seed of all chance; the same seed gives the same run."},                     \
+        PLUGIN_OPTIONS,                                                                            \
     {                                                                                              \
         .name = "set", .metavar = "PATH=VALUE",                                                    \
         .help = "Override a field of the scenario: names joined by dots, an element of an array "  \
@@ -42,6 +54,7 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
     }
 
 struct scenario_options tool_scenario_options(const struct args *args);
+struct plugin_options tool_plugin_options(const struct args *args);
 
 /* The program's arguments as typed, NULL-terminated, without its name. */
 char *const *tool_arguments(void);

@@ -21,13 +21,13 @@ struct order_config order_config_default(void)
 }
 
 void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max,
-                      struct json_object *object)
+                      const void *registry, struct json_object *object)
 {
     const void *chosen[ORDER_NAMES_MAX];
     struct json_value order = json_member(object, "order");
     if (order.node == NULL)
         return;
-    *count = choose_chain(&order, 0, "order", order_policies, chosen,
+    *count = choose_chain(&order, 0, "order", registry, chosen,
                           max < ORDER_NAMES_MAX ? max : ORDER_NAMES_MAX);
     for (uint32_t i = 0; i < *count; i++)
         chain[i] = chosen[i];

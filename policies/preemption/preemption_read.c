@@ -25,7 +25,8 @@ struct preemption_config preemption_config_default(void)
 }
 
 /* ["queue", "priority", "youngest"]: "queue" is no key but a manner, and stands first or not at all. */
-static void read_victims(struct preemption_config *config, struct json_object *object)
+static void read_victims(struct preemption_config *config, const void *keys,
+                         struct json_object *object)
 {
     const void *chosen[VICTIM_CHAIN_MAX];
     struct json_value victims = json_member(object, "victims");
@@ -41,8 +42,8 @@ static void read_victims(struct preemption_config *config, struct json_object *o
         config->victim_key_count = 0;
         return;
     }
-    config->victim_key_count = choose_chain(&victims, config->by_queue, "victim key", victim_keys,
-                                            chosen, VICTIM_CHAIN_MAX);
+    config->victim_key_count =
+        choose_chain(&victims, config->by_queue, "victim key", keys, chosen, VICTIM_CHAIN_MAX);
     for (uint32_t i = 0; i < config->victim_key_count; i++)
         config->victims[i] = chosen[i];
 }
@@ -94,14 +95,15 @@ static void read_budgets(struct preemption_config *config, struct json_object *o
 }
 
 void preemption_config_read(struct preemption_config *config,
-                            const struct preemption_policy **policy, const struct json_value *value)
+                            const struct preemption_policy **policy, const void *keys,
+                            const struct json_value *value)
 {
     struct json_object object;
     if (value->node == NULL)
         return;
     json_object_open(&object, value);
     *policy = choose_member(&object, "policy", preemption_policies, *policy);
-    read_victims(config, &object);
+    read_victims(config, keys, &object);
     read_manners(config, &object);
     read_times(config, &object);
     read_budgets(config, &object);

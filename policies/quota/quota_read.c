@@ -62,18 +62,18 @@ static void read_cohort(struct quota_config *config, struct json_object *object)
 }
 
 void quota_config_read(struct quota_config *config, const struct quota_policy **policy,
-                       const struct json_value *value)
+                       const void *registry, const struct json_value *value)
 {
     struct json_object object;
     if (value->node == NULL)
         return;
     if (json_is_string(value->node)) {
-        const void *chosen = choose_value(value, "quota", quota_policies);
+        const void *chosen = choose_value(value, "quota", registry);
         *policy = chosen != NULL ? chosen : *policy;
         return;
     }
     json_object_open(&object, value);
-    *policy = choose_member(&object, "policy", quota_policies, *policy);
+    *policy = choose_member(&object, "policy", registry, *policy);
     config->firm_needs_quota = json_get_bool(&object, "firm_needs_quota", config->firm_needs_quota);
     config->saturation_milli = json_get_scaled(&object, "saturation_multiplier", 1000, 1000,
                                                INT32_MAX, config->saturation_milli);

@@ -14,6 +14,7 @@ make --no-print-directory install PREFIX="$place" CC="${CC:-cc}" ${OPT:+OPT="$OP
 
 for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so lib/libwindtunnel_sched.so.0 \
     lib/pkgconfig/windtunnel_sched.pc include/windtunnel/policies/sched.h include/windtunnel/workloads/job.h \
+    include/windtunnel/policies/plugin.h \
     share/man/man1/windtunnel.1; do
     if [ ! -s "$place/$path" ]; then
         echo "not installed, or empty: $path"
@@ -51,6 +52,13 @@ LD_LIBRARY_PATH="$place/lib" ./shared
 "${CC:-cc}" $(pkg-config --cflags windtunnel_sched) -o static stranger.c lib/libwindtunnel_sched.a \
     $(pkg-config --static --libs jansson libxxhash) -lm
 ./static
+
+# The worked example of a plug-in builds against it, and the installed program runs it.
+cp -R "$OLDPWD/docs/examples/plugin" example
+chmod -R go-w example
+make --no-print-directory -C example CC="${CC:-cc}"
+bin/windtunnel policy list --plugin example/widest_ageing.so | grep -q '^  widest_ageing '
+
 if ldd ./shared | grep -E 'hwloc|zstd|gsl'; then
     echo 'the scheduler library drags these in'
     exit 1

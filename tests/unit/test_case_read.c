@@ -24,7 +24,7 @@ static const char *write_file(const char *text)
 static struct case_file read_good(const char *text)
 {
     struct case_file file;
-    struct error error = case_file_read(&file, write_file(text));
+    struct error error = case_file_read(&file, write_file(text), NULL);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
     return file;
@@ -46,7 +46,7 @@ static void refuse(const char *marked, const char *words)
     const char *path = write_file(buffer_c_string(&text));
     buffer_format(&expected, "%s:%zu:%zu:", path, line, column);
     struct case_file file;
-    struct error error = case_file_read(&file, path);
+    struct error error = case_file_read(&file, path, NULL);
     assert_true(error_is(error));
     assert_int_equal(error_exit_status(error.kind), 2);
     char *said = error_text_new(&error);

@@ -21,7 +21,11 @@ static const char *const nasty_names[] = {"<script>alert(1)</script>",
                                           "plain"};
 
 static const char *const arguments[] = {"run", "<script>alert(5)</script>", NULL};
-static const struct result_input inputs[] = {{"<i>role", "</code><script>", "d"}};
+static const struct result_input inputs[] = {{.role = "<i>role",
+                                              .name = "</code><script>",
+                                              .digest = "d",
+                                              .plugin = "<b>plugin",
+                                              .version = "<u>1"}};
 static const struct result_manifest manifest = {.version = "0.1.0",
                                                 .seed = 1,
                                                 .fingerprint = "feedc0de",

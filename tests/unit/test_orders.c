@@ -262,7 +262,7 @@ static struct error read_text(const char *text, struct reading *reading)
     TRY(json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG));
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
-    order_chain_read(reading->chain, &reading->count, 3, &object);
+    order_chain_read(reading->chain, &reading->count, 3, order_policies, &object);
     order_config_read(&reading->config, &object);
     json_object_close(&object);
     json_doc_free(doc);

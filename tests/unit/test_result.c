@@ -20,7 +20,7 @@ static const char *const nasty_names[] = {"plain",     "with \"quotes\"", "back\
 
 static const char *const arguments[] = {"run", "it's", "--set", "a=\"b\"", NULL};
 static const struct result_input inputs[] = {
-    {"trace", "jobs \"x\".csv", "00112233445566778899aabbccddeeff"}};
+    {.role = "trace", .name = "jobs \"x\".csv", .digest = "00112233445566778899aabbccddeeff"}};
 static const struct result_manifest manifest = {
     .version = "0.1.0",
     .seed = 42,

@@ -1,0 +1,111 @@
+/* policies/plugin.h -- a policy of your own, built outside this tree, as a shared object.
+ *
+ * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const struct:
+ *
+ *   static const struct order_policy widest = {.name = "widest", .version = 1, .summary = "...", .rank = rank};
+ *   const struct windtunnel_plugin windtunnel_plugin = {
+ *       PLUGIN_FOR(ORDER), .name = "widest", .version = "1.0", .policy = &widest};
+ *
+ * A policy file then names the policy as any other: "order": ["widest"].  docs/examples/plugin is a whole one.
+ *
+ * Words.  A seam is a question with a struct of hooks for the answer (policies/order/order.h and its like).  Seams without
+ * a hook (backfill, preemption: they hold switches only) have nothing to plug in; who gives way is decided by
+ * victim keys, which have.
+ *
+ * Laws
+ *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes;
+ *    tests/unit/test_plugin.c holds the sizes that belong to it, so that this is not forgotten.
+ *  - What the seam says of its hooks holds here too: pure but where it says otherwise, integers, total orders.  There is
+ *    no other state than what the seam keeps for a policy (quota: state_size); a static variable would outlive a run.
+ *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
+ *
+ * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
+ * loader is sim/live/load.h, which also guards every call.
+ */
+#ifndef POLICIES_PLUGIN_H
+#define POLICIES_PLUGIN_H
+
+#include "policies/estimate/estimate.h"
+#include "policies/gang/gangs.h"
+#include "policies/order/orders.h"
+#include "policies/placement/placements.h"
+#include "policies/preemption/preemption.h"
+#include "policies/quota/amounts.h"
+#include "policies/quota/quota.h"
+
+#define PLUGIN_ABI    1
+#define PLUGIN_SYMBOL "windtunnel_plugin"
+enum { PLUGINS_MAX = 8, PLUGIN_STATE_BYTES_MAX = 65536 /* of quota_policy.state_size */ };
+
+enum plugin_seam {
+    PLUGIN_NONE,
+    PLUGIN_ORDER,     /* struct order_policy; "order" */
+    PLUGIN_QUOTA,     /* struct quota_policy; "quota" */
+    PLUGIN_PLACEMENT, /* struct placement_policy; "placement", "placement_firm" */
+    PLUGIN_GANG,      /* struct gang_policy; "gang" */
+    PLUGIN_ESTIMATE,  /* struct estimate_policy; "estimate" */
+    PLUGIN_VICTIM,    /* struct victim_key; "preemption": {"victims"} */
+    PLUGIN_SEAM_COUNT
+};
+
+struct windtunnel_plugin {
+    uint32_t abi;         /* PLUGIN_ABI as it was when this was compiled */
+    uint32_t seam;        /* enum plugin_seam */
+    uint32_t policy_size; /* of the seam's struct, then too */
+    uint32_t view_size;   /* of all that its hooks look at */
+    const char *name;     /* of the plug-in, for people */
+    const char *version;  /* likewise: "1.0" */
+    const void *policy;   /* the seam's struct */
+};
+
+/* The sizes by which a struct that changed without PLUGIN_ABI is noticed. */
+#define PLUGIN_SIZES_ORDER                                                                         \
+    sizeof(struct order_policy), sizeof(struct order_view) + sizeof(struct order_config)
+#define PLUGIN_SIZES_QUOTA                                                                         \
+    sizeof(struct quota_policy), sizeof(struct queue_tree) + sizeof(struct queue_state) +          \
+                                     sizeof(struct queue_spec) + sizeof(struct quota_config) +     \
+                                     sizeof(struct ledger) + sizeof(struct shape) +                \
+                                     sizeof(struct taking) + sizeof(struct contender)
+#define PLUGIN_SIZES_PLACEMENT                                                                     \
+    sizeof(struct placement_policy), sizeof(struct spot) + sizeof(struct request) +                \
+                                         sizeof(struct ledger) + sizeof(struct node_cell) +        \
+                                         sizeof(struct gpu_cell) + sizeof(struct node_index) +     \
+                                         sizeof(struct cluster) + sizeof(struct node_type)
+#define PLUGIN_SIZES_GANG                                                                          \
+    sizeof(struct gang_policy),                                                                    \
+        sizeof(struct gang_view) + sizeof(struct job_group) + sizeof(struct job_set)
+#define PLUGIN_SIZES_ESTIMATE sizeof(struct estimate_policy), sizeof(time_ns)
+#define PLUGIN_SIZES_VICTIM   sizeof(struct victim_key), sizeof(struct victim_view)
+
+/* The first four fields of a plug-in for a seam: ORDER, QUOTA, PLACEMENT, GANG, ESTIMATE or VICTIM. */
+#define PLUGIN_FOR(seam_) PLUGIN_ABI, PLUGIN_##seam_, PLUGIN_SIZES_##seam_
+
+/* The symbol itself: visible whatever the compiler is told to hide. */
+extern const struct windtunnel_plugin windtunnel_plugin __attribute__((visibility("default")));
+
+/* ---- For who loads them ---- */
+
+struct plugin_set { /* borrowed */
+    const struct windtunnel_plugin *plugins[PLUGINS_MAX];
+    uint32_t count;
+};
+
+const char *plugin_seam_name(enum plugin_seam seam); /* "order", ..., as a policy file says it */
+uint32_t plugin_policy_size(enum plugin_seam seam);  /* as compiled here */
+uint32_t plugin_view_size(enum plugin_seam seam);
+
+/* The summary of its policy. */
+const char *plugin_summary(const struct windtunnel_plugin *plugin);
+
+/* The name of its policy, which any seam's struct begins with. */
+static inline const char *plugin_policy_name(const struct windtunnel_plugin *plugin)
+{
+    return *(const char *const *)plugin->policy;
+}
+
+/* Whether the plug-in can be used beside those of the set: ABI, sizes, seam, names, required hooks.  ERROR_CONFIG that
+ * names `path` and, where it can be known, the policy.  Calls no hook. */
+struct error plugin_check(const struct windtunnel_plugin *plugin, const char *path,
+                          const struct plugin_set *beside) MUST_CHECK;
+
+#endif

@@ -1,0 +1,141 @@
+/* policies/plugin.h: the ABI that goes with the structs, what is refused, and policies beside those built in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "policies/policy_config.h"
+#include "policies/registry.h"
+
+/* When this fails, a struct that plug-ins share with the program has changed: raise PLUGIN_ABI, and write down here
+ * the new number with the new sizes. */
+static void test_abi_goes_with_the_structs(void **state)
+{
+    static const struct {
+        uint32_t policy_size, view_size;
+    } sizes_of_abi_1[] = {
+        [PLUGIN_ORDER] = {40, 400}, [PLUGIN_QUOTA] = {136, 1072}, [PLUGIN_PLACEMENT] = {64, 636},
+        [PLUGIN_GANG] = {40, 104},  [PLUGIN_ESTIMATE] = {32, 8},  [PLUGIN_VICTIM] = {24, 64},
+    };
+    (void)state;
+    if (sizeof(void *) != 8)
+        skip();
+    assert_int_equal(PLUGIN_ABI, 1);
+    for (enum plugin_seam seam = PLUGIN_NONE + 1; seam < PLUGIN_SEAM_COUNT; seam++) {
+        uint32_t policy_size = plugin_policy_size(seam), view_size = plugin_view_size(seam);
+        if (policy_size != sizes_of_abi_1[seam].policy_size ||
+            view_size != sizes_of_abi_1[seam].view_size)
+            fail_msg("%s: {%u, %u}: raise PLUGIN_ABI", plugin_seam_name(seam), policy_size,
+                     view_size);
+    }
+    assert_int_equal(offsetof(struct windtunnel_plugin, abi), 0);
+}
+
+static uint64_t rank(const struct order_view *view, const struct order_config *config)
+{
+    (void)config;
+    return (uint64_t)view->submit;
+}
+
+static const struct order_policy mine = {
+    .name = "mine", .version = 1, .summary = "as fifo", .rank = rank};
+static const struct windtunnel_plugin good = {PLUGIN_FOR(ORDER), .name = "test", .version = "1",
+                                              .policy = &mine};
+static const struct plugin_set nobody;
+
+static void expect_refused(const struct windtunnel_plugin *plugin, const char *said)
+{
+    struct error error = plugin_check(plugin, "some.so", &nobody);
+    assert_int_equal(error.kind, ERROR_CONFIG);
+    assert_non_null(strstr(error_message(&error), "some.so"));
+    if (strstr(error_message(&error), said) == NULL)
+        fail_msg("'%s' does not hold '%s'", error_message(&error), said);
+    error_release(&error);
+}
+
+static void test_what_is_refused(void **state)
+{
+    struct windtunnel_plugin bad;
+    struct order_policy policy;
+    (void)state;
+    assert_false(error_is(plugin_check(&good, "some.so", &nobody)));
+#define REFUSED(assignment, said)                                                                  \
+    bad = good;                                                                                    \
+    policy = mine;                                                                                 \
+    bad.policy = &policy;                                                                          \
+    assignment;                                                                                    \
+    expect_refused(&bad, said)
+    REFUSED(bad.abi = 7, "built for plug-in ABI 7, this is ABI 1");
+    REFUSED(bad.seam = PLUGIN_NONE, "unknown seam, number 0");
+    REFUSED(bad.seam = PLUGIN_SEAM_COUNT, "unknown seam");
+    REFUSED(bad.policy_size++, "is a struct of");
+    REFUSED(bad.view_size++, "looks at had");
+    REFUSED(bad.seam = PLUGIN_QUOTA, "its quota policy is a struct of");
+    REFUSED(bad.name = NULL, "its name and its version");
+    REFUSED(bad.version = "", "its name and its version");
+    REFUSED(bad.version = "1\n2", "its name and its version");
+    REFUSED(bad.policy = NULL, "holds no policy");
+    REFUSED(policy.name = NULL, "the name of its order policy must be");
+    REFUSED(policy.name = "a b", "the name of its order policy must be");
+    REFUSED(policy.name = "las", "is taken by one that is built in");
+    REFUSED(policy.summary = NULL, "'mine' has no summary");
+    REFUSED(policy.rank = NULL, "'mine' lacks the hook 'rank'");
+}
+
+static struct error read_policy(struct policy_config *config, const char *text,
+                                const struct plugin_set *plugins)
+{
+    struct json_doc *doc;
+    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read_with(config, &root, plugins);
+    json_doc_free(doc);
+    return error;
+}
+
+static void test_named_as_any_other(void **state)
+{
+    static const struct plugin_set set = {.plugins = {&good}, .count = 1};
+    struct policy_config config;
+    (void)state;
+    struct error error = read_policy(
+        &config, "{\"plugins\": [\"some.so\"], \"order\": [\"priority\", \"mine\"]}", &set);
+    assert_false(error_is(error));
+    assert_int_equal(config.order_count, 2);
+    assert_ptr_equal(config.order[0], &order_priority);
+    assert_ptr_equal(config.order[1], &mine);
+    error = read_policy(&config, "{\"placement\": \"mine\"}", &set); /* another seam */
+    assert_true(error_is(error));
+    error_release(&error);
+    error = read_policy(&config, "{\"order\": [\"mine\"]}", NULL);
+    assert_true(error_is(error));
+    error_release(&error);
+    error = read_policy(&config, "{\"plugins\": [\"some.so\"]}", NULL); /* nobody loads them */
+    assert_true(error_is(error));
+    assert_non_null(strstr(error_message(&error), "plugins"));
+    error_release(&error);
+}
+
+static void test_name_of_another(void **state)
+{
+    static const struct plugin_set set = {.plugins = {&good}, .count = 1};
+    (void)state;
+    struct error error = plugin_check(&good, "some.so", &set);
+    assert_non_null(strstr(error_message(&error), "is taken by another plug-in"));
+    error_release(&error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_abi_goes_with_the_structs),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_named_as_any_other),
+        cmocka_unit_test(test_name_of_another),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
