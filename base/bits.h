@@ -28,6 +28,16 @@ void bits_init(struct bits *set, struct arena *arena, uint32_t capacity);
 /* The smallest member >= from, or BITS_NONE. */
 uint32_t bits_next(const struct bits *set, uint32_t from);
 
+/* How many bits are set.  Where the processor at hand is not known to have an instruction for it, the compiler's own
+ * is a call. */
+static inline unsigned bits_count16(uint16_t word)
+{
+    unsigned pairs = word - (word >> 1 & 0x5555u);
+    unsigned nibbles = (pairs & 0x3333u) + (pairs >> 2 & 0x3333u);
+    unsigned bytes = (nibbles + (nibbles >> 4)) & 0x0f0fu;
+    return (bytes + (bytes >> 8)) & 0x1fu;
+}
+
 static inline bool bits_test(const struct bits *set, uint32_t i)
 {
     return (set->level[0][i >> 6] >> (i & 63)) & 1;

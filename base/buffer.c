@@ -139,6 +139,23 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
     }
 }
 
+/* A decimal of at most nine places and DBL_DIG digits in all: number and power are exact, so their quotient is the
+ * double next to it, and no other decimal so short has the same.  False, and nothing written, if it is none. */
+static bool short_decimal(struct buffer *buffer, double value)
+{
+    double size = fabs(value);
+    if (size < 1e-4 || size >= 1e12) /* below it is written with an exponent */
+        return false;
+    for (int64_t scale = 1000; scale <= 1000000000 && size * (double)scale < 1e15; scale *= 1000) {
+        double number = rint(value * (double)scale);
+        if (number / (double)scale == value) {
+            buffer_scaled(buffer, (int64_t)number, scale);
+            return true;
+        }
+    }
+    return false;
+}
+
 void buffer_double(struct buffer *buffer, double value)
 {
     if (!isfinite(value)) {
@@ -150,6 +167,8 @@ void buffer_double(struct buffer *buffer, double value)
         buffer_int(buffer, (int64_t)value);
         return;
     }
+    if (short_decimal(buffer, value))
+        return;
     /* Every decimal of DBL_DIG digits survives a normal double; subnormals hold fewer. */
     size_t length_before = buffer->length;
     int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG;

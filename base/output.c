@@ -27,7 +27,7 @@ enum {
     BEHIND_BYTES = 4 << 20, /* parts in which the disk follows; see write_behind */
     ZSTD_LEVEL = 1,
     ZSTD_HASH_LOG =
-        11, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
+        10, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
     ZSTD_WINDOW_LOG = 17,
     ZSTD_STEP = 3,
     FILE_MODE = 0666, /* less the umask */

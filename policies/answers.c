@@ -31,6 +31,15 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
     };
 }
 
+time_ns sched_forecast(const struct sched *sched, job_id id)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    for (uint32_t f = 0; f < book->count; f++)
+        if (book->of[f].job == id)
+            return book->of[f].start;
+    return TIME_NEVER;
+}
+
 enum reason sched_why(const struct sched *sched, job_id id)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);

@@ -135,7 +135,7 @@ static void hold_members(struct sched *sched, uint32_t slot, const struct piece 
                          enum holding_phase phase, decision_id decision)
 {
     /* Not the request's: memory may take whole GPUs too. */
-    uint16_t gpus = (uint16_t)(__builtin_popcount(piece->gpu_mask) / piece->member_count);
+    uint16_t gpus = (uint16_t)(bits_count16(piece->gpu_mask) / piece->member_count);
     uint16_t left = piece->gpu_mask;
     struct piece member = *piece;
     member.member_count = 1;

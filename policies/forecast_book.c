@@ -268,28 +268,38 @@ void forecast_drop(struct sched *sched, uint32_t index)
     forget_forecast(book, &book->of[index]);
 }
 
-bool forecast_is_there(const struct sched *sched, uint32_t index)
+static bool is_free(const struct ledger *ledger, const struct space *space)
 {
-    const struct forecast *forecast = &sched->forecasts.of[index];
-    const struct ledger *ledger = sched->ledger;
-    if (forecast->group == FORECAST_MANY ||
-        sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED)
+    const struct node_cell *cell = &ledger->nodes[space->node];
+    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
+    if (!ledger->index->is_listed[space->node] || cell->cpu_free < space->cpu_milli ||
+        cell->memory_free < space->memory_mib || cell->tasks_free < space->member_count)
         return false;
-    const struct request *request =
-        &sched->shapes.shapes[forecast->ask].groups[forecast->group].request;
-    node_id node = NODE_NONE;
-    uint64_t members = 0;
-    for (uint32_t p = 0; p < forecast->piece_count; p++) {
-        const struct piece *piece = &sched->forecasts.pieces[forecast->first_piece + p];
-        const struct node_cell *cell = &ledger->nodes[piece->node];
-        members = piece->node == node ? members + 1 : 1; /* pieces of a node stand together */
-        node = piece->node;
-        if ((piece->gpu_mask & ~ledger->index->free_mask[node]) != 0 ||
-            cell->cpu_free < members * request->cpu_milli ||
-            cell->memory_free < members * request->memory_mib)
+    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctz(rest);
+        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu,
+                                                  (enum mig_profile_id)(space->mig - 1)) >>
+                                    space->mig_start &
+                                1)
+                            : ledger->gpus[first + gpu].free < space->gpu_milli)
             return false;
     }
     return true;
+}
+
+bool forecast_is_there(struct sched *sched, uint32_t index)
+{
+    const struct forecast *forecast = &sched->forecasts.of[index];
+    bool is_there = (sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED) == 0;
+    size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t p = 0; p < forecast->piece_count && is_there; p++) {
+        struct space space = space_of(sched, forecast, p);
+        is_there = is_free(sched->ledger, &space);
+        if (is_there)
+            ledger_take(sched->ledger, &space);
+    }
+    ledger_rollback(sched->ledger, mark);
+    return is_there;
 }
 
 void forecast_fulfil(struct sched *sched, uint32_t index)

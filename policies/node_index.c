@@ -156,7 +156,7 @@ void node_index_list(struct node_index *index, node_id node, const uint16_t *fre
         if (free_milli[i] == GPU_MILLI && !(kind->layout_mask >> i & 1))
             mask |= (uint16_t)(1u << i);
     index->free_mask[node] = mask;
-    index->free_count[node] = (uint8_t)__builtin_popcount(mask);
+    index->free_count[node] = (uint8_t)bits_count16(mask);
     if (kind->is_tainted)
         return;
     for (uint32_t i = 0; i < kind->gpu_count; i++)

@@ -227,21 +227,20 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node,
     return *cost;
 }
 
-/* No offer of this node can take fewer: of those GPUs that lack least to be whole, as many as another member needs.
- * has_parts: GPUs of its type may be used in part. */
+/* No offer of this node can take fewer: of those of its `gpus` that lack least to be whole, as many as another member
+ * needs.  has_parts: GPUs of its type may be used in part. */
 static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request,
-                           bool has_parts)
+                           uint32_t gpus, bool has_parts)
 {
     const struct ledger *ledger = sched->ledger;
-    const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     uint32_t used[NODE_GPUS_MAX], count = 0;
     int64_t least = 0;
-    const uint32_t gpus = cluster_node_gpus(sched->cluster, node);
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
         return 0; /* what lacks are shares, or no GPUs */
     if (!has_parts)
         return request->gpus <= gpus ? lacking * GPU_MILLI : INT64_MAX;
+    const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     for (uint32_t g = 0; g < gpus; g++) {
         if (cells[g].free == GPU_MILLI)
             continue;
@@ -255,34 +254,46 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     return lacking > 0 ? INT64_MAX : least;
 }
 
-static node_id cheapest_node(struct sched *sched, const struct request *request)
+struct cheapest {
+    node_id node; /* NODE_NONE: none yet */
+    struct offer_cost cost;
+};
+
+static void look_at(struct sched *sched, node_id node, const struct request *request,
+                    struct cheapest *best)
 {
-    node_id best = NODE_NONE;
-    struct offer_cost best_cost = {INT64_MAX, INT64_MAX};
-    uint32_t type = UINT32_MAX;
-    bool has_parts = true;
-    for (node_id node = 0; node < sched->cluster->node_count; node++) {
+    struct offer_cost cost = offer_cost(sched, node, request);
+    if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
+        return;
+    if (cost.loss_gpu_ns > sched->plan.loss_bound)
+        sched->plan.saw_dear = true;
+    else
+        *best = (struct cheapest){node, cost};
+}
+
+/* Nodes of a pool are of one type. */
+static void look_through(struct sched *sched, const struct node_pool *pool,
+                         const struct request *request, struct cheapest *best)
+{
+    const bool has_parts = !node_index_is_whole(sched->ledger->index, pool->type);
+    const uint32_t gpus = sched->cluster->types[pool->type].gpu_count;
+    for (node_id node = pool->first; node < pool->first + pool->node_count; node++) {
         const struct node_offers *offers = &sched->offers.nodes[node];
         if (offers->first == 0)
             continue;
-        if (sched->cluster->nodes[node].type != type) { /* nodes of a type stand together */
-            type = sched->cluster->nodes[node].type;
-            has_parts = !node_index_is_whole(sched->ledger->index, type);
-        }
-        int64_t least = least_milli(sched, node, request, has_parts);
-        if (least > best_cost.milli || least > offers->milli)
+        int64_t least = least_milli(sched, node, request, gpus, has_parts);
+        if (least > best->cost.milli || least > offers->milli)
             continue; /* too dear, or even all that may go hold too little */
-        struct offer_cost cost = offer_cost(sched, node, request);
-        if (cost.milli == INT64_MAX || !is_cheaper(cost, best_cost))
-            continue;
-        if (cost.loss_gpu_ns > sched->plan.loss_bound) {
-            sched->plan.saw_dear = true;
-            continue;
-        }
-        best = node;
-        best_cost = cost;
+        look_at(sched, node, request, best);
     }
-    return best;
+}
+
+static node_id cheapest_node(struct sched *sched, const struct request *request)
+{
+    struct cheapest best = {NODE_NONE, {INT64_MAX, INT64_MAX}};
+    for (uint32_t p = 0; p < sched->cluster->pool_count; p++)
+        look_through(sched, &sched->cluster->pools[p], request, &best);
+    return best.node;
 }
 
 /* The unit's nodes look different now. */

@@ -46,11 +46,7 @@ static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t sha
     struct shape *shape = &pending->shapes->shapes[shape_id];
     MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
     shape->lanes[shape->lane_count++] = id;
-    uint8_t class = shape->class;
-    pending->class_shapes[class] |= shape_bit(shape_id);
-    MEM_GROW(pending->by_class[class], pending->by_class_capacity[class],
-             (size_t)pending->by_class_count[class] + 1);
-    pending->by_class[class][pending->by_class_count[class]++] = id;
+    pending->class_shapes[shape->class] |= shape_bit(shape_id);
     return id;
 }
 
@@ -120,19 +116,31 @@ static void sift_down(const struct pending *pending, struct lane *lane, uint32_t
     lane->heap[at] = entry;
 }
 
-static void set_busy(struct pending *pending, uint32_t lane_id, bool is_busy)
+static void set_busy(struct pending *pending, uint32_t lane_id)
 {
     struct lane *lane = &pending->lanes[lane_id];
-    if (is_busy) {
-        if (pending->busy_count == pending->busy_capacity)
-            MEM_GROW(pending->busy, pending->busy_capacity, (size_t)pending->busy_count + 1);
-        lane->busy_position = pending->busy_count;
-        pending->busy[pending->busy_count++] = lane_id;
-        return;
-    }
+    const uint8_t class = pending->shapes->shapes[lane->shape].class;
+    if (pending->busy_count == pending->busy_capacity)
+        MEM_GROW(pending->busy, pending->busy_capacity, (size_t)pending->busy_count + 1);
+    lane->busy_position = pending->busy_count;
+    pending->busy[pending->busy_count++] = lane_id;
+    if (pending->by_class_count[class] == pending->by_class_capacity[class])
+        MEM_GROW(pending->by_class[class], pending->by_class_capacity[class],
+                 (size_t)pending->by_class_count[class] + 1);
+    lane->class_position = pending->by_class_count[class];
+    pending->by_class[class][pending->by_class_count[class]++] = lane_id;
+}
+
+static void set_idle(struct pending *pending, uint32_t lane_id)
+{
+    const struct lane *lane = &pending->lanes[lane_id];
+    const uint8_t class = pending->shapes->shapes[lane->shape].class;
     uint32_t last = pending->busy[--pending->busy_count];
     pending->busy[lane->busy_position] = last;
     pending->lanes[last].busy_position = lane->busy_position;
+    last = pending->by_class[class][--pending->by_class_count[class]];
+    pending->by_class[class][lane->class_position] = last;
+    pending->lanes[last].class_position = lane->class_position;
 }
 
 static enum asker asks_as(const struct lane *lane)
@@ -179,7 +187,7 @@ bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
 {
     struct lane *lane = &pending->lanes[lane_id];
     if (lane->count == 0)
-        set_busy(pending, lane_id, true);
+        set_busy(pending, lane_id);
     if (lane->count == lane->capacity)
         MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
@@ -203,7 +211,7 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     if (at == 0)
         lane->is_borrower = false;
     if (--lane->count == 0)
-        set_busy(pending, lane_id, false);
+        set_idle(pending, lane_id);
     recount(pending, lane);
     if (at == lane->count)
         return;
@@ -301,10 +309,8 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
         return LANE_NONE;
     for (uint32_t i = 0; i < pending->by_class_count[class]; i++) {
         uint32_t id = pending->by_class[class][i];
-        const struct lane *lane = &pending->lanes[id];
-        if (lane->count == 0 || pending_is_closed(pending, id))
-            continue;
-        best = better(pending, best, id);
+        if (!pending_is_closed(pending, id))
+            best = better(pending, best, id);
     }
     return best;
 }

@@ -50,9 +50,10 @@ struct lane {
     struct lane_entry *heap; /* 4-ary */
     size_t capacity;
     uint32_t count;
-    uint32_t busy_position; /* in pending.busy, while count > 0 */
-    uint32_t line_position; /* in its line's lanes */
-    queue_id quota_block;   /* the queue whose limit closed it, or QUEUE_NONE */
+    uint32_t busy_position;  /* in pending.busy, while count > 0 */
+    uint32_t class_position; /* in pending.by_class, likewise */
+    uint32_t line_position;  /* in its line's lanes */
+    queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
     queue_id
         owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
     bool is_borrower; /* nothing that is kept for owners is for its head */
@@ -102,7 +103,7 @@ struct pending {
     size_t changed_capacity;
     uint32_t changed_count;
     uint32_t job_count;
-    uint32_t *by_class[JOB_CLASS_COUNT]; /* lanes whose jobs are of it */
+    uint32_t *by_class[JOB_CLASS_COUNT]; /* those of `busy` whose jobs are of it, in no order */
     size_t by_class_capacity[JOB_CLASS_COUNT];
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];    /* that wait */
@@ -153,7 +154,7 @@ uint32_t pending_first(const struct pending *pending, queue_id line);
  * if that one is closed.  LANE_NONE if nothing can go. */
 uint32_t pending_next(const struct pending *pending, queue_id line);
 
-/* The open lane with the first head of all jobs of this class, whatever their line; LANE_NONE.  O(lanes of it). */
+/* The open lane with the first head of all jobs of this class, whatever their line; LANE_NONE.  O(lanes with jobs of it). */
 uint32_t pending_next_of_class(const struct pending *pending, uint8_t class);
 
 /* <0 if the job in slot a goes before that in slot b. */

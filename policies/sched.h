@@ -159,6 +159,10 @@ void sched_job_foreseen(const struct sched *sched, job_id job);
 /* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait. */
 enum reason sched_why(const struct sched *sched, job_id job);
 
+/* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is planned
+ * for it.  Under `conservative` it starts no later, unless something outlives its limit.  O(jobs with a forecast). */
+time_ns sched_forecast(const struct sched *sched, job_id job);
+
 /* Recompute everything the ledger keeps as sums and compare.  NULL if all laws hold, else what is broken
  * (static text).  O(everything); for debug runs and tests. */
 const char *sched_check(const struct sched *sched);

@@ -369,8 +369,12 @@ static const char *check_lane(const struct sched *sched, uint32_t id, uint32_t j
 {
     const struct lane *lane = &sched->pending.lanes[id];
     const struct pending *pending = &sched->pending;
-    if (lane->count != jobs || (jobs > 0 && (lane->busy_position >= pending->busy_count ||
-                                             pending->busy[lane->busy_position] != id)))
+    const uint8_t class = pending->shapes->shapes[lane->shape].class;
+    if (lane->count != jobs ||
+        (jobs > 0 &&
+         (lane->busy_position >= pending->busy_count || pending->busy[lane->busy_position] != id ||
+          lane->class_position >= pending->by_class_count[class] ||
+          pending->by_class[class][lane->class_position] != id)))
         return "the jobs of a lane are miscounted";
     if (lane->quota_block != QUEUE_NONE && !sched->tree.queues[lane->quota_block].has_closed_lanes)
         return "a queue does not know whom it keeps waiting";

@@ -352,7 +352,7 @@ static inline struct shape *sched_ask(struct sched *sched, const struct sched_jo
 
 static inline int64_t piece_milli(const struct piece *piece)
 {
-    return (int64_t)__builtin_popcount(piece->gpu_mask) * piece->gpu_milli;
+    return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
 }
 
 /* ---- booking.c */
@@ -441,7 +441,7 @@ void forecast_replace(struct sched *sched, uint32_t index);
 void forecast_drop(struct sched *sched, uint32_t index);
 /* Is all that was forecast free now?  Then fulfil, of a forecast that is lifted, forgets it and puts its pieces into
  * sched->pieces, for the job to be started there. */
-bool forecast_is_there(const struct sched *sched, uint32_t index);
+bool forecast_is_there(struct sched *sched, uint32_t index);
 void forecast_fulfil(struct sched *sched, uint32_t index);
 /* Is it on one of the eased nodes? */
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);

@@ -13,12 +13,13 @@ enum job_column {
     JOB_SUBMIT,
     JOB_ELIGIBLE,
     JOB_START,
-    JOB_END,
     JOB_RUN,
     JOB_WORK,
     JOB_WORK_ASKED,
     JOB_GPUS,
     JOB_SM_ACTIVE,
+    JOB_WAIT,
+    JOB_WAIT_TOTAL,
     JOB_QUEUE,
     JOB_USER,
     JOB_CLASS,
@@ -27,24 +28,22 @@ enum job_column {
     JOB_MODEL,
     JOB_STATE,
     JOB_REASON,
-    JOB_WAIT,
-    JOB_WAIT_TOTAL,
+    JOB_IS_COUNTED,
+    JOB_SOURCE,
     JOB_EVICTIONS,
     JOB_LOST,
     JOB_OVERHEAD,
-    JOB_IS_COUNTED,
-    JOB_SOURCE,
     JOB_RESIZES,
     JOB_HELD,
     JOB_PREEMPTED,
-    JOB_WASTED
+    JOB_WASTED,
+    JOB_END
 };
 
 /* In the order of record_attempt_columns. */
 enum attempt_column {
     ATTEMPT_ID,
     ATTEMPT_START,
-    ATTEMPT_END,
     ATTEMPT_GPUS,
     ATTEMPT_PLACEMENT,
     ATTEMPT_WHY,
@@ -52,7 +51,8 @@ enum attempt_column {
     ATTEMPT_NUMBER,
     ATTEMPT_SAVED,
     ATTEMPT_LOST,
-    ATTEMPT_IS_PARTIAL
+    ATTEMPT_IS_PARTIAL,
+    ATTEMPT_END
 };
 
 /* In the order of record_timeline_columns. */
@@ -146,15 +146,33 @@ static time_ns read_other(struct csv_rows *rows, unsigned column, time_ns expect
     return csv_text(rows, column).length == 0 ? expected : read_span(rows, column);
 }
 
+static time_ns read_eligible(struct csv_rows *rows, time_ns submit)
+{
+    if (text_is(csv_text(rows, JOB_ELIGIBLE), RECORD_NEVER))
+        return TIME_NEVER;
+    return read_other(rows, JOB_ELIGIBLE, submit);
+}
+
+/* Empty is from the start to the end; there must be both. */
+static time_ns read_run(struct csv_rows *rows, time_ns start, time_ns end)
+{
+    if (csv_text(rows, JOB_RUN).length > 0)
+        return read_span(rows, JOB_RUN);
+    if (start != TIME_NEVER && end != TIME_NEVER)
+        return end - start;
+    csv_fail(rows, JOB_RUN, "missing, and there is no start or no end to tell it");
+    return 0;
+}
+
 static void read_job_times(struct csv_rows *rows, struct job_row *row)
 {
     row->submit = read_span(rows, JOB_SUBMIT);
-    row->eligible = csv_time(rows, JOB_ELIGIBLE);
+    row->eligible = read_eligible(rows, row->submit);
     row->start = csv_time(rows, JOB_START);
     row->end = csv_time(rows, JOB_END);
     row->wait = read_span(rows, JOB_WAIT);
-    row->wait_total = read_span(rows, JOB_WAIT_TOTAL);
-    row->run = read_span(rows, JOB_RUN);
+    row->wait_total = read_other(rows, JOB_WAIT_TOTAL, row->wait);
+    row->run = read_run(rows, row->start, row->end);
     row->work = read_other(rows, JOB_WORK, row->run);
     row->work_asked = read_other(rows, JOB_WORK_ASKED, row->work);
     row->lost_gpu_ns = read_span(rows, JOB_LOST);

@@ -2,6 +2,7 @@
 #include "sim/engine.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/random.h"
 #include "sim/engine_state.h"
@@ -117,11 +118,11 @@ static void foresee(struct engine *engine)
         return;
     const struct sim_job *job = &engine->jobs[slot];
     if (slot == engine->foreseen) {
-        __builtin_prefetch(job->holding.pieces);
+        __builtin_prefetch(job->holding.more);
         return;
     }
     engine->foreseen = slot;
-    for (size_t at = 0; at < sizeof *job; at += LINE_BYTES)
+    for (size_t at = 0; at < offsetof(struct sim_job, checkpoint); at += LINE_BYTES)
         __builtin_prefetch((const char *)job + at, 1);
     sched_job_foreseen(engine->sched, engine->id_of[slot]);
 }
@@ -133,7 +134,7 @@ static bool take_events(struct engine *engine)
     while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
         struct event event = event_queue_pop(&engine->events);
         if (event_kind(&event) == EVENT_END)
-            __builtin_prefetch(engine->jobs[event.subject].holding.pieces);
+            __builtin_prefetch(engine->jobs[event.subject].holding.more);
         foresee(engine);
         engine_event(engine, &event);
         has_any = true;

@@ -71,9 +71,10 @@ static void check_gang(struct engine *engine, const struct sim_job *job)
 static void check_sets(struct engine *engine, struct sim_job *job)
 {
     struct holding *holding = &job->holding;
+    const struct piece *pieces = holding_pieces(holding);
     uint32_t held[JOB_SETS_MAX] = {0}, missing = 0;
     for (uint32_t i = 0; i < holding->piece_count; i++)
-        held[holding_set_of(holding, holding->pieces[i].group)] += holding->pieces[i].member_count;
+        held[holding_set_of(holding, pieces[i].group)] += pieces[i].member_count;
     for (uint32_t s = 0; s < holding->set_count; s++)
         missing += held[s] < holding_set(holding, s)->min_members;
     if (missing != holding->short_count)
@@ -101,7 +102,7 @@ void engine_check_instant(struct engine *engine)
         running += !job->is_waiting;
         if (!holds(job))
             continue;
-        int64_t milli = pieces_gpu_milli(job->holding.pieces, job->holding.piece_count);
+        int64_t milli = pieces_gpu_milli(holding_pieces(&job->holding), job->holding.piece_count);
         held += milli;
         partial += job->is_waiting ? milli : 0;
         check_sets(engine, job);

@@ -120,7 +120,7 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
 static void take_all(struct engine *engine, struct sim_job *job)
 {
     if (engine->config->is_checked)
-        engine_check_give(engine, job->holding.pieces, job->holding.piece_count);
+        engine_check_give(engine, holding_pieces(&job->holding), job->holding.piece_count);
     holding_clear(&job->holding);
     job->held_milli = 0;
 }
@@ -178,7 +178,7 @@ static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
     const struct cluster *cluster = engine->config->cluster;
     return cluster->type_count == 1
                ? cluster->types[0].model
-               : cluster_node_type(cluster, job->holding.pieces[0].node)->model;
+               : cluster_node_type(cluster, holding_pieces(&job->holding)->node)->model;
 }
 
 /* Its gang is complete: it runs. */

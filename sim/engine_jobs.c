@@ -103,9 +103,9 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     holding_plan(&own->holding, job);
     fill_row(engine, &own->row, job, truth, own->holding.member_count);
     fill_after(engine, own, job);
-    own->truth = *truth;
     own->checkpoint = job->checkpoint;
     own->progress = progress_new(truth->duration, own->holding.member_count);
+    own->outcome = truth->outcome;
     own->trace_id = job->trace_id;
     own->is_exact = is_exact(job);
     own->asked_milli = own->row.gpu_milli;
@@ -325,9 +325,9 @@ static void on_end(struct engine *engine, uint32_t slot)
     engine->ended++;
     engine_let_go(engine, slot);
     engine_step(job, STEP_END);
-    sched_job_ended(engine->sched, job->row.id, is_done ? told[job->truth.outcome] : JOB_END_LIMIT,
-                    false, engine->now);
-    finish_job(engine, slot, is_done ? ends[job->truth.outcome] : END_LIMIT);
+    sched_job_ended(engine->sched, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,
+                    engine->now);
+    finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
 }
 
 /* The first change of that kind that is due, taken out of the list; false if there is none. */

@@ -102,7 +102,7 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
 {
     struct buffer *out = &engine->placement;
     const struct node *nodes = engine->config->cluster->nodes;
-    const struct piece *pieces = job->holding.pieces;
+    const struct piece *pieces = holding_pieces(&job->holding);
     uint32_t count = job->holding.piece_count;
     out->length = 0;
     for (uint32_t i = 0; i < count;) {

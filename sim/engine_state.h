@@ -24,7 +24,7 @@ struct sim_change {
     bool is_join;
 };
 
-/* In the order in which an event of a plain job looks at it. */
+/* In the order in which an event of a plain job looks at it: from `checkpoint` on, its end looks at nothing. */
 struct sim_job {
     uint32_t generation; /* of its end; bumped to cancel it */
     uint32_t tenure;     /* of its changes; bumped to cancel them */
@@ -35,6 +35,7 @@ struct sim_job {
     uint8_t evict_reason;
     bool is_waiting; /* it does not run: pending, starting, or holding less than its minimum */
     bool is_exact;   /* what it asks does not depend on the GPU model */
+    uint8_t outcome; /* enum job_outcome: how it ends when all is done */
     struct progress progress;
     struct holding holding;
     int64_t held_milli;  /* GPUs of the holding */
@@ -45,7 +46,6 @@ struct sim_job {
     wide_ns held_milli_ns; /* GPU time held while it ran */
     struct job_row row;    /* what the record will say; name is owned */
     int64_t trace_id;      /* the row's name when that is NULL */
-    struct job_truth truth;
     struct checkpoint_plan checkpoint;
     time_ns
         stale_since; /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */

@@ -1,5 +1,7 @@
 #include "sim/holding.h"
 
+#include "base/bits.h"
+
 static uint32_t set_count_of(const struct job *job)
 {
     return job->set_count > 0 ? job->set_count : job->group_count;
@@ -35,7 +37,7 @@ void holding_plan(struct holding *holding, const struct job *job)
 
 void holding_release(struct holding *holding)
 {
-    mem_free(holding->pieces);
+    mem_free(holding->more);
     mem_free(holding->sets);
     mem_free(holding->set_of);
     *holding = (struct holding){0};
@@ -69,23 +71,38 @@ static bool joins_last(const struct holding *holding, const struct piece *piece)
 {
     if (holding->piece_count == 0)
         return false;
-    const struct piece *last = &holding->pieces[holding->piece_count - 1];
+    const struct piece *last = &holding_pieces(holding)[holding->piece_count - 1];
     return last->node == piece->node && last->group == piece->group &&
            last->gpu_milli == GPU_MILLI && piece->gpu_milli == GPU_MILLI &&
            last->member_count + piece->member_count <= UINT16_MAX;
 }
 
+static struct piece *pieces_of(struct holding *holding)
+{
+    return holding->more != NULL ? holding->more : &holding->one;
+}
+
+static void make_room(struct holding *holding, size_t count)
+{
+    bool is_first = holding->more == NULL;
+    if (count <= (is_first ? 1 : holding->piece_capacity))
+        return;
+    MEM_GROW(holding->more, holding->piece_capacity, count);
+    if (is_first)
+        holding->more[0] = holding->one;
+}
+
 void holding_add(struct holding *holding, const struct piece *pieces, uint32_t count)
 {
-    if (holding->piece_capacity < (size_t)holding->piece_count + count)
-        MEM_GROW(holding->pieces, holding->piece_capacity, (size_t)holding->piece_count + count);
+    make_room(holding, (size_t)holding->piece_count + count);
+    struct piece *own = pieces_of(holding);
     for (uint32_t i = 0; i < count; i++) {
         count_members(holding, &pieces[i], true);
         if (!joins_last(holding, &pieces[i])) {
-            holding->pieces[holding->piece_count++] = pieces[i];
+            own[holding->piece_count++] = pieces[i];
             continue;
         }
-        struct piece *last = &holding->pieces[holding->piece_count - 1];
+        struct piece *last = &own[holding->piece_count - 1];
         last->gpu_mask |= pieces[i].gpu_mask;
         last->member_count = (uint16_t)(last->member_count + pieces[i].member_count);
     }
@@ -96,7 +113,7 @@ static uint32_t find(const struct holding *holding, const struct piece *part)
 {
     uint32_t i = 0;
     for (; i < holding->piece_count; i++) {
-        const struct piece *piece = &holding->pieces[i];
+        const struct piece *piece = &holding_pieces(holding)[i];
         if (piece->node == part->node && piece->group == part->group &&
             piece->gpu_milli == part->gpu_milli && piece->mig_start == part->mig_start &&
             piece->member_count >= part->member_count && (part->gpu_mask & ~piece->gpu_mask) == 0)
@@ -107,18 +124,19 @@ static uint32_t find(const struct holding *holding, const struct piece *part)
 
 bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t count)
 {
+    struct piece *own = pieces_of(holding);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = find(holding, &pieces[i]);
         if (at == holding->piece_count)
             return false;
-        struct piece *piece = &holding->pieces[at];
+        struct piece *piece = &own[at];
         count_members(holding, &pieces[i], false);
         piece->member_count = (uint16_t)(piece->member_count - pieces[i].member_count);
         piece->gpu_mask &= (uint16_t)~pieces[i].gpu_mask;
         if (piece->member_count > 0)
             continue;
         for (holding->piece_count--; at < holding->piece_count; at++)
-            holding->pieces[at] = holding->pieces[at + 1];
+            own[at] = own[at + 1];
     }
     return true;
 }
@@ -141,7 +159,7 @@ int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count)
 {
     int64_t milli = 0;
     for (uint32_t i = 0; i < count; i++)
-        milli += (int64_t)__builtin_popcount(pieces[i].gpu_mask) * pieces[i].gpu_milli;
+        milli += (int64_t)bits_count16(pieces[i].gpu_mask) * pieces[i].gpu_milli;
     return milli;
 }
 

@@ -18,9 +18,10 @@ struct holding_set {
 };
 
 struct holding {
-    struct piece *pieces; /* in the order in which they came */
-    size_t piece_capacity;
+    struct piece one; /* the only piece, while `more` is NULL: a plain job needs no other memory */
     uint32_t piece_count;
+    struct piece *more; /* all of them, else; in the order in which they came */
+    size_t piece_capacity;
     uint32_t member_count; /* the job has in all */
     uint32_t held_count;   /* of them here */
     uint32_t short_count;  /* sets below their minimum */
@@ -40,6 +41,11 @@ static inline struct holding_set *holding_set(struct holding *holding, uint32_t 
 static inline uint32_t holding_set_of(const struct holding *holding, uint32_t group)
 {
     return holding->set_count == 1 ? 0 : holding->set_of[group];
+}
+
+static inline const struct piece *holding_pieces(const struct holding *holding)
+{
+    return holding->more != NULL ? holding->more : &holding->one;
 }
 
 void holding_plan(struct holding *holding, const struct job *job); /* for this job; empty */

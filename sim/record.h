@@ -9,9 +9,16 @@
  * queues and users stay where they are while rows come: the same address is the same name.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
- * record_job_columns etc.; times in seconds; amounts in GPUs.  What only repeats the fields before it is left out, that
- * is the field is empty: a name that is the job's number, work_s equal to run_s, work_asked_s equal to work_s (it did
- * all that was asked), saved_s of an attempt equal to end_s - start_s (all of it was work, and kept).
+ * record_job_columns etc.; times in seconds; amounts in GPUs.  What only repeats other fields is left out, that is the
+ * field is empty:
+ *
+ *   name          the job's number
+ *   eligible_s    equal to submit_s: it waited for no other job (RECORD_NEVER: it does still)
+ *   run_s         equal to end_s - start_s: it ran without a break
+ *   work_s        equal to run_s
+ *   work_asked_s  equal to work_s: it did all that was asked
+ *   wait_total_s  equal to wait_s: it waited once, from its submission on
+ *   saved_s       of an attempt, equal to end_s - start_s: all of it was work, and kept
  */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
@@ -132,6 +139,8 @@ struct record_sink {
     struct error (*on_sample)(void *self, const struct timeline_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);
 };
+
+#define RECORD_NEVER "inf" /* as eligible_s: TIME_NEVER */
 
 extern const char record_job_columns[]; /* the header lines, without newline */
 extern const char record_attempt_columns[];

@@ -9,19 +9,20 @@
 
 enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 
-/* The middle of a job's line, from queue to reason, kept by slot: few of them are different in a run. */
+/* What stands together in a job's line, from queue to source, kept by slot: few of them are different in a run. */
 enum { MIDDLE_SLOTS = 256 };
 
 struct middle {
     const char *queue, *user; /* borrowed; see the law of sim/record.h */
     int32_t priority;
     uint32_t members;
-    uint8_t class, model, state, reason;
+    uint8_t class, model, state, reason, source;
+    bool is_counted;
     struct buffer text; /* empty: none yet */
 };
 
 /* Times that lines hold more than once. */
-enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_RUN, TIME_WAIT, TIME_OTHER, TIME_COUNT };
+enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_OTHER, TIME_COUNT };
 
 /* Why an attempt ended: nearly all for the same reason. */
 struct why {
@@ -41,7 +42,7 @@ struct record_files {
 /* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
     JOB_FIELDS_MAX = 30,
-    MIDDLE_FIELDS_MAX = 8,
+    MIDDLE_FIELDS_MAX = 10,
     ATTEMPT_FIELDS_MAX = 11,
     TIMELINE_FIELDS_MAX = 20
 };
@@ -54,20 +55,8 @@ static size_t text_room(struct text text)
     return 2 * text.length + 3;
 }
 
-/* Any text, after RFC 4180 (as buffer_csv). */
-static char *field_text(char *at, struct text text)
+static char *quoted_text(char *at, struct text text)
 {
-    bool is_plain = true;
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.at[i];
-        at[i] = c;
-        if (c == ',' || c == '"' || c == '\n' || c == '\r')
-            is_plain = false;
-    }
-    if (is_plain) {
-        at[text.length] = ',';
-        return at + text.length + 1;
-    }
     *at++ = '"';
     for (size_t i = 0; i < text.length; i++) {
         if (text.at[i] == '"')
@@ -77,6 +66,31 @@ static char *field_text(char *at, struct text text)
     *at++ = '"';
     *at++ = ',';
     return at;
+}
+
+static bool wants_quotes(struct text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.at[i];
+        if (c == ',' || c == '"' || c == '\n' || c == '\r')
+            return true;
+    }
+    return false;
+}
+
+/* Any text, after RFC 4180 (as buffer_csv). */
+static char *field_text(char *at, struct text text)
+{
+    bool is_suspect = false; /* all that asks for quotes is no larger than a comma */
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.at[i];
+        at[i] = text.at[i];
+        is_suspect |= c <= ',';
+    }
+    if (is_suspect && wants_quotes(text))
+        return quoted_text(at, text);
+    at[text.length] = ',';
+    return at + text.length + 1;
 }
 
 /* A word of our own, which needs no quotes. */
@@ -99,23 +113,35 @@ static char *field_model(const struct record_files *files, char *at, uint8_t mod
 
 /* ---- rows of jobs ---- */
 
-/* The one of two that is kept already; else the second. */
-static struct line_time *kept(struct line_time *one, struct line_time *other, int64_t ns)
+/* Empty is the submission. */
+static char *field_eligible(char *at, struct line_time *time, const struct job_row *row)
 {
-    return one->ns == ns ? one : other;
+    if (row->eligible == TIME_NEVER)
+        return line_word(at, RECORD_NEVER, sizeof RECORD_NEVER - 1);
+    return line_other(at, time, row->eligible, row->submit);
+}
+
+/* From its start to its end, if it ran without a break; else nothing that a run time could be. */
+static time_ns unbroken(const struct job_row *row)
+{
+    return row->end != TIME_NEVER ? row->end - row->start : -1;
 }
 
 static char *job_times(struct line_time *times, char *at, const struct job_row *row)
 {
-    struct line_time *start = &times[TIME_START], *run = &times[TIME_RUN];
-    struct line_time *submit = kept(start, &times[TIME_SUBMIT], row->submit);
-    at = line_ns(at, submit, row->submit);
-    at = line_moment(at, kept(submit, &times[TIME_OTHER], row->eligible), row->eligible);
+    struct line_time *start = &times[TIME_START], *other = &times[TIME_OTHER];
+    at = line_ns(at, start->ns == row->submit ? start : &times[TIME_SUBMIT], row->submit);
+    at = field_eligible(at, other, row);
     at = line_moment(at, start, row->start);
-    at = line_moment(at, &times[TIME_END], row->end);
-    at = line_ns(at, run, row->run);
-    at = line_other(at, &times[TIME_OTHER], row->work, row->run);
-    return line_other(at, &times[TIME_OTHER], row->work_asked, row->work);
+    at = line_other(at, other, row->run, unbroken(row));
+    at = line_other(at, other, row->work, row->run);
+    return line_other(at, other, row->work_asked, row->work);
+}
+
+static char *job_waits(struct line_time *times, char *at, const struct job_row *row)
+{
+    at = line_ns(at, &times[TIME_OTHER], row->wait);
+    return line_other(at, &times[TIME_OTHER], row->wait_total, row->wait);
 }
 
 static char *job_gpus(char *at, const struct job_row *row)
@@ -126,12 +152,19 @@ static char *job_gpus(char *at, const struct job_row *row)
     return line_milli(at, row->sm_active_milli);
 }
 
+/* RECORD_SOURCE_COUNT: it never started. */
+static uint8_t source_of(const struct job_row *row)
+{
+    return row->start != TIME_NEVER ? row->source : RECORD_SOURCE_COUNT;
+}
+
 static bool is_middle_of(const struct middle *middle, const struct job_row *row)
 {
     return middle->text.length != 0 && middle->queue == row->queue && middle->user == row->user &&
            middle->class == row->class && middle->priority == row->priority &&
            middle->members == row->members && middle->model == row->model &&
-           middle->state == row->state && middle->reason == row->reason;
+           middle->state == row->state && middle->reason == row->reason &&
+           middle->source == source_of(row) && middle->is_counted == row->is_counted;
 }
 
 static void make_middle(const struct record_files *files, struct middle *middle,
@@ -147,6 +180,8 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     middle->model = row->model;
     middle->state = row->state;
     middle->reason = row->reason;
+    middle->source = source_of(row);
+    middle->is_counted = row->is_counted;
     size_t room = text_room(queue) + text_room(user) + files->model_room;
     char *at = buffer_reserve(&middle->text, MIDDLE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = field_text(at, queue);
@@ -157,6 +192,8 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     at = field_model(files, at, row->model);
     at = field_word(at, job_end_names[row->state]);
     at = field_reason(at, row->reason);
+    at = line_uint(at, row->is_counted);
+    at = field_word(at, row->start != TIME_NEVER ? record_source_names[row->source] : "");
     middle->text.length = (size_t)(at - middle->text.bytes);
 }
 
@@ -171,17 +208,6 @@ static const struct buffer *job_middle(struct record_files *files, const struct 
     return &middle->text;
 }
 
-static char *job_outcome(struct line_time *times, char *at, const struct job_row *row)
-{
-    struct line_time *wait = &times[TIME_WAIT];
-    at = line_ns(at, wait, row->wait);
-    at = line_ns(at, kept(wait, &times[TIME_OTHER], row->wait_total), row->wait_total);
-    at = line_uint(at, row->evictions);
-    at = line_ns(at, &times[TIME_OTHER], row->lost_gpu_ns);
-    at = line_ns(at, &times[TIME_OTHER], row->overhead_gpu_ns);
-    return line_uint(at, row->is_counted);
-}
-
 /* Microseconds as seconds: GPU time that nanoseconds have no room for. */
 static char *field_us(char *at, int64_t us)
 {
@@ -189,15 +215,27 @@ static char *field_us(char *at, int64_t us)
     return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
 }
 
-/* What few jobs have: empty is 0, or does not apply. */
+static bool is_undisturbed(const struct job_row *row)
+{
+    return row->evictions == 0 && row->lost_gpu_ns == 0 && row->overhead_gpu_ns == 0 &&
+           row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
+}
+
+/* What few jobs have; of the last ones, empty is 0 or does not apply. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
-    at = field_word(at, row->start != TIME_NEVER ? record_source_names[row->source] : "");
+    static const char nothing[] = "0,0,0,,,,";
+    struct line_time *other = &times[TIME_OTHER];
+    if (is_undisturbed(row))
+        return line_word(at, nothing, sizeof nothing - 1);
+    at = line_uint(at, row->evictions);
+    at = line_ns(at, other, row->lost_gpu_ns);
+    at = line_ns(at, other, row->overhead_gpu_ns);
     if (row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0)
         return line_word(at, ",,,", 3);
     at = line_uint(at, row->resizes);
     at = row->resizes > 0 ? field_us(at, row->held_gpu_us) : field_word(at, "");
-    at = line_ns(at, &times[TIME_OTHER], row->preempted_gpu_ns);
+    at = line_ns(at, other, row->preempted_gpu_ns);
     return line_uint(at, row->evictions_wasted);
 }
 
@@ -213,9 +251,10 @@ static struct error on_job(void *self, const struct job_row *row)
     at = field_text(at, name);
     at = job_times(files->times, at, row);
     at = job_gpus(at, row);
+    at = job_waits(files->times, at, row);
     memcpy(at, middle->bytes, middle->length);
-    at = job_outcome(files->times, at + middle->length, row);
-    at = job_changes(files->times, at, row);
+    at = job_changes(files->times, at + middle->length, row);
+    at = line_moment(at, &files->times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
 }
@@ -236,6 +275,17 @@ static const struct buffer *attempt_why(struct why *why, const struct attempt_ro
     return &why->text;
 }
 
+static char *attempt_work(struct line_time *times, char *at, const struct attempt_row *row)
+{
+    time_ns span = row->end - row->start;
+    if (row->attempt == 0 && row->saved == span && row->lost == 0 && !row->is_partial)
+        return line_word(at, "0,,0,0", 6); /* as nearly all */
+    at = line_uint(at, row->attempt);
+    at = line_other(at, &times[TIME_OTHER], row->saved, span);
+    at = line_ns(at, &times[TIME_OTHER], row->lost);
+    return line_uint(at, row->is_partial);
+}
+
 static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct record_files *files = self;
@@ -247,14 +297,11 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
                                           text_room(placement) + why->length);
     at = line_uint(at, row->id);
     at = line_ns(at, &times[TIME_START], row->start);
-    at = line_ns(at, &times[TIME_END], row->end);
     at = line_milli(at, row->gpu_milli);
     at = field_text(at, placement);
     memcpy(at, why->bytes, why->length);
-    at = line_uint(at + why->length, row->attempt);
-    at = line_other(at, &times[TIME_OTHER], row->saved, row->end - row->start);
-    at = line_ns(at, &times[TIME_OTHER], row->lost);
-    at = line_uint(at, row->is_partial);
+    at = attempt_work(times, at + why->length, row);
+    at = line_ns(at, &times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);
 }

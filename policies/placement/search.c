@@ -72,7 +72,7 @@ SCAN scan_nodes(struct search *search, const struct type_index *index, uint32_t 
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
         uint16_t usable = ledger_usable(search->ledger, node);
-        if (!is_plain && (uint32_t)__builtin_popcount(usable) < least)
+        if (!is_plain && bits_count16(usable) < least)
             continue;
         int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
         int64_t score =

@@ -159,12 +159,24 @@ static void test_adding_twice_counts_once(void **state)
     arena_release(&arena);
 }
 
+static void test_count_of_all_words(void **state)
+{
+    (void)state;
+    for (uint32_t word = 0; word <= UINT16_MAX; word++) {
+        unsigned count = 0;
+        for (uint32_t bit = 0; bit < 16; bit++)
+            count += word >> bit & 1;
+        assert_int_equal(bits_count16((uint16_t)word), count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_operations),
         cmocka_unit_test(test_sparse_members_of_a_large_set),
         cmocka_unit_test(test_adding_twice_counts_once),
+        cmocka_unit_test(test_count_of_all_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,32 @@ static void test_double_is_shortest(void **state)
     buffer_release(&buffer);
 }
 
+/* Decimals of few places and their neighbours: the digits are those of the first precision that reads back. */
+static void test_short_decimals(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    struct random_stream stream;
+    random_stream_init(&stream, 314159, "decimal", 0);
+    for (int i = 0; i < 100000; i++) {
+        static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e13};
+        int64_t digits = (int64_t)(random_bits(&stream) >> (random_bits(&stream) % 54 + 10));
+        double value = (double)digits / powers[random_bits(&stream) % 12];
+        value = i % 3 == 1 ? nextafter(value, INFINITY) : i % 3 == 2 ? -value : value;
+        char expected[64];
+        for (int precision = DBL_DIG; precision <= DBL_DECIMAL_DIG; precision++) {
+            snprintf(expected, sizeof expected, "%.*g", precision, value);
+            if (strtod(expected, NULL) == value)
+                break;
+        }
+        if (value != 0 && fabs(value) < DBL_MIN)
+            continue; /* holds fewer digits */
+        buffer_double(&buffer, value);
+        assert_holds(&buffer, expected);
+    }
+    buffer_release(&buffer);
+}
+
 /* Any bit pattern reads back, and one digit less would not. */
 static void test_double_reads_back(void **state)
 {
@@ -298,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_scaled),
         cmocka_unit_test(test_scaled_reads_back),
         cmocka_unit_test(test_double_is_shortest),
+        cmocka_unit_test(test_short_decimals),
         cmocka_unit_test(test_double_reads_back),
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_json),

@@ -229,6 +229,78 @@ static void extreme_rows_come_back(void **state)
     assert_int_equal(read.attempts.length, 0);
 }
 
+/* One that ran at once and without a break, one that waits for another, one that waited and was evicted. */
+static void write_three(void)
+{
+    const time_ns s = TIME_NS_PER_S;
+    struct job_row plain = {.id = 7,
+                            .queue = "q",
+                            .user = "",
+                            .gpu_milli = 1000,
+                            .members = 1,
+                            .submit = 8 * s,
+                            .eligible = 8 * s,
+                            .start = 8 * s,
+                            .end = 9 * s,
+                            .run = s,
+                            .work = s,
+                            .work_asked = s,
+                            .sm_active_milli = UINT16_MAX,
+                            .is_counted = true};
+    struct job_row waits = plain, evicted = plain;
+    waits.id = 8;
+    waits.eligible = waits.start = waits.end = TIME_NEVER;
+    waits.run = waits.work = 0;
+    waits.wait_total = 3 * s;
+    waits.state = END_PENDING;
+    waits.model = 255;
+    evicted.id = 10;
+    evicted.eligible = 9 * s;
+    evicted.start = 11 * s;
+    evicted.end = 20 * s;
+    evicted.run = 7 * s;
+    evicted.wait = 2 * s;
+    evicted.wait_total = 5 * s;
+    evicted.evictions = 1;
+    evicted.lost_gpu_ns = 6 * s;
+    struct attempt_row attempt = {
+        .id = 7, .start = 8 * s, .end = 9 * s, .gpu_milli = 1000, .placement = "n0:0", .saved = s};
+    struct attempt_row again = attempt;
+    again.attempt = 1;
+    again.placement = "n0:0,2";
+    again.saved = 0;
+    again.lost = s;
+    write_record(&usual, NULL); /* for its result.json */
+    struct record_files *files;
+    ok(record_files_open(&files, folder, NULL));
+    struct record_sink sink = record_files_sink(files);
+    ok(sink.on_job(sink.self, &plain));
+    ok(sink.on_job(sink.self, &waits));
+    ok(sink.on_job(sink.self, &evicted));
+    ok(sink.on_attempt(sink.self, &attempt));
+    ok(sink.on_attempt(sink.self, &again));
+    ok(record_files_commit(&files));
+}
+
+/* The lines below the header. */
+static void check_lines(const char *name, const char *const *lines)
+{
+    struct input *input;
+    struct text line;
+    bool has;
+    ok(input_open(&input, path_of(name), NULL));
+    ok(input_line(input, &line, &has));
+    for (size_t i = 0; lines[i] != NULL; i++) {
+        ok(input_line(input, &line, &has));
+        assert_true(has);
+        if (!text_is(line, lines[i]))
+            fail_msg("expected %s, got %.*s", lines[i], (int)line.length, line.at);
+    }
+    ok(input_line(input, &line, &has));
+    assert_false(has);
+    input_close(input);
+}
+
 static void what_is_discarded_never_appears(void **state)
 {
     (void)state;
@@ -321,6 +393,25 @@ static void an_edited_field_is_named_with_its_place(void **state)
     }
 }
 
+static void what_repeats_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const jobs[] = {
+        "7,,8,,8,,,,1,,0,,q,,training,0,1,0,completed,,1,free,0,0,0,,,,,9",
+        "8,,8,inf,,0,,1,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,,,,,",
+        "10,,8,9,11,7,1,,1,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,,,,,20", NULL};
+    static const char *const attempts[] = {"7,8,1,n0:0,ended,,0,,0,0,9",
+                                           "7,8,1,\"n0:0,2\",ended,,1,0,1,0,9", NULL};
+    write_three();
+    check_lines(RECORD_JOBS_FILE, jobs);
+    check_lines(RECORD_ATTEMPTS_FILE, attempts);
+    edit(RECORD_JOBS_FILE, "inf,,0,", "inf,,,");
+    check_refused(ERROR_DATA, "jobs.csv.zst:3:", "run_s: missing");
+    write_three();
+    edit(RECORD_JOBS_FILE, ",inf,", ",info,");
+    check_refused(ERROR_DATA, "jobs.csv.zst:3:", "eligible_s");
+}
+
 static void columns_are_found_by_name(void **state)
 {
     (void)state;
@@ -379,6 +470,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_repeats_is_left_out, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder,

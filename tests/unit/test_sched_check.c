@@ -175,6 +175,8 @@ static void what_waits_where(void **state)
     NOTICED_BOTH(&f, lane->line);
     NOTICED_BOTH(&f, lane->shape);
     NOTICED(&f, lane->busy_position, 1);
+    NOTICED(&f, lane->class_position, 1);
+    NOTICED(&f, pending->by_class_count[JOB_TRAINING], -1);
     NOTICED(&f, lane->heap[0].slot, job_table_find(&f.sched->jobs, WAITS) - lane->heap[0].slot);
     NOTICED_FLIPPED(&f, lane->is_borrower);
     NOTICED_BOTH(&f, pending->lines[f.own].job_count);
