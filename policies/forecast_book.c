@@ -196,11 +196,18 @@ static struct space space_of(const struct sched *sched, const struct forecast *f
 
 typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
 
+/* Of pieces that share a GPU it cannot be told what else keeps it: they stay in the profile until it is drawn anew. */
+static bool may_be_lifted(const struct space *space)
+{
+    return space->gpu_mask == 0 || (space->gpu_milli == GPU_MILLI && space->mig == 0);
+}
+
 static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *change)
 {
     for (uint32_t p = 0; p < forecast->piece_count; p++) {
         struct space space = space_of(sched, forecast, p);
-        change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
+        if (may_be_lifted(&space))
+            change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
     }
 }
 
@@ -224,7 +231,10 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
     know_slots(book, sched->jobs.used);
     book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
-    draw(sched, own, profile_take);
+    for (uint32_t p = 0; p < own->piece_count; p++) {
+        struct space space = space_of(sched, own, p);
+        profile_take(&book->profile, &space, own->start, own->end);
+    }
 }
 
 void forecast_lift(struct sched *sched, uint32_t index)
@@ -248,6 +258,7 @@ void forecast_replace(struct sched *sched, uint32_t index)
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
     mark_forecast(sched, &book->eased, &book->of[index]);
+    mark_forecast(sched, &book->stale, &book->of[index]);
     book->of[index] = book->of[--book->count];
 }
 
@@ -265,6 +276,7 @@ void forecast_drop(struct sched *sched, uint32_t index)
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
     mark_forecast(sched, &book->eased, &book->of[index]);
+    mark_forecast(sched, &book->stale, &book->of[index]);
     forget_forecast(book, &book->of[index]);
 }
 

@@ -209,14 +209,8 @@ time_ns overtake_wake(const struct sched *sched)
 {
     const struct forecast_book *book = &sched->forecasts;
     const struct backfill_config *config = &sched->policy.backfill_config;
-    time_ns wake = TIME_NEVER;
-    if (config->interval > 0 && book->passed_change != sched->changes && book->passed_at >= 0)
-        wake = book->passed_at + config->interval;
-    for (uint32_t f = 0; f < book->count && sched->policy.backfill->keeps; f++)
-        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
-            book->of[f].start < wake)
-            wake = book->of[f].start;
-    return wake;
+    const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
+    return is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
 }
 
 void overtake_release(struct sched *sched)
