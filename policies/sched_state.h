@@ -462,7 +462,7 @@ bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pi
 
 /* Start who may go before those in front of him, by the backfill policy. */
 void overtake(struct sched *sched);
-/* When a pass is wanted though nothing is told: whatever a forecast waits for will be told. */
+/* When a pass is wanted though nothing is told. */
 time_ns overtake_wake(const struct sched *sched);
 void overtake_release(struct sched *sched);
 
