@@ -72,6 +72,9 @@ struct accounts {
 void accounts_init(struct accounts *accounts, const struct order_config *config,
                    const struct queue_table *table);
 void accounts_release(struct accounts *accounts);
+/* Save or load (policies/archive.h); what is loaded into is new. */
+struct archive;
+void accounts_archive(struct archive *archive, struct accounts *accounts);
 
 /* The table has grown, or is another copy that has; shares are read at the next refresh.  O(new queues). */
 void accounts_queues(struct accounts *accounts, const struct queue_table *table);

@@ -7,6 +7,7 @@
  * Cost: O(log lanes) per sleep. */
 #include <assert.h>
 
+#include "policies/archive.h"
 #include "policies/sched_state.h"
 
 static bool is_before(const struct sleeper *a, const struct sleeper *b)
@@ -246,5 +247,33 @@ void agenda_release(struct sched *sched)
         mem_free(agenda->by_change.at);
         mem_free(agenda->by_time.at);
         mem_free(agenda->expectant);
+    }
+}
+
+/* The capacity says when those that sleep no more are cleared out. */
+static void archive_heap(struct archive *archive, struct sleeper_heap *heap)
+{
+    uint64_t capacity = heap->capacity;
+    ARCHIVE(archive, capacity);
+    ARCHIVE_ARRAY(archive, heap->at, heap->capacity, heap->count);
+    archive_expect(archive, heap->count <= capacity);
+    if (archive->is_broken || heap->capacity == capacity)
+        return;
+    heap->at = mem_resize(heap->at, capacity, sizeof *heap->at);
+    heap->capacity = capacity;
+}
+
+void agenda_archive(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct agenda, 112);
+    ARCHIVE_KNOWS(struct sleeper, 8 + 2 * 4);
+    for (int k = 0; k < PLAN_KIND_COUNT; k++) {
+        struct agenda *agenda = &sched->agendas[k];
+        ARCHIVE_ARRAY(archive, agenda->awake, agenda->awake_capacity, agenda->awake_count);
+        archive_heap(archive, &agenda->by_change);
+        archive_heap(archive, &agenda->by_time);
+        ARCHIVE_ARRAY(archive, agenda->expectant, agenda->expectant_capacity,
+                      agenda->expectant_count);
+        ARCHIVE(archive, agenda->starts_seen);
     }
 }

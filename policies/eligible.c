@@ -5,6 +5,7 @@
  * submission.  Cost: O(open dependencies) per job that ends while there are any. */
 #include <assert.h>
 
+#include "policies/archive.h"
 #include "policies/sched_state.h"
 
 static bool is_met(enum after_kind kind, enum ended end)
@@ -162,4 +163,40 @@ void eligible_unpark(struct sched *sched, uint32_t slot)
                 array->parked[i] = SLOT_NONE;
     }
     facts->array = 0; /* it is not counted among the eligible */
+}
+
+static void archive_array(struct archive *archive, struct job_array *array)
+{
+    ARCHIVE_KNOWS(struct job_array, 32);
+    ARCHIVE(archive, array->limit);
+    ARCHIVE(archive, array->eligible);
+    ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
+    ARCHIVE(archive, array->first);
+}
+
+/* Of arrays those up to the last of which anything is known. */
+static uint32_t known_arrays(const struct sched *sched)
+{
+    size_t count = sched->array_capacity;
+    while (count > 0 && sched->arrays[count - 1].eligible + sched->arrays[count - 1].limit +
+                                sched->arrays[count - 1].count ==
+                            0)
+        count--;
+    return (uint32_t)count;
+}
+
+void eligible_archive(struct archive *archive, struct sched *sched)
+{
+    uint32_t array_count = known_arrays(sched);
+    ARCHIVE_KNOWS(struct dependency, 12);
+    ARCHIVE_ROOM(archive, sched->arrays, sched->array_capacity, array_count);
+    for (uint32_t a = 0; a < array_count; a++)
+        archive_array(archive, &sched->arrays[a]);
+    ARCHIVE_ROOM(archive, sched->dependencies, sched->dependency_capacity, sched->dependency_count);
+    for (uint32_t d = 0; d < sched->dependency_count; d++) {
+        struct dependency *dependency = &sched->dependencies[d];
+        ARCHIVE(archive, dependency->waiter);
+        ARCHIVE(archive, dependency->on);
+        ARCHIVE(archive, dependency->kind);
+    }
 }

@@ -2,6 +2,9 @@
 
 #include <assert.h>
 
+#include "policies/archive.h"
+#include "policies/shape.h"
+
 static void release_job(struct sched_job *job)
 {
     mem_free(job->more);
@@ -111,4 +114,119 @@ void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t 
     uint32_t last = list->slots[--list->count];
     list->slots[at] = last;
     table->jobs[last].list_position = at;
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_holdings(struct archive *archive, struct sched_job *job)
+{
+    ARCHIVE_KNOWS(struct holding, 24);
+    ARCHIVE_KNOWS(struct piece, 4 + 3 * 2 + 2);
+    ARCHIVE(archive, job->holding_count);
+    archive_expect(archive,
+                   job->holding_count <= archive_left(archive) || !archive_is_reading(archive));
+    if (archive->is_broken)
+        job->holding_count = 0;
+    if (archive_is_reading(archive) && job->holding_count > 1)
+        MEM_GROW(job->more, job->holding_capacity, job->holding_count);
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        ARCHIVE(archive, holding->piece);
+        ARCHIVE(archive, holding->phase);
+        ARCHIVE(archive, holding->decision);
+    }
+}
+
+static void archive_job(struct archive *archive, struct sched_job *job,
+                        const struct shape_table *shapes)
+{
+    ARCHIVE_KNOWS(struct sched_job, 152);
+    ARCHIVE(archive, job->id);
+    ARCHIVE(archive, job->shape);
+    ARCHIVE(archive, job->queue);
+    ARCHIVE(archive, job->lane);
+    ARCHIVE(archive, job->reason);
+    ARCHIVE(archive, job->fill);
+    ARCHIVE(archive, job->is_listed);
+    ARCHIVE(archive, job->is_booked);
+    ARCHIVE(archive, job->is_below);
+    ARCHIVE(archive, job->is_element);
+    ARCHIVE(archive, job->ranked_fill);
+    ARCHIVE(archive, job->list_position);
+    ARCHIVE(archive, job->ask);
+    ARCHIVE(archive, job->priority);
+    ARCHIVE(archive, job->evictions);
+    ARCHIVE(archive, job->rank);
+    ARCHIVE(archive, job->decided);
+    ARCHIVE(archive, job->decided_cycle);
+    archive_expect(archive, job->shape < shapes->count);
+    if (archive->is_broken)
+        return;
+    uint32_t group_count = shapes->shapes[job->shape].group_count;
+    if (archive_is_reading(archive) && group_count > 1)
+        job->held_more = mem_zalloc(group_count, sizeof *job->held_more);
+    archive_bytes(archive, sched_job_held(job), group_count * sizeof(uint32_t));
+    archive_holdings(archive, job);
+}
+
+static void archive_facts(struct archive *archive, struct job_facts *facts)
+{
+    ARCHIVE_KNOWS(struct job_facts, 160);
+    ARCHIVE_KNOWS(struct checkpoint_plan, 3 * 8);
+    ARCHIVE(archive, facts->submit);
+    ARCHIVE(archive, facts->limit);
+    ARCHIVE(archive, facts->estimate);
+    ARCHIVE(archive, facts->deadline);
+    ARCHIVE(archive, facts->checkpoint);
+    ARCHIVE(archive, facts->user);
+    ARCHIVE(archive, facts->array);
+    ARCHIVE(archive, facts->array_max);
+    ARCHIVE(archive, facts->displaced_by);
+    ARCHIVE(archive, facts->displaced_cycle);
+    ARCHIVE(archive, facts->grace);
+    ARCHIVE(archive, facts->waiting_since);
+    ARCHIVE(archive, facts->below_since);
+    ARCHIVE(archive, facts->claimed_at);
+    ARCHIVE(archive, facts->saved_at);
+    ARCHIVE(archive, facts->ran);
+    ARCHIVE(archive, facts->attained_at);
+    ARCHIVE(archive, facts->attained_gpu_ns);
+    ARCHIVE(archive, facts->rate_milli);
+    ARCHIVE(archive, facts->after_left);
+    ARCHIVE(archive, facts->is_held);
+    ARCHIVE(archive, facts->claim_source);
+}
+
+/* Where each job is follows from the jobs. */
+static void find_slots(struct archive *archive, struct job_table *table)
+{
+    MEM_GROW(table->slot_of, table->slot_capacity, table->id_count);
+    for (uint32_t id = 0; id < table->id_count; id++)
+        table->slot_of[id] = SLOT_NONE;
+    for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
+        if (table->jobs[slot].state == SJOB_NONE)
+            continue;
+        archive_expect(archive, table->jobs[slot].id < table->id_count);
+        if (!archive->is_broken)
+            table->slot_of[table->jobs[slot].id] = slot;
+    }
+}
+
+void job_table_archive(struct archive *archive, struct job_table *table,
+                       const struct shape_table *shapes)
+{
+    ARCHIVE_KNOWS(struct job_table, 104);
+    ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
+    ARCHIVE_ROOM(archive, table->facts, table->facts_capacity, table->used);
+    for (uint32_t slot = 0; slot < table->used; slot++) {
+        ARCHIVE(archive, table->jobs[slot].state);
+        if (table->jobs[slot].state == SJOB_NONE)
+            continue; /* all is written when the slot is used again */
+        archive_job(archive, &table->jobs[slot], shapes);
+        archive_facts(archive, &table->facts[slot]);
+    }
+    ARCHIVE_ARRAY(archive, table->free_slots, table->free_capacity, table->free_count);
+    ARCHIVE_ARRAY(archive, table->ends, table->end_capacity, table->id_count);
+    if (archive_is_reading(archive))
+        find_slots(archive, table);
 }

@@ -112,6 +112,11 @@ struct job_table {
 };
 
 void job_table_release(struct job_table *table);
+/* Save or load (policies/archive.h).  shapes: those of the jobs, loaded before.  O(slots + jobs ever submitted). */
+struct archive;
+struct shape_table;
+void job_table_archive(struct archive *archive, struct job_table *table,
+                       const struct shape_table *shapes);
 uint32_t job_table_add(struct job_table *table, job_id id,
                        uint32_t group_count);                      /* zeroed but for id, lane */
 void job_table_know(struct job_table *table, job_id id);           /* there is such a job */

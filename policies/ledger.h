@@ -166,6 +166,10 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
 /* Nodes that gained free space outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);
 
+/* Save or load (policies/archive.h), between trials; what is loaded into is new.  O(GPUs). */
+struct archive;
+void ledger_archive(struct archive *archive, struct ledger *ledger);
+
 uint64_t ledger_hash(const struct ledger *ledger);
 const char *ledger_check(const struct ledger *ledger); /* NULL: all laws hold */
 

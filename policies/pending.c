@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "policies/archive.h"
+
 enum { ARITY = 4 };
 
 void pending_release(struct pending *pending)
@@ -313,4 +315,81 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
             best = better(pending, best, id);
     }
     return best;
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_lane(struct archive *archive, struct lane *lane)
+{
+    ARCHIVE_KNOWS(struct lane, 56);
+    ARCHIVE_KNOWS(struct lane_entry, 16);
+    ARCHIVE(archive, lane->line);
+    ARCHIVE(archive, lane->shape);
+    ARCHIVE_ROOM(archive, lane->heap, lane->capacity, lane->count);
+    for (uint32_t i = 0; i < lane->count; i++) {
+        ARCHIVE(archive, lane->heap[i].rank);
+        ARCHIVE(archive, lane->heap[i].slot);
+    }
+    ARCHIVE(archive, lane->busy_position);
+    ARCHIVE(archive, lane->class_position);
+    ARCHIVE(archive, lane->line_position);
+    ARCHIVE(archive, lane->quota_block);
+    ARCHIVE(archive, lane->owed_by);
+    ARCHIVE(archive, lane->is_borrower);
+}
+
+static void archive_memo(struct archive *archive, struct plan_memo *memo)
+{
+    ARCHIVE_KNOWS(struct plan_memo, 72);
+    ARCHIVE(archive, memo->failed);
+    ARCHIVE(archive, memo->sleep);
+    ARCHIVE(archive, memo->state);
+    ARCHIVE(archive, memo->awaits_worth);
+    ARCHIVE(archive, memo->awaits_start);
+    ARCHIVE(archive, memo->is_dozing);
+    ARCHIVE(archive, memo->dozes_until);
+    ARCHIVE(archive, memo->starts_seen);
+    ARCHIVE(archive, memo->tried_cycle);
+    ARCHIVE(archive, memo->retry_change);
+    ARCHIVE(archive, memo->nobody_for);
+    ARCHIVE(archive, memo->nobody_version);
+    ARCHIVE(archive, memo->nobody_until);
+    ARCHIVE(archive, memo->ripe_at);
+}
+
+static void archive_line(struct archive *archive, struct line *line)
+{
+    ARCHIVE_KNOWS(struct line, 592);
+    ARCHIVE_KNOWS(struct line_lane, 3 * 4);
+    ARCHIVE(archive, line->asked);
+    ARCHIVE_ARRAY(archive, line->lanes, line->capacity, line->lane_count);
+    ARCHIVE(archive, line->job_count);
+    ARCHIVE_ARRAY(archive, line->borrowers, line->borrower_capacity, line->borrower_count);
+    ARCHIVE(archive, line->borrower_bound);
+    ARCHIVE(archive, line->borrower_least_milli);
+    ARCHIVE(archive, line->is_changed);
+    ARCHIVE(archive, line->asking);
+}
+
+void pending_archive(struct archive *archive, struct pending *pending)
+{
+    ARCHIVE_KNOWS(struct pending, 232);
+    ARCHIVE_ROOM(archive, pending->lanes, pending->lane_capacity, pending->lane_count);
+    ARCHIVE_ROOM(archive, pending->memos, pending->memo_capacity, pending->lane_count);
+    for (uint32_t l = 0; l < pending->lane_count; l++) {
+        archive_lane(archive, &pending->lanes[l]);
+        for (int k = 0; k < PLAN_KINDS_MAX; k++)
+            archive_memo(archive, &pending->memos[l][k]);
+    }
+    ARCHIVE_ARRAY(archive, pending->busy, pending->busy_capacity, pending->busy_count);
+    ARCHIVE_ROOM(archive, pending->lines, pending->line_capacity, pending->line_count);
+    for (uint32_t q = 0; q < pending->line_count; q++)
+        archive_line(archive, &pending->lines[q]);
+    ARCHIVE_ARRAY(archive, pending->changed, pending->changed_capacity, pending->changed_count);
+    ARCHIVE(archive, pending->job_count);
+    for (int c = 0; c < JOB_CLASS_COUNT; c++)
+        ARCHIVE_ARRAY(archive, pending->by_class[c], pending->by_class_capacity[c],
+                      pending->by_class_count[c]);
+    ARCHIVE(archive, pending->class_jobs);
+    ARCHIVE(archive, pending->class_shapes);
 }

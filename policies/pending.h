@@ -111,6 +111,9 @@ struct pending {
 };
 
 void pending_release(struct pending *pending);
+/* Save or load (policies/archive.h). */
+struct archive;
+void pending_archive(struct archive *archive, struct pending *pending);
 void pending_lines(struct pending *pending, uint32_t count); /* there are now so many queues */
 
 uint32_t pending_lane(struct pending *pending, queue_id line, uint32_t shape); /* made if new */

@@ -400,8 +400,10 @@ static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind ki
     uint32_t group = 0;
     while (ask->groups[group].count == 0)
         group++;
+    const struct request *request =
+        &ask->groups[group].request; /* stays where it is; shapes may move */
     while (!is_found && may_go_on && taken_jobs(sched) <= job_bound(sched, kind)) {
-        may_go_on = offers_take(sched, gainer, &ask->groups[group].request, kind);
+        may_go_on = offers_take(sched, gainer, request, kind);
         is_found = may_go_on && suffices(sched, gainer) && settle_for(sched, gainer, kind);
     }
     offers_end(sched);

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "policies/archive.h"
+
 static uint32_t *nodes_with(const struct potential *potential, uint32_t type, uint32_t room)
 {
     return &potential->by_room[type * (NODE_GPUS_MAX + 1) + room];
@@ -59,4 +61,14 @@ bool potential_suffices(const struct potential *potential, const struct cluster 
             return false;
     }
     return true;
+}
+
+void potential_archive(struct archive *archive, struct potential *potential,
+                       const struct cluster *cluster)
+{
+    ARCHIVE_KNOWS(struct potential, 3 * 8);
+    archive_bytes(archive, potential->firm, cluster->gpu_count);
+    archive_bytes(archive, potential->room, cluster->node_count);
+    archive_bytes(archive, potential->by_room,
+                  cluster->type_count * (NODE_GPUS_MAX + 1) * sizeof *potential->by_room);
 }

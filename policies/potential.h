@@ -18,6 +18,10 @@ struct potential {
 
 void potential_init(struct potential *potential, const struct cluster *cluster);
 void potential_release(struct potential *potential);
+/* Save or load (policies/archive.h). */
+struct archive;
+void potential_archive(struct archive *archive, struct potential *potential,
+                       const struct cluster *cluster);
 
 /* A job that is never a victim holds the piece (sign 1), or does no more (-1). */
 void potential_change(struct potential *potential, const struct cluster *cluster,

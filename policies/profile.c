@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "policies/archive.h"
 
 /* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for it. */
 static uint32_t count_gpus(uint32_t mask)
@@ -20,18 +21,24 @@ static time_ns later(time_ns at, time_ns span)
     return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
 }
 
+/* Nothing is drawn yet. */
+static void open_nodes(struct profile *profile, const struct ledger *ledger)
+{
+    const struct cluster *cluster = ledger->cluster;
+    profile->ledger = ledger;
+    profile->node_count = cluster->node_count;
+    profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
+    profile->room = mem_zalloc(cluster->node_count, sizeof *profile->room);
+    profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
+}
+
 void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now)
 {
     const struct cluster *cluster = ledger->cluster;
     const struct node_cell *cell = &ledger->nodes[node];
     const gpu_id first = cluster->nodes[node].first_gpu;
-    if (profile->nodes == NULL) {
-        profile->ledger = ledger;
-        profile->node_count = cluster->node_count;
-        profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
-        profile->room = mem_zalloc(cluster->node_count, sizeof *profile->room);
-        profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
-    }
+    if (profile->nodes == NULL)
+        open_nodes(profile, ledger);
     struct node_profile *own = &profile->nodes[node];
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
@@ -352,4 +359,32 @@ void profile_release(struct profile *profile)
     mem_free(profile->holders);
     mem_free(profile->room);
     mem_free(profile->gains);
+}
+
+static void archive_node(struct archive *archive, struct node_profile *node)
+{
+    ARCHIVE_KNOWS(struct node_profile, 24);
+    ARCHIVE_KNOWS(struct profile_step, 32);
+    ARCHIVE_ROOM(archive, node->steps, node->capacity, node->count);
+    for (uint32_t s = 0; s < node->count; s++) {
+        ARCHIVE(archive, node->steps[s].from);
+        ARCHIVE(archive, node->steps[s].cpu_free);
+        ARCHIVE(archive, node->steps[s].memory_free);
+        ARCHIVE(archive, node->steps[s].free_mask);
+        ARCHIVE(archive, node->steps[s].vacant_mask);
+    }
+}
+
+/* The holders count only while a node is drawn. */
+void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
+{
+    bool is_open = profile->nodes != NULL;
+    ARCHIVE_KNOWS(struct profile, 64);
+    ARCHIVE(archive, is_open);
+    if (!is_open)
+        return;
+    if (archive_is_reading(archive))
+        open_nodes(profile, ledger);
+    for (node_id n = 0; n < profile->node_count; n++)
+        archive_node(archive, &profile->nodes[n]);
 }

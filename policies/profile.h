@@ -72,5 +72,8 @@ bool profile_kept(const struct profile *profile, node_id node, time_ns from, tim
                   struct space *space);
 
 void profile_release(struct profile *profile);
+/* Save or load (policies/archive.h); what is loaded into is empty. */
+struct archive;
+void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger);
 
 #endif

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/archive.h"
 #include "policies/quota/quota.h"
 
 void queue_tree_release(struct queue_tree *tree)
@@ -63,7 +64,6 @@ static void link_queue(struct queue_tree *tree, queue_id id)
 
 static void order_by_age(struct queue_tree *tree)
 {
-    MEM_GROW(tree->by_age, tree->by_age_capacity, tree->count);
     for (queue_id q = 0; q < tree->count; q++) {
         uint32_t at = q; /* most come in the order of their age: insertion is cheap */
         for (; at > 0 && queue_tree_compare_age(tree, tree->by_age[at - 1], q) > 0; at--)
@@ -72,15 +72,12 @@ static void order_by_age(struct queue_tree *tree)
     }
 }
 
-void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
+/* For so many queues; what is new is zero. */
+static void make_room(struct queue_tree *tree, uint32_t count)
 {
-    tree->table = table;
-    MEM_GROW(tree->queues, tree->queue_capacity, table->count);
-    MEM_GROW(tree->waits, tree->waits_capacity, table->count);
-    for (queue_id q = tree->count; q < table->count; q++)
-        link_queue(tree, q);
-    tree->count = table->count;
-    order_by_age(tree);
+    MEM_GROW(tree->queues, tree->queue_capacity, count);
+    MEM_GROW(tree->waits, tree->waits_capacity, count);
+    MEM_GROW(tree->by_age, tree->by_age_capacity, count);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
         tree->shares_before =
@@ -93,6 +90,16 @@ void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
         memset(tree->own + tree->own_capacity, 0, own_bytes - tree->own_capacity);
         tree->own_capacity = own_bytes;
     }
+}
+
+void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
+{
+    tree->table = table;
+    make_room(tree, table->count);
+    for (queue_id q = tree->count; q < table->count; q++)
+        link_queue(tree, q);
+    tree->count = table->count;
+    order_by_age(tree);
     tree->version++;
     queue_tree_all_stale(tree);
 }
@@ -209,4 +216,53 @@ void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id
     }
     *below_a = a;
     *below_b = b;
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_queue(struct archive *archive, struct queue_state *queue)
+{
+    ARCHIVE_KNOWS(struct queue_state, 200);
+    ARCHIVE_KNOWS(struct queue_winner, 16);
+    ARCHIVE(archive, queue->parent);
+    ARCHIVE(archive, queue->first_child);
+    ARCHIVE(archive, queue->next_sibling);
+    ARCHIVE(archive, queue->depth);
+    ARCHIVE(archive, queue->demand);
+    ARCHIVE(archive, queue->share);
+    ARCHIVE(archive, queue->is_share_stale);
+    ARCHIVE(archive, queue->has_closed_lanes);
+    ARCHIVE(archive, queue->winner_count);
+    ARCHIVE(archive, queue->winner_next);
+    archive_expect(archive, queue->winner_count <= QUEUE_WINNERS_MAX);
+    for (uint32_t w = 0; w < queue->winner_count && !archive->is_broken; w++) {
+        ARCHIVE(archive, queue->winners[w].key);
+        ARCHIVE(archive, queue->winners[w].lane);
+        ARCHIVE(archive, queue->winners[w].is_contested);
+    }
+}
+
+void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
+{
+    uint32_t count = tree->count;
+    ARCHIVE_KNOWS(struct queue_tree, 176);
+    ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
+    ARCHIVE(archive, count);
+    archive_expect(archive, count <= tree->table->count);
+    if (archive->is_broken)
+        return;
+    if (archive_is_reading(archive))
+        make_room(tree, count);
+    tree->count = count;
+    for (queue_id q = 0; q < count; q++) {
+        archive_queue(archive, &tree->queues[q]);
+        ARCHIVE(archive, tree->waits[q]);
+        ARCHIVE(archive, tree->by_age[q]);
+        if (tree->quota->archive != NULL)
+            tree->quota->archive(archive, queue_tree_own(tree, q));
+    }
+    ARCHIVE(archive, tree->capacity);
+    ARCHIVE(archive, tree->version);
+    ARCHIVE(archive, tree->now);
+    ARCHIVE(archive, tree->division_count);
 }

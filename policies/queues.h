@@ -65,6 +65,10 @@ struct queue_tree {
 };
 
 void queue_tree_release(struct queue_tree *tree);
+/* Save or load (policies/archive.h), the quota policy's state by its own hook; what is loaded into has table, ledger,
+ * policy and config, and no queues.  O(queues). */
+struct archive;
+void queue_tree_archive(struct archive *archive, struct queue_tree *tree);
 void queue_tree_update(struct queue_tree *tree,
                        const struct queue_table *table); /* new or changed queues */
 void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT]);

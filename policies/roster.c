@@ -6,6 +6,7 @@
  * Cost: O(holdings) to read a card, then O(1) a look.  Memory: 64 bytes per job alive. */
 #include <assert.h>
 
+#include "policies/archive.h"
 #include "policies/sched_state.h"
 
 static struct queue_roster *of_queue(struct sched *sched, queue_id queue)
@@ -227,4 +228,51 @@ void roster_release(struct sched *sched)
         mem_free(sched->queue_rosters[q].tallies);
     mem_free(sched->roster);
     mem_free(sched->queue_rosters);
+}
+
+static void archive_card(struct archive *archive, struct victim_card *card)
+{
+    ARCHIVE_KNOWS(struct victim_card, 64);
+    ARCHIVE(archive, card->is_firm);
+    ARCHIVE(archive, card->is_spent);
+    ARCHIVE(archive, card->is_claiming);
+    ARCHIVE(archive, card->is_starting);
+    ARCHIVE(archive, card->has_surplus);
+    ARCHIVE(archive, card->decided);
+    ARCHIVE(archive, card->decided_cycle);
+    ARCHIVE(archive, card->held_milli);
+    ARCHIVE(archive, card->growth_milli);
+    ARCHIVE(archive, card->lost_at_least);
+    ARCHIVE(archive, card->unsaved_since);
+    ARCHIVE(archive, card->save_interval);
+}
+
+static void archive_queue(struct archive *archive, struct queue_roster *roster)
+{
+    ARCHIVE_KNOWS(struct queue_roster, 40);
+    ARCHIVE_KNOWS(struct priority_tally, 2 * 4);
+    ARCHIVE_ARRAY(archive, roster->tallies, roster->tally_capacity, roster->tally_count);
+    ARCHIVE(archive, roster->version);
+    ARCHIVE(archive, roster->is_floor_known);
+    ARCHIVE(archive, roster->floor_gpu_ns);
+}
+
+/* A card that is not there yet, or is not known, is read from the job when it is asked for. */
+void roster_archive(struct archive *archive, struct sched *sched)
+{
+    for (uint32_t s = 0; s < sched->jobs.used; s++) {
+        bool is_known = s < sched->roster_capacity && sched->roster[s].is_known;
+        ARCHIVE(archive, is_known);
+        if (!is_known)
+            continue;
+        MEM_GROW(sched->roster, sched->roster_capacity, (size_t)s + 1);
+        sched->roster[s].is_known = true;
+        archive_card(archive, &sched->roster[s]);
+    }
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        struct queue_roster none = {0};
+        if (archive_is_reading(archive))
+            of_queue(sched, q);
+        archive_queue(archive, q < sched->queue_roster_capacity ? &sched->queue_rosters[q] : &none);
+    }
 }

@@ -16,7 +16,7 @@ static void study_orders(struct sched *sched)
     }
 }
 
-static struct error find_gap(const struct policy_config *policy)
+struct error sched_find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
         policy->preemption == NULL || policy->gang == NULL)
@@ -49,19 +49,17 @@ static void count_capacity(struct sched *sched, int64_t capacity[RESOURCE_COUNT]
     }
 }
 
-struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
-                        const struct policy_config *policy, struct error *error)
+struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                              const struct policy_config *policy)
 {
-    *error = find_gap(policy);
-    if (error_is(*error))
-        return NULL;
     struct sched *sched = mem_zalloc(1, sizeof *sched);
     sched->cluster = cluster;
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
-    sched->tree = (struct queue_tree){
-        .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
-    shape_table_init(&sched->shapes);
+    sched->tree = (struct queue_tree){.table = queues,
+                                      .ledger = sched->ledger,
+                                      .quota = policy->quota,
+                                      .config = &sched->policy.quota_config};
     sched->pending = (struct pending){.jobs = &sched->jobs,
                                       .shapes = &sched->shapes,
                                       .rank_count = policy->order_count,
@@ -80,6 +78,17 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     }
     if (sched->needs_accounts)
         accounts_init(&sched->accounts, &sched->policy.order_config, queues);
+    return sched;
+}
+
+struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
+                        const struct policy_config *policy, struct error *error)
+{
+    *error = sched_find_gap(policy);
+    if (error_is(*error))
+        return NULL;
+    struct sched *sched = sched_blank_new(cluster, queues, policy);
+    shape_table_init(&sched->shapes);
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);

@@ -33,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
@@ -103,6 +104,24 @@ enum node_state { NODE_UP, NODE_CORDONED, NODE_DRAINING, NODE_DOWN, NODE_ABSENT 
 struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
                         const struct policy_config *policy, struct error *error);
 void sched_free(struct sched *sched);
+
+/* Save: append to `out` all that later decisions depend on, between any two calls; nothing changes.  sched_check,
+ * sched_hash, sched_count and sched_why answer as before, and the same facts and cycles lead to the same decisions, to
+ * the byte, in whatever process it is loaded; only the decisions of the last cycle are not kept.  The same state gives
+ * the same bytes, and so does what was loaded from it.  They are for the same version, byte order and size of pointers,
+ * and say so.
+ * An error if the quota policy cannot be saved; then `out` is as before.  O(jobs + jobs ever submitted (a byte each) +
+ * shapes + GPUs + queues). */
+struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHECK;
+
+/* Load what sched_save wrote.  cluster, queues and policy are given anew, borrowed as by sched_new, and must be those
+ * of the scheduler that was saved, the queues with all that they were told to be; queues added since stand behind them
+ * and are told afterwards (sched_queues_changed).  Ids of jobs, users and arrays are the world's to keep.
+ * saved: may go afterwards.  What is cut off, damaged, of another version, machine, cluster, policy or queues gives
+ * NULL, and *error says which.  The checksum tells accidents, not forgeries.  Costs as much as saving, and O(nodes). */
+struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
+                         const struct policy_config *policy, struct text saved,
+                         struct error *error);
 
 /* Facts.  Each is O(1) but for the length of a placement and the depth of the queue tree, unless it says so.
  * A fact about a job the scheduler does not know is ignored: it may have rejected it. */

@@ -19,6 +19,8 @@
 #include "policies/sched.h"
 #include "policies/shape.h"
 
+struct archive;
+
 /* Why somebody may be evicted. */
 enum plan_kind {
     PLAN_CONSOLIDATE,
@@ -355,6 +357,14 @@ static inline int64_t piece_milli(const struct piece *piece)
     return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
 }
 
+/* ---- sched.c */
+
+/* An error if the policy leaves a seam empty. */
+struct error sched_find_gap(const struct policy_config *policy) MUST_CHECK;
+/* All free, nobody told of any queue; no table of shapes. */
+struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                              const struct policy_config *policy);
+
 /* ---- booking.c */
 
 /* Append a decision about the job in `slot`. */
@@ -447,6 +457,10 @@ void forecast_fulfil(struct sched *sched, uint32_t index);
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
 void forecast_release(struct sched *sched);
 
+/* ---- forecast_archive.c */
+
+void forecast_archive(struct archive *archive, struct sched *sched);
+
 /* ---- forecast.c */
 
 /* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows. */
@@ -476,6 +490,7 @@ void eligible_ended(struct sched *sched, job_id job,
 void eligible_left(struct sched *sched, uint32_t array);    /* an element of the array is over */
 void eligible_released(struct sched *sched, uint32_t slot); /* its submitter holds it no longer */
 void eligible_unpark(struct sched *sched, uint32_t slot);   /* cancelled while it was held */
+void eligible_archive(struct archive *archive, struct sched *sched);
 
 /* ---- borrowers.c */
 
@@ -517,6 +532,7 @@ time_ns agenda_ripe_at(struct sched *sched, enum plan_kind kind);
 /* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
 void sched_void_memos(struct sched *sched);
 void agenda_release(struct sched *sched);
+void agenda_archive(struct archive *archive, struct sched *sched);
 const char *agenda_check(const struct sched *sched); /* NULL: its laws hold */
 
 /* ---- attempts.c */
@@ -598,6 +614,7 @@ uint32_t roster_version(const struct sched *sched, queue_id queue);
 int64_t roster_floor(struct sched *sched, queue_id queue);
 void roster_refloor(struct sched *sched, queue_id queue); /* it may have risen */
 void roster_release(struct sched *sched);
+void roster_archive(struct archive *archive, struct sched *sched);
 const char *roster_check(const struct sched *sched); /* NULL: what is on the cards is true */
 
 /* ---- worth.c */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "policies/archive.h"
 
 enum { SHAPE_SLOTS_MIN = 64, GROUP_WORDS = 6 };
 
@@ -461,4 +462,84 @@ uint32_t shape_room(const struct request *request, const struct ledger *ledger, 
     uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
                             times_in(cell->memory_free, request->memory_mib));
     return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node));
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_group(struct archive *archive, struct job_group *group)
+{
+    ARCHIVE_KNOWS(struct job_group, 48);
+    ARCHIVE_KNOWS(struct request, 32);
+    ARCHIVE(archive, group->request.gpus);
+    ARCHIVE(archive, group->request.gpu_milli);
+    ARCHIVE(archive, group->request.gpu_memory_mib);
+    ARCHIVE(archive, group->request.mig);
+    ARCHIVE(archive, group->request.cpu_milli);
+    ARCHIVE(archive, group->request.memory_mib);
+    ARCHIVE(archive, group->request.gpu_models);
+    ARCHIVE(archive, group->count);
+    ARCHIVE(archive, group->min_count);
+    ARCHIVE(archive, group->set);
+}
+
+static void archive_set(struct archive *archive, struct job_set *set)
+{
+    ARCHIVE_KNOWS(struct job_set, 24);
+    ARCHIVE(archive, set->parent);
+    ARCHIVE(archive, set->min_members);
+    ARCHIVE(archive, set->topology);
+    set->name = "";
+}
+
+/* What the shape points to. */
+static void archive_parts(struct archive *archive, struct shape_table *table, struct shape *shape)
+{
+    if (archive_is_reading(archive)) {
+        shape->groups = arena_alloc_array(&table->arena, shape->group_count, struct job_group);
+        if (shape->set_count > 0)
+            shape->sets = arena_alloc_array(&table->arena, shape->set_count, struct job_set);
+        shape->order = arena_alloc_array(&table->arena, shape->group_count, uint16_t);
+        shape->member_charge =
+            arena_alloc(&table->arena, shape->group_count * sizeof *shape->member_charge);
+    }
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        archive_group(archive, (struct job_group *)(uintptr_t)&shape->groups[g]);
+    for (uint32_t s = 0; s < shape->set_count; s++)
+        archive_set(archive, (struct job_set *)(uintptr_t)&shape->sets[s]);
+    archive_bytes(archive, (uint16_t *)(uintptr_t)shape->order,
+                  shape->group_count * sizeof *shape->order);
+    archive_bytes(archive, shape->member_charge, shape->group_count * sizeof *shape->member_charge);
+    ARCHIVE_ARRAY(archive, shape->lanes, shape->lane_capacity, shape->lane_count);
+}
+
+static void archive_shape(struct archive *archive, struct shape_table *table, struct shape *shape)
+{
+    ARCHIVE_KNOWS(struct shape, 136);
+    ARCHIVE(archive, shape->group_count);
+    ARCHIVE(archive, shape->set_count);
+    ARCHIVE(archive, shape->topology);
+    ARCHIVE(archive, shape->class);
+    ARCHIVE(archive, shape->is_rigid);
+    ARCHIVE(archive, shape->is_preemptible);
+    ARCHIVE(archive, shape->never_fits);
+    ARCHIVE(archive, shape->is_proven);
+    ARCHIVE(archive, shape->closed);
+    ARCHIVE(archive, shape->member_count);
+    ARCHIVE(archive, shape->whole_nodes);
+    ARCHIVE(archive, shape->charge);
+    archive_parts(archive, table, shape);
+}
+
+void shape_table_archive(struct archive *archive, struct shape_table *table)
+{
+    ARCHIVE_KNOWS(struct shape_table, 592);
+    ARCHIVE_ROOM(archive, table->shapes, table->capacity, table->count);
+    for (uint32_t id = 0; id < table->count; id++)
+        archive_shape(archive, table, &table->shapes[id]);
+    ARCHIVE(archive, table->closed_count);
+    ARCHIVE(archive, table->closed_key);
+    ARCHIVE(archive, table->open);
+    ARCHIVE(archive, table->open_count);
+    size_t capacity = 0;
+    ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
 }

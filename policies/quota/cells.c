@@ -18,6 +18,7 @@
  */
 #include "policies/quota/cells.h"
 
+#include "policies/archive.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
 
@@ -117,6 +118,17 @@ static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
     return true;
 }
 
+/* Where the cells are stands in the ledger. */
+static void archive_state(struct archive *archive, void *own)
+{
+    struct cells_state *state = own;
+    ARCHIVE_KNOWS(struct cells_state, 56);
+    ARCHIVE(archive, state->owned);
+    ARCHIVE(archive, state->loose);
+    ARCHIVE(archive, state->is_cut_short);
+    ARCHIVE(archive, state->cut);
+}
+
 const struct quota_policy quota_cells = {
     .name = "cells",
     .version = 1,
@@ -132,4 +144,5 @@ const struct quota_policy quota_cells = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
+    .archive = archive_state,
 };

@@ -220,4 +220,5 @@ const struct quota_policy quota_cohort = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
+    .archive = cohort_archive,
 };

@@ -1,5 +1,7 @@
 #include "policies/quota/cohort_tree.h"
 
+#include "policies/archive.h"
+
 static int64_t nominal(const struct queue_tree *tree, queue_id queue, enum resource r)
 {
     int64_t deserved = queue_tree_spec(tree, queue)->deserved[r];
@@ -149,4 +151,15 @@ int cohort_share_compare(struct cohort_share a, struct cohort_share b)
     if (order != 0 || !ratio_is_infinite(a.weighted))
         return order;
     return ratio_compare(a.plain, b.plain);
+}
+
+void cohort_archive(struct archive *archive, void *own)
+{
+    struct cohort_state *state = own;
+    ARCHIVE_KNOWS(struct cohort_state, 80);
+    ARCHIVE(archive, state->quota);
+    ARCHIVE(archive, state->kept);
+    ARCHIVE(archive, state->potential);
+    ARCHIVE(archive, state->is_kept_below);
+    ARCHIVE(archive, state->version);
 }

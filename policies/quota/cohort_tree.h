@@ -51,6 +51,9 @@ struct cohort_share {
 /* True if the table was set since; then O(queues), else O(1). */
 bool cohort_refresh(struct queue_tree *tree);
 
+/* The hook of policies/quota/quota.h. */
+void cohort_archive(struct archive *archive, void *own);
+
 static inline const struct cohort_state *cohort_state(const struct queue_tree *tree, queue_id queue)
 {
     return queue_tree_own(tree, queue);

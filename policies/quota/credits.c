@@ -23,6 +23,7 @@
  */
 #include "policies/quota/credits.h"
 
+#include "policies/archive.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
 
@@ -250,6 +251,21 @@ static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask
     return true;
 }
 
+static void archive_account(struct archive *archive, void *own)
+{
+    struct credit_account *account = own;
+    ARCHIVE_KNOWS(struct credit_account, 96);
+    ARCHIVE(archive, account->balance);
+    ARCHIVE(archive, account->start);
+    ARCHIVE(archive, account->banked);
+    ARCHIVE(archive, account->spent);
+    ARCHIVE(archive, account->since);
+    ARCHIVE(archive, account->held);
+    ARCHIVE(archive, account->turns_at);
+    ARCHIVE(archive, account->version);
+    ARCHIVE(archive, account->is_open);
+}
+
 const struct quota_policy quota_credits = {
     .name = "credits",
     .version = 1,
@@ -261,4 +277,5 @@ const struct quota_policy quota_credits = {
     .may_take = may_take,
     .is_valid = is_valid,
     .advance = advance,
+    .archive = archive_account,
 };

@@ -1,5 +1,7 @@
 #include "policies/quota/division.h"
 
+#include "policies/archive.h"
+
 enum {
     CPU_CORE_MILLI = 1000,
     GIB_IN_MIB = 1024,
@@ -265,4 +267,14 @@ bool division_adjust(struct queue_tree *tree, queue_id child, enum resource r,
         return false;
     *due = after;
     return true;
+}
+
+void division_archive(struct archive *archive, void *own)
+{
+    struct fairshare_queue *state = own;
+    ARCHIVE_KNOWS(struct fairshare_queue, 2912);
+    usage_archive(archive, &state->usage);
+    ARCHIVE(archive, state->requestable);
+    ARCHIVE(archive, state->are_apart);
+    ARCHIVE(archive, state->are_served);
 }

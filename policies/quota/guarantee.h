@@ -27,6 +27,9 @@ static inline int64_t guarantee_of(const struct queue_tree *tree, queue_id queue
 /* As quota_policy.advance: true if the table or the cluster's capacity moved; then O(queues), else O(1). */
 bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next);
 
+/* The hook of the same name. */
+void guarantee_archive(struct archive *archive, void *own);
+
 /* The queue that has no room for this much more in `leaf`: QUEUE_NONE: all have.  O(depth) where nothing is
  * guaranteed, else O(queues). */
 queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf,

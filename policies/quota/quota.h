@@ -33,6 +33,8 @@ struct taking {
     int32_t gainer_priority, victim_priority; /* of the jobs */
 };
 
+struct archive;
+
 struct quota_policy {
     const char *name;
     uint32_t version;
@@ -90,6 +92,10 @@ struct quota_policy {
      * changes at a later time than the last call.  True if limits or shares may have moved, so that everything
      * is asked again.  NULL: time does not matter.  *next: when to be called even if nothing is told. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
+
+    /* Save or load the own state of one queue (policies/archive.h), every field of it.  Called once per queue by
+     * sched_save and sched_load.  NULL: it keeps none, or, with a state_size, cannot be saved. */
+    void (*archive)(struct archive *archive, void *own);
 };
 
 extern const struct quota_policy *const quota_policies[]; /* NULL-terminated */

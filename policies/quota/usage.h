@@ -50,6 +50,9 @@ struct usage {
 /* The hook of the same name in policies/quota/quota.h. */
 bool usage_advance(struct queue_tree *tree, time_ns now, time_ns *next);
 
+struct archive;
+void usage_archive(struct archive *archive, struct usage *usage);
+
 /* As of the last step. */
 int64_t usage_ppm(const struct queue_tree *tree, queue_id queue, enum resource resource);
 
