@@ -189,6 +189,8 @@ void overtake(struct sched *sched)
     struct forecast_book *book = &sched->forecasts;
     if (!sched->policy.backfill->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
+    if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
+        return; /* time alone lets nobody overtake */
     if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
     book->passed_at = sched->now;

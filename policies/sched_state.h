@@ -6,6 +6,7 @@
 
 #include "policies/accounts.h"
 #include "policies/contest.h"
+#include "policies/forecast.h"
 #include "policies/gang/gang.h"
 #include "policies/job_table.h"
 #include "policies/ledger.h"
@@ -13,7 +14,6 @@
 #include "policies/placement/placement.h"
 #include "policies/potential.h"
 #include "policies/preemption/preemption.h"
-#include "policies/profile.h"
 #include "policies/queues.h"
 #include "policies/quota/quota.h"
 #include "policies/sched.h"
@@ -181,79 +181,6 @@ struct offer_scratch {
     uint32_t link_count;
 };
 
-struct planned_end {
-    time_ns end;
-    uint32_t slot;
-};
-
-enum { FORECAST_MANY = UINT8_MAX };
-
-struct forecast { /* when and where a waiting job will start; policies/forecast.c */
-    uint32_t slot;
-    job_id job;
-    uint32_t ask;       /* the shape it is for */
-    uint8_t group;      /* of it, all that is asked; FORECAST_MANY: more than the profile tells */
-    time_ns start, end; /* TIME_NEVER: its length is not known */
-    uint32_t first_piece, piece_count;
-    uint64_t made; /* a later one has a larger number */
-};
-
-struct forecast_need { /* of a node, or of one GPU of it */
-    node_id node;
-    uint16_t gpu_mask; /* one bit, or 0: of the node */
-    uint32_t owner;    /* slot of one of those that need it */
-    uint32_t milli, cpu_milli, memory_mib;
-    time_ns start;
-};
-
-struct node_marks {     /* a set of nodes, in the order they came */
-    uint8_t *is_marked; /* by node_id */
-    node_id *nodes;
-    size_t capacity;
-    uint32_t count;
-};
-
-struct forecast_book {   /* policies/forecast_book.c */
-    struct forecast *of; /* of this cycle, or standing until their jobs start */
-    size_t capacity;
-    uint32_t count;
-    uint32_t dropped;             /* of them, with JOB_NONE */
-    struct piece *pieces, *spare; /* spare: the other copy while they are put together */
-    size_t piece_capacity, spare_capacity;
-    uint32_t piece_count;
-    uint64_t made;
-    uint8_t *is_promised; /* by slot: has a forecast */
-    size_t promised_capacity;
-    uint32_t lifted; /* index of the forecast that is to be looked away from; UINT32_MAX: none */
-    bool is_shaken;  /* some forecast may stand no more */
-    struct planned_end *ends; /* of all that hold something and will end, in their order */
-    size_t end_capacity;
-    uint32_t end_count, endless_count; /* those that never say when */
-    time_ns *end_of;                   /* by slot; 0: it holds nothing */
-    size_t end_of_capacity;
-    bool has_endless;        /* something holds space, or will, and never says until when */
-    struct profile profile;  /* forecasts included */
-    struct node_marks stale; /* whose profile must be drawn anew */
-    struct node_marks eased; /* where something left before its time, or came back */
-    time_ns outlived_at; /* when it was last seen that something stayed longer than it said; -1 */
-    time_ns passed_at;   /* the last pass; -1 */
-    uint64_t passed_change;      /* as of then */
-    struct forecast_need *needs; /* scratch */
-    size_t need_capacity;
-    uint32_t need_count;
-};
-
-struct overtake_scratch {
-    uint32_t *tested; /* by user: jobs looked at in this pass */
-    size_t tested_capacity;
-    uint32_t *waiting; /* slots, in the order of the chain */
-    size_t waiting_capacity;
-    uint64_t *
-        refused_from; /* by shape: from this length on it did not fit in this pass; UINT64_MAX: no such */
-    size_t refused_capacity;
-    uint32_t refused_count;
-};
-
 struct refusal_note { /* a REJECT to be told */
     job_id job;
     enum reason reason;
@@ -417,68 +344,6 @@ void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
 /* Start the waiting job on sched->pieces, whose space is free. */
 void sched_start(struct sched *sched, uint32_t slot, enum source source);
-
-/* ---- forecast_book.c */
-
-/* What the job says it runs; TIME_NEVER if it says nothing. */
-time_ns forecast_length(const struct sched *sched, uint32_t slot);
-/* When it has ended by its plan if it starts then. */
-time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot);
-/* The end in the list, no earlier than the next instant. */
-time_ns forecast_end(const struct sched *sched, uint32_t e);
-
-/* What the job holds has changed; it holds nothing and is forgotten; a piece of it is leaving that node for good; it waits
- * no more; what the node is has changed. */
-void forecast_settle(struct sched *sched, uint32_t slot);
-void forecast_forget(struct sched *sched, uint32_t slot);
-void forecast_left(struct sched *sched, uint32_t slot, node_id node);
-void forecast_unwait(struct sched *sched, uint32_t slot);
-void forecast_node_changed(struct sched *sched, node_id node);
-
-/* A pass begins: forget the forecasts that do not stand, put the others in the order of their starts. */
-void forecast_begin(struct sched *sched);
-void forecast_end_pass(struct sched *sched);
-/* In this pass the job has started. */
-void forecast_started(struct sched *sched, uint32_t slot);
-
-/* The job will start then on sched->pieces. */
-void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
-/* As if there were no such forecast, until it is put back, or the last one takes its place for good, or nothing does; the
- * indices of the others stay. */
-void forecast_lift(struct sched *sched, uint32_t index);
-void forecast_put_back(struct sched *sched, uint32_t index);
-void forecast_replace(struct sched *sched, uint32_t index);
-void forecast_drop(struct sched *sched, uint32_t index);
-/* Is all that was forecast free now?  Then fulfil, of a forecast that is lifted, forgets it and puts its pieces into
- * sched->pieces, for the job to be started there. */
-bool forecast_is_there(struct sched *sched, uint32_t index);
-void forecast_fulfil(struct sched *sched, uint32_t index);
-/* Is it on one of the eased nodes? */
-bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
-void forecast_release(struct sched *sched);
-
-/* ---- forecast_archive.c */
-
-void forecast_archive(struct archive *archive, struct sched *sched);
-
-/* ---- forecast.c */
-
-/* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows. */
-bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest);
-/* False if nothing that eased lets the job of that forecast start earlier. */
-bool forecast_may_move_up(struct sched *sched, uint32_t index);
-/* Is it forecasts alone that it stands in the way of: would it fit now without them? */
-bool forecast_is_all(struct sched *sched, uint32_t slot);
-/* Where it may start now without standing in the way of a forecast. */
-bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-
-/* ---- overtake.c */
-
-/* Start who may go before those in front of him, by the backfill policy. */
-void overtake(struct sched *sched);
-/* When a pass is wanted though nothing is told. */
-time_ns overtake_wake(const struct sched *sched);
-void overtake_release(struct sched *sched);
 
 /* ---- eligible.c */
 
