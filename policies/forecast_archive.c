@@ -72,7 +72,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 320);
+    ARCHIVE_KNOWS(struct forecast_book, 328);
     archive_forecasts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);

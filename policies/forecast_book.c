@@ -1,7 +1,8 @@
 /* What forecasts are made from, and which there are: when what runs will end, the profile of every node, the forecasts.
  *
  * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace; for
- * what is promised the grace and the length.  What has outlived its end ends in the next instant.
+ * what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where forecasts
+ * stand, after another quarter of what it has run.
  * The profile (policies/profile.h) of a node is drawn anew in a pass when something on it has changed since the last:
  * what it holds, or a forecast, or that something there outlives its end.
  * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + forecasts) if
@@ -407,6 +408,21 @@ static void put_in_order(struct forecast_book *book)
 
 /* ---- A pass ---------------------------------------------------------------------------------------- */
 
+/* Where forecasts stand, another quarter of what it has run: else all that is promised behind it would come to nothing again
+ * in every pass. */
+static void extend_outlived(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    while (book->end_count > 0 && book->ends[0].end <= sched->now) {
+        const uint32_t slot = book->ends[0].slot;
+        const time_ns ran = sched->now - sched->jobs.jobs[slot].decided;
+        mark_job(sched, slot);
+        remove_end(book, slot);
+        add_end(book, slot, later(sched->now + 1, ran / 4));
+        book->outlived_at = sched->now;
+    }
+}
+
 static void mark_outlived(struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
@@ -459,7 +475,10 @@ void forecast_begin(struct sched *sched)
     else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
         keep_standing(sched);
     put_in_order(book);
-    mark_outlived(sched);
+    if (sched->policy.backfill->keeps)
+        extend_outlived(sched);
+    else
+        mark_outlived(sched);
     draw_stale(sched);
 }
 

@@ -29,6 +29,7 @@ static void open_nodes(struct profile *profile, const struct ledger *ledger)
     profile->node_count = cluster->node_count;
     profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
     profile->room = mem_zalloc(cluster->node_count, sizeof *profile->room);
+    profile->is_meant = mem_zalloc(cluster->type_count, sizeof *profile->is_meant);
     profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
 }
 
@@ -160,11 +161,18 @@ static uint32_t step_of(const struct node_profile *node, time_ns at)
     return s;
 }
 
-static bool is_meant(const struct profile *profile, const struct request *request, node_id n)
+/* Before a search: the types of node that could hold a member at all. */
+static void mean_types(struct profile *profile, const struct request *request)
 {
     const struct cluster *cluster = profile->ledger->cluster;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        profile->is_meant[t] = shape_members_per_node(request, cluster, t) > 0;
+}
+
+static bool is_meant(const struct profile *profile, node_id n)
+{
     return profile->nodes[n].count > 0 &&
-           shape_members_per_node(request, cluster, cluster->nodes[n].type) > 0;
+           profile->is_meant[profile->ledger->cluster->nodes[n].type];
 }
 
 /* When the node has room for a member, from `from` on and before `bound`; TIME_NEVER. */
@@ -188,7 +196,7 @@ static time_ns find_one(const struct profile *profile, const struct request *req
 {
     time_ns best = latest == TIME_NEVER ? TIME_NEVER : latest + 1;
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
-        if (!is_meant(profile, request, n))
+        if (!is_meant(profile, n))
             continue;
         time_ns at = first_on(&profile->nodes[n], request, from, length, best);
         best = at < best ? at : best;
@@ -205,13 +213,12 @@ static int compare_gains(const void *a, const void *b)
 }
 
 /* The moments after `from`, up to `latest`, at which nodes gain something. */
-static void list_gains(struct profile *profile, const struct request *request, time_ns from,
-                       time_ns latest)
+static void list_gains(struct profile *profile, time_ns from, time_ns latest)
 {
     profile->gain_count = 0;
     for (node_id n = 0; n < profile->node_count; n++) {
         const struct node_profile *node = &profile->nodes[n];
-        if (!is_meant(profile, request, n))
+        if (!is_meant(profile, n))
             continue;
         for (uint32_t s = 1; s < node->count && node->steps[s].from <= latest; s++) {
             const struct profile_step *before = &node->steps[s - 1], *step = &node->steps[s];
@@ -242,8 +249,7 @@ static uint64_t sum_rooms(struct profile *profile, const struct request *request
 {
     uint64_t sum = 0;
     for (node_id n = 0; n < profile->node_count; n++) {
-        profile->room[n] =
-            is_meant(profile, request, n) ? room_at(profile, n, request, at, length) : 0;
+        profile->room[n] = is_meant(profile, n) ? room_at(profile, n, request, at, length) : 0;
         sum += profile->room[n];
     }
     return sum;
@@ -256,7 +262,7 @@ static time_ns find_many(struct profile *profile, const struct request *request,
     uint64_t sum = sum_rooms(profile, request, from, length);
     if (sum >= count)
         return from;
-    list_gains(profile, request, from, latest);
+    list_gains(profile, from, latest);
     for (uint32_t g = 0; g < profile->gain_count; g++) {
         const struct profile_gain *gain = &profile->gains[g];
         uint32_t room = room_at(profile, gain->node, request, gain->at, length);
@@ -290,7 +296,7 @@ static void name_pieces(const struct profile *profile, const struct request *req
     for (node_id n = 0; n < profile->node_count && count > 0; n++) {
         const struct node_profile *node = &profile->nodes[n];
         uint16_t mask = 0;
-        if (!is_meant(profile, request, n))
+        if (!is_meant(profile, n))
             continue;
         uint32_t room = room_from(node, step_of(node, at), later(at, length), request, &mask);
         for (; room > 0 && count > 0; room--, count--) {
@@ -310,6 +316,7 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
                      uint8_t group, time_ns from, time_ns length, time_ns latest,
                      struct piece_list *pieces)
 {
+    mean_types(profile, request);
     time_ns at = count == 1 ? find_one(profile, request, from, length, latest)
                             : find_many(profile, request, count, from, length, latest);
     if (at != TIME_NEVER)
@@ -320,8 +327,10 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
 bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
                       time_ns from, time_ns length, time_ns bound)
 {
-    return is_meant(profile, request, node) &&
-           first_on(&profile->nodes[node], request, from, length, bound) != TIME_NEVER;
+    const struct cluster *cluster = profile->ledger->cluster;
+    return profile->nodes[node].count > 0 &&
+           first_on(&profile->nodes[node], request, from, length, bound) != TIME_NEVER &&
+           shape_members_per_node(request, cluster, cluster->nodes[node].type) > 0;
 }
 
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
@@ -357,6 +366,7 @@ void profile_release(struct profile *profile)
         mem_free(profile->nodes[n].steps);
     mem_free(profile->nodes);
     mem_free(profile->holders);
+    mem_free(profile->is_meant);
     mem_free(profile->room);
     mem_free(profile->gains);
 }
@@ -379,7 +389,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;
-    ARCHIVE_KNOWS(struct profile, 64);
+    ARCHIVE_KNOWS(struct profile, 72);
     ARCHIVE(archive, is_open);
     if (!is_open)
         return;

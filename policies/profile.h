@@ -44,6 +44,7 @@ struct profile {
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
     uint16_t *holders;          /* by gpu_id: what is left on GPUs as it leaves */
+    bool *is_meant;             /* scratch: by node type */
     uint32_t *room;             /* scratch: by node */
     struct profile_gain *gains; /* scratch */
     size_t gain_capacity;
