@@ -182,6 +182,36 @@ void buffer_double(struct buffer *buffer, double value)
     }
 }
 
+static char *put_index(char *at, unsigned index)
+{
+    if (index >= 10) {
+        *at++ = (char)('0' + index / 10);
+        index %= 10;
+    }
+    *at++ = (char)('0' + index);
+    return at;
+}
+
+void buffer_indices(struct buffer *out, uint16_t set)
+{
+    enum { BITS_MAX = 16, CHARS_MAX = sizeof "15," };
+    uint32_t mask = set;
+    char *begin = buffer_reserve(out, (size_t)BITS_MAX * CHARS_MAX), *at = begin;
+    while (mask != 0) {
+        unsigned first = (unsigned)__builtin_ctz(mask);
+        unsigned end =
+            first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
+        at = put_index(at, first);
+        if (end - first > 1) {
+            *at++ = '-';
+            at = put_index(at, end - 1);
+        }
+        *at++ = ',';
+        mask &= ~UINT32_C(0) << end;
+    }
+    out->length += (size_t)(at - begin) - 1; /* without the last comma */
+}
+
 void buffer_json(struct buffer *buffer, struct text text)
 {
     static const char hex[] = "0123456789abcdef";

@@ -55,6 +55,9 @@ void buffer_scaled(struct buffer *buffer, int64_t value, int64_t scale);
 /* Shortest decimal that reads back to `value`; infinities and NaN become "null". */
 void buffer_double(struct buffer *buffer, double value);
 
+/* The bits of a set that is not empty, as "0-3,6". */
+void buffer_indices(struct buffer *buffer, uint16_t set);
+
 /* A JSON string with quotes; '<' is escaped too, so that it may stand inside HTML. */
 void buffer_json(struct buffer *buffer, struct text text);
 

@@ -111,6 +111,12 @@ void error_set_hint(struct error *error, const char *format, ...)
     error->detail->hint = hint;
 }
 
+void error_move_down(struct error *error, size_t lines)
+{
+    if (error->detail != NULL && error->detail->line != 0)
+        error->detail->line += lines;
+}
+
 const char *error_message(const struct error *error)
 {
     if (error->detail == NULL || error->detail->message == NULL)

@@ -113,5 +113,7 @@ const char *json_value_string(const struct json_value *value);
 
 /* The document as canonical text (sorted keys, no blanks), for digests and manifests; caller frees with free(). */
 char *json_doc_canonical_new(const struct json_doc *doc);
+char *
+json_value_canonical_new(const struct json_value *value); /* of a part of it; absent: "null" */
 
 #endif

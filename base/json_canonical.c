@@ -74,10 +74,23 @@ static void write_node(struct buffer *out, const json_t *node)
     }
 }
 
-char *json_doc_canonical_new(const struct json_doc *doc)
+static char *text_new(const json_t *node)
 {
     struct buffer out = {0};
-    write_node(&out, doc->root);
+    if (node != NULL)
+        write_node(&out, node);
+    else
+        buffer_string(&out, "null");
     buffer_c_string(&out);
     return out.bytes; /* mem_free is free */
+}
+
+char *json_doc_canonical_new(const struct json_doc *doc)
+{
+    return text_new(doc->root);
+}
+
+char *json_value_canonical_new(const struct json_value *value)
+{
+    return text_new(value->node);
 }

@@ -402,10 +402,14 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
         return;
     begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
+    bool had = false;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (is_in_place(sched_job_holding(job, i)) && is_meant(sched_job_holding(job, i), which))
+        if (is_in_place(sched_job_holding(job, i)) && is_meant(sched_job_holding(job, i), which)) {
             sched_let_leave(sched, slot, i, 0);
-    sched_settle(sched, slot);
+            had = true;
+        }
+    if (had)
+        sched_settle(sched, slot);
 }
 
 void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end,

@@ -1,8 +1,8 @@
 /* policies/sched.h -- the scheduler, as a simulator or a live adaptor sees it: facts in, decisions out.
  *
  * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions,
- * which the world carries out and confirms with facts.  Two worlds drive it: the simulator (sim/engine.c)
- * and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
+ * which the world carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine.c), lines of
+ * text (policies/wire.h), and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
  *
  * Laws
  *  1. No world inside: no clock, I/O, environment, globals or threads; `now` comes from outside and never

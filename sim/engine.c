@@ -77,8 +77,8 @@ static void tell_queues(struct engine *engine)
     const struct queue_table *queues = job_source_queues(engine->config->source);
     if (queues->count == engine->queues_known)
         return;
+    port_queues_changed(&engine->port, queues, engine->queues_known, engine->now);
     engine->queues_known = queues->count;
-    sched_queues_changed(engine->sched, queues, engine->now);
 }
 
 static void fetch(struct engine *engine)
@@ -124,7 +124,7 @@ static void foresee(struct engine *engine)
     engine->foreseen = slot;
     for (size_t at = 0; at < offsetof(struct sim_job, checkpoint); at += LINE_BYTES)
         __builtin_prefetch((const char *)job + at, 1);
-    sched_job_foreseen(engine->sched, engine->id_of[slot]);
+    port_job_foreseen(&engine->port, engine->id_of[slot]);
 }
 
 /* False if there were none. */
@@ -150,10 +150,10 @@ static void enforce_queue_limit(struct engine *engine)
         uint32_t slot = engine->fresh[--engine->fresh_count];
         const struct sim_job *job = &engine->jobs[slot];
         struct sched_counts counts;
-        sched_count(engine->sched, &counts);
+        port_count(&engine->port, &counts);
         if (job->state == LIFE_PENDING &&
             counts.pending_jobs - counts.reserved_jobs > engine->config->world.queue_limit &&
-            sched_why(engine->sched, job->row.id) != REASON_RESERVED)
+            port_why(&engine->port, job->row.id) != REASON_RESERVED)
             engine_reject(engine, slot, REASON_QUEUE_FULL);
     }
 }
@@ -161,7 +161,7 @@ static void enforce_queue_limit(struct engine *engine)
 static void note_reserved(struct engine *engine)
 {
     struct sched_counts counts;
-    sched_count(engine->sched, &counts);
+    port_count(&engine->port, &counts);
     engine->levels[LEVEL_RESERVED].value = counts.reserved_gpu_milli;
 }
 
@@ -173,7 +173,7 @@ static void run_cycle(struct engine *engine)
     engine->last_cycle = engine->now;
     engine->cycles++;
     guard_cycle_begin();
-    size_t count = sched_cycle(engine->sched, engine->now, &decisions, &wake_at);
+    size_t count = port_cycle(&engine->port, engine->now, &decisions, &wake_at);
     engine->error = guard_cycle_done();
     if (error_is(engine->error))
         return;
@@ -209,7 +209,8 @@ static void tell_progress(struct engine *engine)
 
 static bool is_stopped(const struct engine *engine)
 {
-    return error_is(engine->error) || (engine->config->stop != NULL && *engine->config->stop != 0);
+    return error_is(engine->error) || error_is(engine->port.error) ||
+           (engine->config->stop != NULL && *engine->config->stop != 0);
 }
 
 static void run_instant(struct engine *engine, time_ns at)
@@ -249,7 +250,7 @@ static void finish(struct engine *engine)
     time_ns end = engine->config->world.end;
     bool is_partial = engine->config->stop != NULL && *engine->config->stop != 0;
     struct sched_counts counts;
-    sched_count(engine->sched, &counts);
+    port_count(&engine->port, &counts);
     engine_advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     engine_close(engine);
     engine_emit_sample(engine, engine->now);
@@ -294,7 +295,7 @@ static void release(struct engine *engine)
     buffer_release(&engine->placement);
     buffer_release(&engine->number);
     event_queue_release(&engine->events);
-    sched_free(engine->sched);
+    sched_free(engine->port.sched);
 }
 
 struct error engine_run(const struct engine_config *config, struct engine_result *result)
@@ -307,15 +308,22 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);
     engine.queues_known = queues->count;
-    engine.sched = sched_new(config->cluster, queues, config->policy, &engine.error);
-    if (engine.sched == NULL)
-        return engine.error;
+    struct sched *sched = NULL;
+    if (config->decider == NULL) {
+        sched = sched_new(config->cluster, queues, config->policy, &engine.error);
+        TRY(engine.error);
+    }
+    engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
     loop(&engine);
     if (!error_is(engine.error)) /* what was told after the last cycle */
         engine.error = guard_cycle_done();
+    if (!error_is(engine.error))
+        engine.error = engine.port.error; /* else what stopped the loop is the news */
+    else
+        error_release(&engine.port.error);
     if (!error_is(engine.error))
         finish(&engine);
     release(&engine);

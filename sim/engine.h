@@ -31,6 +31,7 @@
 #include "base/error.h"
 #include "policies/policy_config.h"
 #include "sim/estimates.h"
+#include "sim/port.h"
 #include "sim/record.h"
 #include "workloads/source.h"
 
@@ -60,6 +61,8 @@ struct engine_config {
     const struct policy_config *policy;
     struct world_config world;
     uint64_t seed;
+    const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
+    const struct port_outside *listener; /* is told every fact, cycle and decision; NULL: nobody */
     const struct record_sink *sinks;
     size_t sink_count;
     bool is_checked;                   /* verify the invariants at every instant; O(cluster) each */
@@ -79,7 +82,7 @@ struct engine_result {
     uint64_t plans;   /* to make room, booked by the scheduler */
 };
 
-/* Run to the end.  Errors: of the source, of a sink, or ERROR_INTERNAL when a law is broken. */
+/* Run to the end.  Errors: of the source, of a sink, of the decider or the listener, or ERROR_INTERNAL when a law is broken. */
 struct error engine_run(const struct engine_config *config,
                         struct engine_result *result) MUST_CHECK;
 

@@ -224,7 +224,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         push_end(engine, slot);
     count_held(engine, job, 1);
     engine_hash(engine, EVENT_EFFECT, job->row.id);
-    sched_job_started(engine->sched, job->row.id, decision, engine->now);
+    port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
 
 /* ---- They go ----------------------------------------------------------------------------------- */
@@ -343,8 +343,8 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
         part_on(engine, slot, change);
     count_held(engine, job, 1);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
-    sched_job_evicted(engine->sched, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST,
-                      engine->now);
+    port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST,
+                     engine->now);
 }
 
 void engine_leave(struct engine *engine, uint32_t slot)
@@ -359,8 +359,8 @@ void engine_leave(struct engine *engine, uint32_t slot)
     job->tenure++;
     stop_run(engine, job, kept);
     engine_step(job, STEP_LEFT);
-    sched_job_evicted(engine->sched, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST,
-                      engine->now);
+    port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST,
+                     engine->now);
 }
 
 void engine_let_go(struct engine *engine, uint32_t slot)

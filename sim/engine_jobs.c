@@ -127,13 +127,13 @@ static void tell_submitted(struct engine *engine, const struct job *job,
 {
     const struct estimates *estimates = &engine->config->world.estimates;
     if (estimates->kind == ESTIMATES_AS_DECLARED) {
-        sched_job_submitted(engine->sched, job, engine->now);
+        port_job_submitted(&engine->port, job, engine->now);
         return;
     }
     struct job told = *job;
     told.estimate =
         estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
-    sched_job_submitted(engine->sched, &told, engine->now);
+    port_job_submitted(&engine->port, &told, engine->now);
 }
 
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth)
@@ -188,7 +188,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
     engine_hash(engine, 0x10, job->row.id);
     if (reason == REASON_QUEUE_FULL) {
         engine->result->queue_full++;
-        sched_job_cancelled(engine->sched, job->row.id, engine->now);
+        port_job_cancelled(&engine->port, job->row.id, engine->now);
     } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;
     }
@@ -325,8 +325,8 @@ static void on_end(struct engine *engine, uint32_t slot)
     engine->ended++;
     engine_let_go(engine, slot);
     engine_step(job, STEP_END);
-    sched_job_ended(engine->sched, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,
-                    engine->now);
+    port_job_ended(&engine->port, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,
+                   engine->now);
     finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
 }
 
@@ -410,7 +410,7 @@ static time_ns eligible_by_now(const struct engine *engine, const struct sim_job
 static void close_waiting(struct engine *engine, struct sim_job *job)
 {
     job->row.wait_total += engine->now - job->waiting_since;
-    job->row.reason = (uint8_t)sched_why(engine->sched, job->row.id);
+    job->row.reason = (uint8_t)port_why(&engine->port, job->row.id);
     if (job->row.start != TIME_NEVER)
         return;
     job->row.eligible = eligible_by_now(engine, job);

@@ -32,36 +32,6 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job)
     }
 }
 
-static char *put_index(char *at, unsigned index)
-{
-    if (index >= 10) {
-        *at++ = (char)('0' + index / 10);
-        index %= 10;
-    }
-    *at++ = (char)('0' + index);
-    return at;
-}
-
-/* "0-3,6" of a mask that is not empty. */
-static void append_indices(struct buffer *out, uint32_t mask)
-{
-    enum { CHARS_MAX = sizeof "15," };
-    char *begin = buffer_reserve(out, (size_t)NODE_GPUS_MAX * CHARS_MAX), *at = begin;
-    while (mask != 0) {
-        unsigned first = (unsigned)__builtin_ctz(mask);
-        unsigned end =
-            first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
-        at = put_index(at, first);
-        if (end - first > 1) {
-            *at++ = '-';
-            at = put_index(at, end - 1);
-        }
-        *at++ = ',';
-        mask &= ~UINT32_C(0) << end;
-    }
-    out->length += (size_t)(at - begin) - 1; /* without the last comma */
-}
-
 /* Where the number at the end of a node's name begins. */
 static size_t number_at(const char *name)
 {
@@ -117,7 +87,7 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
         append_nodes(out, nodes[piece->node].name, nodes[pieces[end - 1].node].name);
         if (piece->gpu_mask != 0) {
             buffer_char(out, ':');
-            append_indices(out, piece->gpu_mask);
+            buffer_indices(out, piece->gpu_mask);
         }
         if (piece->gpu_milli != GPU_MILLI) {
             buffer_char(out, '@');

@@ -7,11 +7,11 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
-#include "policies/sched.h"
 #include "sim/engine.h"
 #include "sim/event_queue.h"
 #include "sim/holding.h"
 #include "sim/life.h"
+#include "sim/port.h"
 #include "sim/progress.h"
 
 /* Members on their way in or out. */
@@ -77,7 +77,7 @@ enum level_id {
 struct engine {
     const struct engine_config *config;
     struct engine_result *result;
-    struct sched *sched;
+    struct port port;
     struct event_queue events;
     time_ns now;
     time_ns levels_at; /* up to where the integrals run */

@@ -264,6 +264,23 @@ struct error scenario_preset_doc(struct json_doc **doc, const struct json_value 
     return *value->error;
 }
 
+struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
+{
+    struct buffer quoted = {0};
+    struct json_doc *name;
+    if (names_a_file(policy))
+        return read_doc(doc, policy);
+    buffer_json(&quoted, text_of(policy));
+    struct error error =
+        json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
+    buffer_release(&quoted);
+    TRY(error);
+    struct json_value value = json_doc_root(name, &error);
+    error = scenario_preset_doc(doc, &value);
+    json_doc_free(name);
+    return error;
+}
+
 /* The fields of policy.set, as assignments below "policy.", kept before the preset takes their place. */
 static char **policy_sets(struct scenario *scenario, size_t *count)
 {
@@ -443,6 +460,10 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     read_all(scenario, &error);
     TRY(error);
     scenario->resolved = json_doc_canonical_new(scenario->doc);
+    struct json_value policy = json_doc_root(scenario->doc, &error);
+    policy.node = json_object_get(policy.node, "policy");
+    scenario->policy_text =
+        policy.node != NULL ? json_value_canonical_new(&policy) : mem_copy_text("{}");
     return ERROR_OK;
 }
 
@@ -462,6 +483,7 @@ void scenario_release(struct scenario *scenario)
     workload_release(&scenario->workload);
     json_doc_free(scenario->doc);
     mem_free(scenario->resolved);
+    mem_free(scenario->policy_text);
     arena_release(&scenario->arena);
     *scenario = (struct scenario){0};
 }

@@ -39,7 +39,8 @@ struct scenario {
     struct policy_config policy;
     struct world_config world;
     uint64_t seed;
-    char *resolved; /* canonical JSON of all of it */
+    char *resolved;    /* canonical JSON of all of it */
+    char *policy_text; /* of the policy alone */
     struct json_doc *doc;
     char cluster_digest[33];  /* of the file; "" for an inline cluster */
     const char *cluster_path; /* "" for an inline one */
@@ -53,6 +54,9 @@ void scenario_release(struct scenario *scenario);
 
 /* The policy preset that `value` names, as a document of the caller; an unknown name is an error at `value`. */
 struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;
+
+/* What --policy names: a preset, or a file if it holds '/' or ends in .json; as a document of the caller. */
+struct error scenario_policy_doc(struct json_doc **doc, const char *policy) MUST_CHECK;
 
 /* The scenario's jobs, with its queues filled in. */
 struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;

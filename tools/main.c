@@ -12,17 +12,17 @@
 #include "tools/verbs.h"
 
 static const struct args_verb *const verbs[] = {
-    &verb_run,           &verb_validate,    &verb_report,
-    &verb_topology_show, &verb_policy_list, &verb_policy_show,
-    &verb_trace_info,    &verb_case,        NULL};
+    &verb_run,         &verb_validate,   &verb_report, &verb_topology_show, &verb_policy_list,
+    &verb_policy_show, &verb_trace_info, &verb_case,   &verb_decide,        NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},
     {"2", "The command line, a scenario, a cluster or a policy is wrong."},
-    {"3", "A trace or a record holds bad data; or, with --strict, jobs that can never fit."},
+    {"3", "A trace, a record or a stream of events holds bad data, another program decided "
+          "nonsense; or, with --strict, jobs that can never fit."},
     {"4", "A file could not be read or written, or the disk is full."},
     {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
-    {"10", "Not all cases passed."},
+    {"10", "Not all cases passed, or decisions differ."},
     {"128+N", "Ended by signal N, after writing a partial report."},
     {0},
 };

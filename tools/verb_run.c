@@ -14,9 +14,13 @@
 #include "reports/metrics.h"
 #include "reports/result.h"
 #include "reports/table.h"
+#include "sim/live/event_file.h"
+#include "sim/live/process.h"
 #include "sim/record_files.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
+
+enum { TIMEOUT_S = 10, TIMEOUT_S_MAX = 1000000 }; /* of another program's answer to a cycle */
 
 static volatile sig_atomic_t caught_signal;
 
@@ -34,6 +38,8 @@ struct run {
     struct metrics *metrics;
     struct record_files *files;    /* NULL without --out, as are the two */
     struct output *page, *summary; /* report.html and result.json */
+    struct event_file *events;     /* NULL without --events */
+    struct process *process;       /* NULL without --scheduler */
     struct engine_result result;
     struct progress_line progress;
     const char *out; /* NULL: no record */
@@ -49,12 +55,39 @@ static struct error open_in(struct output **out, const char *folder, const char 
     return error;
 }
 
+static struct error open_events(struct run *run)
+{
+    struct buffer path = {0};
+    buffer_format(&path, "%s/%s", run->out, EVENT_FILE);
+    struct error error =
+        event_file_open(&run->events, buffer_c_string(&path), run->scenario.cluster,
+                        job_source_queues(run->source), text_of(run->scenario.policy_text));
+    buffer_release(&path);
+    return error;
+}
+
+static struct error open_process(struct run *run)
+{
+    int64_t timeout_s;
+    struct process_options options = {.command = args_string(run->args, "scheduler"),
+                                      .cluster = run->scenario.cluster,
+                                      .queues = job_source_queues(run->source),
+                                      .policy = text_of(run->scenario.policy_text),
+                                      .gangs_are_whole =
+                                          (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0};
+    TRY(args_int64(run->args, "scheduler-timeout", 1, TIMEOUT_S_MAX, TIMEOUT_S, &timeout_s));
+    options.timeout_ms = timeout_s * 1000;
+    return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;
+}
+
 /* Before the simulation, so that nobody waits for a record that cannot be written. */
 static struct error open_record(struct run *run, const char *const *model_names)
 {
     if (run->out[0] == '\0')
         return error_new(ERROR_USAGE, "'--out' must name a folder, got an empty name");
     TRY(record_files_open(&run->files, run->out, model_names));
+    if (args_flag(run->args, "events"))
+        TRY(open_events(run));
     TRY(open_in(&run->page, run->out, HTML_FILE));
     return open_in(&run->summary, run->out, RESULT_FILE);
 }
@@ -71,6 +104,7 @@ static struct error simulate(struct run *run)
         TRY(open_record(run, model_names));
         sinks[sink_count++] = record_files_sink(run->files);
     }
+    TRY(open_process(run));
     struct engine_config config = {.cluster = cluster,
                                    .source = run->source,
                                    .policy = &run->scenario.policy,
@@ -82,6 +116,10 @@ static struct error simulate(struct run *run)
                                    .stop = &caught_signal,
                                    .on_progress = progress_line_show,
                                    .progress_self = &run->progress};
+    if (run->process != NULL)
+        config.decider = process_decider(run->process);
+    if (run->events != NULL)
+        config.listener = event_file_listener(run->events);
     TRY(engine_run(&config, &run->result));
     metrics_finish(run->metrics);
     return ERROR_OK;
@@ -109,18 +147,41 @@ static void fill_host(const struct run *run, struct result_host *host, char syst
     }
 }
 
-/* The five files appear together: whatever can still fail for want of space does so before the first has its name. */
+/* Who decided. */
+static const char *policy_name(const struct run *run)
+{
+    const char *command = args_string(run->args, "scheduler");
+    return command != NULL ? command : run->scenario.policy.name;
+}
+
+/* Events of an earlier run would not be those of this record. */
+static struct error commit_events(struct run *run)
+{
+    struct buffer path = {0};
+    if (run->events != NULL)
+        return event_file_commit(&run->events);
+    buffer_format(&path, "%s/%s", run->out, EVENT_FILE);
+    bool is_gone = unlink(buffer_c_string(&path)) == 0 || errno == ENOENT;
+    struct error error = is_gone ? ERROR_OK : error_io("remove", buffer_c_string(&path), errno);
+    buffer_release(&path);
+    return error;
+}
+
+/* All files appear together: whatever can still fail for want of space does so before the first has its name. */
 static struct error write_record(struct run *run, const struct result_manifest *manifest)
 {
     struct result_host host;
     char system[256], started[32];
     struct html_options options = {.cluster = run->scenario.cluster->name,
-                                   .policy = run->scenario.policy.name};
+                                   .policy = policy_name(run)};
     fill_host(run, &host, system, started);
     html_text(run->metrics, manifest, &options, output_buffer(run->page));
     result_text(manifest, run->metrics, &host, output_buffer(run->summary));
     TRY(output_seal(run->page));
     TRY(output_seal(run->summary));
+    if (run->events != NULL)
+        TRY(event_file_seal(run->events));
+    TRY(commit_events(run));
     TRY(record_files_commit(&run->files));
     TRY(output_commit(&run->page));
     return output_commit(&run->summary); /* last: its presence says the record is whole */
@@ -169,6 +230,9 @@ static struct error finish_record(struct run *run)
 static struct error run_all(struct run *run)
 {
     struct scenario_options options = tool_scenario_options(run->args);
+    if (run->out == NULL && args_flag(run->args, "events"))
+        return error_new(ERROR_USAGE,
+                         "'--events' adds a file to the record: name its folder with --out");
     if (options.path == NULL && options.trace == NULL && options.set_count == 0)
         return error_new(ERROR_USAGE,
                          "there is nothing to run: name a scenario, or a trace with --trace");
@@ -192,7 +256,7 @@ static int print_table(const struct run *run)
 {
     struct buffer out = {0};
     struct table_options options = {.cluster = run->scenario.cluster->name,
-                                    .policy = run->scenario.policy.name};
+                                    .policy = policy_name(run)};
     double elapsed = progress_line_elapsed_s(&run->progress);
     char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
@@ -227,6 +291,8 @@ static int warn(const struct run *run)
 static void release(struct run *run)
 {
     record_files_discard(&run->files);
+    event_file_discard(&run->events);
+    process_close(&run->process);
     output_discard(&run->page);
     output_discard(&run->summary);
     metrics_free(run->metrics);
@@ -266,6 +332,16 @@ static const struct args_option options[] = {
      .help = "Write the record of the run there: result.json, jobs.csv.zst, attempts.csv.zst, "
              "timeline.csv.zst and "
              "report.html. Files of an earlier record are replaced."},
+    {.name = "events",
+     .help = "Write every fact and decision to events.jsonl.zst in the record, for 'windtunnel "
+             "decide'."},
+    {.name = "scheduler",
+     .metavar = "COMMAND",
+     .help = "Let another program decide: the shell starts COMMAND, which reads facts and writes "
+             "decisions as docs/decide.md describes."},
+    {.name = "scheduler-timeout",
+     .metavar = "SECONDS",
+     .help = "The real time that COMMAND may take for a cycle; 10 by default."},
     {.name = "check", .help = "Verify every invariant at every instant of simulated time; slow."},
     {.name = "strict",
      .help = "Exit with status 3 if a job was rejected because it can never fit."},

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -152,6 +153,10 @@ struct cluster_inside { /* one node as seen from inside */
 };
 typedef struct error cluster_read_inside_fn(const char *path, struct cluster_inside *out);
 struct cluster *cluster_read(const struct json_value *value, cluster_read_inside_fn *read_hwloc);
+
+/* Append it as one line of JSON that cluster_read takes and that gives the same cluster, but for what only an hwloc
+ * export tells: which NUMA node and NIC each GPU is next to. */
+void cluster_write(const struct cluster *cluster, struct buffer *out);
 
 /* For tests and generated clusters: `node_count` nodes of `gpus` GPUs, ample CPU and memory, generic model. */
 struct cluster *cluster_uniform_new(uint32_t node_count, uint16_t gpus);

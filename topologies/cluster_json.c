@@ -35,6 +35,7 @@ struct pool_draft {
     struct cluster_inside inside;  /* from hwloc; used if spec.inside points here */
     int64_t node_count;
     const char *node_name;
+    struct json_value node_names; /* an array; its node is NULL: they follow the pattern */
 };
 
 static bool has_failed(const struct json_object *object)
@@ -314,10 +315,44 @@ static struct text node_name(const char *pattern, uint32_t number, char name[NOD
     return (struct text){name, (size_t)length};
 }
 
+/* "node_names": a list in place of the pattern. */
+static void read_node_names(struct json_object *pool, struct pool_draft *draft)
+{
+    draft->node_names = json_member(pool, "node_names");
+    if (draft->node_names.node == NULL)
+        return;
+    size_t count = json_array_count(&draft->node_names);
+    if (json_has(pool, "node_name"))
+        json_fail(&draft->node_names, "'node_name' and 'node_names' say the same");
+    else if (!has_failed(pool) && count != (size_t)draft->node_count)
+        json_fail(&draft->node_names, "there are %zu names for %lld nodes", count,
+                  (long long)draft->node_count);
+}
+
+/* Names of the list, one by one. */
+static void add_named_nodes(struct reading *reading, const struct pool_draft *draft)
+{
+    const struct json_value *names = &draft->node_names;
+    for (int64_t i = 0; i < draft->node_count && !error_is(*names->error); i++) {
+        struct json_value item = json_array_item(names, (size_t)i);
+        const char *name = json_value_string(&item);
+        if (error_is(*names->error))
+            return;
+        if (name[0] == '\0')
+            json_fail(&item, "a node needs a name");
+        else if (!cluster_build_node(reading->build, text_of(name)))
+            json_fail(&item, "there is a node named '%s' already", name);
+    }
+}
+
 static void add_nodes(struct reading *reading, const struct json_value *value,
                       const struct pool_draft *draft)
 {
     cluster_build_pool(reading->build, &draft->spec);
+    if (draft->node_names.node != NULL) {
+        add_named_nodes(reading, draft);
+        return;
+    }
     for (int64_t i = 0; i < draft->node_count; i++) {
         char name[NODE_NAME_MAX];
         struct text text = node_name(draft->node_name, reading->build->cluster->node_count, name);
@@ -344,6 +379,7 @@ static void read_pool(struct reading *reading, const struct json_value *value)
     cluster_build_read_extras(&reading->scratch, &pool, draft.model, &draft.spec.type);
     draft.spec.price_usd_per_gpu_h = json_get_real(&pool, "price_usd_per_gpu_h", 0, 1e6, 0);
     draft.node_name = read_node_name(&pool);
+    read_node_names(&pool, &draft);
     json_object_close(&pool);
     if (has_failed(&pool))
         return;
@@ -420,6 +456,7 @@ static struct cluster *finish(struct reading *reading, struct json_object *root)
     struct json_object object;
     json_object_open(&object, &value);
     struct fabric fabric = read_fabric(&object);
+    reading->build->units_span_pools = json_get_bool(&object, "units_span_pools", false);
     json_object_close(&object);
     if (has_failed(root))
         return NULL;

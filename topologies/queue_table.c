@@ -33,23 +33,29 @@ void queue_table_free(struct queue_table *table)
     mem_free(table);
 }
 
+static struct queue_spec spec_default(const char *name, queue_id parent)
+{
+    struct queue_spec queue = {.name = name,
+                               .parent = parent,
+                               .priority = QUEUE_PRIORITY_DEFAULT,
+                               .reclaim_min_runtime = -1,
+                               .preempt_min_runtime = -1};
+    bool is_root = parent == QUEUE_NONE;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        queue.deserved[r] = !is_root && r == RESOURCE_GPU ? 0 : QUOTA_UNLIMITED;
+        queue.limit[r] = queue.borrowing_limit[r] = queue.lending_limit[r] = QUOTA_UNLIMITED;
+        queue.weight_milli[r] = MILLI;
+    }
+    return queue;
+}
+
 queue_id queue_table_add(struct queue_table *table, struct text name, queue_id parent)
 {
     assert(table->count == 0 ? parent == QUEUE_NONE : parent < table->count);
     queue_id id = names_add(table->names, name);
     assert(id == table->count && id < QUEUE_NONE); /* else the name was there */
     MEM_GROW(table->queues, table->capacity, table->count + 1u);
-    struct queue_spec *queue = &table->queues[id];
-    *queue = (struct queue_spec){.name = names_text(table->names, id),
-                                 .parent = parent,
-                                 .priority = QUEUE_PRIORITY_DEFAULT,
-                                 .reclaim_min_runtime = -1,
-                                 .preempt_min_runtime = -1};
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        queue->deserved[r] = id != QUEUE_ROOT && r == RESOURCE_GPU ? 0 : QUOTA_UNLIMITED;
-        queue->limit[r] = queue->borrowing_limit[r] = queue->lending_limit[r] = QUOTA_UNLIMITED;
-        queue->weight_milli[r] = MILLI;
-    }
+    table->queues[id] = spec_default(names_text(table->names, id), parent);
     table->count++;
     return id;
 }
@@ -66,8 +72,8 @@ queue_id queue_table_of(struct queue_table *table, struct text name)
     return id == QUEUE_NONE ? queue_table_add(table, name, QUEUE_ROOT) : id;
 }
 
-/* The new queue, or QUEUE_NONE after an error. */
-static queue_id read_place(struct queue_table *table, struct json_object *object)
+/* The new queue, or QUEUE_NONE after an error.  One that is there already is an error, or set back to the defaults. */
+static queue_id read_place(struct queue_table *table, struct json_object *object, bool may_be_there)
 {
     json_need(object, "name");
     const char *name = json_get_string(object, "name", "");
@@ -80,7 +86,8 @@ static queue_id read_place(struct queue_table *table, struct json_object *object
         json_fail(&name_value, "a queue needs a name that is not empty");
         return QUEUE_NONE;
     }
-    if (queue_table_find(table, text_of(name)) != QUEUE_NONE) {
+    queue_id known = queue_table_find(table, text_of(name));
+    if (known != QUEUE_NONE && !may_be_there) {
         json_fail(&name_value, "there is a queue named '%s' already", name);
         return QUEUE_NONE;
     }
@@ -90,7 +97,14 @@ static queue_id read_place(struct queue_table *table, struct json_object *object
         error_set_hint(object->value.error, "list a parent before its children");
         return QUEUE_NONE;
     }
-    return queue_table_add(table, text_of(name), parent);
+    if (known == QUEUE_NONE)
+        return queue_table_add(table, text_of(name), parent);
+    if (table->queues[known].parent != parent) {
+        json_fail(&parent_value, "the queue '%s' has another parent already", name);
+        return QUEUE_NONE;
+    }
+    table->queues[known] = spec_default(table->queues[known].name, parent);
+    return known;
 }
 
 const char *const resource_names[] = {"gpus", "cpus", "memory_gb", NULL};
@@ -134,12 +148,14 @@ static void read_amounts(struct json_object *object, const struct amount_keys *k
         amounts[r] = read_amount(object, keys->keys[r], resource_scale[r], amounts[r]);
 }
 
+static const char *const weight_keys[] = {"over_quota_weight", "over_quota_weight_cpus",
+                                          "over_quota_weight_memory"};
+
 static void read_weights(struct json_object *object, int64_t weights[RESOURCE_COUNT])
 {
-    static const char *const keys[] = {"over_quota_weight", "over_quota_weight_cpus",
-                                       "over_quota_weight_memory"};
     for (int r = 0; r < RESOURCE_COUNT; r++) /* the first is for all that do not say their own */
-        weights[r] = json_get_scaled(object, keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[0]);
+        weights[r] =
+            json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[0]);
 }
 
 /* nominal_* is the word of cohorts for quota_*; both may not be given. */
@@ -173,22 +189,117 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
         json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
 }
 
-static void read_queue(struct queue_table *table, const struct json_value *value)
+static void read_queue(struct queue_table *table, const struct json_value *value, bool may_be_there)
 {
     struct json_object object;
     json_object_open(&object, value);
-    queue_id id = read_place(table, &object);
+    queue_id id = read_place(table, &object, may_be_there);
     if (id == QUEUE_NONE)
         return;
     queue_spec_read(&table->queues[id], &object);
     json_object_close(&object);
 }
 
-void queue_table_read(struct queue_table *table, const struct json_value *array)
+static void read_queues(struct queue_table *table, const struct json_value *array,
+                        bool may_be_there)
 {
     size_t count = json_array_count(array);
     for (size_t i = 0; i < count && !error_is(*array->error); i++) {
         struct json_value item = json_array_item(array, i);
-        read_queue(table, &item);
+        read_queue(table, &item, may_be_there);
     }
+}
+
+void queue_table_read(struct queue_table *table, const struct json_value *array)
+{
+    read_queues(table, array, false);
+}
+
+void queue_table_merge(struct queue_table *table, const struct json_value *array)
+{
+    read_queues(table, array, true);
+}
+
+/* ---- Writing ---- */
+
+static void put_key(struct buffer *out, const char *key)
+{
+    buffer_format(out, ",\"%s\":", key);
+}
+
+/* As read_amount reads it; left out if it is `otherwise`. */
+static void put_amounts(struct buffer *out, const struct amount_keys *keys,
+                        const int64_t amounts[RESOURCE_COUNT],
+                        const int64_t otherwise[RESOURCE_COUNT])
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        if (amounts[r] == otherwise[r])
+            continue;
+        put_key(out, keys->keys[r]);
+        if (amounts[r] == QUOTA_UNLIMITED)
+            buffer_string(out, "-1");
+        else /* of milli and of 1024ths a double keeps every digit that counts */
+            buffer_double(out, (double)amounts[r] / (double)resource_scale[r]);
+    }
+}
+
+/* Whole seconds as a number, others as text, so that no digit is lost. */
+static void put_duration(struct buffer *out, const char *key, time_ns duration, time_ns otherwise)
+{
+    if (duration == otherwise)
+        return;
+    put_key(out, key);
+    if (duration % TIME_NS_PER_S == 0)
+        buffer_int(out, duration / TIME_NS_PER_S);
+    else
+        buffer_format(out, "\"%lldns\"", (long long)duration);
+}
+
+static void put_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale,
+                       int64_t otherwise)
+{
+    if (value == otherwise)
+        return;
+    put_key(out, key);
+    buffer_double(out, (double)value / (double)scale);
+}
+
+static void put_queue(struct buffer *out, const struct queue_spec *queue, const char *parent)
+{
+    const struct queue_spec usual = spec_default(queue->name, QUEUE_ROOT);
+    buffer_string(out, "{\"name\":");
+    buffer_json(out, text_of(queue->name));
+    if (parent[0] != '\0') {
+        put_key(out, "parent");
+        buffer_json(out, text_of(parent));
+    }
+    put_amounts(out, &QUOTA_KEYS, queue->deserved, usual.deserved);
+    put_amounts(out, &LIMIT_KEYS, queue->limit, usual.limit);
+    put_amounts(out, &GUARANTEE_KEYS, queue->guarantee, usual.guarantee);
+    put_amounts(out, &BORROWING_KEYS, queue->borrowing_limit, usual.borrowing_limit);
+    put_amounts(out, &LENDING_KEYS, queue->lending_limit, usual.lending_limit);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        put_scaled(out, weight_keys[r], queue->weight_milli[r], MILLI,
+                   queue->weight_milli[RESOURCE_GPU] * (r > 0) + MILLI * (r == 0));
+    if (queue->priority != usual.priority) {
+        put_key(out, "priority");
+        buffer_int(out, queue->priority);
+    }
+    put_duration(out, "age_s", -queue->created, 0);
+    put_duration(out, "reclaim_min_runtime_s", queue->reclaim_min_runtime, -1);
+    put_duration(out, "preempt_min_runtime_s", queue->preempt_min_runtime, -1);
+    put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
+    put_scaled(out, "credit_gpu_h", queue->credit_gpu_ns, 3600 * TIME_NS_PER_S, 0);
+    buffer_char(out, '}');
+}
+
+void queue_table_write(const struct queue_table *table, queue_id first, struct buffer *out)
+{
+    buffer_char(out, '[');
+    for (queue_id q = first; q < table->count; q++) {
+        if (q > first)
+            buffer_char(out, ',');
+        put_queue(out, &table->queues[q], table->queues[table->queues[q].parent].name);
+    }
+    buffer_char(out, ']');
 }

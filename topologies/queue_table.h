@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "base/names.h"
 #include "base/time.h"
@@ -62,6 +63,13 @@ queue_id queue_table_find(const struct queue_table *table, struct text name); /*
  * table; topologies/README.md lists every field.  A parent must stand before its children; null is the root.
  * Fails through the sticky error. */
 void queue_table_read(struct queue_table *table, const struct json_value *array);
+
+/* The same for a table in force: a queue that is there already keeps its parent and is changed to what is said, all else
+ * at its default; others are added. */
+void queue_table_merge(struct queue_table *table, const struct json_value *array);
+
+/* Append the queues from `first` on (1: all but the root) as one line of JSON that queue_table_read and _merge take. */
+void queue_table_write(const struct queue_table *table, queue_id first, struct buffer *out);
 
 /* The fields of one of them but for its name and parent, for readers that place queues themselves.  The object is
  * opened and closed by the caller. */

@@ -316,6 +316,19 @@ static void test_html(void **state)
     buffer_release(&buffer);
 }
 
+static void test_indices(void **state)
+{
+    (void)state;
+    struct buffer buffer = {0};
+    buffer_indices(&buffer, 1);
+    buffer_char(&buffer, ' ');
+    buffer_indices(&buffer, 0xffff);
+    buffer_char(&buffer, ' ');
+    buffer_indices(&buffer, 0x844f);
+    assert_holds(&buffer, "0 0-15 0-3,6,10,15");
+    buffer_release(&buffer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_json_is_json),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_html),
+        cmocka_unit_test(test_indices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

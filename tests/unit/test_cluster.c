@@ -393,6 +393,14 @@ static void bad_insides_are_refused_with_their_place(void **state)
                   "at /pools/0/node_name");
     check_refused(POOL("\"node_name\": \"n%d\""),
                   "error: c.json:1:58: 'node_name' must hold %u (or %04u) once, got \"n%d\"", "");
+    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_names\": [\"a\"]}]}",
+                  "error: c.json:1:59: there are 1 names for 2 nodes", "at /pools/0/node_names");
+    check_refused(
+        "{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_names\": [\"a\", \"a\"]}]}",
+        "error: c.json:1:65: there is a node named 'a' already", "at /pools/0/node_names/1");
+    check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"node_names\": [\"a\"],"
+                  " \"node_name\": \"n%u\"}]}",
+                  "error: c.json:1:59: 'node_name' and 'node_names' say the same", "");
     check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1, \"node_name\": \"a%u0\"},\n"
                   "{\"nodes\": 10, \"gpus_per_node\": 1, \"node_name\": \"a%u\"}]}",
                   "error: c.json:2:1: there is a node named 'a10' already", "another 'node_name'");

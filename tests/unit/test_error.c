@@ -376,6 +376,23 @@ static void test_every_allocation_may_fail(void **state)
 }
 #endif
 
+static void test_a_place_moves_down(void **state)
+{
+    (void)state;
+    struct error error = error_at(ERROR_DATA, "f", 2, 3, "bad");
+    error_move_down(&error, 40);
+    char *text = error_text_new(&error);
+    assert_string_equal(text, "error: f:42:3: bad\n");
+    free(text);
+    error_release(&error);
+    error = error_new(ERROR_DATA, "bad");
+    error_move_down(&error, 40);
+    text = error_text_new(&error);
+    assert_string_equal(text, "error: bad\n");
+    free(text);
+    error_release(&error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,6 +412,7 @@ int main(void)
         cmocka_unit_test(test_long_lines_are_windowed),
         cmocka_unit_test(test_window_shows_what_was_cut),
         cmocka_unit_test(test_kind_survives_lost_detail),
+        cmocka_unit_test(test_a_place_moves_down),
 #if HAS_OWN_MALLOC
         cmocka_unit_test(test_every_allocation_may_fail),
 #endif

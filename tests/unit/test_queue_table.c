@@ -141,6 +141,60 @@ static void nonsense_is_refused_with_its_place(void **state)
                   "at /0");
 }
 
+/* Every field away from its default, and a queue with none. */
+static void what_was_written_reads_back(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"name\":\"a\",\"quota_gpus\":1.5,\"quota_cpus\":0.001,\"quota_memory_gb\":0.5,"
+        "\"limit_gpus\":2,\"limit_cpus\":3,\"limit_memory_gb\":4,\"guarantee_gpus\":5,"
+        "\"guarantee_cpus\":6,\"guarantee_memory_gb\":7,\"borrowing_limit_gpus\":0,"
+        "\"borrowing_limit_cpus\":8,\"borrowing_limit_memory_gb\":9,\"lending_limit_gpus\":10,"
+        "\"lending_limit_cpus\":11,\"lending_limit_memory_gb\":12,\"over_quota_weight\":0.25,"
+        "\"over_quota_weight_cpus\":1,\"over_quota_weight_memory\":2,\"priority\":-3,"
+        "\"age_s\":86400,\"reclaim_min_runtime_s\":\"1ns\",\"preempt_min_runtime_s\":0,"
+        "\"usage_ratio\":0.125,\"credit_gpu_h\":2.5},"
+        "{\"name\":\"b \\\"\",\"parent\":\"a\",\"quota_gpus\":-1},{\"name\":\"c\"}]";
+    struct queue_table *table = table_of(text);
+    struct buffer out = {0};
+    queue_table_write(table, 1, &out);
+    assert_string_equal(buffer_c_string(&out), text);
+    out.length = 0;
+    queue_table_write(table, 3, &out);
+    assert_string_equal(buffer_c_string(&out), "[{\"name\":\"c\"}]");
+    buffer_release(&out);
+    queue_table_free(table);
+}
+
+static struct error merge_text(struct queue_table *table, const char *text)
+{
+    struct json_doc *doc;
+    struct error error = ERROR_OK;
+    TRY(json_doc_parse(&doc, "q.json", text_of(text), ERROR_CONFIG));
+    struct json_value root = json_doc_root(doc, &error);
+    queue_table_merge(table, &root);
+    json_doc_free(doc);
+    return error;
+}
+
+static void a_merge_changes_and_adds(void **state)
+{
+    (void)state;
+    struct queue_table *table = table_of("[{\"name\": \"a\", \"quota_gpus\": 4, \"priority\": 7}]");
+    struct error error = merge_text(table, "[{\"name\": \"a\", \"limit_gpus\": 9},"
+                                           " {\"name\": \"b\", \"parent\": \"a\"}]");
+    assert_false(error_is(error));
+    assert_int_equal(table->count, 3);
+    assert_int_equal(table->queues[1].deserved[RESOURCE_GPU], 0);
+    assert_int_equal(table->queues[1].limit[RESOURCE_GPU], 9000);
+    assert_int_equal(table->queues[1].priority, 100);
+    assert_string_equal(table->queues[1].name, "a");
+    error = merge_text(table, "[{\"name\": \"b\"}]");
+    assert_string_equal(error_message(&error), "the queue 'b' has another parent already");
+    error_release(&error);
+    queue_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +203,8 @@ int main(void)
         cmocka_unit_test(queues_of_traces_are_added_once_under_the_root),
         cmocka_unit_test(an_array_is_read_field_by_field),
         cmocka_unit_test(nonsense_is_refused_with_its_place),
+        cmocka_unit_test(what_was_written_reads_back),
+        cmocka_unit_test(a_merge_changes_and_adds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

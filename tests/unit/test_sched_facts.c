@@ -258,12 +258,37 @@ static void test_ended_job_asks_nothing(void **state)
     sched_case_close(&c);
 }
 
+/* It is said to leave, but waits for another to end: nothing of it is there. */
+static void test_leaving_of_one_that_waits_is_nothing(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    struct job_after after = {.job = 0, .kind = AFTER_ANY};
+    struct job waiting = sched_case_job(1, 1, 4, 50);
+    waiting.after_count = 1;
+    waiting.after = &after;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), EVICTING);
+    sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
+    sched_case_start(&c, 0);
+    sched_case_submit(&c, waiting, 0);
+    sched_job_leaving(c.sched, 1, (struct members){0, 0}, SECONDS(1));
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_START), 0);
+    assert_int_equal(sched_case_counts(&c).pending_jobs, 1);
+    sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(2));
+    sched_case_start(&c, SECONDS(2));
+    assert_int_equal(sched_case_count(&c, DECISION_START), 1);
+    assert_int_equal(sched_case_counts(&c).pending_jobs, 0);
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retried_job_waits_again),
         cmocka_unit_test(test_refused_start_waits_again),
         cmocka_unit_test(test_leaving_counts_as_releasing),
+        cmocka_unit_test(test_leaving_of_one_that_waits_is_nothing),
         cmocka_unit_test(test_growth_is_partial),
         cmocka_unit_test(test_shrink_is_partial),
         cmocka_unit_test(test_refused_eviction_spares_other_claims),

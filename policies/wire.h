@@ -1,0 +1,136 @@
+/* policies/wire.h -- facts and decisions as text: the lines by which a scheduler is driven from outside.
+ *
+ * Words: a stream is lines of JSON, one object each: a header, then what the world tells (facts, cycles) and what
+ * the scheduler answers to each cycle (decisions, and a line that ends them).  docs/decide.md names every field.
+ *
+ * Laws
+ *  - A line that was written reads back as what was written, and writes again as the same bytes.
+ *  - Times are integer nanoseconds; amounts exact decimals; nodes and queues go by name, jobs by number.
+ *  - Bad lines are ERROR_DATA with file, line and column; nothing of them takes effect but that
+ *    a queue before the first bad one of a queues_changed line may have been changed.
+ *
+ *   struct wire *wire = wire_new(cluster, queues);
+ *   TRY(wire_read(wire, "events.jsonl", 7, line, WIRE_TOLD, &out));
+ *   if (out.kind == WIRE_FACT) fact_tell(sched, &out.fact);
+ *
+ * It does not: read or write files, or judge whether a decision makes sense.
+ */
+#ifndef POLICIES_WIRE_H
+#define POLICIES_WIRE_H
+
+#include "base/buffer.h"
+#include "policies/sched.h"
+
+enum { WIRE_VERSION = 1 }; /* of the stream; the header carries it */
+
+/* ---- facts as values ---- */
+
+enum fact_kind { /* policies/sched.h has a function for each */
+                 FACT_JOB_SUBMITTED,
+                 FACT_JOB_RELEASED,
+                 FACT_JOB_CANCELLED,
+                 FACT_JOB_ADOPTED,
+                 FACT_JOB_STARTED,
+                 FACT_JOB_LEAVING,
+                 FACT_JOB_EVICTED,
+                 FACT_JOB_ENDED,
+                 FACT_JOB_CHECKPOINTED,
+                 FACT_DECISION_REFUSED,
+                 FACT_NODE_CHANGED,
+                 FACT_QUEUES_CHANGED,
+                 FACT_COUNT
+};
+
+struct fact { /* what does not belong to the kind is 0 */
+    enum fact_kind kind;
+    time_ns now;
+    job_id id;                  /* of the job, where there is one */
+    const struct job *job;      /* SUBMITTED, ADOPTED; borrowed */
+    decision_id decision;       /* STARTED, REFUSED */
+    struct members which;       /* LEAVING, EVICTED */
+    enum evict_end evicted;     /* EVICTED */
+    enum job_end end;           /* ENDED */
+    bool will_retry;            /* ENDED */
+    enum refusal refusal;       /* REFUSED */
+    node_id node;               /* NODE_CHANGED */
+    enum node_state state;      /* NODE_CHANGED */
+    const struct piece *pieces; /* ADOPTED; borrowed */
+    uint32_t piece_count;
+    time_ns started;                  /* ADOPTED */
+    const struct queue_table *queues; /* QUEUES_CHANGED: the whole table, of which */
+    queue_id first_queue;             /* those from here on are written */
+};
+
+/* Call the function of policies/sched.h that the fact stands for. */
+void fact_tell(struct sched *sched, const struct fact *fact);
+
+/* ---- lines ---- */
+
+enum wire_kind { WIRE_FACT, WIRE_CYCLE, WIRE_DECISION, WIRE_DONE, WIRE_HEADER };
+
+/* What a reader is ready for, as bits of enum wire_kind. */
+enum {
+    WIRE_TOLD = 1 << WIRE_FACT | 1 << WIRE_CYCLE,
+    WIRE_ANSWERED = 1 << WIRE_DECISION | 1 << WIRE_DONE,
+    WIRE_PASSED = 1 << 8, /* answers may come, but only their kind is looked at */
+};
+
+/* The end of the answer to a cycle. */
+struct wire_done {
+    uint64_t decision_count; /* lines of decisions before it */
+    time_ns wake_at;         /* TIME_NEVER: no cycle is wanted before something happens */
+    int64_t
+        reserved_gpu_milli; /* free space that is kept for reservations; for the timeline of a run */
+};
+
+struct wire_line {
+    enum wire_kind kind; /* never WIRE_HEADER */
+    time_ns now;         /* CYCLE */
+    struct fact fact;
+    struct decision decision;
+    struct wire_done done;
+};
+
+struct wire; /* opaque: names to numbers, and the memory of what was read */
+
+/* queues: where names of queues are looked up; a line of FACT_QUEUES_CHANGED changes it.  Both are borrowed. */
+struct wire *wire_new(const struct cluster *cluster, struct queue_table *queues);
+void wire_free(struct wire *wire);
+
+/* Read one line.  file and number: for messages.  wanted: bits of the kinds that may come.  What *out points to stays
+ * until wire_forget.  Cost: the length of the line. */
+struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line,
+                       unsigned wanted, struct wire_line *out) MUST_CHECK;
+void wire_forget(struct wire *wire);
+
+/* Append a line with its newline. */
+void wire_write_fact(struct buffer *out, const struct cluster *cluster,
+                     const struct queue_table *queues, const struct fact *fact);
+void wire_write_cycle(struct buffer *out, time_ns now);
+void wire_write_decision(struct buffer *out, const struct cluster *cluster,
+                         const struct decision *decision);
+void wire_write_done(struct buffer *out, const struct wire_done *done);
+
+/* ---- the header ---- */
+
+/* What a scheduler is made of. */
+struct wire_header {
+    struct cluster *cluster;    /* owned */
+    struct queue_table *queues; /* owned */
+    struct policy_config policy;
+};
+
+/* policy: the JSON object that policy_config_read takes, on one line. */
+void wire_write_header(struct buffer *out, const struct cluster *cluster,
+                       const struct queue_table *queues, struct text policy);
+
+/* Parse the first line, so that overrides may be set in it: "cluster", "queues" and "policy" stand at the top of the
+ * document.  ERROR_DATA if it is no header.  Caller: json_doc_free. */
+struct error wire_header_parse(struct json_doc **doc, const char *file,
+                               struct text line) MUST_CHECK;
+
+/* On error *out holds nothing.  Caller: wire_header_release; names in the table of queues do not need the document. */
+struct error wire_header_read(struct wire_header *out, struct json_doc *doc) MUST_CHECK;
+void wire_header_release(struct wire_header *header);
+
+#endif

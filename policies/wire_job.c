@@ -1,0 +1,400 @@
+/* policies/wire_job.c -- jobs and pieces as JSON: fields whose meaning the cluster and the queues give. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "policies/wire_fields.h"
+
+enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
+static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
+
+static const char *const after_names[] = {"any", "ok", "not_ok", NULL}; /* enum after_kind */
+
+static const struct wire_field id_fields[] = {
+    WIRE_INT(struct job, id, "id", 0, JOB_NONE - 1, WIRE_NEEDED),
+    {0},
+};
+
+static const struct wire_field job_fields[] = {
+    WIRE_INT(struct job, user, "user", 0, NAMES_NONE, NAMES_NONE),
+    WIRE_NAME(struct job, class, "class", job_class_names, JOB_TRAINING),
+    WIRE_INT(struct job, priority, "priority", INT32_MIN, INT32_MAX, 50),
+    WIRE_BOOL(struct job, is_preemptible, "preemptible", true),
+    WIRE_BOOL(struct job, is_held, "held", false),
+    WIRE_INT(struct job, array, "array", 0, INT32_MAX, 0),
+    WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0),
+    WIRE_TIME(struct job, submit, "submit_ns", 0),
+    WIRE_TIME(struct job, limit, "limit_ns", TIME_NEVER),
+    WIRE_TIME(struct job, estimate, "estimate_ns", TIME_NEVER),
+    WIRE_TIME(struct job, deadline, "deadline_ns", TIME_NEVER),
+    WIRE_TIME(struct job, checkpoint.interval, "checkpoint_interval_ns", 0),
+    WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
+    WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
+    WIRE_TIME(struct job, grace, "grace_ns", 0),
+    WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
+    {0},
+};
+
+static const struct wire_field group_fields[] = {
+    WIRE_INT(struct job_group, count, "count", 1, UINT32_MAX, 1),
+    WIRE_INT(struct job_group, request.gpus, "gpus", 0, UINT16_MAX, 0),
+    WIRE_FIELD(struct job_group, request.gpu_milli, "gpu_fraction", WIRE_FORM_MILLI, 0, GPU_MILLI,
+               0, NULL),
+    WIRE_FIELD(struct job_group, request.gpu_memory_mib, "gpu_memory_gb", WIRE_FORM_MIB, 0,
+               UINT32_MAX, 0, NULL),
+    WIRE_FIELD(struct job_group, request.cpu_milli, "cpus", WIRE_FORM_MILLI, 0, UINT32_MAX, 0,
+               NULL),
+    WIRE_FIELD(struct job_group, request.memory_mib, "memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0,
+               NULL),
+    WIRE_INT(struct job_group, set, "set", 0, JOB_SETS_MAX - 1, 0),
+    {0},
+};
+
+static const struct wire_field set_fields[] = {
+    WIRE_INT(struct job_set, parent, "parent", 0, SET_NONE, SET_NONE),
+    WIRE_INT(struct job_set, min_members, "min_members", 0, UINT32_MAX, WIRE_NEEDED),
+    {0},
+};
+
+static const struct wire_field after_fields[] = {
+    WIRE_INT(struct job_after, job, "job", 0, JOB_NONE - 1, WIRE_NEEDED),
+    WIRE_NAME(struct job_after, kind, "kind", after_names, AFTER_ANY),
+    {0},
+};
+
+static const struct wire_field piece_fields[] = {
+    WIRE_INT(struct piece, gpu_milli, "milli", 0, GPU_MILLI, GPU_MILLI),
+    WIRE_INT(struct piece, member_count, "members", 1, UINT16_MAX, 1),
+    WIRE_INT(struct piece, group, "group", 0, JOB_GROUPS_MAX - 1, 0),
+    WIRE_INT(struct piece, mig_start, "mig_start", 0, MIG_SLICES - 1, 0),
+    {0},
+};
+
+static bool has_failed(const struct json_object *object)
+{
+    return error_is(*object->value.error);
+}
+
+/* ---- what members ask ---- */
+
+/* Profiles have the names that they have on the cluster's first model with MIG. */
+static const struct mig_profile *profiles_of(const struct cluster *cluster)
+{
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        if (cluster->models[m].mig != MIG_NONE)
+            return mig_profiles(cluster->models[m].mig);
+    return mig_profiles(MIG_H100_80);
+}
+
+static void put_models(struct buffer *out, const struct cluster *cluster, uint64_t mask)
+{
+    struct buffer names = {0};
+    for (uint32_t m = 0; m <= MODEL_ABSENT; m++) {
+        if (!(mask >> m & 1))
+            continue;
+        if (names.length > 0)
+            buffer_char(&names, '|');
+        buffer_string(&names,
+                      m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
+    }
+    wire_put_text(out, "gpu_model", buffer_c_string(&names));
+    buffer_release(&names);
+}
+
+static void put_group(struct buffer *out, const struct cluster *cluster,
+                      const struct job_group *group)
+{
+    const struct request *request = &group->request;
+    buffer_char(out, '{');
+    wire_put_fields(out, group_fields, group);
+    if (group->min_count != group->count)
+        wire_put_int(out, "min_members", group->min_count);
+    if (request->mig != 0)
+        wire_put_text(out, "mig", profiles_of(cluster)[request->mig - 1].name);
+    if (request->gpu_models != 0)
+        put_models(out, cluster, request->gpu_models);
+    buffer_char(out, '}');
+}
+
+static uint8_t get_mig(const struct wire *wire, struct json_object *object)
+{
+    const struct mig_profile *profiles = profiles_of(wire->cluster);
+    const char *names[MIG_PROFILE_COUNT + 1] = {NULL};
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+        names[p] = profiles[p].name;
+    return (uint8_t)(json_get_choice(object, "mig", names, -1) + 1);
+}
+
+static uint64_t get_models(const struct wire *wire, struct json_object *object)
+{
+    uint64_t mask = 0;
+    struct text rest = text_of(json_get_string(object, "gpu_model", NULL)), name;
+    if (rest.length == 0)
+        return 0;
+    while (text_cut(&rest, '|', &name))
+        mask |= UINT64_C(1) << cluster_model_of(wire->cluster, name);
+    return mask;
+}
+
+static void get_group(const struct wire *wire, const struct json_value *value,
+                      struct job_group *group)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    wire_get_fields(&object, group_fields, group);
+    group->min_count = (uint32_t)json_get_int(&object, "min_members", 0, UINT32_MAX, group->count);
+    group->request.mig = get_mig(wire, &object);
+    group->request.gpu_models = get_models(wire, &object);
+    json_object_close(&object);
+}
+
+/* ---- topology ---- */
+
+static void put_topology(struct buffer *out, const struct cluster *cluster,
+                         struct topology_ask topology)
+{
+    if (topology.required == 0 && topology.preferred == 0)
+        return;
+    wire_put_key(out, "topology");
+    buffer_char(out, '{');
+    if (topology.required != 0)
+        wire_put_text(out, "required", cluster->levels[topology.required - 1].name);
+    if (topology.preferred != 0)
+        wire_put_text(out, "preferred", cluster->levels[topology.preferred - 1].name);
+    buffer_char(out, '}');
+}
+
+static uint8_t get_level(const struct wire *wire, struct json_object *object, const char *key)
+{
+    const char *name = json_get_string(object, key, NULL);
+    if (name == NULL)
+        return 0;
+    uint8_t level = cluster_level_of(wire->cluster, text_of(name));
+    if (level == 0) {
+        struct json_value place = json_member(object, key);
+        json_fail(&place, "the cluster has no level '%s'", name);
+    }
+    return level;
+}
+
+static struct topology_ask get_topology(const struct wire *wire, struct json_object *owner)
+{
+    struct topology_ask ask = {0};
+    struct json_value value = json_member(owner, "topology");
+    struct json_object object;
+    if (value.node == NULL)
+        return ask;
+    json_object_open(&object, &value);
+    ask.required = get_level(wire, &object, "required");
+    ask.preferred = get_level(wire, &object, "preferred");
+    json_object_close(&object);
+    return ask;
+}
+
+/* ---- lists of a job ---- */
+
+/* The array at a key; 0 and no error if it is absent, an error if it holds more than `most`. */
+static size_t get_array(struct json_object *object, const char *key, size_t most,
+                        struct json_value *array)
+{
+    *array = json_member(object, key);
+    size_t count = array->node == NULL ? 0 : json_array_count(array);
+    if (count > most)
+        json_fail(array, "'%s' must hold at most %zu, got %zu", key, most, count);
+    return has_failed(object) ? 0 : count;
+}
+
+static void get_groups(struct wire *wire, struct json_object *object, struct job *job)
+{
+    struct json_value array;
+    json_need(object, "groups");
+    size_t count = get_array(object, "groups", JOB_GROUPS_MAX, &array);
+    if (count == 0) {
+        json_fail(&array, "'groups' must hold at least one");
+        return;
+    }
+    struct job_group *more = arena_alloc_array(&wire->arena, count, struct job_group);
+    for (size_t g = 0; g < count; g++) {
+        struct json_value item = json_array_item(&array, g);
+        get_group(wire, &item, g == 0 ? &job->first : &more[g - 1]);
+    }
+    job->group_count = (uint16_t)count;
+    job->more = count > 1 ? more : NULL;
+}
+
+static void get_sets(struct wire *wire, struct json_object *object, struct job *job)
+{
+    struct json_value array;
+    size_t count = get_array(object, "sets", JOB_SETS_MAX, &array);
+    struct job_set *sets = arena_alloc_array(&wire->arena, count, struct job_set);
+    for (size_t s = 0; s < count; s++) {
+        struct json_value item = json_array_item(&array, s);
+        struct json_object set;
+        json_object_open(&set, &item);
+        sets[s].name = arena_copy(&wire->arena, text_of(json_get_string(&set, "name", "")));
+        wire_get_fields(&set, set_fields, &sets[s]);
+        sets[s].topology = get_topology(wire, &set);
+        json_object_close(&set);
+    }
+    job->set_count = (uint16_t)count;
+    job->sets = count > 0 ? sets : NULL;
+}
+
+static void get_after(struct wire *wire, struct json_object *object, struct job *job)
+{
+    struct json_value array;
+    size_t count = get_array(object, "after", JOB_AFTER_MAX, &array);
+    struct job_after *after = arena_alloc_array(&wire->arena, count, struct job_after);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        struct json_object one;
+        json_object_open(&one, &item);
+        wire_get_fields(&one, after_fields, &after[i]);
+        if (!has_failed(&one) && after[i].job >= job->id)
+            json_fail(&item, "a job can depend on jobs of smaller ids only");
+        json_object_close(&one);
+    }
+    job->after_count = (uint16_t)count;
+    job->after = count > 0 ? after : NULL;
+}
+
+static void put_lists(struct buffer *out, const struct cluster *cluster, const struct job *job)
+{
+    wire_put_key(out, "groups");
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        buffer_char(out, g == 0 ? '[' : ',');
+        put_group(out, cluster, job_group(job, g));
+    }
+    buffer_char(out, ']');
+    if (job->set_count > 0)
+        wire_put_key(out, "sets");
+    for (uint32_t s = 0; s < job->set_count; s++) {
+        const struct job_set *set = &job->sets[s];
+        buffer_string(out, s == 0 ? "[{" : ",{");
+        if (set->name[0] != '\0')
+            wire_put_text(out, "name", set->name);
+        wire_put_fields(out, set_fields, set);
+        put_topology(out, cluster, set->topology);
+        buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
+    }
+    if (job->after_count > 0)
+        wire_put_key(out, "after");
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        buffer_string(out, i == 0 ? "[{" : ",{");
+        wire_put_fields(out, after_fields, &job->after[i]);
+        buffer_string(out, i + 1 < job->after_count ? "}" : "}]");
+    }
+}
+
+/* ---- the job ---- */
+
+void wire_put_job(struct buffer *out, const struct cluster *cluster,
+                  const struct queue_table *queues, const struct job *job)
+{
+    buffer_char(out, '{');
+    wire_put_fields(out, id_fields, job);
+    if (job->name != NULL)
+        wire_put_text(out, "name", job->name);
+    if (job->trace_id != job->id)
+        wire_put_int(out, "trace_id", job->trace_id);
+    if (job->queue != QUEUE_ROOT)
+        wire_put_text(out, "queue", queues->queues[job->queue].name);
+    wire_put_fields(out, job_fields, job);
+    put_topology(out, cluster, job->topology);
+    put_lists(out, cluster, job);
+    buffer_char(out, '}');
+}
+
+const struct job *wire_get_job(struct wire *wire, const struct json_value *value)
+{
+    struct json_object object;
+    struct job *job = arena_alloc_array(&wire->arena, 1, struct job);
+    json_object_open(&object, value);
+    wire_get_fields(&object, id_fields, job);
+    const char *name = json_get_string(&object, "name", NULL);
+    job->name = name != NULL ? arena_copy(&wire->arena, text_of(name)) : NULL;
+    job->trace_id = json_get_int(&object, "trace_id", INT64_MIN, INT64_MAX, job->id);
+    job->queue = wire_get_queue(wire, &object, "queue");
+    wire_get_fields(&object, job_fields, job);
+    job->topology = get_topology(wire, &object);
+    get_groups(wire, &object, job);
+    get_sets(wire, &object, job);
+    get_after(wire, &object, job);
+    json_object_close(&object);
+    const char *complaint = has_failed(&object) ? NULL : job_complaint(job);
+    if (complaint != NULL)
+        json_fail(value, "no such job can be: %s", complaint);
+    return job;
+}
+
+/* ---- pieces ---- */
+
+void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces,
+                     uint32_t count)
+{
+    wire_put_key(out, "pieces");
+    buffer_char(out, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_string(out, i == 0 ? "{" : ",{");
+        wire_put_text(out, "node", cluster->nodes[pieces[i].node].name);
+        if (pieces[i].gpu_mask != 0) {
+            buffer_string(out, ",\"gpus\":\"");
+            buffer_indices(out, pieces[i].gpu_mask);
+            buffer_char(out, '"');
+        }
+        wire_put_fields(out, piece_fields, &pieces[i]);
+        buffer_char(out, '}');
+    }
+    buffer_char(out, ']');
+}
+
+/* "0-3,6" as bits; false if it is none, or names one from `count` on. */
+static bool indices_of(struct text text, int64_t count, uint16_t *mask)
+{
+    struct text part;
+    *mask = 0;
+    while (text_cut(&text, ',', &part)) {
+        struct text last = part, first;
+        int64_t from, to;
+        text_cut(&last, '-', &first);
+        if (!text_to_int64(first, 0, count - 1, &from))
+            return false;
+        to = from;
+        if (last.at != NULL && !text_to_int64(last, from, count - 1, &to))
+            return false;
+        for (int64_t i = from; i <= to; i++)
+            *mask |= (uint16_t)(1u << i);
+    }
+    return true;
+}
+
+static void get_piece(const struct wire *wire, const struct json_value *value, struct piece *piece)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    json_need(&object, "node");
+    piece->node = wire_get_node(wire, &object, "node");
+    const char *gpus = json_get_string(&object, "gpus", NULL);
+    wire_get_fields(&object, piece_fields, piece);
+    if (gpus != NULL && !has_failed(&object)) {
+        struct json_value place = json_member(&object, "gpus");
+        uint16_t count = cluster_node_gpus(wire->cluster, piece->node);
+        if (!indices_of(text_of(gpus), count, &piece->gpu_mask))
+            json_fail(&place, "'gpus' must name some of the %u GPUs of the node, as in \"0-3,6\"",
+                      count);
+    }
+    json_object_close(&object);
+}
+
+const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count)
+{
+    struct json_value array = json_member(object, "pieces");
+    size_t length = array.node == NULL ? 0 : json_array_count(&array);
+    struct piece *pieces = arena_alloc_array(&wire->arena, length, struct piece);
+    for (size_t i = 0; i < length && !has_failed(object); i++) {
+        struct json_value item = json_array_item(&array, i);
+        get_piece(wire, &item, &pieces[i]);
+    }
+    *count = (uint32_t)length;
+    return length > 0 ? pieces : NULL;
+}

@@ -1,0 +1,240 @@
+#include "sim/live/decide.h"
+
+#include <string.h>
+
+#include "base/input.h"
+#include "policies/wire.h"
+#include "sim/referee.h"
+#include "sim/scenario.h"
+#include "topologies/cluster_load.h"
+
+struct decider {
+    const struct decide_options *options;
+    struct decide_result *result;
+    struct input *input;
+    struct wire_header header;
+    struct sched *sched;
+    struct wire *wire;
+    struct referee *referee; /* lest facts that cannot be reach the scheduler */
+    time_ns now;
+    struct buffer answer; /* of the last cycle */
+    size_t compared;      /* bytes of it that the input had too */
+    struct buffer theirs; /* scratch */
+    uint64_t cycle_line;  /* where the last cycle was asked for */
+};
+
+/* ---- the header ---- */
+
+/* A cluster as JSON, whatever its file is. */
+static struct error cluster_doc(struct json_doc **doc, const char *path)
+{
+    struct cluster *cluster;
+    struct buffer text = {0};
+    TRY(cluster_load(&cluster, path));
+    cluster_write(cluster, &text);
+    cluster_free(cluster);
+    struct error error =
+        json_doc_parse(doc, path, (struct text){text.bytes, text.length}, ERROR_CONFIG);
+    buffer_release(&text);
+    return error;
+}
+
+static struct error override(const struct decide_options *options, struct json_doc *header)
+{
+    struct json_doc *doc;
+    if (options->cluster != NULL) {
+        TRY(cluster_doc(&doc, options->cluster));
+        TRY(json_doc_graft(header, "cluster", doc));
+    }
+    if (options->policy != NULL) {
+        TRY(scenario_policy_doc(&doc, options->policy));
+        TRY(json_doc_graft(header, "policy", doc));
+    }
+    for (size_t i = 0; i < options->set_count; i++)
+        TRY(json_doc_set(header, options->sets[i]));
+    return ERROR_OK;
+}
+
+static struct error make_scheduler(struct decider *decider, struct json_doc *header)
+{
+    struct error error = ERROR_OK;
+    TRY(override(decider->options, header));
+    TRY(wire_header_read(&decider->header, header));
+    decider->sched =
+        sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
+    TRY(error);
+    decider->wire = wire_new(decider->header.cluster, decider->header.queues);
+    decider->referee = referee_new(decider->header.cluster, false);
+    return ERROR_OK;
+}
+
+static struct error begin(struct decider *decider)
+{
+    struct text line;
+    bool has;
+    struct json_doc *header;
+    TRY(input_line(decider->input, &line, &has));
+    if (!has)
+        return error_at(ERROR_DATA, input_path(decider->input), 1, 1,
+                        "the stream is empty: it begins with a header");
+    TRY(wire_header_parse(&header, input_path(decider->input), line));
+    struct error error = make_scheduler(decider, header);
+    json_doc_free(header);
+    return error;
+}
+
+/* ---- comparing ---- */
+
+static struct text line_without_end(struct text line)
+{
+    if (line.length > 0 && line.at[line.length - 1] == '\n')
+        line.length--;
+    return line;
+}
+
+/* The next line of the answer that was not compared yet; empty if there is none. */
+static struct text next_own(const struct decider *decider)
+{
+    struct text rest = {decider->answer.bytes + decider->compared,
+                        decider->answer.length - decider->compared},
+                line = {"", 0};
+    if (rest.length > 0)
+        text_cut(&rest, '\n', &line);
+    return line;
+}
+
+static void differ(struct decider *decider, uint64_t number, struct text own, struct text theirs)
+{
+    decider->result->difference = error_at(
+        ERROR_DATA, input_path(decider->input), number, 1, "%s%.*s",
+        theirs.length > 0 ? "another decision: here it is " : "missing: ", (int)own.length, own.at);
+    if (own.length == 0) {
+        error_release(&decider->result->difference);
+        decider->result->difference = error_at(ERROR_DATA, input_path(decider->input), number, 1,
+                                               "this was not decided in the cycle of line %llu",
+                                               (unsigned long long)decider->cycle_line);
+    }
+    if (theirs.length > 0)
+        error_set_excerpt(&decider->result->difference, theirs.at, theirs.length, theirs.length);
+}
+
+/* An answer in the input: is it the next of our own? */
+static void compare(struct decider *decider, const struct wire_line *line)
+{
+    struct buffer *theirs = &decider->theirs;
+    theirs->length = 0;
+    if (line->kind == WIRE_DECISION)
+        wire_write_decision(theirs, decider->header.cluster, &line->decision);
+    else
+        wire_write_done(theirs, &line->done);
+    struct text own = next_own(decider);
+    struct text text = line_without_end((struct text){theirs->bytes, theirs->length});
+    if (!text_equal(own, text))
+        differ(decider, input_line_number(decider->input), own, text);
+    else
+        decider->compared += own.length + 1;
+}
+
+/* The input goes on, or ends: has it all that was decided?  An answer without its last line will do. */
+static void expect_all(struct decider *decider, uint64_t number)
+{
+    struct text own = next_own(decider);
+    static const char done[] = "{\"done\":";
+    bool is_done = own.length >= sizeof done - 1 && memcmp(own.at, done, sizeof done - 1) == 0;
+    if (own.length > 0 && !is_done)
+        differ(decider, number, own, (struct text){"", 0});
+    decider->compared = decider->answer.length;
+}
+
+/* ---- the stream ---- */
+
+static struct error decide(struct decider *decider)
+{
+    struct buffer *answer = &decider->answer;
+    struct wire_done done;
+    struct sched_counts counts;
+    const struct decision *decisions;
+    answer->length = decider->compared = 0;
+    done.decision_count = sched_cycle(decider->sched, decider->now, &decisions, &done.wake_at);
+    sched_count(decider->sched, &counts);
+    done.reserved_gpu_milli = counts.reserved_gpu_milli;
+    for (size_t i = 0; i < done.decision_count; i++) {
+        wire_write_decision(answer, decider->header.cluster, &decisions[i]);
+        referee_allows(decider->referee, &decisions[i]);
+    }
+    wire_write_done(answer, &done);
+    decider->result->cycles++;
+    decider->result->decisions += done.decision_count;
+    decider->cycle_line = input_line_number(decider->input);
+    if (decider->options->is_checked)
+        return ERROR_OK;
+    return decider->options->on_answer(decider->options->self,
+                                       (struct text){answer->bytes, answer->length});
+}
+
+static struct error refuse(const struct decider *decider, struct text line, const char *what)
+{
+    struct error error = error_at(ERROR_DATA, input_path(decider->input),
+                                  input_line_number(decider->input), 1, "%s", what);
+    error_set_excerpt(&error, line.at, line.length, line.length);
+    return error;
+}
+
+static struct error take_line(struct decider *decider, struct text text)
+{
+    struct wire_line line;
+    unsigned wanted = WIRE_TOLD | (decider->options->is_checked ? WIRE_ANSWERED : WIRE_PASSED);
+    wire_forget(decider->wire);
+    TRY(wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input),
+                  text, wanted, &line));
+    bool is_told = line.kind == WIRE_FACT || line.kind == WIRE_CYCLE;
+    if (!is_told) {
+        if (decider->options->is_checked)
+            compare(decider, &line);
+        return ERROR_OK;
+    }
+    if (decider->options->is_checked)
+        expect_all(decider, input_line_number(decider->input));
+    time_ns now = line.kind == WIRE_FACT ? line.fact.now : line.now;
+    if (now < decider->now)
+        return refuse(decider, text, "time goes back: the line before is later");
+    decider->now = now;
+    if (line.kind == WIRE_CYCLE)
+        return decide(decider);
+    if (!referee_told(decider->referee, &line.fact))
+        return refuse(decider, text, referee_complaint(decider->referee));
+    fact_tell(decider->sched, &line.fact);
+    return ERROR_OK;
+}
+
+static struct error go_on(struct decider *decider)
+{
+    TRY(begin(decider));
+    while (!error_is(decider->result->difference)) {
+        struct text line;
+        bool has;
+        TRY(input_line(decider->input, &line, &has));
+        if (!has)
+            break;
+        TRY(take_line(decider, line));
+    }
+    if (decider->options->is_checked && !error_is(decider->result->difference))
+        expect_all(decider, input_line_number(decider->input) + 1);
+    return ERROR_OK;
+}
+
+struct error decide_run(const struct decide_options *options, struct decide_result *result)
+{
+    struct decider decider = {.options = options, .result = result};
+    *result = (struct decide_result){0};
+    TRY(input_open(&decider.input, options->path, NULL));
+    struct error error = go_on(&decider);
+    referee_free(decider.referee);
+    wire_free(decider.wire);
+    sched_free(decider.sched);
+    wire_header_release(&decider.header);
+    buffer_release(&decider.answer);
+    buffer_release(&decider.theirs);
+    input_close(decider.input);
+    return error;
+}

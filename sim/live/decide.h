@@ -1,0 +1,42 @@
+/* sim/live/decide.h -- the scheduler driven by lines of text: facts in, decisions out.
+ *
+ * Reads a stream in the language of policies/wire.h, tells the scheduler library its facts, and writes what it decides in
+ * each cycle.  Decisions in the input are passed over, or compared with what is decided here.
+ *
+ * Law: the same facts and cycles give the same lines, byte for byte: those that a run wrote down
+ * (sim/live/event_file.h).
+ *
+ * It does not: buffer.  What a cycle decided is handed over before the next line is read.
+ */
+#ifndef SIM_LIVE_DECIDE_H
+#define SIM_LIVE_DECIDE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct decide_options {
+    const char *path;    /* of the stream, plain or zstd; "-": standard input */
+    const char *policy;  /* in place of the header's: a preset, or a file; NULL: the header's */
+    const char *cluster; /* a file; NULL: the header's */
+    const char *const
+        *sets; /* "path=value", of the header; names begin with cluster, queues or policy */
+    size_t set_count;
+    bool is_checked; /* compare with the decisions of the input, write nothing */
+    /* Called once per cycle with its lines; not if is_checked. */
+    struct error (*on_answer)(void *self, struct text lines);
+    void *self;
+};
+
+struct decide_result {
+    uint64_t cycles, decisions;
+    struct error
+        difference; /* is_checked: where the input first has another decision; else no error */
+};
+
+/* Errors: ERROR_DATA in the stream, with line and column; ERROR_CONFIG of the options; of on_answer. */
+struct error decide_run(const struct decide_options *options,
+                        struct decide_result *result) MUST_CHECK;
+
+#endif

@@ -1,0 +1,36 @@
+/* sim/live/event_file.h -- events.jsonl.zst: every fact, cycle and decision of a run, in the language of policies/wire.h.
+ *
+ * The file begins with the header, so that it stands alone: `windtunnel decide` replays it.
+ *
+ * Law: it appears whole at event_file_commit, or not at all.
+ *
+ *   TRY(event_file_open(&file, "out/run/events.jsonl.zst", cluster, queues, policy));
+ *   config.listener = event_file_listener(file);
+ *   ... run ...
+ *   TRY(event_file_commit(&file));          (or event_file_discard(&file))
+ */
+#ifndef SIM_LIVE_EVENT_FILE_H
+#define SIM_LIVE_EVENT_FILE_H
+
+#include "sim/port.h"
+
+#define EVENT_FILE "events.jsonl.zst"
+
+struct event_file; /* opaque */
+
+/* cluster, queues: borrowed until the end; queues may grow.  policy: on one line, see wire_write_header. */
+struct error event_file_open(struct event_file **out, const char *path,
+                             const struct cluster *cluster, const struct queue_table *queues,
+                             struct text policy) MUST_CHECK;
+
+/* Borrowed from the file. */
+const struct port_outside *event_file_listener(const struct event_file *file);
+
+/* What can fail for want of space fails here; see output_seal. */
+struct error event_file_seal(struct event_file *file) MUST_CHECK;
+
+/* Frees and clears *file, on error too. */
+struct error event_file_commit(struct event_file **file) MUST_CHECK;
+void event_file_discard(struct event_file **file); /* NULL is fine */
+
+#endif

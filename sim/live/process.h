@@ -1,0 +1,40 @@
+/* sim/live/process.h -- another program decides: it is told facts and cycles as lines, and answers each cycle in lines.
+ *
+ * The lines are those of policies/wire.h; docs/decide.md is written for those who write such a program.
+ *
+ * Laws
+ *  - The program is killed with its whole process group at the end, whatever happened.
+ *  - No decision reaches the world that the referee (sim/referee.h) did not let pass.
+ *  - A program that ends, hangs, writes no JSON or decides nonsense is ERROR_DATA that names the command.
+ *
+ *   TRY(process_open(&process, &options));
+ *   config.decider = process_decider(process);
+ *   ... run ...
+ *   process_close(&process);
+ *
+ * It does not: look at what the program writes to standard error.
+ */
+#ifndef SIM_LIVE_PROCESS_H
+#define SIM_LIVE_PROCESS_H
+
+#include "sim/port.h"
+
+struct process; /* opaque */
+
+struct process_options {
+    const char *command; /* for the shell; borrowed until process_close, as is all here */
+    int64_t timeout_ms;  /* real time that it may take for a cycle, the first with its start */
+    const struct cluster *cluster;
+    struct queue_table *queues; /* may grow */
+    struct text policy;         /* for the header: see wire_write_header */
+    bool gangs_are_whole;       /* see referee_new */
+};
+
+struct error process_open(struct process **out, const struct process_options *options) MUST_CHECK;
+
+const struct port_outside *process_decider(const struct process *process); /* borrowed from it */
+
+/* Close its input, give it a moment to end, kill what is left.  NULL is fine. */
+void process_close(struct process **process);
+
+#endif

@@ -1,0 +1,333 @@
+/* tests/unit/test_wire.c -- every kind of line reads and writes as the same bytes; bad ones are refused with their place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "policies/wire.h"
+
+static const char header_text[] =
+    "{\"windtunnel_events\":1,"
+    "\"cluster\":{\"name\":\"two\",\"pools\":[{\"name\":\"left\",\"nodes\":2,\"node_name\":\"n%u\","
+    "\"gpus_per_node\":8,\"gpu_model\":\"h100-80gb\",\"nvlink_island\":8,\"cpus\":64,"
+    "\"memory_gb\":512,\"labels\":{\"rack\":\"r1\"},\"nics\":8,\"numa_nodes\":1},"
+    "{\"name\":\"right\",\"nodes\":1,\"node_names\":[\"odd one\"],\"gpus_per_node\":2,"
+    "\"gpu_model\":\"a100-80gb\",\"nvlink_island\":2,\"cpus\":1.5,\"memory_gb\":0.5,"
+    "\"labels\":{\"rack\":\"r2\"},\"gpus_layout\":[[{\"profile\":\"3g.40gb\",\"start\":4}],[]],"
+    "\"max_tasks\":9,\"taints\":[\"tainted:NoSchedule\"],\"nics\":8,\"numa_nodes\":1}],"
+    "\"levels\":[\"rack\",\"node\"],\"fabric\":{\"nodes_per_unit\":32,\"rails\":8,\"rail_gbps\":"
+    "400,"
+    "\"leaves\":16,\"spines\":8,\"cores\":0,\"leaf_oversubscription\":1,\"spine_oversubscription\":"
+    "1}},"
+    "\"queues\":[{\"name\":\"org\",\"quota_gpus\":16},{\"name\":\"a\",\"parent\":\"org\","
+    "\"quota_gpus\":0.5,\"limit_memory_gb\":16.5,\"over_quota_weight\":2.25,\"priority\":7,"
+    "\"age_s\":3,\"reclaim_min_runtime_s\":\"1500000001ns\",\"usage_ratio\":0.25}],"
+    "\"policy\":{\"order\":[\"fifo\"]}}\n";
+
+struct fixture {
+    struct wire_header header;
+    struct wire *wire;
+};
+
+static struct text line_of(const char *text)
+{
+    size_t length = strlen(text);
+    return (struct text){text, length - (length > 0 && text[length - 1] == '\n')};
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    struct json_doc *doc;
+    struct error error = wire_header_parse(&doc, "events", line_of(header_text));
+    assert_string_equal(error_message(&error), "");
+    error = wire_header_read(&fixture->header, doc);
+    assert_string_equal(error_message(&error), "");
+    json_doc_free(doc);
+    fixture->wire = wire_new(fixture->header.cluster, fixture->header.queues);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    wire_free(fixture->wire);
+    wire_header_release(&fixture->header);
+    free(fixture);
+    return 0;
+}
+
+static void the_header_is_written_as_it_was_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buffer out = {0};
+    wire_write_header(&out, fixture->header.cluster, fixture->header.queues,
+                      TEXT("{\"order\":[\"fifo\"]}"));
+    assert_string_equal(buffer_c_string(&out), header_text);
+    buffer_release(&out);
+    const struct cluster *cluster = fixture->header.cluster;
+    assert_int_equal(cluster->node_count, 3);
+    assert_string_equal(cluster->nodes[2].name, "odd one");
+    assert_int_equal(cluster->types[1].layouts[0].profile[4], MIG_3G + 1);
+    const struct queue_spec *queue = &fixture->header.queues->queues[2];
+    assert_int_equal(queue->deserved[RESOURCE_GPU], 500);
+    assert_int_equal(queue->limit[RESOURCE_MEMORY], 16 * 1024 + 512);
+    assert_int_equal(queue->weight_milli[RESOURCE_CPU], 2250);
+    assert_int_equal(queue->reclaim_min_runtime, 1500000001);
+    assert_int_equal(queue->created, -3 * TIME_NS_PER_S);
+}
+
+/* One of every kind, with every field away from its default at least once. */
+static const char *const lines[] = {
+    "{\"job_submitted\":0,\"job\":{\"id\":0,\"queue\":\"a\",\"groups\":[{\"gpus\":8}]}}\n",
+    "{\"job_submitted\":9007199254740993,\"job\":{\"id\":7,\"name\":\"x "
+    "\\\"y\\\"\",\"trace_id\":-4,"
+    "\"queue\":\"a\",\"user\":3,\"class\":\"inference\",\"priority\":-5,\"preemptible\":false,"
+    "\"held\":true,\"array\":2,\"array_max\":4,\"submit_ns\":9007199254740993,\"limit_ns\":1,"
+    "\"estimate_ns\":123456789012345678,\"deadline_ns\":9007199254740994,"
+    "\"checkpoint_interval_ns\":60000000001,\"checkpoint_duration_ns\":2,\"restart_ns\":3,"
+    "\"grace_ns\":4,\"attained_gpu_ns\":5,\"topology\":{\"required\":\"rack\",\"preferred\":"
+    "\"node\"},"
+    "\"groups\":[{\"count\":3,\"gpu_fraction\":0.142,\"cpus\":0.001,\"memory_gb\":0.0009765625,"
+    "\"set\":1,\"min_members\":2,\"gpu_model\":\"h100-80gb|?\"},{\"gpu_memory_gb\":20.5},"
+    "{\"mig\":\"1g.10gb+me\"},{\"cpus\":4}],"
+    "\"sets\":[{\"name\":\"l\",\"min_members\":0},{\"parent\":0,\"min_members\":3,"
+    "\"topology\":{\"preferred\":\"node\"}}],"
+    "\"after\":[{\"job\":6},{\"job\":2,\"kind\":\"ok\"},{\"job\":3,\"kind\":\"not_ok\"}]}}\n",
+    "{\"job_released\":1,\"job\":7}\n",
+    "{\"job_cancelled\":1,\"job\":7}\n",
+    "{\"job_adopted\":1,\"job\":{\"id\":8,\"groups\":[{\"count\":2,\"gpus\":1}]},\"started_ns\":0,"
+    "\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0-1\",\"members\":2}]}\n",
+    "{\"job_started\":1,\"job\":7,\"decision\":4294967303}\n",
+    "{\"job_leaving\":1,\"job\":7}\n",
+    "{\"job_leaving\":1,\"job\":7,\"node\":\"n1\"}\n",
+    "{\"job_evicted\":1,\"job\":7,\"end\":\"saved\"}\n",
+    "{\"job_evicted\":1,\"job\":7,\"decision\":3,\"node\":\"odd one\",\"end\":\"lost\"}\n",
+    "{\"job_ended\":1,\"job\":7,\"end\":\"completed\"}\n",
+    "{\"job_ended\":1,\"job\":7,\"end\":\"limit\",\"will_retry\":true}\n",
+    "{\"job_checkpointed\":1,\"job\":7}\n",
+    "{\"decision_refused\":1,\"decision\":9,\"why\":\"node_down\"}\n",
+    "{\"node_changed\":1,\"node\":\"n1\",\"state\":\"draining\"}\n",
+    "{\"queues_changed\":1,\"queues\":[{\"name\":\"new\",\"parent\":\"org\",\"quota_gpus\":3}]}\n",
+    "{\"cycle\":9223372036854775806}\n",
+    "{\"start\":4294967303,\"job\":7,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0-3,6\"},"
+    "{\"node\":\"odd one\",\"gpus\":\"0\",\"milli\":500,\"group\":2,\"mig_start\":4},"
+    "{\"node\":\"n1\",\"members\":5,\"group\":3}]}\n",
+    "{\"start\":1,\"job\":7,\"partial\":true,\"source\":\"grace_0\",\"pieces\":[{\"node\":\"n0\","
+    "\"gpus\":\"7\"}]}\n",
+    "{\"evict\":9223372036854775807,\"job\":7,\"for_job\":0,\"grace_ns\":30000000000,"
+    "\"reason\":\"Reclaimed\",\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0,2,4\"}]}\n",
+    "{\"reserve\":2,\"job\":7,\"reason\":\"Reserved\"}\n",
+    "{\"release\":2,\"job\":7}\n",
+    "{\"reject\":2,\"job\":7,\"reason\":\"DependencyNeverSatisfied\"}\n",
+    "{\"done\":0}\n",
+    "{\"done\":12,\"wake_at\":66000000001,\"reserved_gpu_milli\":8000}\n",
+};
+
+static void write_line(struct fixture *fixture, const struct wire_line *line, struct buffer *out)
+{
+    const struct cluster *cluster = fixture->header.cluster;
+    switch (line->kind) {
+    case WIRE_FACT:
+        wire_write_fact(out, cluster, fixture->header.queues, &line->fact);
+        break;
+    case WIRE_CYCLE:
+        wire_write_cycle(out, line->now);
+        break;
+    case WIRE_DECISION:
+        wire_write_decision(out, cluster, &line->decision);
+        break;
+    default:
+        wire_write_done(out, &line->done);
+    }
+}
+
+static void every_kind_of_line_comes_back(void **state)
+{
+    struct fixture *fixture = *state;
+    bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_REJECT + 1] = {false};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct wire_line line;
+        struct buffer out = {0};
+        struct error error = wire_read(fixture->wire, "events", i + 1, line_of(lines[i]),
+                                       WIRE_TOLD | WIRE_ANSWERED, &line);
+        assert_string_equal(error_message(&error), "");
+        if (line.kind == WIRE_FACT)
+            has_fact[line.fact.kind] = true;
+        if (line.kind == WIRE_DECISION)
+            has_decision[line.decision.kind] = true;
+        write_line(fixture, &line, &out);
+        assert_string_equal(buffer_c_string(&out), lines[i]);
+        buffer_release(&out);
+        wire_forget(fixture->wire);
+    }
+    for (int kind = 0; kind < FACT_COUNT; kind++)
+        assert_true(has_fact[kind]);
+    for (int kind = 0; kind <= DECISION_REJECT; kind++)
+        assert_true(has_decision[kind]);
+}
+
+static void a_job_means_what_it_says(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wire_line line;
+    struct error error = wire_read(fixture->wire, "events", 1, line_of(lines[1]), WIRE_TOLD, &line);
+    assert_false(error_is(error));
+    const struct job *job = line.fact.job;
+    assert_int_equal(line.fact.id, 7);
+    assert_int_equal(line.fact.now, 9007199254740993); /* more than a double holds */
+    assert_int_equal(job->estimate, 123456789012345678);
+    assert_int_equal(job->group_count, 4);
+    assert_int_equal(job->first.request.gpu_milli, 142);
+    assert_int_equal(job->first.request.memory_mib, 1);
+    assert_int_equal(job->first.min_count, 2);
+    assert_true(job->first.request.gpu_models == (UINT64_C(1) << 63 | 1));
+    assert_int_equal(job->more[0].request.gpu_memory_mib, 20 * 1024 + 512);
+    assert_int_equal(job->more[1].request.mig, MIG_1G_ME + 1);
+    assert_int_equal(job->set_count, 2);
+    assert_int_equal(job->sets[1].parent, 0);
+    assert_int_equal(job->sets[0].parent, SET_NONE);
+    assert_int_equal(job->topology.required, 1);
+    assert_int_equal(job->after[2].kind, AFTER_NOT_OK);
+    assert_int_equal(job->deadline, 9007199254740994);
+    assert_true(job->is_held && !job->is_preemptible);
+}
+
+static void queues_that_change_are_changed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wire_line line;
+    const char *text = "{\"queues_changed\":1,\"queues\":[{\"name\":\"a\",\"parent\":\"org\","
+                       "\"quota_gpus\":2},{\"name\":\"b\"}]}";
+    struct error error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    assert_false(error_is(error));
+    const struct queue_table *queues = fixture->header.queues;
+    assert_int_equal(queues->count, 4);
+    assert_int_equal(queues->queues[2].deserved[RESOURCE_GPU], 2000);
+    assert_int_equal(queues->queues[2].priority, 100); /* not said: the default again */
+    assert_int_equal(line.fact.first_queue, 3);
+}
+
+struct bad {
+    const char *line;
+    const char *report; /* the first line of it */
+};
+
+static const struct bad bads[] = {
+    {"", "error: events:5:1: "},
+    {"[]", "error: events:5:1: "},
+    {"{\"cycle\":1", "error: events:5:11: "},
+    {"{\"job\":1}", "error: events:5:1: such a line has no place here"},
+    {"{\"cycle\":1.5}",
+     "error: events:5:10: 'cycle' must be an integer from 0 to 9223372036854775806, got 1.5"},
+    {"{\"cycle\":1,\"cycel\":2}", "error: events:5:12: "},
+    {"{\"job_ended\":1,\"end\":\"completed\"}", "error: events:5:1: "},
+    {"{\"job_ended\":1,\"job\":2}", "error: events:5:1: "},
+    {"{\"job_ended\":1,\"job\":2,\"end\":\"done\"}",
+     "error: events:5:30: 'end' must be one of 'completed', 'failed', 'cancelled', 'limit'; got "
+     "\"done\""},
+    {"{\"job_ended\":1,\"job\":-2,\"end\":\"failed\"}",
+     "error: events:5:22: 'job' must be an integer from 0 to 4294967294, got -2"},
+    {"{\"node_changed\":1,\"node\":\"n9\",\"state\":\"up\"}",
+     "error: events:5:26: the cluster has no node 'n9'"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"b\",\"groups\":[{\"gpus\":1}]}}",
+     "error: events:5:42: there is no queue 'b'"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[]}}",
+     "error: events:5:55: 'groups' must hold at least one"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[{\"cpus\":0}]}}",
+     "error: events:5:26: no such job can be: a member asks for nothing"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"after\":[{\"job\":1}]}}",
+     "error: events:5:65: a job can depend on jobs of smaller ids only"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"topology\":{\"required\":"
+     "\"row\"}}}",
+     "error: events:5:79: the cluster has no level 'row'"},
+    {"{\"start\":1,\"job\":1,\"pieces\":[{\"node\":\"odd one\",\"gpus\":\"1-2\"}]}",
+     "error: events:5:55: 'gpus' must name some of the 2 GPUs of the node, as in \"0-3,6\""},
+    {"{\"start\":1,\"job\":1,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"3-1\"}]}",
+     "error: events:5:50: 'gpus' must name some of the 8 GPUs of the node, as in \"0-3,6\""},
+    {"{\"start\":0,\"job\":1}",
+     "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
+    {"{\"evict\":1,\"job\":1,\"reason\":\"Because\"}",
+     "error: events:5:29: 'reason' must be one of "},
+    {"{\"done\":0,\"wake_at\":\"soon\"}", "error: events:5:21: "},
+    {"{\"queues_changed\":1,\"queues\":[{\"name\":\"a\"}]}",
+     "error: events:5:31: the queue 'a' has another parent already"},
+};
+
+static void bad_lines_are_refused_with_their_place(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
+        struct wire_line line;
+        struct error error = wire_read(fixture->wire, "events", 5, text_of(bads[i].line),
+                                       WIRE_TOLD | WIRE_ANSWERED, &line);
+        assert_int_equal(error.kind, ERROR_DATA);
+        char *report = error_text_new(&error);
+        if (strncmp(report, bads[i].report, strlen(bads[i].report)) != 0)
+            fail_msg("%s\ngives\n%snot\n%s", bads[i].line, report, bads[i].report);
+        free(report);
+        error_release(&error);
+        wire_forget(fixture->wire);
+    }
+}
+
+static void only_what_is_awaited_may_come(void **state)
+{
+    struct fixture *fixture = *state;
+    struct wire_line line;
+    struct error error =
+        wire_read(fixture->wire, "events", 1, TEXT("{\"cycle\":1}"), WIRE_ANSWERED, &line);
+    assert_int_equal(error.kind, ERROR_DATA);
+    error_release(&error);
+    error =
+        wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0}"), WIRE_TOLD, &line);
+    assert_int_equal(error.kind, ERROR_DATA);
+    error_release(&error);
+    /* Passed over, whatever it names. */
+    error = wire_read(fixture->wire, "events", 1,
+                      TEXT("{\"start\":1,\"job\":0,\"pieces\":[{\"node\":\"gone\"}]}"),
+                      WIRE_TOLD | WIRE_PASSED, &line);
+    assert_false(error_is(error));
+    assert_int_equal(line.kind, WIRE_DECISION);
+}
+
+static void other_headers_are_refused(void **state)
+{
+    (void)state;
+    struct json_doc *doc;
+    struct error error = wire_header_parse(&doc, "events", TEXT("{\"cycle\":1}"));
+    assert_string_equal(error_message(&error), "the first line is no header of events");
+    error_release(&error);
+    assert_null(doc);
+    error = wire_header_parse(&doc, "events", TEXT("{\"windtunnel_events\":2}"));
+    assert_string_equal(error_message(&error), "this program reads version 1, not 2");
+    error_release(&error);
+    error = wire_header_parse(&doc, "events", TEXT("{\"windtunnel_events\":1,\"queues\":[]}"));
+    assert_false(error_is(error));
+    struct wire_header header;
+    error = wire_header_read(&header, doc);
+    assert_int_equal(error.kind, ERROR_DATA);
+    assert_null(header.cluster);
+    assert_null(header.queues);
+    error_release(&error);
+    json_doc_free(doc);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_header_is_written_as_it_was_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_kind_of_line_comes_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_means_what_it_says, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(queues_that_change_are_changed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_what_is_awaited_may_come, set_up, tear_down),
+        cmocka_unit_test(other_headers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* windtunnel decide: the scheduler alone, driven by lines of facts. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "sim/live/decide.h"
+#include "tools/verbs.h"
+
+enum { STATUS_DIFFERS = 10 }; /* as of a gate that failed */
+
+static struct error print(void *self, struct text lines)
+{
+    (void)self;
+    errno = 0;
+    if (fwrite(lines.at, 1, lines.length, stdout) != lines.length || fflush(stdout) != 0)
+        return error_io("write", "standard output", errno);
+    return ERROR_OK;
+}
+
+static int decide(const struct args *args)
+{
+    const char *path = args_operand(args, 0);
+    struct decide_options options = {.path = path != NULL ? path : "-",
+                                     .policy = args_string(args, "policy"),
+                                     .cluster = args_string(args, "cluster"),
+                                     .is_checked = args_flag(args, "check"),
+                                     .on_answer = print};
+    struct decide_result result;
+    options.sets = args_list(args, "set", &options.set_count);
+    struct error error = decide_run(&options, &result);
+    if (error_is(error)) {
+        error_release(&result.difference);
+        return tool_fail(&error);
+    }
+    if (!options.is_checked)
+        return 0;
+    if (error_is(result.difference)) {
+        tool_fail(&result.difference);
+        return STATUS_DIFFERS;
+    }
+    fprintf(stderr, "the same %llu decisions in %llu cycles\n",
+            (unsigned long long)result.decisions, (unsigned long long)result.cycles);
+    return 0;
+}
+
+static const struct args_option options[] = {
+    {.name = "check",
+     .help = "Write nothing, but compare with the decisions in the input; the first difference is "
+             "told with its line, and the exit status is 10."},
+    {.name = "cluster",
+     .letter = 'c',
+     .metavar = "FILE",
+     .help = "A cluster in place of the header's: JSON, or a node list with openb's columns."},
+    {.name = "policy",
+     .letter = 'p',
+     .metavar = "PRESET|FILE",
+     .help = "A policy in place of the header's: a preset's name, or a file if it holds '/' or "
+             "ends in .json."},
+    {.name = "set",
+     .metavar = "PATH=VALUE",
+     .help = "Override a field of the header, such as policy.preemption.grace_s or "
+             "cluster.pools.h100.nodes. Applied in order.",
+     .is_repeatable = true},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel decide out/main/events.jsonl.zst --check",
+     "Does this version decide as the one did that wrote the events?"},
+    {"windtunnel decide out/main/events.jsonl.zst --policy kai",
+     "What another policy would have answered to the same facts."},
+    {0},
+};
+
+const struct args_verb verb_decide = {
+    .name = "decide",
+    .summary = "drive the scheduler by lines of facts",
+    .synopsis = "[FILE] [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Reads lines of JSON from FILE (plain or zstd) or standard input: a header, then facts "
+            "and cycles. Writes the decisions of each cycle, and a line that ends them, before it "
+            "reads on, so that a program may drive it through pipes. Decisions in the input are "
+            "passed over. The lines are those that 'windtunnel run --events' records and that "
+            "docs/decide.md describes.",
+            NULL},
+    .options = options,
+    .examples = examples,
+    .operands_max = 1,
+    .run = decide,
+};
