@@ -191,9 +191,10 @@ void overtake(struct sched *sched)
         return;
     if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
         return; /* time alone lets nobody overtake */
+    book->passed_at = sched->now;
+    book->passed_change = sched->changes;
     if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
-    book->passed_at = sched->now;
     forecast_begin(sched);
     if (sched->overtake.tested_capacity > 0)
         memset(sched->overtake.tested, 0,

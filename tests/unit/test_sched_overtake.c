@@ -59,11 +59,38 @@ static void what_is_promised_will_be_used(void **state)
     sched_case_close(&c);
 }
 
+/* A pass every 30 s: what comes in between waits for the next, which wakes the scheduler once and not again in vain. */
+static void slurm_looks_every_interval(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
+                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+    sched_case_submit(&c, limited(0, 3, 50, 1000), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, limited(1, 4, 50, 100), SECONDS(1));
+    sched_case_submit(&c, limited(2, 1, 50, 100), SECONDS(1));
+    assert_int_equal(sched_case_start(&c, SECONDS(1)), 1); /* the first pass */
+    sched_job_ended(c.sched, 2, JOB_END_COMPLETED, false, SECONDS(11));
+    sched_case_submit(&c, limited(3, 1, 50, 100), SECONDS(12));
+    assert_int_equal(sched_case_start(&c, SECONDS(12)), 0);
+    assert_int_equal(c.wake_at, SECONDS(31));
+    assert_int_equal(sched_case_start(&c, SECONDS(31)), 1);
+    sched_case_submit(&c, limited(4, 1, 50, 100), SECONDS(40));
+    assert_int_equal(sched_case_start(&c, SECONDS(40)), 0); /* nothing is free */
+    assert_int_equal(c.wake_at, SECONDS(61));
+    assert_int_equal(sched_case_start(&c, SECONDS(61)), 0);
+    assert_int_equal(c.wake_at, TIME_NEVER);
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(overtakers_leave_the_headroom),
         cmocka_unit_test(what_is_promised_will_be_used),
+        cmocka_unit_test(slurm_looks_every_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
