@@ -28,6 +28,8 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .attempts = sched->attempts,
         .plans = sched->plans,
         .plans_tried = sched->plans_tried,
+        .promised_starts = sched->forecasts.promised_starts,
+        .late_starts = sched->forecasts.late_starts,
     };
 }
 

@@ -35,6 +35,8 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
     decision_id id = decision->id;
     if (is_first)
         job->decided = sched->now;
+    if (is_first && sched->policy.backfill->overtakes)
+        forecast_note_start(sched, slot);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (holdings[i].phase != phase || holdings[i].decision != 0)
             continue;

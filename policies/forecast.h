@@ -43,6 +43,10 @@ struct forecast_need { /* of a node, or of one GPU of it */
     time_ns start;
 };
 
+struct promise { /* the earliest forecast of a job that others may not delay; start 0: none */
+    time_ns start, made_at;
+};
+
 struct node_marks {     /* a set of nodes, in the order they came */
     uint8_t *is_marked; /* by node_id */
     node_id *nodes;
@@ -68,6 +72,9 @@ struct forecast_book {   /* policies/forecast_book.c */
     uint32_t end_count, endless_count; /* those that never say when */
     time_ns *end_of;                   /* by slot; 0: it holds nothing */
     size_t end_of_capacity;
+    struct promise *promises; /* by slot */
+    size_t promise_capacity;
+    uint64_t promised_starts, late_starts; /* see sched_counts */
     bool has_endless;        /* something holds space, or will, and never says until when */
     struct profile profile;  /* forecasts included */
     struct node_marks stale; /* whose profile must be drawn anew */
@@ -114,6 +121,8 @@ void forecast_end_pass(struct sched *sched);
 /* In this pass the job has started. */
 void forecast_started(struct sched *sched, uint32_t slot);
 
+/* The job starts: in time, if it was promised one? */
+void forecast_note_start(struct sched *sched, uint32_t slot);
 /* The job will start then on sched->pieces. */
 void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
 /* As if there were no such forecast, until it is put back, or the last one takes its place for good, or nothing does; the

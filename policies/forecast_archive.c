@@ -60,19 +60,24 @@ static void archive_slots(struct archive *archive, struct sched *sched)
     if (archive_is_reading(archive)) {
         MEM_GROW(book->end_of, book->end_of_capacity, sched->jobs.used);
         MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
+        MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
     }
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
         time_ns none = 0;
         uint8_t no = 0;
+        struct promise never = {0, 0};
+        struct promise *promise = slot < book->promise_capacity ? &book->promises[slot] : &never;
         ARCHIVE(archive, *(slot < book->end_of_capacity ? &book->end_of[slot] : &none));
         ARCHIVE(archive, *(slot < book->promised_capacity ? &book->is_promised[slot] : &no));
+        ARCHIVE(archive, promise->start);
+        ARCHIVE(archive, promise->made_at);
     }
 }
 
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 328);
+    ARCHIVE_KNOWS(struct forecast_book, 360);
     archive_forecasts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);
@@ -82,4 +87,6 @@ void forecast_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, book->outlived_at);
     ARCHIVE(archive, book->passed_at);
     ARCHIVE(archive, book->passed_change);
+    ARCHIVE(archive, book->promised_starts);
+    ARCHIVE(archive, book->late_starts);
 }

@@ -78,6 +78,7 @@ void forecast_node_changed(struct sched *sched, node_id node)
     list_node(&sched->forecasts.stale, sched, node);
     list_node(&sched->forecasts.eased, sched, node);
     sched->forecasts.is_shaken = true;
+    sched->forecasts.outlived_at = sched->now; /* no plan counted on that */
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
@@ -152,6 +153,8 @@ static void know_slots(struct forecast_book *book, uint32_t count)
     memset(book->end_of + known, 0, (book->end_of_capacity - known) * sizeof *book->end_of);
     MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
     memset(book->is_promised + promised, 0, book->promised_capacity - promised);
+    MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
+    memset(book->promises + known, 0, (book->promise_capacity - known) * sizeof *book->promises);
 }
 
 void forecast_settle(struct sched *sched, uint32_t slot)
@@ -169,6 +172,30 @@ void forecast_forget(struct sched *sched, uint32_t slot)
 {
     know_slots(&sched->forecasts, sched->jobs.used);
     remove_end(&sched->forecasts, slot);
+    sched->forecasts.promises[slot].start = 0;
+}
+
+void forecast_note_start(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    know_slots(book, sched->jobs.used);
+    struct promise *promise = &book->promises[slot];
+    if (promise->start == 0)
+        return;
+    book->promised_starts++;
+    book->late_starts += sched->now > promise->start && book->outlived_at < promise->made_at;
+    promise->start = 0;
+}
+
+/* The head, and where forecasts stand everybody, may not be delayed.  Whoever it was before, the order may have changed. */
+static void note_promise(struct sched *sched, const struct forecast *forecast, bool is_head)
+{
+    struct promise *promise = &sched->forecasts.promises[forecast->slot];
+    if (!is_head && !sched->policy.backfill->keeps)
+        return;
+    if (promise->start == 0 || forecast->start <= promise->start ||
+        sched->forecasts.outlived_at >= promise->made_at)
+        *promise = (struct promise){forecast->start, sched->now};
 }
 
 void forecast_left(struct sched *sched, uint32_t slot, node_id node)
@@ -230,6 +257,7 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
     for (uint32_t p = 0; p < sched->pieces.count; p++)
         book->pieces[book->piece_count++] = sched->pieces.pieces[p];
     know_slots(book, sched->jobs.used);
+    note_promise(sched, own, book->count == 1);
     book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
     for (uint32_t p = 0; p < own->piece_count; p++) {
@@ -511,6 +539,7 @@ void forecast_release(struct sched *sched)
     mem_free(book->ends);
     mem_free(book->end_of);
     mem_free(book->is_promised);
+    mem_free(book->promises);
     mem_free(book->stale.nodes);
     mem_free(book->stale.is_marked);
     mem_free(book->eased.nodes);

@@ -168,6 +168,10 @@ struct sched_counts {
     int64_t releasing_gpu_milli;      /* of jobs being evicted */
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
     uint64_t plans_tried;             /* victims were sought; most plans come to nothing */
+    uint64_t
+        promised_starts; /* of jobs that backfill may not delay: it had told when they would start */
+    uint64_t
+        late_starts; /* of them, after that, though nothing outlived its plan and no node changed */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

@@ -101,6 +101,8 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "events", facts->events);
     pair_count(out, "cycles", facts->cycles);
     pair_count(out, "decisions", facts->decisions);
+    pair_count(out, "promised_starts", facts->promised_starts);
+    pair_count(out, "late_starts", facts->late_starts);
     key(out, "is_partial");
     buffer_string(out, facts->is_partial ? "true" : "false");
     buffer_char(out, '}');

@@ -121,6 +121,8 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->events = (uint64_t)json_get_int(&object, "events", 0, INT64_MAX, 0);
     facts->cycles = (uint64_t)json_get_int(&object, "cycles", 0, INT64_MAX, 0);
     facts->decisions = (uint64_t)json_get_int(&object, "decisions", 0, INT64_MAX, 0);
+    facts->promised_starts = (uint64_t)json_get_int(&object, "promised_starts", 0, INT64_MAX, 0);
+    facts->late_starts = (uint64_t)json_get_int(&object, "late_starts", 0, INT64_MAX, 0);
     facts->is_partial = json_get_bool(&object, "is_partial", false);
     json_object_close(&object);
 }

@@ -263,6 +263,8 @@ static void finish(struct engine *engine)
     result->evicted = engine->evicted;
     result->plans = counts.plans;
     result->facts.is_partial = is_partial;
+    result->facts.promised_starts = counts.promised_starts;
+    result->facts.late_starts = counts.late_starts;
     engine_emit_finished(engine);
 }
 

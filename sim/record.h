@@ -128,6 +128,7 @@ struct run_facts {
     const char *const *model_names; /* NULL-terminated */
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
+    uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
     bool is_partial; /* stopped early by a signal */
 };
 

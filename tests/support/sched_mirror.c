@@ -381,6 +381,8 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
 static void check_nothing_fits(const struct mirror *mirror)
 {
     const struct policy_config *config = &mirror->policy.config;
+    if (config->backfill->keeps)
+        return; /* what is free may be promised to somebody who comes later */
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (job_id id = 0; id < mirror->job_count; id++) {
         const struct job *job = &mirror->jobs[id].job;
