@@ -110,7 +110,7 @@ SCHED_HEADERS := policies/sched.h policies/wire.h policies/plugin.h
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all run test test-quick test-all bench preset-table lint format asan ubsan valgrind coverage mutants \
+.PHONY: all run test test-quick test-all bench preset-table backfill-table lint format asan ubsan valgrind coverage mutants \
         golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
@@ -137,7 +137,7 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run bench preset-table $(TESTING)
+INSTALLING := run bench preset-table backfill-table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
@@ -315,6 +315,9 @@ compile: $(PROGRAM) libraries $(call programs,$(KINDS) bench) $(BENCH_PROGRAMS)
 
 preset-table: link ## Run the main scenario under presets side by side and print one table (ARGS='--seed 2 --markdown', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/preset_table $(ARGS)
+
+backfill-table: link ## Replay real traces under backfill policies and estimates, in one table (ARGS='--only NASA', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/backfill_table $(ARGS)
 
 bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
 	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \

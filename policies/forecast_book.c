@@ -157,11 +157,20 @@ static void know_slots(struct forecast_book *book, uint32_t count)
     memset(book->promises + known, 0, (book->promise_capacity - known) * sizeof *book->promises);
 }
 
+/* It leaves, or changes, later than was planned. */
+static void note_outlived(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now)
+        book->outlived_at = sched->now;
+}
+
 void forecast_settle(struct sched *sched, uint32_t slot)
 {
     struct forecast_book *book = &sched->forecasts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     know_slots(book, sched->jobs.used);
+    note_outlived(sched, slot);
     mark_job(sched, slot);
     remove_end(book, slot);
     if (job->holding_count > 0)
@@ -171,6 +180,7 @@ void forecast_settle(struct sched *sched, uint32_t slot)
 void forecast_forget(struct sched *sched, uint32_t slot)
 {
     know_slots(&sched->forecasts, sched->jobs.used);
+    note_outlived(sched, slot);
     remove_end(&sched->forecasts, slot);
     sched->forecasts.promises[slot].start = 0;
 }
@@ -182,6 +192,8 @@ void forecast_note_start(struct sched *sched, uint32_t slot)
     struct promise *promise = &book->promises[slot];
     if (promise->start == 0)
         return;
+    if (book->end_count > 0 && book->ends[0].end <= sched->now)
+        book->outlived_at = sched->now;
     book->promised_starts++;
     book->late_starts += sched->now > promise->start && book->outlived_at < promise->made_at;
     promise->start = 0;
