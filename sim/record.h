@@ -129,7 +129,7 @@ struct run_facts {
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
-    bool is_partial; /* stopped early by a signal */
+    bool is_partial;                       /* stopped early by a signal */
 };
 
 /* Who takes rows.  Any hook may be NULL: not interested.  An error stops the run. */
