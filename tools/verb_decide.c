@@ -22,9 +22,16 @@ static int decide(const struct args *args)
     struct decide_options options = {.path = path != NULL ? path : "-",
                                      .policy = args_string(args, "policy"),
                                      .cluster = args_string(args, "cluster"),
+                                     .load = args_string(args, "load"),
+                                     .save = args_string(args, "save"),
                                      .is_checked = args_flag(args, "check"),
                                      .on_answer = print};
     struct decide_result result;
+    int64_t cycles = 0;
+    struct error bad = args_int64(args, "cycles", 1, INT64_MAX, 0, &cycles);
+    if (error_is(bad))
+        return tool_fail(&bad);
+    options.cycles = (uint64_t)cycles;
     options.sets = args_list(args, "set", &options.set_count);
     struct error error = decide_run(&options, &result);
     if (error_is(error)) {
@@ -50,11 +57,20 @@ static const struct args_option options[] = {
      .letter = 'c',
      .metavar = "FILE",
      .help = "A cluster in place of the header's: JSON, or a node list with openb's columns."},
+    {.name = "cycles", .metavar = "N", .help = "Stop after the answer to the Nth cycle."},
+    {.name = "load",
+     .metavar = "FILE",
+     .help = "Go on from what was saved: the stream has the same header, and the lines after the "
+             "last one that was read then. Facts are believed, for not all of them were seen."},
     {.name = "policy",
      .letter = 'p',
      .metavar = "PRESET|FILE",
      .help = "A policy in place of the header's: a preset's name, or a file if it holds '/' or "
              "ends in .json."},
+    {.name = "save",
+     .metavar = "FILE",
+     .help = "In the end write down all that the scheduler knows, to be loaded by the same version "
+             "of this program. The file appears whole or not at all."},
     {.name = "set",
      .metavar = "PATH=VALUE",
      .help = "Override a field of the header, such as policy.preemption.grace_s or "

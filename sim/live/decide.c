@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "base/output.h"
 #include "policies/wire.h"
 #include "sim/referee.h"
 #include "sim/scenario.h"
@@ -15,7 +16,8 @@ struct decider {
     struct wire_header header;
     struct sched *sched;
     struct wire *wire;
-    struct referee *referee; /* lest facts that cannot be reach the scheduler */
+    struct referee *
+        referee; /* lest facts that cannot be reach the scheduler; NULL: it has not seen all of them */
     time_ns now;
     struct buffer answer; /* of the last cycle */
     size_t compared;      /* bytes of it that the input had too */
@@ -55,15 +57,65 @@ static struct error override(const struct decide_options *options, struct json_d
     return ERROR_OK;
 }
 
+/* ---- what was saved: the queues as a line of the stream, then the scheduler ---- */
+
+static struct error load_state(struct decider *decider, struct text rest)
+{
+    const char *path = decider->options->load;
+    struct error error = ERROR_OK;
+    struct wire_line queues;
+    struct text line;
+    if (!text_cut(&rest, '\n', &line))
+        return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
+    TRY(wire_read(decider->wire, path, 1, line, WIRE_TOLD, &queues));
+    if (queues.kind != WIRE_FACT || queues.fact.kind != FACT_QUEUES_CHANGED)
+        return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
+    decider->now = queues.fact.now;
+    decider->sched = sched_load(decider->header.cluster, decider->header.queues,
+                                &decider->header.policy, rest, &error);
+    if (decider->sched == NULL)
+        error_set_where(&error, path);
+    return error;
+}
+
+static struct error load(struct decider *decider)
+{
+    enum { STATE_MAX = 1 << 30 };
+    char *bytes;
+    size_t length;
+    TRY(input_read_all(decider->options->load, STATE_MAX, &bytes, &length));
+    struct error error = load_state(decider, (struct text){bytes, length});
+    mem_free(bytes);
+    return error;
+}
+
+static struct error save(const struct decider *decider)
+{
+    const struct fact queues = {.kind = FACT_QUEUES_CHANGED,
+                                .now = decider->now,
+                                .queues = decider->header.queues,
+                                .first_queue = QUEUE_ROOT + 1};
+    struct output *out;
+    TRY(output_open(&out, decider->options->save, OUTPUT_PLAIN));
+    wire_write_fact(output_buffer(out), decider->header.cluster, decider->header.queues, &queues);
+    struct error error = sched_save(decider->sched, output_buffer(out));
+    if (!error_is(error))
+        return output_commit(&out);
+    output_discard(&out);
+    return error;
+}
+
 static struct error make_scheduler(struct decider *decider, struct json_doc *header)
 {
     struct error error = ERROR_OK;
     TRY(override(decider->options, header));
     TRY(wire_header_read(&decider->header, header));
+    decider->wire = wire_new(decider->header.cluster, decider->header.queues);
+    if (decider->options->load != NULL)
+        return load(decider);
     decider->sched =
         sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
     TRY(error);
-    decider->wire = wire_new(decider->header.cluster, decider->header.queues);
     decider->referee = referee_new(decider->header.cluster, false);
     return ERROR_OK;
 }
@@ -160,7 +212,8 @@ static struct error decide(struct decider *decider)
     done.reserved_gpu_milli = counts.reserved_gpu_milli;
     for (size_t i = 0; i < done.decision_count; i++) {
         wire_write_decision(answer, decider->header.cluster, &decisions[i]);
-        referee_allows(decider->referee, &decisions[i]);
+        if (decider->referee != NULL)
+            referee_allows(decider->referee, &decisions[i]);
     }
     wire_write_done(answer, &done);
     decider->result->cycles++;
@@ -201,7 +254,7 @@ static struct error take_line(struct decider *decider, struct text text)
     decider->now = now;
     if (line.kind == WIRE_CYCLE)
         return decide(decider);
-    if (!referee_told(decider->referee, &line.fact))
+    if (decider->referee != NULL && !referee_told(decider->referee, &line.fact))
         return refuse(decider, text, referee_complaint(decider->referee));
     fact_tell(decider->sched, &line.fact);
     return ERROR_OK;
@@ -210,7 +263,9 @@ static struct error take_line(struct decider *decider, struct text text)
 static struct error go_on(struct decider *decider)
 {
     TRY(begin(decider));
-    while (!error_is(decider->result->difference)) {
+    const uint64_t cycles = decider->options->cycles;
+    while (!error_is(decider->result->difference) &&
+           (cycles == 0 || decider->result->cycles < cycles)) {
         struct text line;
         bool has;
         TRY(input_line(decider->input, &line, &has));
@@ -220,6 +275,8 @@ static struct error go_on(struct decider *decider)
     }
     if (decider->options->is_checked && !error_is(decider->result->difference))
         expect_all(decider, input_line_number(decider->input) + 1);
+    if (decider->options->save != NULL)
+        TRY(save(decider));
     return ERROR_OK;
 }
 

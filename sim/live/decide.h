@@ -6,6 +6,10 @@
  * Law: the same facts and cycles give the same lines, byte for byte: those that a run wrote down
  * (sim/live/event_file.h).
  *
+ * Saved is what the scheduler knows (sched_save) and the queues as they are, after the last line read.  Who loads it goes
+ * on with a stream of the same header and the lines after that one.  Facts that cannot be are told only where all of
+ * the stream was seen: after loading they are believed.
+ *
  * It does not: buffer.  What a cycle decided is handed over before the next line is read.
  */
 #ifndef SIM_LIVE_DECIDE_H
@@ -23,7 +27,10 @@ struct decide_options {
     const char *const
         *sets; /* "path=value", of the header; names begin with cluster, queues or policy */
     size_t set_count;
-    bool is_checked; /* compare with the decisions of the input, write nothing */
+    const char *load; /* a file that was saved; NULL: nothing has happened yet */
+    const char *save; /* to write in the end: what a later run may load; NULL: nothing */
+    uint64_t cycles;  /* stop after so many; 0: at the end of the stream */
+    bool is_checked;  /* compare with the decisions of the input, write nothing */
     /* Called once per cycle with its lines; not if is_checked. */
     struct error (*on_answer)(void *self, struct text lines);
     void *self;

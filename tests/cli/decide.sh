@@ -66,7 +66,22 @@ replays() { # scenario, more arguments
     [ "$(fingerprint plain)" = "$(fingerprint other)" ] || fail "$what: another fingerprint with --scheduler"
     cmp record/events.jsonl.zst other/events.jsonl.zst || fail "$what: other events with --scheduler"
     cmp record/timeline.csv.zst other/timeline.csv.zst || fail "$what: another timeline with --scheduler"
+    goes_on 3
 }
+
+# Killed after a cycle picked at random, and loaded by another process, the scheduler decides as if nothing had been.
+goes_on() { # so often; the stream is events.jsonl, what it decides in expected
+    cycles=$(grep -c '^{"cycle"' events.jsonl)
+    for cycle in $(awk -v seed="$stops" -v times="$1" -v cycles="$cycles" \
+        'BEGIN { srand(seed); for (i = 0; i < times; i++) print 1 + int(rand() * cycles) }'); do
+        "$program" decide events.jsonl --cycles "$cycle" --save state >before || fail "$what: --save in cycle $cycle"
+        awk -v cycle="$cycle" 'NR == 1 || seen >= cycle { print } /^{"cycle"/ { seen++ }' events.jsonl |
+            "$program" decide --load state >after || fail "$what: --load in cycle $cycle"
+        cat before after | cmp expected - || fail "$what: saved in cycle $cycle and loaded it decides otherwise"
+        stops=$((stops + 1))
+    done
+}
+stops=0
 : >all
 for preset in fifo kai kueue windtunnel easy slurm; do
     replays tenants.json --policy $preset
@@ -78,6 +93,23 @@ for kind in '"evict"' '"reserve"' '"partial":true' '"reject"' DependencyNever '"
     grep -q "$kind" all || fail "no run decided $kind: a weaker test than meant"
 done
 grep -q '"after"' events.jsonl && grep -q '"array_max"' events.jsonl || fail 'no dependencies or arrays were told'
+
+[ "$stops" -ge 20 ] || fail "stopped only $stops times"
+
+# What was saved is taken by who can go on with it, and by nobody else.
+"$program" run tenants.json --policy kai --quiet --out record --events >/dev/null || fail 'tenants.json does not run'
+"$program" decide record/events.jsonl.zst --cycles 99 --save state >/dev/null || fail '--save fails'
+head -c 2000 state >cut
+for bad in cut tenants.json missing; do
+    windtunnel decide record/events.jsonl.zst --load $bad
+    [ "$status" -eq 3 ] || [ "$status" -eq 4 ] || fail "--load $bad: status $status"
+    grep -q "^error: .*$bad\|at $bad" said.err || fail "--load $bad does not name the file: $(cat said.err)"
+    is_silent said.out "--load $bad"
+done
+windtunnel decide record/events.jsonl.zst --load state --policy fifo
+[ "$status" -eq 3 ] && grep -q 'of another policy' said.err || fail "--load of another policy: $status, $(cat said.err)"
+windtunnel decide record/events.jsonl.zst --save /dev/full
+[ "$status" -eq 4 ] || fail "--save to a full disk: status $status"
 
 # A later record without events has none of the earlier one.
 "$program" run small.json --quiet --out record >/dev/null || fail 'small.json does not run'
