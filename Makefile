@@ -106,7 +106,7 @@ SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix 
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
 SCHED_SO := libwindtunnel_sched.so
 SCHED_SONAME := $(SCHED_SO).$(firstword $(subst ., ,$(VERSION)))
-SCHED_HEADERS := policies/sched.h policies/wire.h policies/plugin.h
+SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/plugin.h
 
 # ---- What to type --------------------------------------------------------------------------------
 

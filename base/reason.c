@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+_Static_assert(REASON_COUNT <= 32, "wait_times.mask has a bit for each");
+
 const char *reason_name(enum reason reason)
 {
     static const char *const names[REASON_COUNT] = {
@@ -24,7 +26,20 @@ const char *reason_name(enum reason reason)
         [REASON_CONSOLIDATED] = "Consolidated",
         [REASON_STALE_GANG] = "StaleGang",
         [REASON_HEADROOM] = "Headroom",
+        [REASON_FRAGMENTATION] = "Fragmentation",
+        [REASON_TOPOLOGY] = "Topology",
+        [REASON_RESERVED_FOR_OTHER] = "ReservedForOther",
+        [REASON_SCHEDULING] = "WaitingForScheduling",
+        [REASON_CONFIGURING] = "Configuring",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];
+}
+
+time_ns wait_times_sum(const struct wait_times *times)
+{
+    time_ns sum = 0;
+    for (uint32_t left = times->mask; left != 0; left &= left - 1)
+        sum += times->of[__builtin_ctz(left)];
+    return sum;
 }

@@ -41,24 +41,3 @@ time_ns sched_forecast(const struct sched *sched, job_id id)
             return book->of[f].start;
     return TIME_NEVER;
 }
-
-enum reason sched_why(const struct sched *sched, job_id id)
-{
-    uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return REASON_NONE;
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->state == SJOB_HELD)
-        return (enum reason)job->reason;
-    if (job->state == SJOB_CLAIMING)
-        return REASON_RESERVED;
-    if (job->lane == LANE_NONE || (job->is_booked && job->fill != FILL_BELOW))
-        return REASON_NONE;
-    const struct lane *lane = &sched->pending.lanes[job->lane];
-    if (lane->quota_block != QUEUE_NONE)
-        return REASON_QUOTA_LIMIT;
-    if (!pending_is_closed(&sched->pending, job->lane))
-        return REASON_PRIORITY;
-    return sched->shapes.shapes[job->ask].closed & SHAPE_BLOCKED ? REASON_RESOURCES
-                                                                 : REASON_HEADROOM;
-}

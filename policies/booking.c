@@ -1,7 +1,7 @@
 /* What jobs hold and what they wait for: the books that facts and decisions are written into. */
 #include <assert.h>
 
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
 {
@@ -88,7 +88,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 void sched_pass_time(struct sched *sched, time_ns now)
 {
     const struct quota_policy *quota = sched->policy.quota;
-    sched->now = now;
+    sched->now = sched->shapes.now = now;
     if (quota->advance == NULL)
         return;
     sched->quota_at = TIME_NEVER;
@@ -268,6 +268,8 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
         agenda_note(sched, job->lane);
     if (is_head)
         meet_head(sched, job->lane);
+    if (job->holding_count == 0)
+        waits_enter(sched, slot);
 }
 
 void sched_wait(struct sched *sched, uint32_t slot)
@@ -283,6 +285,7 @@ void sched_unwait(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     queue_id line = sched->pending.lanes[job->lane].line;
+    waits_leave(sched, slot);
     if (pending_head(&sched->pending, job->lane) == slot) {
         pending_remove_head(&sched->pending, job->lane);
         meet_head(sched, job->lane);
@@ -310,11 +313,9 @@ static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
         roster_list(sched, slot, is_listed);
 }
 
-static void list_below(struct sched *sched, uint32_t slot, bool is_below)
+static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->is_below == is_below)
-        return;
     job->is_below = is_below;
     if (is_below) {
         sched->jobs.facts[slot].below_since = sched->now;
@@ -327,6 +328,12 @@ static void list_below(struct sched *sched, uint32_t slot, bool is_below)
             sched->below[i] = sched->below[--sched->below_count];
             return;
         }
+}
+
+static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
+{
+    if (sched->jobs.jobs[slot].is_below != is_below)
+        turn_below(sched, slot, is_below);
 }
 
 /* Run time and GPU time up to now, at the rate of before; then at this one. */
@@ -417,6 +424,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_wait(sched, slot);
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);
+    waits_settle(sched, slot);
     queue_tree_touch_standing(&sched->tree, job->queue);
     if (sched->policy.backfill->overtakes)
         forecast_settle(sched, slot);
@@ -518,10 +526,16 @@ void sched_drop_claim(struct sched *sched, uint32_t slot)
     sched_settle(sched, slot);
 }
 
-void sched_reject(struct sched *sched, job_id job, enum reason reason)
+void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason)
 {
     MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);
-    sched->rejects[sched->reject_count++] = (struct refusal_note){job, reason};
+    struct refusal_note *note = &sched->rejects[sched->reject_count++];
+    *note = (struct refusal_note){.job = job,
+                                  .reason = reason,
+                                  .shape = asking.shape,
+                                  .queue = asking.queue,
+                                  .at = sched->now};
+    sched_waited(sched, job, sched->now, &note->waited);
 }
 
 void sched_forget(struct sched *sched, uint32_t slot)
@@ -534,6 +548,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     list_below(sched, slot, false);
     if (sched->policy.backfill->overtakes)
         forecast_forget(sched, slot);
+    waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);
     if (array != 0)
         eligible_left(sched, array);

@@ -12,7 +12,7 @@
  */
 #include <assert.h>
 
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
 static void refresh_ranks(struct sched *sched)
@@ -47,19 +47,24 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
         sched_tell_piece(sched, &holdings[i].piece);
     }
     sched_settle(sched, slot);
+    if (phase == HOLDING_CLAIMED)
+        waits_review(sched, slot);
 }
 
 static void tell_rejects(struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->reject_count; i++) {
-        const struct refusal_note *note = &sched->rejects[i];
+        struct refusal_note *note = &sched->rejects[i];
+        if (!sched->waits.is_off)
+            wait_times_add(&note->waited, note->reason, sched->now - note->at);
         MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
         sched->decisions[sched->decision_count++] =
             (struct decision){.id = ++sched->decision_sequence << 32 | note->job,
                               .kind = DECISION_REJECT,
                               .job = note->job,
                               .for_job = JOB_NONE,
-                              .reason = note->reason};
+                              .reason = note->reason,
+                              .waited = &note->waited};
     }
     sched->reject_count = 0;
 }
@@ -177,7 +182,7 @@ static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint
         shape->whole_nodes = headroom_free(sched).whole_nodes;
     if (closed & SHAPE_SPARES_OWNERS)
         borrowers_find(sched, lane_id);
-    shape_close(&sched->shapes, job->ask, closed);
+    waits_close_shape(sched, job->ask, closed);
 }
 
 /* The waiting job starts on sched->pieces, which the ledger has given. */
@@ -370,6 +375,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
         if (sched->decisions[i].piece_count > 0)
             piece += sched->decisions[i].piece_count;
     }
+    waits_look(sched);
     *wake_at = find_wake(sched);
     *out = sched->decisions;
     return sched->decision_count;

@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "policies/archive.h"
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
 static bool is_met(enum after_kind kind, enum ended end)
 {
@@ -87,8 +87,10 @@ static void let_go(struct sched *sched, uint32_t slot)
     struct sched_job *job = &sched->jobs.jobs[slot];
     enum reason reason = join_array(sched, slot);
     job->reason = (uint8_t)reason;
-    if (reason != REASON_NONE)
+    if (reason != REASON_NONE) {
+        waits_review(sched, slot);
         return;
+    }
     sched->held_count--;
     job->state = SJOB_PENDING;
     sched->jobs.facts[slot].waiting_since = sched->now;
@@ -98,7 +100,9 @@ static void let_go(struct sched *sched, uint32_t slot)
 static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
 {
     sched->held_count--;
-    sched_reject(sched, job, REASON_DEPENDENCY_NEVER);
+    sched_reject(sched, job,
+                 (struct asking){sched->jobs.jobs[slot].shape, sched->jobs.jobs[slot].queue},
+                 REASON_DEPENDENCY_NEVER);
     sched->jobs.facts[slot].array = 0; /* it never joined */
     sched_forget(sched, slot);
 }
@@ -129,10 +133,12 @@ void eligible_ended(struct sched *sched, job_id job, enum ended end)
                            ENDED_OTHERWISE); /* and whoever waits for that */
             i = 0;
         } else if (--facts->after_left == 0) {
-            if (facts->is_held)
+            if (facts->is_held) {
                 sched->jobs.jobs[waiter].reason = REASON_HELD;
-            else
+                waits_review(sched, waiter);
+            } else {
                 let_go(sched, waiter);
+            }
         }
     }
 }

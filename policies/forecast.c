@@ -302,3 +302,30 @@ bool forecast_may_move_up(struct sched *sched, uint32_t index)
             return true;
     return false;
 }
+
+/* ---- Asked for an explanation ---------------------------------------------------------------------- */
+
+bool forecast_is_fresh(const struct sched *sched)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    bool is_fresh = book->count > book->dropped &&
+                    (sched->policy.backfill->keeps || book->cycle == sched->cycle);
+    for (uint32_t f = 0; f < book->count && is_fresh; f++) {
+        const struct sched_job *job = &sched->jobs.jobs[book->of[f].slot];
+        is_fresh =
+            book->of[f].job == JOB_NONE || (job->state != SJOB_NONE && job->id == book->of[f].job &&
+                                            job->lane != LANE_NONE && job->ask == book->of[f].ask);
+    }
+    return is_fresh;
+}
+
+void forecast_keep(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = 0;
+    while (book->lifted < book->count &&
+           (book->of[book->lifted].job == JOB_NONE || book->of[book->lifted].slot != slot))
+        book->lifted++; /* its own */
+    keep_for_forecasts(sched, sched->now, forecast_end_after(sched, sched->now, slot));
+    book->lifted = UINT32_MAX;
+}

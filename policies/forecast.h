@@ -80,7 +80,8 @@ struct forecast_book {   /* policies/forecast_book.c */
     struct node_marks stale; /* whose profile must be drawn anew */
     struct node_marks eased; /* where something left before its time, or came back */
     time_ns outlived_at; /* when it was last seen that something stayed longer than it said; -1 */
-    time_ns passed_at;   /* the last pass; -1 */
+    uint64_t cycle;      /* of the last pass */
+    time_ns passed_at;   /* when that was; -1 */
     uint64_t passed_change;      /* as of then */
     struct forecast_need *needs; /* scratch */
     size_t need_capacity;
@@ -153,6 +154,10 @@ bool forecast_may_move_up(struct sched *sched, uint32_t index);
 bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
+/* Do the forecasts hold still: those that stand, or those of the last cycle, all of jobs that wait? */
+bool forecast_is_fresh(const struct sched *sched);
+/* Keep, in a trial, what those of others need while the job would run if it started now. */
+void forecast_keep(struct sched *sched, uint32_t slot);
 
 /* ---- overtake.c */
 

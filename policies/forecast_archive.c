@@ -77,7 +77,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 360);
+    ARCHIVE_KNOWS(struct forecast_book, 368);
     archive_forecasts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);
@@ -85,6 +85,7 @@ void forecast_archive(struct archive *archive, struct sched *sched)
     archive_marks(archive, sched, &book->stale);
     archive_marks(archive, sched, &book->eased);
     ARCHIVE(archive, book->outlived_at);
+    ARCHIVE(archive, book->cycle);
     ARCHIVE(archive, book->passed_at);
     ARCHIVE(archive, book->passed_change);
     ARCHIVE(archive, book->promised_starts);

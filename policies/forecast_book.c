@@ -510,6 +510,7 @@ void forecast_begin(struct sched *sched)
     enum { DROPPED_MAX = 64 };
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
+    book->cycle = sched->cycle;
     if (!sched->policy.backfill->keeps)
         forget_all(sched);
     else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)

@@ -34,7 +34,7 @@ bool headroom_is_kept(const struct sched *sched)
     return headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
 }
 
-static int64_t free_milli(const struct sched *sched)
+int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
     return sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli -
@@ -47,7 +47,7 @@ struct free_space headroom_free(const struct sched *sched)
     struct free_space free = {0, 0};
     if (!headroom_is_kept(sched))
         return free;
-    free.gpu_milli = free_milli(sched);
+    free.gpu_milli = sched_free_milli(sched);
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         if (sched->cluster->types[t].gpu_count > 0)
             free.whole_nodes +=
@@ -81,7 +81,7 @@ void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* there whoever does not fit may be promised what comes */
-    const int64_t free = free_milli(sched);
+    const int64_t free = sched_free_milli(sched);
     for (uint32_t id = 0; id < sched->shapes.count; id++) {
         if (!(sched->shapes.open[ASKER_BORROWER] & shape_bit(id)))
             continue;

@@ -140,7 +140,8 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
 static void archive_job(struct archive *archive, struct sched_job *job,
                         const struct shape_table *shapes)
 {
-    ARCHIVE_KNOWS(struct sched_job, 152);
+    ARCHIVE_KNOWS(struct sched_job, 168);
+    ARCHIVE_KNOWS(struct wait_mark, 16);
     ARCHIVE(archive, job->id);
     ARCHIVE(archive, job->shape);
     ARCHIVE(archive, job->queue);
@@ -159,6 +160,10 @@ static void archive_job(struct archive *archive, struct sched_job *job,
     ARCHIVE(archive, job->rank);
     ARCHIVE(archive, job->decided);
     ARCHIVE(archive, job->decided_cycle);
+    ARCHIVE(archive, job->wait.since);
+    ARCHIVE(archive, job->wait.entry);
+    ARCHIVE(archive, job->wait.kind);
+    ARCHIVE(archive, job->wait.code);
     archive_expect(archive, job->shape < shapes->count);
     if (archive->is_broken)
         return;

@@ -12,6 +12,7 @@
 #include "policies/order/order.h"
 #include "policies/policy_config.h"
 #include "policies/sched.h"
+#include "policies/wait_clock.h"
 
 #define SLOT_NONE UINT32_MAX
 
@@ -65,6 +66,7 @@ struct sched_job {
     time_ns decided; /* when its first START was */
     uint64_t decided_cycle;
     size_t holding_capacity;
+    struct wait_mark wait;
 };
 
 /* What is looked at seldom. */

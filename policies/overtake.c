@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
 static int compare_waiting(const void *a, const void *b, void *pending)
 {
@@ -79,7 +79,7 @@ static bool fits_beside_forecasts(struct sched *sched, uint32_t slot)
         return true;
     note_refused(sched, slot);
     if (!forecast_is_all(sched, slot))
-        shape_close(&sched->shapes, sched->jobs.jobs[slot].ask, SHAPE_BLOCKED);
+        waits_close_shape(sched, sched->jobs.jobs[slot].ask, SHAPE_BLOCKED);
     return false;
 }
 

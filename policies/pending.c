@@ -173,16 +173,105 @@ static void recount(struct pending *pending, struct lane *lane)
     pending->changed[pending->changed_count++] = lane->line;
 }
 
-void pending_set_borrower(struct pending *pending, uint32_t lane, bool is_borrower)
+/* What a lane that reads like that would show with no offset. */
+static void read_clock(const struct pending *pending, const struct lane *lane, time_ns now,
+                       time_ns reading[HAND_COUNT])
 {
-    pending->lanes[lane].is_borrower = is_borrower;
-    recount(pending, &pending->lanes[lane]);
+    const struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
+    if (lane->quota_block != QUEUE_NONE) {
+        for (int hand = 0; hand < HAND_COUNT; hand++)
+            reading[hand] = 0;
+        reading[HAND_LIMIT] = now;
+        return;
+    }
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        reading[hand] = clock->ns[hand];
+    if (clock->hand != HAND_NONE)
+        reading[clock->hand] += now - clock->since;
+    if (lane->is_borrower)
+        reading[HAND_HEADROOM] += reading[HAND_LIMIT];
+    reading[HAND_LIMIT] = 0;
 }
 
-void pending_block(struct pending *pending, uint32_t lane, queue_id queue)
+void pending_clock(const struct pending *pending, uint32_t lane_id, time_ns now,
+                   time_ns reading[HAND_COUNT])
 {
-    pending->lanes[lane].quota_block = queue;
-    recount(pending, &pending->lanes[lane]);
+    const struct lane *lane = &pending->lanes[lane_id];
+    read_clock(pending, lane, now, reading);
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        reading[hand] += lane->offset[hand];
+}
+
+const time_ns *pending_clock_now(struct pending *pending, uint32_t lane_id,
+                                 time_ns scratch[HAND_COUNT])
+{
+    const struct lane *lane = &pending->lanes[lane_id];
+    struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
+    wait_clock_set(clock, (enum clock_hand)clock->hand, pending->shapes->now);
+    if (!lane->is_offset && clock->ns[HAND_LIMIT] == 0)
+        return clock->ns; /* the same, as it is */
+    pending_clock(pending, lane_id, pending->shapes->now, scratch);
+    return scratch;
+}
+
+enum clock_hand pending_hand(const struct pending *pending, uint32_t lane_id)
+{
+    const struct lane *lane = &pending->lanes[lane_id];
+    const uint8_t hand = pending->shapes->shapes[lane->shape].clock.hand;
+    if (lane->quota_block != QUEUE_NONE)
+        return HAND_LIMIT;
+    return hand != HAND_LIMIT  ? (enum clock_hand)hand
+           : lane->is_borrower ? HAND_HEADROOM
+                               : HAND_NONE;
+}
+
+/* A limit closes it, or lets it go: its clock goes on from where it is. */
+static void turn(struct pending *pending, struct lane *lane, queue_id quota_block)
+{
+    const time_ns now = pending->shapes->now;
+    time_ns before[HAND_COUNT], after[HAND_COUNT];
+    if (lane->count > 0)
+        read_clock(pending, lane, now, before);
+    lane->quota_block = quota_block;
+    lane->is_offset = true;
+    if (lane->count == 0)
+        return; /* nobody has read it */
+    read_clock(pending, lane, now, after);
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        lane->offset[hand] += before[hand] - after[hand];
+}
+
+/* The same of a lane that turns from an owner's to a borrower's, or back: only one hand reads otherwise. */
+static void turn_asker(struct pending *pending, struct lane *lane, bool is_borrower)
+{
+    const struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
+    if (lane->is_borrower == is_borrower)
+        return;
+    if (lane->quota_block == QUEUE_NONE) {
+        time_ns owners = clock->ns[HAND_LIMIT];
+        if (clock->hand == HAND_LIMIT)
+            owners += pending->shapes->now - clock->since;
+        lane->offset[HAND_HEADROOM] += is_borrower ? -owners : owners;
+    }
+    lane->is_offset = true;
+    lane->is_borrower = is_borrower;
+}
+
+void pending_set_borrower(struct pending *pending, uint32_t lane_id, bool is_borrower)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    turn_asker(pending, lane, is_borrower);
+    recount(pending, lane);
+}
+
+void pending_block(struct pending *pending, uint32_t lane_id, queue_id queue)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    if ((lane->quota_block == QUEUE_NONE) == (queue == QUEUE_NONE))
+        lane->quota_block = queue;
+    else
+        turn(pending, lane, queue);
+    recount(pending, lane);
 }
 
 bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
@@ -195,7 +284,7 @@ bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
     lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
     bool is_head = sift_up(pending, lane, lane->count++) == 0;
     if (is_head)
-        lane->is_borrower = false;
+        turn_asker(pending, lane, false);
     recount(pending, lane);
     pending->lines[lane->line].job_count++;
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
@@ -211,7 +300,7 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     pending->class_jobs[pending->shapes->shapes[lane->shape].class]--;
     pending->job_count--;
     if (at == 0)
-        lane->is_borrower = false;
+        turn_asker(pending, lane, false);
     if (--lane->count == 0)
         set_idle(pending, lane_id);
     recount(pending, lane);
@@ -321,7 +410,7 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 
 static void archive_lane(struct archive *archive, struct lane *lane)
 {
-    ARCHIVE_KNOWS(struct lane, 56);
+    ARCHIVE_KNOWS(struct lane, 104);
     ARCHIVE_KNOWS(struct lane_entry, 16);
     ARCHIVE(archive, lane->line);
     ARCHIVE(archive, lane->shape);
@@ -336,6 +425,8 @@ static void archive_lane(struct archive *archive, struct lane *lane)
     ARCHIVE(archive, lane->quota_block);
     ARCHIVE(archive, lane->owed_by);
     ARCHIVE(archive, lane->is_borrower);
+    ARCHIVE(archive, lane->is_offset);
+    ARCHIVE(archive, lane->offset);
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)

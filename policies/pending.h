@@ -56,7 +56,9 @@ struct lane {
     queue_id quota_block;    /* the queue whose limit closed it, or QUEUE_NONE */
     queue_id
         owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
-    bool is_borrower; /* nothing that is kept for owners is for its head */
+    bool is_borrower;           /* nothing that is kept for owners is for its head */
+    bool is_offset;             /* its clock has one: */
+    time_ns offset[HAND_COUNT]; /* from what it reads of its shape's */
 };
 
 struct line_lane { /* what a look at the lanes of a line needs of those that cannot go */
@@ -146,6 +148,15 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t lan
            !shape_is_open(pending->shapes->shapes[l->shape].closed,
                           l->is_borrower ? ASKER_BORROWER : ASKER_OWNER);
 }
+
+/* What keeps its jobs waiting; HAND_NONE: their turn has not come. */
+enum clock_hand pending_hand(const struct pending *pending, uint32_t lane);
+/* Its clock at a time not before the last change, by hand: see policies/wait_clock.h. */
+void pending_clock(const struct pending *pending, uint32_t lane, time_ns now,
+                   time_ns reading[HAND_COUNT]);
+/* The same now; borrowed until the next change, of `scratch` or of its shape. */
+const time_ns *pending_clock_now(struct pending *pending, uint32_t lane,
+                                 time_ns scratch[HAND_COUNT]);
 
 /* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */
 void pending_reorder(struct pending *pending);

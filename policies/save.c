@@ -6,9 +6,9 @@
 #include "base/hash.h"
 #include "policies/archive.h"
 #include "policies/digest.h"
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
-enum { SAVE_VERSION = 1 };
+enum { SAVE_VERSION = 2 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -45,10 +45,25 @@ static void archive_counts(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, sched->headroom_retry);
 }
 
+static void archive_rejects(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct refusal_note, 24 + sizeof(struct wait_times));
+    ARCHIVE_ROOM(archive, sched->rejects, sched->reject_capacity, sched->reject_count);
+    for (uint32_t i = 0; i < sched->reject_count; i++) {
+        struct refusal_note *note = &sched->rejects[i];
+        ARCHIVE(archive, note->job);
+        ARCHIVE(archive, note->reason);
+        ARCHIVE(archive, note->shape);
+        ARCHIVE(archive, note->queue);
+        ARCHIVE(archive, note->at);
+        waits_archive_times(archive, &note->waited);
+        archive_expect(archive, note->shape < sched->shapes.count);
+    }
+}
+
 static void archive_lists(struct archive *archive, struct sched *sched)
 {
     ARCHIVE_KNOWS(struct slot_list, 24);
-    ARCHIVE_KNOWS(struct refusal_note, 2 * 4);
     uint32_t queue_count = sched->tree.count;
     ARCHIVE_ROOM(archive, sched->running, sched->running_capacity, queue_count);
     for (queue_id q = 0; q < queue_count; q++) {
@@ -57,7 +72,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     }
     ARCHIVE_ARRAY(archive, sched->claims, sched->claim_capacity, sched->claim_count);
     ARCHIVE_ARRAY(archive, sched->below, sched->below_capacity, sched->below_count);
-    ARCHIVE_ARRAY(archive, sched->rejects, sched->reject_capacity, sched->reject_count);
+    archive_rejects(archive, sched);
     ARCHIVE_ARRAY(archive, sched->releases, sched->release_capacity, sched->release_count);
 }
 
@@ -83,10 +98,11 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 3744);
+    ARCHIVE_KNOWS(struct sched, 3840);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
+    waits_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
     queue_tree_archive(archive, &sched->tree);
     pending_archive(archive, &sched->pending);

@@ -1,7 +1,7 @@
 /* The facts: what the world tells, written into the books. */
 #include <assert.h>
 
-#include "policies/sched_state.h"
+#include "policies/waits.h"
 
 /* Some policy of the chain gives ranks that change. */
 static void study_orders(struct sched *sched)
@@ -157,6 +157,7 @@ void sched_free(struct sched *sched)
     forecast_release(sched);
     overtake_release(sched);
     potential_release(&sched->potential);
+    waits_release(&sched->waits);
     mem_free(sched);
 }
 
@@ -229,7 +230,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
 {
     uint32_t shape = shape_of(&sched->shapes, sched->cluster, job);
     if (!is_running && never_fits(sched, shape)) {
-        sched_reject(sched, job->id, REASON_NEVER_FITS);
+        sched_reject(sched, job->id, (struct asking){shape, job->queue}, REASON_NEVER_FITS);
         eligible_ended(sched, job->id, ENDED_OTHERWISE);
         return SLOT_NONE;
     }
@@ -264,10 +265,12 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
     sched->held_count++;
     sched->jobs.jobs[slot].state = SJOB_HELD;
     sched->jobs.jobs[slot].reason = (uint8_t)reason;
-    if (reason != REASON_DEPENDENCY_NEVER)
+    if (reason != REASON_DEPENDENCY_NEVER) {
+        waits_review(sched, slot);
         return;
+    }
     sched->held_count--;
-    sched_reject(sched, job->id, reason);
+    sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].shape, job->queue}, reason);
     sched->jobs.facts[slot].array = 0;
     sched_forget(sched, slot);
     eligible_ended(sched, job->id, ENDED_OTHERWISE);
@@ -373,6 +376,7 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
         sched_settle(sched, slot);
     else
         job->state = SJOB_RUNNING;
+    waits_started(sched, slot);
 }
 
 /* The holding is on its way out: its space is coming, its charge is gone. */

@@ -24,7 +24,7 @@
  * one under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that
  * holds members already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
  *
- * It does not: repartition GPUs or explain.
+ * It does not: repartition GPUs, or say more of why a job waits than a code and times (policies/explain.h does).
  */
 #ifndef POLICIES_SCHED_H
 #define POLICIES_SCHED_H
@@ -85,6 +85,7 @@ struct decision {
     enum source source;         /* START: where its space came from */
     const struct piece *pieces; /* borrowed until the next call that changes the scheduler */
     uint32_t piece_count;
+    const struct wait_times *waited; /* REJECT: from its submission; borrowed as the pieces are */
 };
 
 /* Some members of a job: those of a decision, those on a node, or all. */
@@ -179,12 +180,19 @@ void sched_count(const struct sched *sched, struct sched_counts *counts);
  * Changes nothing but the time that takes; a job that is not known is no error. */
 void sched_job_foreseen(const struct sched *sched, job_id job);
 
-/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait. */
+/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait: policies/waits.h. */
 enum reason sched_why(const struct sched *sched, job_id job);
 
 /* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is planned
  * for it.  Under `conservative` it starts no later, unless something outlives its limit.  O(jobs with a forecast). */
 time_ns sched_forecast(const struct sched *sched, job_id job);
+
+/* How long it has waited until `now`, by what sched_why said meanwhile, all its waits together; they add up exactly.
+ * now: not before the last fact or cycle.  False: not at all, or it is not known. */
+bool sched_waited(const struct sched *sched, job_id job, time_ns now, struct wait_times *times);
+
+/* Are these times kept?  They are unless this is told, before the first fact; sched_why knows either way. */
+void sched_count_waits(struct sched *sched, bool is_on);
 
 /* Recompute everything the ledger keeps as sums and compare.  NULL if all laws hold, else what is broken
  * (static text).  O(everything); for debug runs and tests. */

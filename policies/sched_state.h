@@ -184,6 +184,10 @@ struct offer_scratch {
 struct refusal_note { /* a REJECT to be told */
     job_id job;
     enum reason reason;
+    uint32_t shape; /* and what it asked, in which queue */
+    queue_id queue;
+    time_ns at;
+    struct wait_times waited; /* until then; when it is told, in all */
 };
 
 struct job_array {     /* elements of one array */
@@ -232,6 +236,7 @@ struct sched {
     uint32_t *below;             /* slots that hold less than their minimum, but something */
     size_t below_capacity;
     uint32_t below_count;
+    struct waits waits;
     struct refusal_note *rejects; /* to be told in the next cycle */
     size_t reject_capacity;
     uint32_t reject_count;
@@ -337,7 +342,12 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 /* Give up the reservation of the job in `slot`; it waits again. */
 void sched_drop_claim(struct sched *sched, uint32_t slot);
-void sched_reject(struct sched *sched, job_id job, enum reason reason);
+/* `asking`: the shape and the queue of the job, which may be in no slot. */
+struct asking {
+    uint32_t shape;
+    queue_id queue;
+};
+void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason);
 void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
 /* ---- cycle.c */
@@ -425,6 +435,7 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);
 
 void headroom_init(struct sched *sched);
 bool headroom_is_kept(const struct sched *sched);
+int64_t sched_free_milli(const struct sched *sched);        /* of GPUs, promised to nobody */
 struct free_space headroom_free(const struct sched *sched); /* zeros when no headroom is kept */
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
 /* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.

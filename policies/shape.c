@@ -32,6 +32,15 @@ static uint64_t key_of(uint32_t id, uint8_t closed)
     return closed == 0 ? 0 : hash_mix(UINT64_MAX, (uint64_t)id << 8 | closed);
 }
 
+/* For owners; what is closed for borrowers alone is no wait of theirs. */
+static enum clock_hand hand_of(const struct shape *shape, uint8_t closed)
+{
+    return closed == 0                     ? HAND_NONE
+           : closed & SHAPE_BLOCKED        ? (enum clock_hand)shape->blocked_by
+           : closed == SHAPE_SPARES_OWNERS ? HAND_LIMIT
+                                           : HAND_HEADROOM;
+}
+
 void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
 {
     struct shape *shape = &table->shapes[id];
@@ -40,6 +49,7 @@ void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
     table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
     table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
     shape->closed = closed;
+    wait_clock_set(&shape->clock, hand_of(shape, closed), table->now);
 }
 
 void shape_table_release(struct shape_table *table)
@@ -321,7 +331,8 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .set_count = job->set_count,
                             .topology = job->topology,
                             .class = job->class,
-                            .is_preemptible = job->is_preemptible};
+                            .is_preemptible = job->is_preemptible,
+                            .clock = {.since = table->now, .hand = HAND_NONE}};
     add_charge(table, shape, cluster);
     shape->is_rigid = is_rigid(shape);
     shape->order = placing_order(table, shape, cluster);
@@ -514,7 +525,8 @@ static void archive_parts(struct archive *archive, struct shape_table *table, st
 
 static void archive_shape(struct archive *archive, struct shape_table *table, struct shape *shape)
 {
-    ARCHIVE_KNOWS(struct shape, 136);
+    ARCHIVE_KNOWS(struct shape, 200);
+    ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, shape->group_count);
     ARCHIVE(archive, shape->set_count);
     ARCHIVE(archive, shape->topology);
@@ -524,15 +536,19 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE(archive, shape->never_fits);
     ARCHIVE(archive, shape->is_proven);
     ARCHIVE(archive, shape->closed);
+    ARCHIVE(archive, shape->blocked_by);
     ARCHIVE(archive, shape->member_count);
     ARCHIVE(archive, shape->whole_nodes);
     ARCHIVE(archive, shape->charge);
+    ARCHIVE(archive, shape->clock.ns);
+    ARCHIVE(archive, shape->clock.since);
+    ARCHIVE(archive, shape->clock.hand);
     archive_parts(archive, table, shape);
 }
 
 void shape_table_archive(struct archive *archive, struct shape_table *table)
 {
-    ARCHIVE_KNOWS(struct shape_table, 592);
+    ARCHIVE_KNOWS(struct shape_table, 600);
     ARCHIVE_ROOM(archive, table->shapes, table->capacity, table->count);
     for (uint32_t id = 0; id < table->count; id++)
         archive_shape(archive, table, &table->shapes[id]);
@@ -540,6 +556,7 @@ void shape_table_archive(struct archive *archive, struct shape_table *table)
     ARCHIVE(archive, table->closed_key);
     ARCHIVE(archive, table->open);
     ARCHIVE(archive, table->open_count);
+    ARCHIVE(archive, table->now);
     size_t capacity = 0;
     ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
 }

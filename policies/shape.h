@@ -11,6 +11,7 @@
 #define POLICIES_SHAPE_H
 
 #include "policies/ledger.h"
+#include "policies/wait_clock.h"
 
 /* It did not fit, or only on space that is kept free, and nothing it could use has grown since. */
 enum shape_closed {
@@ -46,7 +47,9 @@ struct shape {
     bool is_proven;  /* several groups: placed on the empty cluster once */
     uint8_t
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
+    uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
     uint32_t member_count;
+    struct wait_clock clock;         /* of what closed it */
     int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
@@ -65,6 +68,7 @@ struct shape_table {
     uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
     shape_set open[ASKER_COUNT]; /* for whom */
     uint32_t open_count[ASKER_COUNT][SHAPE_SET_BITS];
+    time_ns now; /* of the last fact or cycle */
     struct arena arena;
 };
 

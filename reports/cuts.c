@@ -94,6 +94,8 @@ static void tally_merge(struct tally *into, const struct tally *from)
     for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
         into->admissions[source] += from->admissions[source];
     into->slowdown_micro += from->slowdown_micro;
+    for (int reason = 0; reason < REASON_COUNT; reason++)
+        into->waits_ns[reason] += from->waits_ns[reason];
 }
 
 static void sum_tallies(struct metrics *metrics)

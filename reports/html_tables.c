@@ -137,8 +137,30 @@ static void queue_section(const struct metrics *metrics, struct buffer *out)
     mem_free(order);
 }
 
+static void reason_section(const struct metrics *metrics, struct buffer *out)
+{
+    struct view_wait waits[REASON_COUNT];
+    double job_h;
+    size_t count = view_waits(metrics, waits, &job_h);
+    if (count == 0)
+        return;
+    buffer_string(out, "<section><h2>Wait by reason</h2>\n<p class=\"note\">The time that jobs "
+                       "waited, all their waits together, by what kept them waiting.</p>\n"
+                       "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">reason</th>"
+                       "<th scope=\"col\">job h</th><th scope=\"col\">share</th></tr></thead>\n"
+                       "<tbody>\n");
+    for (size_t i = 0; i < count; i++) {
+        buffer_format(out, "<tr><th scope=\"row\">%s</th>", reason_name(waits[i].reason));
+        cell(out, FORM_AMOUNT, waits[i].job_h);
+        cell(out, FORM_PERCENT, waits[i].job_h / job_h);
+        buffer_string(out, "</tr>\n");
+    }
+    buffer_string(out, "</tbody></table></div></section>\n");
+}
+
 void html_tables(const struct metrics *metrics, struct buffer *out)
 {
+    reason_section(metrics, out);
     plain_section(metrics, "class", "By class", "class", out);
     queue_section(metrics, out);
     plain_section(metrics, "size", "By size", "GPUs asked", out);

@@ -45,6 +45,42 @@ static const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_JOBS_REJECTED] = {"jobs_rejected", NAN, "jobs", BETTER_LOWER},
     [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER},
     [METRIC_JOBS_RUNNING] = {"jobs_running", NAN, "jobs", BETTER_NEITHER},
+    [METRIC_WAIT_RESOURCES_JOB_H] = {"wait_resources_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_FRAGMENTATION_JOB_H] = {"wait_fragmentation_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_TOPOLOGY_JOB_H] = {"wait_topology_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_RESERVED_FOR_OTHER_JOB_H] = {"wait_reserved_for_other_job_h", NAN, "job_h",
+                                              BETTER_LOWER},
+    [METRIC_WAIT_HEADROOM_JOB_H] = {"wait_headroom_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_QUOTA_LIMIT_JOB_H] = {"wait_quota_limit_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_PRIORITY_JOB_H] = {"wait_priority_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_RESERVED_JOB_H] = {"wait_reserved_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_HELD_JOB_H] = {"wait_held_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_DEPENDENCY_JOB_H] = {"wait_dependency_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_ARRAY_LIMIT_JOB_H] = {"wait_array_limit_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_SCHEDULING_JOB_H] = {"wait_scheduling_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_CONFIGURING_JOB_H] = {"wait_configuring_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_NEVER_FITS_JOB_H] = {"wait_never_fits_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_DEPENDENCY_NEVER_JOB_H] = {"wait_dependency_never_job_h", NAN, "job_h",
+                                            BETTER_LOWER},
+};
+
+/* The metric of the time that jobs waited for it; 0: nobody does. */
+static const uint8_t wait_metrics[REASON_COUNT] = {
+    [REASON_RESOURCES] = METRIC_WAIT_RESOURCES_JOB_H,
+    [REASON_FRAGMENTATION] = METRIC_WAIT_FRAGMENTATION_JOB_H,
+    [REASON_TOPOLOGY] = METRIC_WAIT_TOPOLOGY_JOB_H,
+    [REASON_RESERVED_FOR_OTHER] = METRIC_WAIT_RESERVED_FOR_OTHER_JOB_H,
+    [REASON_HEADROOM] = METRIC_WAIT_HEADROOM_JOB_H,
+    [REASON_QUOTA_LIMIT] = METRIC_WAIT_QUOTA_LIMIT_JOB_H,
+    [REASON_PRIORITY] = METRIC_WAIT_PRIORITY_JOB_H,
+    [REASON_RESERVED] = METRIC_WAIT_RESERVED_JOB_H,
+    [REASON_HELD] = METRIC_WAIT_HELD_JOB_H,
+    [REASON_DEPENDENCY] = METRIC_WAIT_DEPENDENCY_JOB_H,
+    [REASON_ARRAY_LIMIT] = METRIC_WAIT_ARRAY_LIMIT_JOB_H,
+    [REASON_SCHEDULING] = METRIC_WAIT_SCHEDULING_JOB_H,
+    [REASON_CONFIGURING] = METRIC_WAIT_CONFIGURING_JOB_H,
+    [REASON_NEVER_FITS] = METRIC_WAIT_NEVER_FITS_JOB_H,
+    [REASON_DEPENDENCY_NEVER] = METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
 };
 
 static const double ns_per_hour = 3600e9;
@@ -100,6 +136,9 @@ static void fill_group(const struct group *group, double *value)
     if (tally->allocated_milli_ns > 0)
         value[METRIC_GOODPUT_RATIO] =
             (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
+    for (int reason = 0; reason < REASON_COUNT; reason++)
+        if (tally->waits_ns[reason] > 0 && wait_metrics[reason] != 0)
+            value[wait_metrics[reason]] = (double)tally->waits_ns[reason] / ns_per_hour;
     value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
     value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
     if (tally->evictions > 0)
@@ -217,6 +256,11 @@ const struct metric *metrics_all(const struct metrics *metrics, size_t *count)
     assert(metrics->is_finished);
     *count = METRIC_COUNT;
     return metrics->cuts[CUT_ALL].metrics;
+}
+
+const char *metrics_wait_name(enum reason reason)
+{
+    return wait_metrics[reason] != 0 ? metric_table[wait_metrics[reason]].name : NULL;
 }
 
 double metrics_value(const struct metrics *metrics, const char *name)

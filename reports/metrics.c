@@ -112,6 +112,15 @@ static inline void tally_add(struct tally *tally, const struct job_row *row,
     tally->slowdown_micro += sums->slowdown_micro;
 }
 
+static void add_waits(struct tally *queue, struct tally *cell, const struct wait_times *waits)
+{
+    for (uint32_t left = waits->mask; left != 0; left &= left - 1) {
+        int reason = __builtin_ctz(left);
+        queue->waits_ns[reason] += waits->of[reason];
+        cell->waits_ns[reason] += waits->of[reason];
+    }
+}
+
 /* Submission to start; of a job that never became eligible the time of submission, to be turned at the end. */
 static inline struct point admission_of(const struct job_row *row)
 {
@@ -190,6 +199,8 @@ static struct error on_job(void *self, const struct job_row *row)
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
     tally_add(&cell->tally, row, &sums);
+    if (row->waits != NULL)
+        add_waits(queue_tally, &cell->tally, row->waits);
     if (row->submit < metrics->submit_min)
         metrics->submit_min = row->submit;
     if (row->end != TIME_NEVER && row->end > metrics->end_max)

@@ -35,6 +35,8 @@
  *                            (Feitelson, JSSPP 2001)
  *   makespan_s               first submission to last end
  *   queue_length_mean        pending jobs, over the window
+ *   wait_{reason}_job_h      time that the jobs waited for that reason (sched_why of policies/sched.h), all their waits
+ *                            from the submission on together; not defined if none did, or the run did not keep it
  *   little_error_ratio       |L - lambda W| / L over the whole run, warm-up included: L T is the integral of pending
  *                            jobs, lambda W T the sum of all waits; 1 if jobs waited and L is 0
  *
@@ -73,6 +75,9 @@ void metrics_finish(struct metrics *metrics);
 /* All metrics of the whole run, in a fixed order; those of a cut are its last ones, from queue_time_p50_s on. */
 const struct metric *metrics_all(const struct metrics *metrics, size_t *count);
 double metrics_value(const struct metrics *metrics, const char *name); /* NAN if there is none */
+
+/* "wait_resources_job_h" of REASON_RESOURCES; NULL of a reason that nobody waits for. */
+const char *metrics_wait_name(enum reason reason);
 
 /* A cut: "class", "queue", "size" (GPUs asked, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...),
  * "gpu_model".  Keys in a fixed order.  NULL past the end. */

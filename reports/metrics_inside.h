@@ -32,6 +32,7 @@ struct tally {
     wide_int lost_gpu_ns, preempted_gpu_ns;
     uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by what that was owed to */
     uint64_t evictions_wasted;
+    wide_int waits_ns[REASON_COUNT];
     wide_int slowdown_micro; /* of completed jobs, each rounded down to a millionth */
 };
 
@@ -98,6 +99,23 @@ enum metric_id {
     METRIC_JOBS_REJECTED,
     METRIC_JOBS_PENDING,
     METRIC_JOBS_RUNNING,
+    /* what jobs waited for */
+    METRIC_WAITS_FROM,
+    METRIC_WAIT_RESOURCES_JOB_H = METRIC_WAITS_FROM,
+    METRIC_WAIT_FRAGMENTATION_JOB_H,
+    METRIC_WAIT_TOPOLOGY_JOB_H,
+    METRIC_WAIT_RESERVED_FOR_OTHER_JOB_H,
+    METRIC_WAIT_HEADROOM_JOB_H,
+    METRIC_WAIT_QUOTA_LIMIT_JOB_H,
+    METRIC_WAIT_PRIORITY_JOB_H,
+    METRIC_WAIT_RESERVED_JOB_H,
+    METRIC_WAIT_HELD_JOB_H,
+    METRIC_WAIT_DEPENDENCY_JOB_H,
+    METRIC_WAIT_ARRAY_LIMIT_JOB_H,
+    METRIC_WAIT_SCHEDULING_JOB_H,
+    METRIC_WAIT_CONFIGURING_JOB_H,
+    METRIC_WAIT_NEVER_FITS_JOB_H,
+    METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     METRIC_COUNT
 };
 

@@ -37,6 +37,7 @@ enum job_column {
     JOB_HELD,
     JOB_PREEMPTED,
     JOB_WASTED,
+    JOB_WAITS,
     JOB_END
 };
 
@@ -85,7 +86,8 @@ struct reading {
     const struct run_facts *facts;
     struct names *names; /* of queues and users, so that they stay where they are */
     const char *reasons[REASON_COUNT + 1];
-    struct buffer texts; /* of the row: its strings, each with a NUL */
+    struct buffer texts;     /* of the row: its strings, each with a NUL */
+    struct wait_times waits; /* of the row */
 };
 
 /* A NUL-terminated copy that lives as long as the row; room was made by row_begin. */
@@ -202,6 +204,47 @@ static void read_job_changes(struct csv_rows *rows, struct job_row *row)
         csv_fail(rows, JOB_SOURCE, "a job has a source exactly if it started");
 }
 
+static int reason_named(const struct reading *reading, struct text name)
+{
+    for (int i = REASON_NONE + 1; reading->reasons[i] != NULL; i++)
+        if (text_is(name, reading->reasons[i]))
+            return i;
+    return REASON_NONE;
+}
+
+/* "Resources:12.5;Priority:3"; NULL: empty. */
+static const struct wait_times *read_waits(struct reading *reading)
+{
+    struct text rest = csv_text(reading->rows, JOB_WAITS), part, name;
+    struct wait_times *waits = &reading->waits;
+    waits->mask = 0;
+    while (rest.length > 0 && text_cut(&rest, ';', &part)) {
+        time_ns span = 0;
+        text_cut(&part, ':', &name);
+        int reason = reason_named(reading, name);
+        if (reason == REASON_NONE || (waits->mask >> reason & 1) || part.at == NULL ||
+            !text_to_scaled(part, TIME_NS_PER_S, &span) || span <= 0) {
+            csv_fail(reading->rows, JOB_WAITS,
+                     "not a list of reasons, each once, with seconds above 0");
+            return NULL;
+        }
+        wait_times_add(waits, (enum reason)reason, span);
+    }
+    return waits->mask != 0 ? waits : NULL;
+}
+
+/* Its parts must make up the whole; a record without them tells none. */
+static void check_waits(struct csv_rows *rows, const struct job_row *row)
+{
+    time_ns rest = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
+    if (row->waits == NULL)
+        return;
+    for (uint32_t left = row->waits->mask; left != 0 && rest >= 0; left &= left - 1)
+        rest -= row->waits->of[__builtin_ctz(left)]; /* neither is negative: no overflow */
+    if (rest != 0)
+        csv_fail(rows, JOB_WAITS, "the times do not add up to what the job waited");
+}
+
 static struct error read_job(struct reading *reading)
 {
     struct csv_rows *rows = reading->rows;
@@ -225,6 +268,8 @@ static struct error read_job(struct reading *reading)
     row.sm_active_milli = is_known ? (uint16_t)csv_scaled(rows, JOB_SM_ACTIVE, 1000) : UINT16_MAX;
     row.is_counted = csv_int(rows, JOB_IS_COUNTED, 0, 1) != 0;
     read_job_changes(rows, &row);
+    row.waits = read_waits(reading);
+    check_waits(rows, &row);
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_job(reading->sink->self, &row);
 }
 

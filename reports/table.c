@@ -10,7 +10,7 @@
 
 /* ---- a grid of short cells, columns as wide as they need ---- */
 
-enum { GRID_ROWS = TABLE_QUEUES_MAX + 2, GRID_COLUMNS = 7, NAME_WIDTH = 30 };
+enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 7, NAME_WIDTH = 30 };
 
 struct grid {
     struct buffer cells[GRID_ROWS][GRID_COLUMNS];
@@ -211,6 +211,27 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+_Static_assert((int)TABLE_QUEUES_MAX < (int)GRID_ROWS, "the queues have a row each");
+
+static void write_reasons(const struct metrics *metrics, struct buffer *out)
+{
+    static const char *const heads[] = {"Wait by reason", "job h", "share", NULL};
+    struct view_wait waits[REASON_COUNT];
+    double job_h;
+    size_t count = view_waits(metrics, waits, &job_h);
+    if (count == 0)
+        return;
+    struct grid grid = {0};
+    grid_head(&grid, heads);
+    for (size_t i = 0; i < count; i++) {
+        grid_row(&grid, reason_name(waits[i].reason));
+        view_amount(grid_cell(&grid, 1), waits[i].job_h);
+        view_percent(grid_cell(&grid, 2), waits[i].job_h / job_h);
+    }
+    grid_write(&grid, out);
+    buffer_char(out, '\n');
+}
+
 static void write_queues(const struct metrics *metrics, struct buffer *out)
 {
     static const char *const heads[] = {
@@ -377,6 +398,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     write_headline(metrics, options, out);
     write_gpu_time(metrics, options, out);
     write_waits(metrics, out);
+    write_reasons(metrics, out);
     write_queues(metrics, out);
     write_outcomes(metrics, options, out);
     write_rejections(metrics, options, out);

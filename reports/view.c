@@ -138,6 +138,25 @@ bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
     return isfinite(allocated);
 }
 
+size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT],
+                  double *job_h)
+{
+    size_t count = 0;
+    *job_h = 0;
+    for (int reason = 0; reason < REASON_COUNT; reason++) {
+        const char *name = metrics_wait_name((enum reason)reason);
+        double value = name != NULL ? metrics_value(metrics, name) : NAN;
+        if (!isfinite(value))
+            continue;
+        *job_h += value;
+        size_t at = count++;
+        for (; at > 0 && waits[at - 1].job_h < value; at--)
+            waits[at] = waits[at - 1];
+        waits[at] = (struct view_wait){(enum reason)reason, value};
+    }
+    return count;
+}
+
 static double value_of(const struct metric *metrics, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)

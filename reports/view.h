@@ -35,6 +35,14 @@ struct view_gpu_time {
 };
 bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares);
 
+/* What jobs waited for, the longest first; how many reasons that are, `job_h` in all. */
+struct view_wait {
+    enum reason reason;
+    double job_h;
+};
+size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT],
+                  double *job_h);
+
 /* A metric of one key of a cut; NAN if there is none. */
 double view_cut_value(const struct metrics *metrics, const char *cut, size_t index,
                       const char *name);

@@ -12,8 +12,10 @@ enum { PROGRESS_EVENTS = 65536 };
 
 struct world_config world_config_default(void)
 {
-    return (struct world_config){
-        .queue_limit = -1, .end = TIME_NEVER, .sample_interval = 600 * TIME_NS_PER_S};
+    return (struct world_config){.queue_limit = -1,
+                                 .has_wait_times = true,
+                                 .end = TIME_NEVER,
+                                 .sample_interval = 600 * TIME_NS_PER_S};
 }
 
 static void accumulate(struct engine *engine, time_ns to)
@@ -253,6 +255,8 @@ static void finish(struct engine *engine)
     port_count(&engine->port, &counts);
     engine_advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     engine_close(engine);
+    if (engine->config->on_end != NULL)
+        engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
     engine_emit_sample(engine, engine->now);
     struct random_stream last;
     random_stream_init(&last, engine->config->seed, "fingerprint", 0);
@@ -314,6 +318,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->decider == NULL) {
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);
         TRY(engine.error);
+        sched_count_waits(sched, config->world.has_wait_times);
     }
     engine.port = port_new(sched, config->decider, config->listener);
     if (config->is_checked)

@@ -44,6 +44,7 @@ struct world_config {
     time_ns end;             /* TIME_NEVER: when every job has ended */
     time_ns warmup;          /* metrics count from here */
     time_ns sample_interval; /* of the timeline */
+    bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
 };
 
@@ -54,6 +55,8 @@ struct engine_progress {
     uint64_t submitted, finished, total_jobs; /* total: 0 if not known */
     uint64_t events;
 };
+
+struct sched;
 
 struct engine_config {
     const struct cluster *cluster;
@@ -70,6 +73,9 @@ struct engine_config {
     void (*on_progress)(
         void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
     void *progress_self;
+    /* The run is over and all rows are out: the scheduler as it is at `now`, to be asked; may be NULL. */
+    void (*on_end)(void *self, struct sched *sched, time_ns now);
+    void *end_self;
 };
 
 struct engine_result {

@@ -179,6 +179,13 @@ static void finish_job(struct engine *engine, uint32_t slot, enum job_end_state 
     free_slot(engine, slot);
 }
 
+void engine_note_waits(struct engine *engine, struct sim_job *job)
+{
+    if ((job->is_waiting || job->row.wait_total > 0) &&
+        port_waited(&engine->port, job->row.id, engine->now, &engine->waits))
+        job->row.waits = &engine->waits;
+}
+
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 {
     struct sim_job *job = &engine->jobs[slot];
@@ -188,6 +195,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
     engine_hash(engine, 0x10, job->row.id);
     if (reason == REASON_QUEUE_FULL) {
         engine->result->queue_full++;
+        engine_note_waits(engine, job);
         port_job_cancelled(&engine->port, job->row.id, engine->now);
     } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;
@@ -300,6 +308,8 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         apply_evict(engine, slot, decision);
         break;
     case DECISION_REJECT:
+        engine->jobs[slot].row.waits =
+            decision->waited != NULL && decision->waited->mask != 0 ? decision->waited : NULL;
         engine_reject(engine, slot, decision->reason);
         break;
     case DECISION_RESERVE: /* the space shows in sched_count; nothing happens in the world */
@@ -325,6 +335,7 @@ static void on_end(struct engine *engine, uint32_t slot)
     engine->ended++;
     engine_let_go(engine, slot);
     engine_step(job, STEP_END);
+    engine_note_waits(engine, job);
     port_job_ended(&engine->port, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,
                    engine->now);
     finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
@@ -428,6 +439,7 @@ void engine_close(struct engine *engine)
         if (job->is_waiting)
             close_waiting(engine, job);
         fill_end(job, job->is_waiting ? END_PENDING : END_RUNNING);
+        engine_note_waits(engine, job);
         if (engine->wants_jobs)
             engine_emit_job(engine, job);
     }

@@ -115,6 +115,7 @@ struct engine {
     bool has_next;
     bool has_reserved; /* some job was ever reserved space */
     bool wants_jobs, wants_attempts, wants_samples;
+    struct wait_times waits; /* scratch: of the row to be emitted */
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
     uint16_t *gpu_used;      /* is_checked: milli by gpu_id, kept apart from the scheduler */
@@ -161,6 +162,9 @@ void engine_apply(struct engine *engine,
                   const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
+void engine_note_waits(
+    struct engine *engine,
+    struct sim_job *job);                 /* before the scheduler forgets it; for its row, next */
 void engine_close(struct engine *engine); /* rows of all that still waits or runs */
 
 /* Rows: engine_rows.c */

@@ -128,4 +128,11 @@ static inline void port_job_foreseen(const struct port *port, job_id job)
 void port_count(const struct port *port, struct sched_counts *counts);
 enum reason port_why(const struct port *port, job_id job);
 
+/* As sched_waited; of a decider nothing is known: false. */
+static inline bool port_waited(const struct port *port, job_id job, time_ns now,
+                               struct wait_times *times)
+{
+    return port->sched != NULL && sched_waited(port->sched, job, now, times);
+}
+
 #endif

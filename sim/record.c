@@ -23,7 +23,8 @@ const char record_job_columns[] =
     "job_id,name,submit_s,eligible_s,start_s,run_s,work_s,work_asked_s,"
     "gpus,sm_active_ratio,wait_s,wait_total_s,"
     "queue,user,class,priority,members,gpu_model,state,reason,is_counted,source,"
-    "evictions,lost_gpu_s,overhead_gpu_s,resizes,held_gpu_s,preempted_gpu_s,evictions_wasted,end_s";
+    "evictions,lost_gpu_s,overhead_gpu_s,resizes,held_gpu_s,preempted_gpu_s,evictions_wasted,"
+    "wait_by_reason_s,end_s";
 
 const char record_attempt_columns[] =
     "job_id,start_s,gpus,placement,why,reason,attempt,saved_s,lost_s,is_partial,end_s";

@@ -19,6 +19,10 @@
  *   work_asked_s  equal to work_s: it did all that was asked
  *   wait_total_s  equal to wait_s: it waited once, from its submission on
  *   saved_s       of an attempt, equal to end_s - start_s: all of it was work, and kept
+ *
+ * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
+ * waited, or when another program decided, or nobody asked for them.  They add up to wait_total_s; of a rejected job to
+ * end_s - submit_s.
  */
 #ifndef SIM_RECORD_H
 #define SIM_RECORD_H
@@ -75,6 +79,8 @@ struct job_row {
         held_gpu_us; /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run */
     int64_t preempted_gpu_ns; /* the part of lost_gpu_ns owed to evictions for the sake of others */
     uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
+    const struct wait_times *
+        waits; /* what it waited for: they add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
 };
 enum { RECORD_SOURCE_COUNT = 4 };
 extern const char *const

@@ -41,7 +41,8 @@ struct record_files {
 
 /* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 30,
+    JOB_FIELDS_MAX = 31,
+    REASON_CHARS_MAX = 32, /* of a name */
     MIDDLE_FIELDS_MAX = 10,
     ATTEMPT_FIELDS_MAX = 11,
     TIMELINE_FIELDS_MAX = 20
@@ -239,13 +240,38 @@ static char *job_changes(struct line_time *times, char *at, const struct job_row
     return line_uint(at, row->evictions_wasted);
 }
 
+/* "Resources:12.5;Priority:3" */
+static char *job_reasons(struct line_time *time, char *at, const struct wait_times *waits)
+{
+    uint32_t left = waits != NULL ? waits->mask : 0;
+    if (left == 0)
+        return field_word(at, "");
+    for (; left != 0; left &= left - 1) {
+        enum reason reason = (enum reason)__builtin_ctz(left);
+        at = field_word(at, reason_name(reason));
+        at[-1] = ':';
+        at = line_ns(at, time, waits->of[reason]);
+        at[-1] = ';';
+    }
+    at[-1] = ',';
+    return at;
+}
+
+/* The most that takes. */
+static size_t waits_room(const struct wait_times *waits)
+{
+    return waits == NULL ? 1
+                         : (size_t)__builtin_popcount(waits->mask) *
+                               (REASON_CHARS_MAX + LINE_NUMBER_CHARS_MAX);
+}
+
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct record_files *files = self;
     struct buffer *buffer = output_buffer(files->outputs[FILE_JOBS]);
     const struct buffer *middle = job_middle(files, row);
     struct text name = text_of(row->name);
-    size_t room = text_room(name) + middle->length;
+    size_t room = text_room(name) + middle->length + waits_room(row->waits);
     char *at = buffer_reserve(buffer, JOB_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = line_uint(at, row->id);
     at = field_text(at, name);
@@ -254,6 +280,7 @@ static struct error on_job(void *self, const struct job_row *row)
     at = job_waits(files->times, at, row);
     memcpy(at, middle->bytes, middle->length);
     at = job_changes(files->times, at + middle->length, row);
+    at = job_reasons(&files->times[TIME_OTHER], at, row->waits);
     at = line_moment(at, &files->times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);

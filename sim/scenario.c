@@ -386,6 +386,7 @@ static void read_world(struct world_config *world, const struct json_value *valu
     world->decision_latency = json_get_duration(&object, "decision_latency_s", 0);
     world->kills_at_limit = json_get_choice(&object, "limits", limits, 0) == 0;
     world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
+    world->has_wait_times = json_get_bool(&object, "wait_times", true);
     world->end = json_get_duration(&object, "end", TIME_NEVER);
     world->warmup = json_get_duration(&object, "warmup", 0);
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);

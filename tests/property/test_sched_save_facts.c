@@ -235,6 +235,20 @@ static void close_world(struct world *w)
 
 /* ---- Stopping ---- */
 
+/* What jobs waited for is kept over a stop as well. */
+static void compare_waits(const struct world *w)
+{
+    struct wait_times a, b;
+    for (job_id id = 0; id < w->job_count; id++) {
+        const bool has_waited = sched_waited(w->sched, id, w->now, &a);
+        if (sched_waited(w->twin, id, w->now, &b) != has_waited || a.mask != b.mask)
+            complain(w, "it tells other waits after loading");
+        for (uint32_t left = a.mask; left != 0; left &= left - 1)
+            if (a.of[__builtin_ctz(left)] != b.of[__builtin_ctz(left)])
+                complain(w, "it tells other times of waiting after loading");
+    }
+}
+
 static void compare_answers(const struct world *w)
 {
     struct sched_counts a, b;
@@ -253,6 +267,7 @@ static void compare_answers(const struct world *w)
     for (job_id id = 0; id < w->job_count; id++)
         if (sched_why(w->sched, id) != sched_why(w->twin, id))
             complain(w, "it gives another reason after loading");
+    compare_waits(w);
 }
 
 static void stop_twin(struct world *w, struct seen *seen)

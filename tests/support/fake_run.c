@@ -17,6 +17,7 @@ const char *const fake_run_models[] = {"h100-80gb", "a100-80gb", NULL};
 
 struct fake_job {
     struct job_row row;
+    struct wait_times waits;
     char queue[48], user[24], name[24];
 };
 
@@ -262,6 +263,20 @@ static void cut_off(struct fake_state *state, struct job_row *row)
     row->wait_total = row->wait;
 }
 
+/* A second at most until the scheduler looked; a third of the rest until its turn came. */
+static void split_wait(struct fake_job *job)
+{
+    static const enum reason rest[] = {REASON_RESOURCES, REASON_FRAGMENTATION};
+    const time_ns wait = job->row.wait_total;
+    const time_ns first = wait < TIME_NS_PER_S ? wait : TIME_NS_PER_S;
+    if (wait == 0)
+        return;
+    wait_times_add(&job->waits, REASON_SCHEDULING, first);
+    wait_times_add(&job->waits, REASON_PRIORITY, (wait - first) / 3);
+    wait_times_add(&job->waits, rest[job->row.id % 2], wait - first - (wait - first) / 3);
+    job->row.waits = &job->waits;
+}
+
 static void feed_job(struct fake_state *state, const struct job_row *row)
 {
     if (row->start != TIME_NEVER && state->sink->on_attempt != NULL) {
@@ -391,6 +406,7 @@ void fake_run_feed(const struct fake_run *run, const struct record_sink *sink)
     simulate(&state);
     for (uint32_t i = 0; i < run->jobs; i++) {
         cut_off(&state, &state.jobs[i].row);
+        split_wait(&state.jobs[i]);
         feed_job(&state, &state.jobs[i].row);
     }
     if (sink->on_sample != NULL)

@@ -92,6 +92,18 @@ static bool is_rigid(const struct job *job)
     return true;
 }
 
+/* What it waited for adds up to what it waited, to the nanosecond. */
+static void check_waits(const struct random_run *run, const struct job_row *row)
+{
+    time_ns waited = row->state == END_REJECTED ? row->end - row->submit : row->wait_total;
+    time_ns sum = row->waits != NULL ? wait_times_sum(row->waits) : 0;
+    if (sum != waited || (row->waits != NULL && row->waits->mask == 0))
+        random_run_fail(run, "what a job waited for does not add up to its waits", row->id);
+    for (uint32_t left = row->waits != NULL ? row->waits->mask : 0; left != 0; left &= left - 1)
+        if (row->waits->of[__builtin_ctz(left)] <= 0)
+            random_run_fail(run, "a job waited for less than no time", row->id);
+}
+
 static struct error on_job(void *self, const struct job_row *row)
 {
     struct random_run *run = self;
@@ -99,6 +111,7 @@ static struct error on_job(void *self, const struct job_row *row)
     if (run->row_count[row->id]++ != 0)
         random_run_fail(run, "a job has two rows", row->id);
     check_times(run, row);
+    check_waits(run, row);
     if (totals->run != row->run || totals->evicted != row->evictions || totals->saved != row->work)
         random_run_fail(run, "a job's attempts do not add up to its row", row->id);
     int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns;

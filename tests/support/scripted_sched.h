@@ -163,6 +163,16 @@ enum reason sched_why(const struct sched *sched, job_id job)
     (void)sched, (void)job;
     return REASON_RESOURCES;
 }
+bool sched_waited(const struct sched *sched, job_id job, time_ns now, struct wait_times *times)
+{
+    (void)sched, (void)job, (void)now;
+    *times = (struct wait_times){0};
+    return false;
+}
+void sched_count_waits(struct sched *sched, bool is_on)
+{
+    (void)sched, (void)is_on;
+}
 const char *sched_check(const struct sched *sched)
 {
     (void)sched;

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "reports/metrics.h"
+#include "reports/view.h"
 #include "tests/support/fake_run.h"
 
 #define S TIME_NS_PER_S
@@ -518,6 +519,41 @@ static void a_run_without_jobs_has_no_waits(void **state)
     metrics_free(m);
 }
 
+/* Summed over the counted jobs, by queue too; of a reason that nobody waited for there is no metric. */
+static void what_jobs_waited_for_is_summed(void **state)
+{
+    (void)state;
+    struct metrics *m = metrics_new();
+    for (job_id id = 0; id < 4; id++) {
+        struct wait_times waits = {0};
+        wait_times_add(&waits, REASON_RESOURCES, 1800 * S);
+        wait_times_add(&waits, id == 1 ? REASON_QUOTA_LIMIT : REASON_PRIORITY, 5400 * S);
+        feed_job(m, (struct job_row){.id = id,
+                                     .queue = id == 0 ? "a" : "b",
+                                     .start = 7200 * S,
+                                     .end = 7200 * S,
+                                     .state = id == 2 ? END_REJECTED : END_COMPLETED,
+                                     .wait = 7200 * S,
+                                     .wait_total = 7200 * S,
+                                     .waits = &waits,
+                                     .is_counted = id != 3});
+    }
+    finish(m, (struct run_facts){.end = 9000 * S, .gpu_count = 8});
+    assert_true(metrics_value(m, "wait_resources_job_h") == 1);
+    assert_true(metrics_value(m, "wait_priority_job_h") == 1.5);
+    assert_true(metrics_value(m, "wait_quota_limit_job_h") == 1.5);
+    assert_true(isnan(metrics_value(m, "wait_held_job_h")));
+    assert_true(view_cut_value(m, "queue", 0, "wait_priority_job_h") == 1.5);
+    assert_true(isnan(view_cut_value(m, "queue", 1, "wait_priority_job_h")));
+    assert_true(view_cut_value(m, "queue", 1, "wait_resources_job_h") == 0.5);
+    struct view_wait waits[REASON_COUNT];
+    double job_h;
+    assert_int_equal(view_waits(m, waits, &job_h), 3);
+    assert_true(job_h == 4);
+    assert_int_equal(waits[2].reason, REASON_RESOURCES);
+    metrics_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +569,7 @@ int main(void)
         cmocka_unit_test(the_distribution_climbs_to_one),
         cmocka_unit_test(samples_are_thinned_but_keep_their_ends),
         cmocka_unit_test(a_run_without_jobs_has_no_waits),
+        cmocka_unit_test(what_jobs_waited_for_is_summed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

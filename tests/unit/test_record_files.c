@@ -86,6 +86,10 @@ static struct error rows_job(void *self, const struct job_row *row)
     buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes,
                   (long long)row->held_gpu_us, (long long)row->preempted_gpu_ns,
                   row->evictions_wasted);
+    for (int r = 0; r < REASON_COUNT && row->waits != NULL; r++)
+        if (row->waits->mask >> r & 1)
+            buffer_format(out, " %s %lld", reason_name((enum reason)r),
+                          (long long)row->waits->of[r]);
     return ERROR_OK;
 }
 
@@ -204,6 +208,11 @@ static void extreme_rows_come_back(void **state)
                           .work_asked = 1000000001,
                           .evictions = UINT32_MAX,
                           .sm_active_milli = 1000};
+    struct wait_times waits = {0};
+    wait_times_add(&waits, REASON_SCHEDULING, 1);
+    wait_times_add(&waits, REASON_RESOURCES, INT64_MAX - 3);
+    wait_times_add(&waits, REASON_DEPENDENCY_NEVER, 1);
+    job.waits = &waits;
     struct timeline_row sample = {.time = 3,
                                   .allocated_gpu_s = 0.1,
                                   .active_gpu_s = 1e-300,
@@ -371,13 +380,17 @@ static void an_edited_field_is_named_with_its_place(void **state)
         const char *file, *from, *to, *place, *what;
     } cases[] = {
         {RECORD_JOBS_FILE, "\n0,job-13,", "\n-1,job-13,", "jobs.csv.zst:2:1", "job_id"},
-        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "31 fields"},
+        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "32 fields"},
         {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,\"job\"-13,", "jobs.csv.zst:2:3", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
         {RECORD_JOBS_FILE, "h100-80gb", "h100", "jobs.csv.zst:", "gpu_model"},
         {RECORD_JOBS_FILE, "queue,user", "queue,users", "jobs.csv.zst:1", "'user' is missing"},
         {RECORD_JOBS_FILE, "queue,user", "queue,queue", "jobs.csv.zst:1", "twice"},
+        {RECORD_JOBS_FILE, ",Resources:", ",Resource:", "jobs.csv.zst:", "wait_by_reason_s"},
+        {RECORD_JOBS_FILE, ";Priority:", ";Resources:1;Priority:", "jobs.csv.zst:", "each once"},
+        {RECORD_JOBS_FILE, "Priority:", "Held:1;Priority:", "jobs.csv.zst:", "do not add up"},
+        {RECORD_JOBS_FILE, ";Priority:", ";Priority:-", "jobs.csv.zst:", "wait_by_reason_s"},
         {RECORD_ATTEMPTS_FILE, "ended", "endet", "attempts.csv.zst:2:", "why"},
         {RECORD_TIMELINE_FILE, "\n3600,", "\n36e0x,", "timeline.csv.zst:3:1", "time_s"},
         {RECORD_TIMELINE_FILE, "\n7200,", "\n72,", "timeline.csv.zst:4:1", "before the row above"},
@@ -397,9 +410,9 @@ static void what_repeats_is_left_out(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "7,,8,,8,,,,1,,0,,q,,training,0,1,0,completed,,1,free,0,0,0,,,,,9",
-        "8,,8,inf,,0,,1,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,,,,,",
-        "10,,8,9,11,7,1,,1,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,,,,,20", NULL};
+        "7,,8,,8,,,,1,,0,,q,,training,0,1,0,completed,,1,free,0,0,0,,,,,,9",
+        "8,,8,inf,,0,,1,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,,,,,,",
+        "10,,8,9,11,7,1,,1,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,,,,,,20", NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,ended,,0,,0,0,9",
                                            "7,8,1,\"n0:0,2\",ended,,1,0,1,0,9", NULL};
     write_three();

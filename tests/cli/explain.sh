@@ -1,0 +1,138 @@
+#!/bin/sh
+# Why jobs wait: at a moment of a run, as text and as JSON, and from a record; node counts and times add up; what is
+# asked wrongly is refused.
+set -u
+. tests/support/cli.sh
+
+# Two nodes are busy until 600 s; then come a gang that must wait, one behind it, one that is held up by nothing but its
+# turn, and one that never fits.
+cat >waits.csv <<'END'
+job_id,submit_s,duration_s,gpus,queue,user
+11,0,600,16,red,ann
+12,10,60,32,red,ann
+13,20,60,24,blue,bob
+14,30,60,1,blue,bob
+15,40,60,64,blue,bob
+END
+sed 's/small.csv/waits.csv/' small.json >waits.json
+
+expect() { # what ran; the words on stdin must be the table
+    cat >expected.out
+    if [ "$status" -ne 0 ] || ! diff -u expected.out said.out; then
+        fail "$1: status $status"
+        cat said.err
+    fi
+}
+
+windtunnel explain waits.json --at 50 --all --quiet
+expect 'explain --at 50 --all' <<'END'
+at 50 s: 3 jobs wait
+job 12: Resources, queue red, 32 GPUs, waited 40 s
+  nodes   4 = 2 with GPUs busy + 2 with room
+  needs   2 more nodes with 8 free GPUs are needed; 16 of 32 members fit now, 16 GPUs are free.
+  waited  Resources 40 s
+job 13: Priority, queue blue, 24 GPUs, waited 30 s
+  nodes   4 = 2 with GPUs busy + 2 with room
+  needs   1 job of its line goes before it. 1 more node with 8 free GPUs is needed; 16 of 24 members fit now, 16 GPUs are free.
+  waited  Priority 30 s
+job 14: Priority, queue blue, 1 GPUs, waited 20 s
+  nodes   4 = 2 with GPUs busy + 2 with room
+  needs   2 jobs of its line go before it. It would fit now.
+  waited  Priority 20 s
+END
+
+windtunnel explain waits.json 11 15 --at 50 --quiet
+expect 'explain 11 15' <<'END'
+at 50 s: 3 jobs wait
+job 15: rejected, queue blue, 64 GPUs, waited 0 s
+  waited  never, or the run did not keep it
+job 11: does not wait, queue red, 16 GPUs, waited 0 s
+  waited  never, or the run did not keep it
+END
+
+windtunnel explain waits.json --job 12 --at 50 --json --quiet
+expect 'explain --json' <<'END'
+{"at_s": 50, "waiting_jobs": 3, "jobs": [
+ {"job": "12", "queue": "red", "gpus": 32, "state": "pending", "waited_s": 40, "code": "Resources", "is_never": false, "fits_now": false, "nodes": {"not_up": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 2, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "domain": 0, "fits": 2}, "members": 32, "members_fitting": 16, "ahead": 0, "short": {"nodes": 2, "gpus": 16, "cpus": 0, "memory_mib": 0}, "needs": "2 more nodes with 8 free GPUs are needed; 16 of 32 members fit now, 16 GPUs are free.", "wait_by_reason_s": {"Resources": 40}}]}
+END
+
+# The busiest sample is the first at which all three wait.
+windtunnel explain waits.json --all --set world.sample_s=100 --quiet
+grep -qx 'at 40 s: 3 jobs wait' said.out || fail "busiest: $(head -n 1 said.out)"
+
+# ---- The main scenario: all that wait, node by node ----
+
+if command -v python3 >/dev/null; then
+    windtunnel explain "$repository/scenarios/h100-500x8.json" --at 680400 --all --json --quiet
+    python3 - said.out <<'END' || fail 'the main scenario: nodes or times do not add up'
+import json, sys
+from decimal import Decimal
+text = json.load(open(sys.argv[1]), parse_float=Decimal, parse_int=Decimal)
+assert text["jobs"] and len(text["jobs"]) == text["waiting_jobs"]
+for job in text["jobs"]:
+    assert sum(job["nodes"].values()) == 500, job
+    assert sum(job["wait_by_reason_s"].values()) == job["waited_s"], job
+    assert job["needs"] and job["code"], job
+END
+fi
+
+# ---- A record ----
+
+"$program" run waits.json --quiet --out waits >/dev/null 2>&1 || fail 'the scenario does not run'
+zstd -dcq waits/jobs.csv.zst | cut -d, -f1,11,19,30 >columns
+diff -u - columns <<'END' || fail 'the record holds other times'
+job_id,wait_s,state,wait_by_reason_s
+4,0,rejected,
+0,0,completed,
+1,590,completed,Resources:590
+2,640,completed,Resources:60;Priority:580
+3,630,completed,Priority:630
+END
+windtunnel explain waits 12 14
+expect 'explain a record' <<'END'
+job 12: completed, queue red, 32 GPUs, waited 9m 50s
+  waited  Resources 590 s
+job 14: completed, queue blue, 1 GPUs, waited 10m 30s
+  waited  Priority 630 s
+END
+"$program" report waits >report.txt
+grep -q '^Wait by reason  *job h  *share$' report.txt && grep -q '^  Priority  *0.34  *65.1 %$' report.txt ||
+    fail "the report does not tell what jobs waited for: $(cat report.txt)"
+grep -q 'wait_quota_limit_job_h' waits/result.json && fail 'a wait that nobody had is told'
+grep -q '"wait_resources_job_h": {"value": 0.18' waits/result.json || fail 'no metric of waits'
+
+# Without the times nothing else changes.
+"$program" run waits.json --quiet --set world.wait_times=false --out plain >/dev/null 2>&1 || fail 'wait_times=false'
+zstd -dcq plain/jobs.csv.zst | cut -d, -f30 | sort -u | tr '\n' ' ' | grep -qx ' wait_by_reason_s ' ||
+    fail 'times are told that nobody wants'
+zstd -dcq plain/jobs.csv.zst | cut -d, -f1-29,31 >plain.csv
+zstd -dcq waits/jobs.csv.zst | cut -d, -f1-29,31 | cmp - plain.csv || fail 'wait_times changes more than it should'
+
+# Nor where another program decides, which is not asked why.
+"$program" run waits.json --quiet --scheduler "$program decide" --out outside >outside.txt 2>&1 || fail "--scheduler: $(cat outside.txt)"
+zstd -dcq outside/jobs.csv.zst | cut -d, -f30 | sort -u | tr '\n' ' ' | grep -qx ' wait_by_reason_s ' ||
+    fail 'times are told that nobody knows'
+zstd -dcq outside/jobs.csv.zst | cut -d, -f1-29,31 | cmp - plain.csv || fail 'another program decides otherwise'
+"$program" report outside | grep -q 'Wait by reason' && fail 'the report tells of times that nobody knows'
+
+# ---- Refusals ----
+
+refused_plainly 2 explain waits.json --at 50 <<'END'
+error: name the jobs to explain, or give '--all'
+END
+refused_plainly 2 explain waits.json 12 --all <<'END'
+error: '--all' explains every job: name none besides
+END
+refused_plainly 2 explain waits.json 12 --at soon <<'END'
+error: '--at' must be a time from the start of the run, such as 3600, 36h or 2d, or 'busiest', got 'soon'
+END
+refused_plainly 2 explain waits 12 --at 50 <<'END'
+error: '--at' needs a run; a record tells how long jobs waited
+END
+refused_plainly 3 explain waits.json 12 99 --at 50 --quiet <<'END'
+error: no job '99' was submitted until 50 s
+END
+refused_plainly 3 explain waits 99 <<'END'
+error: the record has no job '99'
+END
+finish

@@ -1,0 +1,481 @@
+/* windtunnel explain: why jobs wait at a moment of a run, or waited in one that is recorded. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "policies/explain.h"
+#include "reports/record_read.h"
+#include "reports/result.h"
+#include "reports/view.h"
+#include "tools/progress_line.h"
+#include "tools/verbs.h"
+
+/* A job that was asked for, or is told because all are. */
+struct told {
+    job_id id;
+    char *name, *queue;
+    uint8_t state; /* enum job_end_state, of its row */
+    int64_t gpu_milli;
+    time_ns waited;
+    struct wait_times waits;
+    bool is_explained;
+    struct explanation why;
+};
+
+struct explaining {
+    const struct args *args;
+    struct scenario scenario;
+    struct job_source *source;
+    struct progress_line progress;
+    bool is_record, is_all;
+    time_ns at; /* where the run is looked at */
+    uint64_t waiting_count;
+    struct told *told;
+    size_t told_capacity, told_count;
+    struct timeline_row busiest;
+    const char **asked; /* names */
+    size_t asked_count;
+};
+
+/* ---- What is asked ---- */
+
+static struct error read_asked(struct explaining *self)
+{
+    size_t listed, operands = args_operand_count(self->args);
+    const char *const *jobs = args_list(self->args, "job", &listed);
+    self->is_all = args_flag(self->args, "all");
+    self->asked = mem_zalloc(operands + listed + 1, sizeof *self->asked);
+    for (size_t i = 1; i < operands; i++)
+        self->asked[self->asked_count++] = args_operand(self->args, i);
+    for (size_t i = 0; i < listed; i++)
+        self->asked[self->asked_count++] = jobs[i];
+    if (self->is_all == (self->asked_count > 0))
+        return error_new(ERROR_USAGE, self->is_all ? "'--all' explains every job: name none besides"
+                                                   : "name the jobs to explain, or give '--all'");
+    return ERROR_OK;
+}
+
+static bool is_asked(const struct explaining *self, const char *name)
+{
+    for (size_t i = 0; i < self->asked_count; i++)
+        if (strcmp(self->asked[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* "busiest" (the default) or a time; *is_busiest: which. */
+static struct error read_at(struct explaining *self, bool *is_busiest)
+{
+    const char *text = args_string(self->args, "at");
+    *is_busiest = text == NULL || strcmp(text, "busiest") == 0;
+    if (*is_busiest || time_parse_duration(text_of(text), &self->at))
+        return ERROR_OK;
+    return error_new(ERROR_USAGE,
+                     "'--at' must be a time from the start of the run, such as 3600, 36h or 2d, or "
+                     "'busiest', got '%s'",
+                     text);
+}
+
+/* ---- Rows ---- */
+
+static bool is_told(const struct explaining *self, const struct job_row *row, const char *name)
+{
+    return self->is_all ? row->state == END_PENDING || self->is_record : is_asked(self, name);
+}
+
+static struct error on_job(void *self_as_void, const struct job_row *row)
+{
+    struct explaining *self = self_as_void;
+    char number[24];
+    const char *name = row->name;
+    if (name == NULL) {
+        snprintf(number, sizeof number, "%u", row->id);
+        name = number;
+    }
+    self->waiting_count += row->state == END_PENDING;
+    if (!is_told(self, row, name))
+        return ERROR_OK;
+    MEM_GROW(self->told, self->told_capacity, self->told_count + 1);
+    struct told *told = &self->told[self->told_count++];
+    *told = (struct told){.id = row->id,
+                          .name = mem_copy_text(name),
+                          .queue = mem_copy_text(row->queue),
+                          .state = row->state,
+                          .gpu_milli = row->gpu_milli,
+                          .waited = row->state == END_REJECTED ? row->end - row->submit
+                                                               : row->wait_total};
+    if (row->waits != NULL)
+        told->waits = *row->waits;
+    return ERROR_OK;
+}
+
+static struct error on_sample(void *self_as_void, const struct timeline_row *row)
+{
+    struct explaining *self = self_as_void;
+    if (row->pending_jobs > self->busiest.pending_jobs)
+        self->busiest = *row;
+    return ERROR_OK;
+}
+
+static void on_end(void *self_as_void, struct sched *sched, time_ns now)
+{
+    struct explaining *self = self_as_void;
+    self->at = now;
+    for (size_t i = 0; i < self->told_count; i++)
+        self->told[i].is_explained = sched_explain(sched, self->told[i].id, &self->told[i].why);
+}
+
+/* ---- The run ---- */
+
+/* One simulation: up to `end`, with that sink. */
+static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink,
+                             bool is_asking)
+{
+    struct engine_result result;
+    struct engine_config config = {.cluster = self->scenario.cluster,
+                                   .policy = &self->scenario.policy,
+                                   .world = self->scenario.world,
+                                   .seed = self->scenario.seed,
+                                   .sinks = sink,
+                                   .sink_count = 1,
+                                   .on_progress = progress_line_show,
+                                   .progress_self = &self->progress,
+                                   .on_end = is_asking ? on_end : NULL,
+                                   .end_self = self};
+    if (end < config.world.end)
+        config.world.end = end;
+    TRY(scenario_open(&self->scenario, &self->source));
+    config.source = self->source;
+    return engine_run(&config, &result);
+}
+
+static struct error explain_run(struct explaining *self)
+{
+    struct scenario_options options = tool_scenario_options(self->args);
+    const struct record_sink samples = {.self = self, .on_sample = on_sample};
+    const struct record_sink jobs = {.self = self, .on_job = on_job};
+    bool is_busiest;
+    if (options.path == NULL && options.trace == NULL && options.set_count == 0)
+        return error_new(ERROR_USAGE,
+                         "there is nothing to run: name a scenario, a record or a trace");
+    TRY(read_at(self, &is_busiest));
+    TRY(scenario_load(&self->scenario, &options));
+    if (is_busiest) {
+        TRY(simulate(self, TIME_NEVER, &samples, false));
+        self->at = self->busiest.time;
+        job_source_close(self->source);
+        self->source = NULL;
+    }
+    return simulate(self, self->at, &jobs, true);
+}
+
+static struct error explain_record(struct explaining *self)
+{
+    const struct record_sink sink = {.self = self, .on_job = on_job};
+    if (args_string(self->args, "at") != NULL)
+        return error_new(ERROR_USAGE, "'--at' needs a run; a record tells how long jobs waited");
+    return record_read(args_operand(self->args, 0), &sink);
+}
+
+/* Every job asked for must have been seen. */
+static struct error find_missing(const struct explaining *self)
+{
+    for (size_t a = 0; a < self->asked_count; a++) {
+        size_t i = 0;
+        while (i < self->told_count && strcmp(self->told[i].name, self->asked[a]) != 0)
+            i++;
+        if (i < self->told_count)
+            continue;
+        if (self->is_record)
+            return error_new(ERROR_DATA, "the record has no job '%s'", self->asked[a]);
+        return error_new(ERROR_DATA, "no job '%s' was submitted until %.9g s", self->asked[a],
+                         time_to_seconds(self->at));
+    }
+    return ERROR_OK;
+}
+
+/* ---- As text ---- */
+
+static void write_amount(struct buffer *out, int64_t milli)
+{
+    buffer_scaled(out, milli, GPU_MILLI);
+}
+
+static void write_waits(const struct told *told, struct buffer *out)
+{
+    buffer_string(out, "  waited  ");
+    for (uint32_t left = told->waits.mask; left != 0; left &= left - 1) {
+        int reason = __builtin_ctz(left);
+        buffer_format(out, "%s%s ", left == told->waits.mask ? "" : ", ",
+                      reason_name((enum reason)reason));
+        buffer_scaled(out, told->waits.of[reason], TIME_NS_PER_S);
+        buffer_string(out, " s");
+    }
+    buffer_string(out, told->waits.mask == 0 ? "never, or the run did not keep it\n" : "\n");
+}
+
+static void write_nodes(const struct explanation *why, struct buffer *out)
+{
+    static const char *const words[EXPLAIN_NODE_COUNT] = {
+        [EXPLAIN_NOT_UP] = "not up",
+        [EXPLAIN_MISMATCH] = "of another kind",
+        [EXPLAIN_TOO_SMALL] = "too small",
+        [EXPLAIN_GPUS_BUSY] = "with GPUs busy",
+        [EXPLAIN_FRAGMENTED] = "fragmented",
+        [EXPLAIN_CPUS] = "short of CPUs",
+        [EXPLAIN_MEMORY] = "short of memory",
+        [EXPLAIN_TASKS] = "at their task limit",
+        [EXPLAIN_KEPT] = "kept for others",
+        [EXPLAIN_CELLS] = "in other queues' cells",
+        [EXPLAIN_DOMAIN] = "in too full a domain",
+        [EXPLAIN_FITS] = "with room",
+    };
+    uint32_t sum = 0;
+    const char *between = " = ";
+    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
+        sum += why->nodes[i];
+    buffer_format(out, "  nodes   %u", sum);
+    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++) {
+        if (why->nodes[i] == 0)
+            continue;
+        buffer_format(out, "%s%u %s", between, why->nodes[i], words[i]);
+        between = " + ";
+    }
+    buffer_char(out, '\n');
+}
+
+static void write_job(const struct explaining *self, const struct told *told, struct buffer *out)
+{
+    buffer_format(out, "job %s: ", told->name);
+    if (told->is_explained)
+        buffer_string(out, reason_name(told->why.code));
+    else
+        buffer_string(out, told->state == END_REJECTED || self->is_record
+                               ? job_end_names[told->state]
+                               : "does not wait");
+    buffer_string(out, told->queue[0] != '\0' ? ", queue " : "");
+    view_name(out, told->queue, 60);
+    buffer_string(out, ", ");
+    write_amount(out, told->gpu_milli);
+    buffer_string(out, " GPUs, waited ");
+    view_duration(out, time_to_seconds(told->waited));
+    buffer_char(out, '\n');
+    if (told->is_explained) {
+        write_nodes(&told->why, out);
+        buffer_format(out, "  needs   %s\n", told->why.text);
+    }
+    write_waits(told, out);
+}
+
+static void write_table(const struct explaining *self, struct buffer *out)
+{
+    if (!self->is_record) {
+        buffer_string(out, "at ");
+        buffer_scaled(out, self->at, TIME_NS_PER_S);
+        buffer_format(out, " s: %llu job%s wait%s\n", (unsigned long long)self->waiting_count,
+                      self->waiting_count == 1 ? "" : "s", self->waiting_count == 1 ? "s" : "");
+    }
+    for (size_t i = 0; i < self->told_count; i++)
+        write_job(self, &self->told[i], out);
+}
+
+/* ---- As JSON ---- */
+
+static void json_text(struct buffer *out, const char *key, const char *text)
+{
+    buffer_format(out, "\"%s\": ", key);
+    buffer_json(out, text_of(text));
+}
+
+static void json_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale)
+{
+    buffer_format(out, ", \"%s\": ", key);
+    buffer_scaled(out, value, scale);
+}
+
+static const char *name_of(const struct explaining *self, job_id id)
+{
+    for (size_t i = 0; i < self->told_count; i++)
+        if (self->told[i].id == id)
+            return self->told[i].name;
+    return NULL;
+}
+
+static void json_over(const struct explaining *self, const struct explanation *why,
+                      struct buffer *out)
+{
+    static const int64_t scales[RESOURCE_COUNT] = {GPU_MILLI, 1000, 1};
+    static const char *const names[RESOURCE_COUNT] = {"gpus", "cpus", "memory_mib"};
+    if (why->over_queue == QUEUE_NONE)
+        return;
+    const struct queue_table *queues = job_source_queues(self->source);
+    int64_t scale = scales[why->over_resource];
+    buffer_string(out, ", \"over\": {");
+    json_text(out, "queue", queues->queues[why->over_queue].name);
+    buffer_string(out, ", ");
+    json_text(out, "resource", names[why->over_resource]);
+    buffer_string(out, ", ");
+    json_text(out, "bound_is", why->over_is_quota ? "quota" : "limit");
+    json_scaled(out, "held", why->over_held, scale);
+    json_scaled(out, "asked", why->over_asked, scale);
+    if (why->over_bound != QUOTA_UNLIMITED)
+        json_scaled(out, "bound", why->over_bound, scale);
+    buffer_char(out, '}');
+}
+
+static void json_why(const struct explaining *self, const struct explanation *why,
+                     struct buffer *out)
+{
+    buffer_string(out, ", ");
+    json_text(out, "code", reason_name(why->code));
+    buffer_format(out, ", \"is_never\": %s, \"fits_now\": %s", why->is_never ? "true" : "false",
+                  why->fits_now ? "true" : "false");
+    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
+        buffer_format(out, "%s\"%s\": %u", i == 0 ? ", \"nodes\": {" : ", ", explain_node_names[i],
+                      why->nodes[i]);
+    buffer_format(out, "}, \"members\": %u, \"members_fitting\": %u, \"ahead\": %u", why->members,
+                  why->members_fitting, why->ahead);
+    const char *first = why->first != JOB_NONE ? name_of(self, why->first) : NULL;
+    if (first != NULL) {
+        buffer_string(out, ", ");
+        json_text(out, "first", first);
+    }
+    buffer_format(out, ", \"short\": {\"nodes\": %u", why->nodes_short);
+    json_scaled(out, "gpus", why->gpu_milli_short, GPU_MILLI);
+    json_scaled(out, "cpus", why->cpu_milli_short, 1000);
+    buffer_format(out, ", \"memory_mib\": %lld}", (long long)why->memory_mib_short);
+    json_over(self, why, out);
+    buffer_string(out, ", ");
+    json_text(out, "needs", why->text);
+}
+
+static void json_waits(const struct wait_times *waits, struct buffer *out)
+{
+    buffer_string(out, ", \"wait_by_reason_s\": {");
+    for (uint32_t left = waits->mask; left != 0; left &= left - 1) {
+        int reason = __builtin_ctz(left);
+        buffer_format(out, "%s\"%s\": ", left == waits->mask ? "" : ", ",
+                      reason_name((enum reason)reason));
+        buffer_scaled(out, waits->of[reason], TIME_NS_PER_S);
+    }
+    buffer_char(out, '}');
+}
+
+static void write_json(const struct explaining *self, struct buffer *out)
+{
+    buffer_char(out, '{');
+    if (!self->is_record) {
+        buffer_string(out, "\"at_s\": ");
+        buffer_scaled(out, self->at, TIME_NS_PER_S);
+        buffer_format(out, ", \"waiting_jobs\": %llu, ", (unsigned long long)self->waiting_count);
+    }
+    buffer_string(out, "\"jobs\": [");
+    for (size_t i = 0; i < self->told_count; i++) {
+        const struct told *told = &self->told[i];
+        buffer_string(out, i > 0 ? ",\n {" : "\n {");
+        json_text(out, "job", told->name);
+        buffer_string(out, ", ");
+        json_text(out, "queue", told->queue);
+        json_scaled(out, "gpus", told->gpu_milli, GPU_MILLI);
+        buffer_string(out, ", ");
+        json_text(out, "state", job_end_names[told->state]);
+        json_scaled(out, "waited_s", told->waited, TIME_NS_PER_S);
+        if (told->is_explained)
+            json_why(self, &told->why, out);
+        json_waits(&told->waits, out);
+        buffer_char(out, '}');
+    }
+    buffer_string(out, "]}\n");
+}
+
+/* ---- The verb ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    return path != NULL && stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+static struct error explain_all(struct explaining *self)
+{
+    TRY(read_asked(self));
+    self->is_record = is_folder(args_operand(self->args, 0));
+    TRY(self->is_record ? explain_record(self) : explain_run(self));
+    return find_missing(self);
+}
+
+static void release(struct explaining *self)
+{
+    for (size_t i = 0; i < self->told_count; i++) {
+        mem_free(self->told[i].name);
+        mem_free(self->told[i].queue);
+    }
+    mem_free(self->told);
+    mem_free((void *)self->asked);
+    job_source_close(self->source);
+    scenario_release(&self->scenario);
+}
+
+static int run_explain(const struct args *args)
+{
+    struct explaining self = {.args = args};
+    struct buffer out = {0};
+    int status;
+    progress_line_begin(&self.progress, !args_flag(args, "quiet"));
+    struct error error = explain_all(&self);
+    progress_line_end(&self.progress);
+    if (error_is(error)) {
+        status = tool_fail(&error);
+    } else {
+        if (args_flag(args, "json"))
+            write_json(&self, &out);
+        else
+            write_table(&self, &out);
+        status = tool_print(&out);
+    }
+    release(&self);
+    return status;
+}
+
+static const struct args_option options[] = {
+    SCENARIO_OPTIONS,
+    {.name = "at",
+     .metavar = "TIME",
+     .help = "The moment of simulated time to look at, from the start of the run: seconds, or with "
+             "a unit as in 36h or 2d; 'busiest' is the sample at which most jobs wait, found by a "
+             "run of its own. Default: busiest."},
+    {.name = "job",
+     .letter = 'j',
+     .metavar = "JOB",
+     .help = "Explain this job, by its name in the trace; the same as an operand.",
+     .is_repeatable = true},
+    {.name = "all", .help = "Explain every job that waits; of a record, tell of every job."},
+    {.name = "json", .help = "Print JSON for programs."},
+    {.name = "quiet", .letter = 'q', .help = "No progress line."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel explain scenarios/h100-500x8.json --at 2d --all",
+     "Why every job that waits after two days does."},
+    {"windtunnel explain out/main 4711", "How long one job of a record waited, and for what."},
+    {0},
+};
+
+const struct args_verb verb_explain = {
+    .name = "explain",
+    .summary = "tell why jobs wait, and what must change",
+    .synopsis = "[SCENARIO|DIR] [JOB]... [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Runs a scenario up to a moment and asks the scheduler why jobs wait: a reason in "
+            "Slurm's words; how many nodes each thing keeps the job off, which sum to the "
+            "cluster's; and what must change before it can start. Without SCENARIO the options "
+            "must name at least a trace and a cluster.",
+            "Of the folder of a record it tells how long jobs waited for each reason.", NULL},
+    .options = options,
+    .examples = examples,
+    .operands_max = SIZE_MAX,
+    .run = run_explain,
+};
