@@ -178,7 +178,8 @@ static void send_some(struct process *process)
 static struct error read_some(struct process *process)
 {
     struct buffer *from = &process->from;
-    memmove(from->bytes, from->bytes + process->taken, from->length - process->taken);
+    if (from->length > process->taken)
+        memmove(from->bytes, from->bytes + process->taken, from->length - process->taken);
     from->length -= process->taken;
     process->taken = 0;
     if (from->length > LINE_BYTES_MAX)
