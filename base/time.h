@@ -25,6 +25,12 @@ typedef int64_t time_ns;
 /* Seconds (finite, within +-TIME_NS_MAX, else clamped) rounded to a whole microsecond. */
 time_ns time_from_seconds(double seconds);
 
+/* So long after that; TIME_NEVER if that never comes. */
+static inline time_ns time_after(time_ns at, time_ns span)
+{
+    return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
+}
+
 /* For reports only; never compared, never added up. */
 static inline double time_to_seconds(time_ns t)
 {

@@ -10,11 +10,6 @@
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
 #include "policies/sched_state.h"
 
-static time_ns later(time_ns at, time_ns span)
-{
-    return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
-}
-
 /* All that the job holds leaves the ledger, in the trial. */
 static void let_go(struct sched *sched, uint32_t slot)
 {
@@ -205,7 +200,7 @@ static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_g
 /* Where it fits now, with all taken that somebody is to have while it runs. */
 static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
-    const time_ns until = later(sched->now, plain_length(sched, slot));
+    const time_ns until = time_after(sched->now, plain_length(sched, slot));
     size_t mark = ledger_mark(sched->ledger);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         struct space space;

@@ -88,9 +88,15 @@ struct forecast_book {   /* policies/forecast_book.c */
     uint32_t need_count;
 };
 
+struct user_tally { /* looked at in this pass */
+    uint32_t user;
+    int64_t jobs;
+};
+
 struct overtake_scratch {
-    uint32_t *tested; /* by user: jobs looked at in this pass */
-    size_t tested_capacity;
+    struct user_tally *tallies;
+    size_t tally_capacity;
+    uint32_t tally_count;
     uint32_t *waiting; /* slots, in the order of the chain */
     size_t waiting_capacity;
     uint64_t *

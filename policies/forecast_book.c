@@ -11,11 +11,6 @@
 
 #include "policies/sched_state.h"
 
-static time_ns later(time_ns at, time_ns span)
-{
-    return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
-}
-
 time_ns forecast_length(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -31,7 +26,7 @@ static time_ns rounded_up(const struct sched *sched, time_ns at)
 
 time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot)
 {
-    return rounded_up(sched, later(start, forecast_length(sched, slot)));
+    return rounded_up(sched, time_after(start, forecast_length(sched, slot)));
 }
 
 time_ns forecast_end(const struct sched *sched, uint32_t e)
@@ -138,9 +133,9 @@ static time_ns planned_end(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const time_ns grace = sched->policy.preempt.grace, length = forecast_length(sched, slot);
-    time_ns end = job->state == SJOB_EVICTING ? later(sched->now, grace)
-                  : job->is_booked            ? later(job->decided, length)
-                                              : later(later(sched->now, grace), length);
+    time_ns end = job->state == SJOB_EVICTING ? time_after(sched->now, grace)
+                  : job->is_booked            ? time_after(job->decided, length)
+                                              : time_after(time_after(sched->now, grace), length);
     return rounded_up(sched, end < 1 ? 1 : end);
 }
 
@@ -458,7 +453,7 @@ static void extend_outlived(struct sched *sched)
         const time_ns ran = sched->now - sched->jobs.jobs[slot].decided;
         mark_job(sched, slot);
         remove_end(book, slot);
-        add_end(book, slot, later(sched->now + 1, ran / 4));
+        add_end(book, slot, time_after(sched->now + 1, ran / 4));
         book->outlived_at = sched->now;
     }
 }

@@ -5,7 +5,6 @@
  * one of the first can be given none, nobody overtakes.
  * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "policies/waits.h"
 
@@ -134,7 +133,7 @@ static void keep_promises(struct sched *sched)
     }
 }
 
-/* Jobs of its user looked at before it in this pass are counted. */
+/* Jobs of its user looked at before it in this pass are counted; nobody's are not. */
 static bool is_user_done(struct sched *sched, uint32_t slot)
 {
     struct overtake_scratch *scratch = &sched->overtake;
@@ -142,18 +141,20 @@ static bool is_user_done(struct sched *sched, uint32_t slot)
     if (bound == 0)
         return false;
     const uint32_t user = sched->jobs.facts[slot].user;
-    const size_t known = scratch->tested_capacity;
-    MEM_GROW(scratch->tested, scratch->tested_capacity, (size_t)user + 1);
-    if (scratch->tested_capacity > known)
-        memset(scratch->tested + known, 0,
-               (scratch->tested_capacity - known) * sizeof *scratch->tested);
-    return scratch->tested[user]++ >= (uint64_t)bound;
+    if (user == NAMES_NONE)
+        return false;
+    for (uint32_t u = 0; u < scratch->tally_count; u++)
+        if (scratch->tallies[u].user == user)
+            return scratch->tallies[u].jobs++ >= bound;
+    MEM_GROW(scratch->tallies, scratch->tally_capacity, (size_t)scratch->tally_count + 1);
+    scratch->tallies[scratch->tally_count++] = (struct user_tally){user, 1};
+    return false;
 }
 
 static time_ns horizon(const struct sched *sched)
 {
     const time_ns window = sched->policy.backfill_config.window;
-    return window >= TIME_NEVER - sched->now ? TIME_NEVER : sched->now + window;
+    return time_after(sched->now, window);
 }
 
 /* Those that wait, in their order: start who may, promise the others something. */
@@ -196,10 +197,7 @@ void overtake(struct sched *sched)
     if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
     forecast_begin(sched);
-    if (sched->overtake.tested_capacity > 0)
-        memset(sched->overtake.tested, 0,
-               sched->overtake.tested_capacity * sizeof *sched->overtake.tested);
-    sched->overtake.refused_count = 0;
+    sched->overtake.tally_count = sched->overtake.refused_count = 0;
     if (keeps)
         keep_promises(sched);
     sched->overtake.refused_count = 0; /* where promises moved up there is space again */
@@ -225,5 +223,5 @@ void overtake_release(struct sched *sched)
 {
     mem_free(sched->overtake.waiting);
     mem_free(sched->overtake.refused_from);
-    mem_free(sched->overtake.tested);
+    mem_free(sched->overtake.tallies);
 }

@@ -16,11 +16,6 @@ static uint32_t count_gpus(uint32_t mask)
     return (mask + (mask >> 8)) & 0x1f;
 }
 
-static time_ns later(time_ns at, time_ns span)
-{
-    return span >= TIME_NEVER - at ? TIME_NEVER : at + span;
-}
-
 /* Nothing is drawn yet. */
 static void open_nodes(struct profile *profile, const struct ledger *ledger)
 {
@@ -44,6 +39,8 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
     own->count = 0;
+    own->cpu_claimed = cell->cpu_claimed;
+    own->memory_claimed = cell->memory_claimed;
     if (!ledger->index->is_listed[node])
         return;
     MEM_GROW(own->steps, own->capacity, (size_t)1);
@@ -52,6 +49,14 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
                                                      .memory_free = cell->memory_free,
                                                      .free_mask = ledger->index->free_mask[node],
                                                      .vacant_mask = ledger->index->free_mask[node]};
+}
+
+/* What leaves goes first to those who have claimed it; theirs comes free when they leave. */
+static uint32_t unclaimed(uint32_t leaving, uint32_t *claimed)
+{
+    uint32_t paid = leaving < *claimed ? leaving : *claimed;
+    *claimed -= paid;
+    return leaving - paid;
 }
 
 void profile_leaves(struct profile *profile, const struct space *space, time_ns at)
@@ -69,8 +74,8 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
             step.free_mask |= (uint16_t)(1u << gpu & ~(uint32_t)partitioned);
     }
     step.vacant_mask = step.free_mask;
-    step.cpu_free += space->cpu_milli;
-    step.memory_free += space->memory_mib;
+    step.cpu_free += unclaimed(space->cpu_milli, &node->cpu_claimed);
+    step.memory_free += unclaimed(space->memory_mib, &node->memory_claimed);
     if (step.from < at) {
         MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
         node->count++;
@@ -185,7 +190,7 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
         if (at >= bound)
             break;
         if (count_gpus(node->steps[s].free_mask) >= request->gpus &&
-            room_from(node, s, later(at, length), request, &mask) > 0)
+            room_from(node, s, time_after(at, length), request, &mask) > 0)
             return at;
     }
     return TIME_NEVER;
@@ -240,7 +245,7 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct r
 {
     const struct node_profile *node = &profile->nodes[n];
     uint16_t mask;
-    return room_from(node, step_of(node, at), later(at, length), request, &mask);
+    return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
 }
 
 /* Room of every node at that time; the sum. */
@@ -298,7 +303,7 @@ static void name_pieces(const struct profile *profile, const struct request *req
         uint16_t mask = 0;
         if (!is_meant(profile, n))
             continue;
-        uint32_t room = room_from(node, step_of(node, at), later(at, length), request, &mask);
+        uint32_t room = room_from(node, step_of(node, at), time_after(at, length), request, &mask);
         for (; room > 0 && count > 0; room--, count--) {
             struct piece piece = {.node = n,
                                   .gpu_mask = lowest(mask, request->gpus),
@@ -373,7 +378,7 @@ void profile_release(struct profile *profile)
 
 static void archive_node(struct archive *archive, struct node_profile *node)
 {
-    ARCHIVE_KNOWS(struct node_profile, 24);
+    ARCHIVE_KNOWS(struct node_profile, 32);
     ARCHIVE_KNOWS(struct profile_step, 32);
     ARCHIVE_ROOM(archive, node->steps, node->capacity, node->count);
     for (uint32_t s = 0; s < node->count; s++) {
@@ -385,7 +390,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
     }
 }
 
-/* The holders count only while a node is drawn. */
+/* The holders, and what is claimed, count only while a node is drawn. */
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;

@@ -32,6 +32,8 @@ struct node_profile {
     struct profile_step *steps;
     size_t capacity;
     uint32_t count;
+    uint32_t cpu_claimed,
+        memory_claimed; /* while it is drawn: of what leaves, not free for others */
 };
 
 struct profile_gain { /* a node gains something */

@@ -258,7 +258,7 @@ static void write_job(const struct explaining *self, const struct told *told, st
     view_name(out, told->queue, 60);
     buffer_string(out, ", ");
     write_amount(out, told->gpu_milli);
-    buffer_string(out, " GPUs, waited ");
+    buffer_string(out, told->gpu_milli == GPU_MILLI ? " GPU, waited " : " GPUs, waited ");
     view_duration(out, time_to_seconds(told->waited));
     buffer_char(out, '\n');
     if (told->is_explained) {

@@ -35,7 +35,7 @@ job 13: Priority, queue blue, 24 GPUs, waited 30 s
   nodes   4 = 2 with GPUs busy + 2 with room
   needs   1 job of its line goes before it. 1 more node with 8 free GPUs is needed; 16 of 24 members fit now, 16 GPUs are free.
   waited  Priority 30 s
-job 14: Priority, queue blue, 1 GPUs, waited 20 s
+job 14: Priority, queue blue, 1 GPU, waited 20 s
   nodes   4 = 2 with GPUs busy + 2 with room
   needs   2 jobs of its line go before it. It would fit now.
   waited  Priority 20 s
@@ -92,7 +92,7 @@ windtunnel explain waits 12 14
 expect 'explain a record' <<'END'
 job 12: completed, queue red, 32 GPUs, waited 9m 50s
   waited  Resources 590 s
-job 14: completed, queue blue, 1 GPUs, waited 10m 30s
+job 14: completed, queue blue, 1 GPU, waited 10m 30s
   waited  Priority 630 s
 END
 "$program" report waits >report.txt
