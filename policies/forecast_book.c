@@ -2,7 +2,7 @@
  *
  * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace; for
  * what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where forecasts
- * stand, after another quarter of what it has run.
+ * stand, after another quarter of what it was to run.
  * The profile (policies/profile.h) of a node is drawn anew in a pass when something on it has changed since the last:
  * what it holds, or a forecast, or that something there outlives its end.
  * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + forecasts) if
@@ -443,17 +443,22 @@ static void put_in_order(struct forecast_book *book)
 
 /* ---- A pass ---------------------------------------------------------------------------------------- */
 
-/* Where forecasts stand, another quarter of what it has run: else all that is promised behind it would come to nothing again
+/* Where forecasts stand, another quarter of what it was to run, at least a second: else all that is promised behind it would come to nothing again
  * in every pass. */
 static void extend_outlived(struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
     while (book->end_count > 0 && book->ends[0].end <= sched->now) {
         const uint32_t slot = book->ends[0].slot;
-        const time_ns ran = sched->now - sched->jobs.jobs[slot].decided;
+        const time_ns decided = sched->jobs.jobs[slot].decided;
+        time_ns end = book->ends[0].end;
+        while (end <= sched->now) { /* wherever the cycle falls, the same */
+            time_ns more = (end - decided) / 4;
+            end = time_after(end, more > TIME_NS_PER_S ? more : TIME_NS_PER_S);
+        }
         mark_job(sched, slot);
         remove_end(book, slot);
-        add_end(book, slot, time_after(sched->now + 1, ran / 4));
+        add_end(book, slot, end);
         book->outlived_at = sched->now;
     }
 }

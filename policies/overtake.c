@@ -213,9 +213,9 @@ time_ns overtake_wake(const struct sched *sched)
     const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
     time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
     for (uint32_t f = 0; f < book->count && sched->policy.backfill->keeps; f++)
-        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now + 1 &&
+        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
             book->of[f].start < wake)
-            wake = book->of[f].start; /* the next instant is that of what outlived its plan */
+            wake = book->of[f].start;
     return wake;
 }
 

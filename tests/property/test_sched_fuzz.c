@@ -245,6 +245,7 @@ static void drain(struct mirror *mirror)
 }
 
 static volatile uint64_t present_seed;
+static uint64_t cycles; /* in all worlds */
 
 /* An assertion inside the scheduler: say which seed, then die of it. */
 static void on_abort(int number)
@@ -270,6 +271,7 @@ static uint64_t live(uint64_t seed)
         mirror_fail(&mirror, "everything is over and something is left in the ledger", JOB_NONE);
     sched_free(empty);
     uint64_t hash = mirror.hash;
+    cycles += mirror.cycle;
     mirror_close(&mirror);
     return hash;
 }
@@ -290,6 +292,7 @@ static void test_random_worlds(void **state)
             fail();
         }
     }
+    print_message("%llu cycles\n", (unsigned long long)cycles);
 }
 
 int main(void)
