@@ -315,6 +315,16 @@ static time_ns earlier(time_ns a, time_ns b)
     return a < b ? a : b;
 }
 
+/* Its space may be there already, where a victim had to go for the sake of a limit only. */
+static time_ns claim_wake(const struct sched *sched, uint32_t slot)
+{
+    time_ns claimed_at = sched->jobs.facts[slot].claimed_at;
+    if (claimed_at == sched->now && has_all_its_space(sched, slot))
+        return sched->now;
+    time_ns expiry = sched->policy.reservation_expiry;
+    return expiry == TIME_NEVER ? TIME_NEVER : claimed_at + expiry;
+}
+
 /* When a cycle is wanted though nothing is told. */
 static time_ns find_wake(struct sched *sched)
 {
@@ -333,10 +343,8 @@ static time_ns find_wake(struct sched *sched)
         if (due > sched->now) /* else it waits for what is on its way, which will be told */
             wake = earlier(wake, due);
     }
-    for (uint32_t c = 0; c < sched->claim_count && sched->policy.reservation_expiry != TIME_NEVER;
-         c++)
-        wake = earlier(wake, sched->jobs.facts[sched->claims[c]].claimed_at +
-                                 sched->policy.reservation_expiry);
+    for (uint32_t c = 0; c < sched->claim_count; c++)
+        wake = earlier(wake, claim_wake(sched, sched->claims[c]));
     return wake <= sched->now ? sched->now + 1 : wake;
 }
 

@@ -67,6 +67,7 @@ struct forecast_book {   /* policies/forecast_book.c */
     size_t promised_capacity;
     uint32_t lifted; /* index of the forecast that is to be looked away from; UINT32_MAX: none */
     bool is_shaken;  /* some forecast may stand no more */
+    bool is_blurred; /* in this pass something stayed in the profile that is no more */
     struct planned_end *ends; /* of all that hold something and will end, in their order */
     size_t end_capacity;
     uint32_t end_count, endless_count; /* those that never say when */
@@ -124,6 +125,8 @@ void forecast_node_changed(struct sched *sched, node_id node);
 
 /* A pass begins: forget the forecasts that do not stand, put the others in the order of their starts. */
 void forecast_begin(struct sched *sched);
+/* No forecast is lifted any more in this pass: the profile is what they say. */
+void forecast_sharpen(struct sched *sched);
 void forecast_end_pass(struct sched *sched);
 /* In this pass the job has started. */
 void forecast_started(struct sched *sched, uint32_t slot);

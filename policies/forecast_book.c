@@ -241,8 +241,12 @@ static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *
 {
     for (uint32_t p = 0; p < forecast->piece_count; p++) {
         struct space space = space_of(sched, forecast, p);
-        if (may_be_lifted(&space))
+        if (may_be_lifted(&space)) {
             change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
+            continue;
+        }
+        list_node(&sched->forecasts.stale, sched, space.node);
+        sched->forecasts.is_blurred = true;
     }
 }
 
@@ -493,10 +497,10 @@ static void draw_stale(struct sched *sched)
         }
     }
     book->has_endless = book->endless_count > 0;
-    for (uint32_t f = 0; f < book->count && stale->count > 0; f++) {
+    for (uint32_t f = 0; f < book->count; f++) {
         const struct forecast *forecast = &book->of[f];
-        book->has_endless |= forecast->end == TIME_NEVER;
-        for (uint32_t p = 0; p < forecast->piece_count; p++)
+        book->has_endless |= forecast->job != JOB_NONE && forecast->end == TIME_NEVER;
+        for (uint32_t p = 0; p < forecast->piece_count && stale->count > 0; p++)
             if (stale->is_marked[book->pieces[forecast->first_piece + p].node]) {
                 struct space space = space_of(sched, forecast, p);
                 profile_take(&book->profile, &space, forecast->start, forecast->end);
@@ -521,6 +525,13 @@ void forecast_begin(struct sched *sched)
     else
         mark_outlived(sched);
     draw_stale(sched);
+}
+
+void forecast_sharpen(struct sched *sched)
+{
+    if (sched->forecasts.is_blurred)
+        draw_stale(sched);
+    sched->forecasts.is_blurred = false;
 }
 
 void forecast_end_pass(struct sched *sched)

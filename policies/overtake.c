@@ -200,6 +200,7 @@ void overtake(struct sched *sched)
     sched->overtake.tally_count = sched->overtake.refused_count = 0;
     if (keeps)
         keep_promises(sched);
+    forecast_sharpen(sched);
     sched->overtake.refused_count = 0; /* where promises moved up there is space again */
     go_through(sched, list_waiting(sched));
     forecast_end_pass(sched);
@@ -212,10 +213,15 @@ time_ns overtake_wake(const struct sched *sched)
     const struct backfill_config *config = &sched->policy.backfill_config;
     const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
     time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
-    for (uint32_t f = 0; f < book->count && sched->policy.backfill->keeps; f++)
+    if (!sched->policy.backfill->keeps)
+        return wake;
+    for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
             book->of[f].start < wake)
             wake = book->of[f].start;
+    /* what outlives its plan moves promises, and where they were there may be a hole */
+    if (book->end_count > 0 && book->ends[0].end < wake)
+        wake = book->ends[0].end;
     return wake;
 }
 
