@@ -20,6 +20,8 @@ bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind ki
     const struct lane *lane = &sched->pending.lanes[lane_id];
     const struct shape *shape = &sched->shapes.shapes[lane->shape];
     bool is_forbidden = lane->quota_block != QUEUE_NONE;
+    if (!is_forbidden && shape->closed == SHAPE_PROMISED)
+        return false; /* there is room, but a forecast is in front */
     if (lane->count == 0 || !pending_is_closed(&sched->pending, lane_id))
         return false;
     if (kind == PLAN_CONSOLIDATE &&

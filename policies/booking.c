@@ -169,7 +169,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding holding = *sched_job_holding(job, index);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    if (sched->policy.backfill->overtakes)
+    if (sched->policy.overtakes)
         forecast_left(sched, slot, holding.piece.node);
     sched_move(sched, slot, index,
                holding.phase == HOLDING_LEAVING   ? ledger_arrive
@@ -426,7 +426,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_rank(sched, slot);
     waits_settle(sched, slot);
     queue_tree_touch_standing(&sched->tree, job->queue);
-    if (sched->policy.backfill->overtakes)
+    if (sched->policy.overtakes)
         forecast_settle(sched, slot);
 }
 
@@ -546,7 +546,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
-    if (sched->policy.backfill->overtakes)
+    if (sched->policy.overtakes)
         forecast_forget(sched, slot);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);

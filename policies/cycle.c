@@ -35,7 +35,7 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
     decision_id id = decision->id;
     if (is_first)
         job->decided = sched->now;
-    if (is_first && sched->policy.backfill->overtakes)
+    if (is_first && sched->policy.overtakes)
         forecast_note_start(sched, slot);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (holdings[i].phase != phase || holdings[i].decision != 0)
@@ -88,6 +88,8 @@ static bool fits_on_any(const struct sched *sched, const struct shape *shape, co
     return false;
 }
 
+enum { GROWTH_OPENS = SHAPE_BLOCKED | SHAPE_PROMISED | SHAPE_SPARES_NODES };
+
 /* A shape that did not fit may fit again only through nodes that gained space; one for which only kept space was left,
  * through them, or when enough is free. */
 static void reopen_shapes(struct sched *sched)
@@ -99,11 +101,10 @@ static void reopen_shapes(struct sched *sched)
         const struct shape *shape = &sched->shapes.shapes[id];
         if (shape->closed == 0)
             continue;
-        uint8_t closed =
-            (shape->closed & SHAPE_BLOCKED) | headroom_still_spares(sched, shape, free);
-        if (closed & (SHAPE_BLOCKED | SHAPE_SPARES_NODES) &&
-            fits_on_any(sched, shape, nodes, count))
-            closed &= (uint8_t) ~(SHAPE_BLOCKED | SHAPE_SPARES_NODES);
+        uint8_t closed = (shape->closed & (SHAPE_BLOCKED | SHAPE_PROMISED)) |
+                         headroom_still_spares(sched, shape, free);
+        if (closed & GROWTH_OPENS && fits_on_any(sched, shape, nodes, count))
+            closed &= (uint8_t)~GROWTH_OPENS;
         if (closed != shape->closed)
             shape_close(&sched->shapes, id, closed);
     }
@@ -158,6 +159,14 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
+    if (fits && sched->policy.reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
+        ledger_rollback(sched->ledger, mark);
+        mark = ledger_mark(sched->ledger);
+        if (!reserve_place(sched, slot)) {
+            ledger_rollback(sched->ledger, mark);
+            return SHAPE_PROMISED;
+        }
+    }
     uint8_t spares = fits ? headroom_spares(sched, slot, before) : SHAPE_BLOCKED;
     *source = spares != 0 ? SOURCE_HEADROOM : SOURCE_FREE;
     if (!fits || (spares != 0 && !headroom_is_for(sched, slot))) {
@@ -221,8 +230,11 @@ static void try_head(struct sched *sched, uint32_t lane_id)
     if (ask->closed != 0 && borrowers_find(sched, lane_id))
         return; /* what is left is for owners */
     uint8_t closed = try_place(sched, slot, &source);
+    const uint32_t shorter = closed == SHAPE_PROMISED ? reserve_shorter(sched, lane_id) : SLOT_NONE;
+    if (shorter != SLOT_NONE)
+        closed = try_place(sched, slot = shorter, &source);
     if (closed != 0) {
-        if (!plan_await(sched, slot))
+        if (closed == SHAPE_PROMISED || !plan_await(sched, slot))
             close_for(sched, lane_id, slot, closed);
         return;
     }
@@ -238,6 +250,37 @@ static void allocate_inference(struct sched *sched)
         try_head(sched, lane);
 }
 
+/* Forecasts for the first heads in the contest that do not go now. */
+static void reserve(struct sched *sched)
+{
+    reserve_begin(sched);
+    for (uint32_t lane = reserve_next(sched); lane != LANE_NONE; lane = reserve_next(sched)) {
+        if (!pending_is_closed(&sched->pending, lane))
+            try_head(sched, lane);
+        if (sched->pending.lanes[lane].count > 0 && pending_is_closed(&sched->pending, lane))
+            reserve_for(sched, lane);
+    }
+}
+
+static void contest(struct sched *sched)
+{
+    for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
+         lane = contest_next(&sched->tree, &sched->pending))
+        try_head(sched, lane);
+}
+
+static void contest_beside_forecasts(struct sched *sched)
+{
+    reserve_review(sched);
+    if (reserve_is_due(sched))
+        reserve(sched);
+    do
+        contest(sched);
+    while (reserve_review(sched));
+    sched->forecasts.passed_change =
+        sched->forecasts.passed_at == sched->now ? sched->changes : sched->forecasts.passed_change;
+}
+
 static void allocate(struct sched *sched)
 {
     if (sched->policy.inference_first)
@@ -247,9 +290,11 @@ static void allocate(struct sched *sched)
         overtake(sched);
         return;
     }
-    for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
-         lane = contest_next(&sched->tree, &sched->pending))
-        try_head(sched, lane);
+    if (sched->policy.reserves) {
+        contest_beside_forecasts(sched);
+        return;
+    }
+    contest(sched);
     overtake(sched);
 }
 
@@ -336,7 +381,8 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
         if (sched->policy.backfill->overtakes)
-            wake = earlier(wake, overtake_wake(sched));
+            wake =
+                earlier(wake, sched->policy.reserves ? reserve_wake(sched) : overtake_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
         time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;

@@ -10,8 +10,7 @@
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
 #include "policies/sched_state.h"
 
-/* All that the job holds leaves the ledger, in the trial. */
-static void let_go(struct sched *sched, uint32_t slot)
+void forecast_let_go(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
@@ -135,7 +134,8 @@ static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
     book->need_count = 0;
     for (uint32_t f = 0; f < book->count; f++) {
         const struct forecast *forecast = &book->of[f];
-        if (f == book->lifted || forecast->start >= until || forecast->end <= from)
+        if (f == book->lifted || forecast->is_aside || forecast->start >= until ||
+            forecast->end <= from)
             continue;
         for (uint32_t p = 0; p < forecast->piece_count; p++)
             need_space(sched,
@@ -147,8 +147,7 @@ static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
         keep_need(sched, &book->needs[n], from);
 }
 
-/* Does the job fit at that time, with the ledger as it is then, and stay for its length?  The ledger is as before. */
-static bool fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
+bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
 {
     size_t mark = ledger_mark(sched->ledger);
     keep_for_forecasts(sched, at, forecast_end_after(sched, at, slot));
@@ -222,7 +221,7 @@ bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pi
         find_plain(sched, slot, group, index, sched->now, sched->now, pieces) == TIME_NEVER)
         return false;
     return group != NULL ? fits_in_profile(sched, slot, pieces)
-                         : fits_at(sched, slot, sched->now, pieces);
+                         : forecast_fits_at(sched, slot, sched->now, pieces);
 }
 
 bool forecast_is_all(struct sched *sched, uint32_t slot)
@@ -254,8 +253,8 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
     for (time_ns at = next_end(sched, 0, sched->now); at != TIME_NEVER && at <= latest && !is_found;
          at = next_end(sched, e, at)) {
         for (; e < book->end_count && forecast_end(sched, e) <= at; e++)
-            let_go(sched, book->ends[e].slot);
-        is_found = fits_at(sched, slot, at, &sched->pieces);
+            forecast_let_go(sched, book->ends[e].slot);
+        is_found = forecast_fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
             forecast_add(sched, slot, FORECAST_MANY, at);
     }

@@ -30,6 +30,8 @@ struct forecast { /* when and where a waiting job will start; policies/forecast.
     job_id job;
     uint32_t ask;       /* the shape it is for */
     uint8_t group;      /* of it, all that is asked; FORECAST_MANY: more than the profile tells */
+    bool is_entitled;   /* where queues compete: to what it asks */
+    bool is_aside;      /* scratch: is to be looked away from */
     time_ns start, end; /* TIME_NEVER: its length is not known */
     uint32_t first_piece, piece_count;
     uint64_t made; /* a later one has a larger number */
@@ -98,8 +100,10 @@ struct overtake_scratch {
     struct user_tally *tallies;
     size_t tally_capacity;
     uint32_t tally_count;
-    uint32_t *waiting; /* slots, in the order of the chain */
+    uint32_t *waiting; /* slots, in the order of the chain; or lanes */
     size_t waiting_capacity;
+    uint32_t lane_count;
+    uint32_t reserved; /* so many heads were to be given a forecast in this pass */
     uint64_t *
         refused_from; /* by shape: from this length on it did not fit in this pass; UINT64_MAX: no such */
     size_t refused_capacity;
@@ -112,6 +116,8 @@ struct overtake_scratch {
 time_ns forecast_length(const struct sched *sched, uint32_t slot);
 /* When it has ended by its plan if it starts then. */
 time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot);
+/* When what holds something will have ended, by what it says; TIME_NEVER. */
+time_ns forecast_planned_end(const struct sched *sched, uint32_t slot);
 /* The end in the list, no earlier than the next instant. */
 time_ns forecast_end(const struct sched *sched, uint32_t e);
 
@@ -135,6 +141,10 @@ void forecast_started(struct sched *sched, uint32_t slot);
 void forecast_note_start(struct sched *sched, uint32_t slot);
 /* The job will start then on sched->pieces. */
 void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
+/* The same, in the list alone; borrowed until the next. */
+struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
+/* Does its job still wait for just that, and are the nodes there? */
+bool forecast_stands(const struct sched *sched, const struct forecast *forecast);
 /* As if there were no such forecast, until it is put back, or the last one takes its place for good, or nothing does; the
  * indices of the others stay. */
 void forecast_lift(struct sched *sched, uint32_t index);
@@ -157,6 +167,10 @@ void forecast_archive(struct archive *archive, struct sched *sched);
 
 /* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows. */
 bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest);
+/* Does it fit at that time, with the ledger as it is then, beside forecasts for as long as it runs?  The ledger is as before. */
+bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces);
+/* All that the job holds leaves the ledger, in a trial. */
+void forecast_let_go(struct sched *sched, uint32_t slot);
 /* False if nothing that eased lets the job of that forecast start earlier. */
 bool forecast_may_move_up(struct sched *sched, uint32_t index);
 /* Is it forecasts alone that it stands in the way of: would it fit now without them? */
@@ -175,5 +189,29 @@ void overtake(struct sched *sched);
 /* When a pass is wanted though nothing is told. */
 time_ns overtake_wake(const struct sched *sched);
 void overtake_release(struct sched *sched);
+
+/* ---- reserve.c: where queues compete.  After each contest, as long as forecasts fell:
+ *
+ *   if (reserve_is_due(sched))
+ *       reserve_begin(sched), for each lane = reserve_next(sched): try it, and if it is closed then, reserve_for(sched, lane);
+ *   contest: who fits on `pieces` may go if reserve_is_clear(), or else where reserve_place() finds room;
+ *   reserve_review(sched);
+ */
+
+bool reserve_is_due(const struct sched *sched);
+time_ns reserve_wake(const struct sched *sched); /* when a pass is wanted though nothing is told */
+/* All forecasts fall; all lanes are in the contest for new ones. */
+void reserve_begin(struct sched *sched);
+uint32_t reserve_next(struct sched *sched); /* the best lane; LANE_NONE: no more, or enough */
+void reserve_for(struct sched *sched, uint32_t lane); /* and it leaves the contest */
+/* Is the job, there and now, in nobody's way? */
+bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
+/* Take space for it where it is in nobody's way, on sched->pieces; false: there is none, and nothing is taken. */
+bool reserve_place(struct sched *sched, uint32_t slot);
+/* The first of the lane's jobs, behind its head and of its queue, that is over before any forecast which may hold it up
+ * begins; SLOT_NONE.  O(jobs of the lane). */
+uint32_t reserve_shorter(struct sched *sched, uint32_t lane);
+/* Those that stand no more fall; did any?  Who waited for them may try again. */
+bool reserve_review(struct sched *sched);
 
 #endif

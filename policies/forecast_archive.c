@@ -29,6 +29,7 @@ static void archive_forecasts(struct archive *archive, struct forecast_book *boo
         ARCHIVE(archive, forecast->job);
         ARCHIVE(archive, forecast->ask);
         ARCHIVE(archive, forecast->group);
+        ARCHIVE(archive, forecast->is_entitled);
         ARCHIVE(archive, forecast->start);
         ARCHIVE(archive, forecast->end);
         ARCHIVE(archive, forecast->first_piece);

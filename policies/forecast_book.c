@@ -129,7 +129,7 @@ static void add_end(struct forecast_book *book, uint32_t slot, time_ns end)
     book->end_count++;
 }
 
-static time_ns planned_end(const struct sched *sched, uint32_t slot)
+time_ns forecast_planned_end(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const time_ns grace = sched->policy.preempt.grace, length = forecast_length(sched, slot);
@@ -169,7 +169,7 @@ void forecast_settle(struct sched *sched, uint32_t slot)
     mark_job(sched, slot);
     remove_end(book, slot);
     if (job->holding_count > 0)
-        add_end(book, slot, planned_end(sched, slot));
+        add_end(book, slot, forecast_planned_end(sched, slot));
 }
 
 void forecast_forget(struct sched *sched, uint32_t slot)
@@ -250,7 +250,7 @@ static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *
     }
 }
 
-void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
     struct forecast_book *book = &sched->forecasts;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
@@ -267,6 +267,13 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
                              .piece_count = sched->pieces.count};
     for (uint32_t p = 0; p < sched->pieces.count; p++)
         book->pieces[book->piece_count++] = sched->pieces.pieces[p];
+    return own;
+}
+
+void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const struct forecast *own = forecast_append(sched, slot, group, start);
     know_slots(book, sched->jobs.used);
     note_promise(sched, own, book->count == 1);
     book->is_promised[slot] = 1;
@@ -375,8 +382,7 @@ bool forecast_is_near_eased(const struct sched *sched, const struct forecast *fo
     return false;
 }
 
-/* Does its job still wait for just that, and are the nodes there? */
-static bool stands(const struct sched *sched, const struct forecast *forecast)
+bool forecast_stands(const struct sched *sched, const struct forecast *forecast)
 {
     const struct sched_job *job = &sched->jobs.jobs[forecast->slot];
     for (uint32_t p = 0; p < forecast->piece_count; p++)
@@ -396,7 +402,7 @@ static void keep_standing(struct sched *sched)
         struct forecast kept = book->of[f];
         if (kept.job == JOB_NONE)
             continue;
-        if (!stands(sched, &kept)) {
+        if (!forecast_stands(sched, &kept)) {
             mark_forecast(sched, &book->stale, &kept);
             mark_forecast(sched, &book->eased, &kept);
             book->is_promised[kept.slot] = 0;

@@ -119,37 +119,49 @@ static void read_gang(struct policy_config *config, const void *registry,
     json_object_close(&gang);
 }
 
-/* Who overtakes by time needs a line that stops, and one line: where queues compete each has its own. */
+/* In a line that stops somebody may overtake; where lanes are skipped, or queues compete, somebody is held up. */
+static void suit_backfill(struct policy_config *config, const struct json_value *value)
+{
+    const struct backfill_policy *backfill = config->backfill;
+    config->overtakes = backfill->overtakes && config->is_strict && config->quota->is_flat;
+    config->reserves = backfill->overtakes && !config->overtakes;
+    if (!config->reserves)
+        return;
+    if (backfill->keeps || backfill->is_windowed)
+        json_fail(value,
+                  "backfill '%s' needs one line that stops: \"blocking\": \"strict\", and a quota "
+                  "policy without queues; 'easy' does with others",
+                  backfill->name);
+    else if (config->is_strict)
+        json_fail(value,
+                  "backfill '%s' beside quota '%s', which has a line per queue, needs "
+                  "\"blocking\": \"skip\": a line that stops lets nobody overtake",
+                  backfill->name, config->quota->name);
+}
+
 static void read_backfill(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "backfill");
     struct json_object backfill;
-    if (value.node == NULL)
-        return;
-    json_object_open(&backfill, &value);
-    config->backfill = choose_member(&backfill, "policy", backfill_policies, config->backfill);
-    struct backfill_config *own = &config->backfill_config;
-    *own = config->backfill->defaults;
-    if (config->backfill->is_windowed) {
-        own->depth = json_get_int(&backfill, "depth", 1, BACKFILL_ALL, own->depth);
-        own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
-        own->window = json_get_duration(&backfill, "window_s", own->window);
-        own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
-        own->interval = json_get_duration(&backfill, "interval_s", own->interval);
-    } else if (!config->backfill->keeps) {
-        own->reservations =
-            json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
+    if (value.node != NULL) {
+        json_object_open(&backfill, &value);
+        config->backfill = choose_member(&backfill, "policy", backfill_policies, config->backfill);
+        struct backfill_config *own = &config->backfill_config;
+        *own = config->backfill->defaults;
+        if (config->backfill->is_windowed) {
+            own->depth = json_get_int(&backfill, "depth", 1, BACKFILL_ALL, own->depth);
+            own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
+            own->window = json_get_duration(&backfill, "window_s", own->window);
+            own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
+        } else if (!config->backfill->keeps) {
+            own->reservations =
+                json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
+        }
+        if (config->backfill->overtakes && !config->backfill->keeps)
+            own->interval = json_get_duration(&backfill, "interval_s", own->interval);
+        json_object_close(&backfill);
     }
-    json_object_close(&backfill);
-    if (!config->backfill->overtakes)
-        return;
-    if (!config->is_strict)
-        json_fail(&value,
-                  "backfill '%s' needs \"blocking\": \"strict\": whoever skips the head delays it",
-                  config->backfill->name);
-    if (!config->quota->is_flat)
-        json_fail(&value, "backfill '%s' needs one line: quota '%s' has one per queue",
-                  config->backfill->name, config->quota->name);
+    suit_backfill(config, &value);
 }
 
 static void read_headroom(struct policy_config *config, struct json_object *object)

@@ -76,6 +76,8 @@ struct policy_config {
     const struct estimate_policy *estimate; /* for what plans in time */
     const struct backfill_policy *backfill;
     struct backfill_config backfill_config;
+    bool overtakes; /* somebody may overtake in a line that stops: policies/overtake.c */
+    bool reserves;  /* somebody may be held up where lanes are skipped: policies/reserve.c */
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */

@@ -98,7 +98,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 3848);
+    ARCHIVE_KNOWS(struct sched, 3864);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
@@ -110,7 +110,7 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     eligible_archive(archive, sched);
     if (sched->needs_accounts)
         accounts_archive(archive, &sched->accounts);
-    if (sched->policy.backfill->overtakes)
+    if (sched->policy.overtakes || sched->policy.reserves)
         forecast_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;

@@ -69,6 +69,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     plan_init(sched);
     sched->quota_at = TIME_NEVER;
     sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
+    sched->forecasts.lifted = UINT32_MAX;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
         sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
@@ -546,7 +547,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
         return;
-    if (sched->policy.backfill->overtakes)
+    if (sched->policy.overtakes)
         forecast_node_changed(sched, node);
     int64_t capacity[RESOURCE_COUNT];
     const struct node_type *type = cluster_node_type(sched->cluster, node);

@@ -516,6 +516,8 @@ struct eviction_log { /* of one queue */
 
 /* Fill plan.units with all that may be evicted for the gainer; in the order of the keys if that is wanted. */
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered);
+/* From when on a reclaim for the gainer might take all of this job, as it stands; TIME_NEVER: it may not. */
+time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot);
 /* <0 if x is taken before y, by the keys. */
 int victims_compare(const struct unit *x, const struct unit *y);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */

@@ -37,6 +37,7 @@ static enum clock_hand hand_of(const struct shape *shape, uint8_t closed)
 {
     return closed == 0                     ? HAND_NONE
            : closed & SHAPE_BLOCKED        ? (enum clock_hand)shape->blocked_by
+           : closed & SHAPE_PROMISED       ? HAND_RESERVED_FOR_OTHER
            : closed == SHAPE_SPARES_OWNERS ? HAND_LIMIT
                                            : HAND_HEADROOM;
 }

@@ -19,6 +19,7 @@ enum shape_closed {
     SHAPE_SPARES_NODES = 2,     /* it would break one of the last whole nodes */
     SHAPE_SPARES_OWNERS = 4,    /* it would take GPUs that borrowers must leave */
     SHAPE_SPARES_INFERENCE = 8, /* or those that all must leave */
+    SHAPE_PROMISED = 16,        /* it would be in the way of a forecast */
 };
 
 /* Shapes as bits, by their id modulo 64: such a set may hold more than is in it, never less. */

@@ -436,6 +436,24 @@ static bool has_no_lower(const struct sched *sched, uint32_t gainer, queue_id qu
            !roster_has_lower(sched, queue, sched->jobs.jobs[gainer].priority);
 }
 
+time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
+    const struct taking taking = {.gainer = own->queue,
+                                  .victim = job->queue,
+                                  .gainer_ask = sched_ask(sched, own)->charge,
+                                  .victim_unit = sched_shape(sched, job)->charge,
+                                  .gainer_priority = own->priority,
+                                  .victim_priority = job->priority};
+    if (!job->is_listed || !is_queue_meant(sched, own->queue, job->queue, PLAN_RECLAIM) ||
+        !sched->policy.quota->may_take(&sched->tree, &taking))
+        return TIME_NEVER;
+    const struct victim_card *card = roster_card(sched, slot);
+    if (card->is_spent || card->is_firm)
+        return TIME_NEVER;
+    return time_after(card->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
+}
+
 static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, enum plan_kind kind)
 {
     const struct slot_list *running = &sched->running[queue];

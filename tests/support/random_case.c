@@ -187,18 +187,24 @@ static void write_policy(struct random_stream *stream, char *text, size_t size)
     static const char *const orders[] = {"\"fifo\"", "\"priority\"", "\"priority\", \"fifo\"",
                                          "\"fifo\", \"priority\""};
     static const char *const placements[] = {"best_fit", "first_fit", "worst_fit"};
-    int length = snprintf(
-        text, size,
-        "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", "
-        "\"placement\": \"%s\","
-        " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, "
-        "\"attempts_per_cycle\": %u,"
-        " \"victims_max\": %u, \"evictions_per_job_max\": %u}}",
-        orders[random_below(stream, 4)], random_case_once_in(stream, 3) ? "strict" : "skip",
-        random_case_once_in(stream, 2) ? "none" : "fairshare", placements[random_below(stream, 3)],
-        random_case_once_in(stream, 5) ? "none" : "checkpoint", random_below(stream, 3) * 50,
-        random_below(stream, 3) * 50, between(stream, 1, 4), between(stream, 1, 10),
-        random_below(stream, 8));
+    const bool is_strict = random_case_once_in(stream, 3), is_flat = random_case_once_in(stream, 2);
+    char backfill[96] = "";
+    if ((is_flat || !is_strict) && random_case_once_in(stream, 3))
+        snprintf(backfill, sizeof backfill,
+                 ", \"backfill\": {\"policy\": \"easy\", \"reservations\": %u, \"interval_s\": %u}",
+                 between(stream, 1, 4), random_below(stream, 3) * 100);
+    int length =
+        snprintf(text, size,
+                 "{\"name\": \"random\", \"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", "
+                 "\"placement\": \"%s\","
+                 " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, "
+                 "\"attempts_per_cycle\": %u,"
+                 " \"victims_max\": %u, \"evictions_per_job_max\": %u}%s}",
+                 orders[random_below(stream, 4)], is_strict ? "strict" : "skip",
+                 is_flat ? "none" : "fairshare", placements[random_below(stream, 3)],
+                 random_case_once_in(stream, 5) ? "none" : "checkpoint",
+                 random_below(stream, 3) * 50, random_below(stream, 3) * 50, between(stream, 1, 4),
+                 between(stream, 1, 10), random_below(stream, 8), backfill);
     assert_true(length > 0 && (size_t)length < size);
 }
 

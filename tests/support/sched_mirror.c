@@ -381,8 +381,8 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
 static void check_nothing_fits(const struct mirror *mirror)
 {
     const struct policy_config *config = &mirror->policy.config;
-    if (config->backfill->keeps)
-        return; /* what is free may be promised to somebody who comes later */
+    if (config->backfill->keeps || config->reserves || config->backfill_config.interval > 0)
+        return; /* what is free may be kept for somebody, or nobody may have looked yet */
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (job_id id = 0; id < mirror->job_count; id++) {
         const struct job *job = &mirror->jobs[id].job;

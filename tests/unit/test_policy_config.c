@@ -40,13 +40,19 @@ static void test_unknown_fields(void **state)
     expect_refused("{\"preemption\": {\"policy\": \"kill\", \"colour\": 1}}", "colour");
 }
 
-/* Whoever skips the head, or stands in a line of his own, would delay what backfill promised. */
-static void test_backfill_needs_one_strict_line(void **state)
+/* Promises that last need one line that stops; where each queue has its own, lines that skip. */
+static void test_backfill_needs_lines_that_suit(void **state)
 {
     (void)state;
-    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"easy\"}}", "strict");
+    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"conservative\"}}",
+                   "strict");
+    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"slurm\"}}", "strict");
+    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}",
+                   "a quota policy without queues");
     expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"easy\"}}",
-                   "quota 'drf' has one per queue");
+                   "quota 'drf', which has a line per queue");
+    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"interval_s\": 30}}",
+                   "interval_s");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}",
                    "'reservations' must be");
     expect_refused("{\"backfill\": {\"policy\": \"hard\"}}", "hard");
@@ -58,7 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_actions),
         cmocka_unit_test(test_unknown_fields),
-        cmocka_unit_test(test_backfill_needs_one_strict_line),
+        cmocka_unit_test(test_backfill_needs_lines_that_suit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
