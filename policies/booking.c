@@ -169,7 +169,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding holding = *sched_job_holding(job, index);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    if (sched->policy.overtakes)
+    if (sched->overtakes)
         forecast_left(sched, slot, holding.piece.node);
     sched_move(sched, slot, index,
                holding.phase == HOLDING_LEAVING   ? ledger_arrive
@@ -277,6 +277,8 @@ void sched_wait(struct sched *sched, uint32_t slot)
     uint32_t ask;
     if (!sched->ranks_fixed)
         sched_rank(sched, slot);
+    if (sched->run_times.is_used)
+        run_times_expect(sched, slot);
     if (next_ask(sched, slot, &ask))
         enter_lane(sched, slot, ask);
 }
@@ -426,7 +428,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_rank(sched, slot);
     waits_settle(sched, slot);
     queue_tree_touch_standing(&sched->tree, job->queue);
-    if (sched->policy.overtakes)
+    if (sched->overtakes)
         forecast_settle(sched, slot);
 }
 
@@ -546,7 +548,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
-    if (sched->policy.overtakes)
+    if (sched->overtakes)
         forecast_forget(sched, slot);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);

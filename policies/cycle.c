@@ -35,7 +35,7 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
     decision_id id = decision->id;
     if (is_first)
         job->decided = sched->now;
-    if (is_first && sched->policy.overtakes)
+    if (is_first && sched->overtakes)
         forecast_note_start(sched, slot);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (holdings[i].phase != phase || holdings[i].decision != 0)
@@ -159,7 +159,7 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
-    if (fits && sched->policy.reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
+    if (fits && sched->reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
         ledger_rollback(sched->ledger, mark);
         mark = ledger_mark(sched->ledger);
         if (!reserve_place(sched, slot)) {
@@ -290,7 +290,7 @@ static void allocate(struct sched *sched)
         overtake(sched);
         return;
     }
-    if (sched->policy.reserves) {
+    if (sched->reserves) {
         contest_beside_forecasts(sched);
         return;
     }
@@ -381,8 +381,7 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
         if (sched->policy.backfill->overtakes)
-            wake =
-                earlier(wake, sched->policy.reserves ? reserve_wake(sched) : overtake_wake(sched));
+            wake = earlier(wake, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
         time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;

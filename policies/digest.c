@@ -181,7 +181,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 784);
+    ARCHIVE_KNOWS(struct policy_config, 776);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

@@ -14,7 +14,9 @@
 time_ns forecast_length(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    return sched->policy.estimate->length(facts->limit, facts->estimate);
+    const bool learns = sched->run_times.is_used;
+    return sched->policy.estimate->length(
+        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate);
 }
 
 /* Plans are made in multiples of the resolution, to be on the safe side. */

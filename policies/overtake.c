@@ -188,7 +188,7 @@ void overtake(struct sched *sched)
     const struct pending *pending = &sched->pending;
     const bool keeps = sched->policy.backfill->keeps;
     struct forecast_book *book = &sched->forecasts;
-    if (!sched->policy.overtakes || pending->job_count == 0 || is_between_passes(sched))
+    if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
     if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
         return; /* time alone lets nobody overtake */

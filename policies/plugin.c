@@ -44,8 +44,16 @@ static const char *missing_hook(const struct windtunnel_plugin *plugin)
         return ((const struct placement_policy *)policy)->score == NULL ? "score" : NULL;
     case PLUGIN_GANG:
         return ((const struct gang_policy *)policy)->next == NULL ? "next" : NULL;
-    case PLUGIN_ESTIMATE:
-        return ((const struct estimate_policy *)policy)->length == NULL ? "length" : NULL;
+    case PLUGIN_ESTIMATE: {
+        const struct estimate_policy *estimate = policy;
+        if (estimate->length == NULL)
+            return "length";
+        if (estimate->state_size == 0)
+            return NULL;
+        return estimate->note_run == NULL  ? "note_run"
+               : estimate->predict == NULL ? "predict"
+                                           : NULL;
+    }
     case PLUGIN_VICTIM:
         return ((const struct victim_key *)policy)->rank == NULL ? "rank" : NULL;
     case PLUGIN_QUOTA: {
@@ -89,6 +97,9 @@ static const char *odd_value(const struct windtunnel_plugin *plugin)
 {
     if (plugin->seam == PLUGIN_QUOTA &&
         ((const struct quota_policy *)plugin->policy)->state_size > PLUGIN_STATE_BYTES_MAX)
+        return "state_size";
+    if (plugin->seam == PLUGIN_ESTIMATE &&
+        ((const struct estimate_policy *)plugin->policy)->state_size > PLUGIN_STATE_BYTES_MAX)
         return "state_size";
     if (plugin->seam == PLUGIN_PLACEMENT &&
         ((const struct placement_policy *)plugin->policy)->one_node > ONE_NODE_REQUIRED)

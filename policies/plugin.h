@@ -13,10 +13,11 @@
  * victim keys, which have.
  *
  * Laws
- *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes;
- *    tests/unit/test_plugin.c holds the sizes that belong to it, so that this is not forgotten.
+ *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes, but for a seam's own
+ *    struct that only grows at its end: its size tells the older plug-ins of that seam, and those of other seams need
+ *    not be built again.  tests/unit/test_plugin.c holds the sizes, so that this is not forgotten.
  *  - What the seam says of its hooks holds here too: pure but where it says otherwise, integers, total orders.  There is
- *    no other state than what the seam keeps for a policy (quota: state_size); a static variable would outlive a run.
+ *    no other state than what the seam keeps for a policy (quota, estimate: state_size); a static variable would outlive a run.
  *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
  *
  * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
@@ -35,7 +36,7 @@
 
 #define PLUGIN_ABI    1
 #define PLUGIN_SYMBOL "windtunnel_plugin"
-enum { PLUGINS_MAX = 8, PLUGIN_STATE_BYTES_MAX = 65536 /* of quota_policy.state_size */ };
+enum { PLUGINS_MAX = 8, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
 
 enum plugin_seam {
     PLUGIN_NONE,

@@ -119,13 +119,16 @@ static void read_gang(struct policy_config *config, const void *registry,
     json_object_close(&gang);
 }
 
+bool policy_has_one_line(const struct policy_config *config)
+{
+    return config->is_strict && config->quota->is_flat;
+}
+
 /* In a line that stops somebody may overtake; where lanes are skipped, or queues compete, somebody is held up. */
-static void suit_backfill(struct policy_config *config, const struct json_value *value)
+static void check_backfill(const struct policy_config *config, const struct json_value *value)
 {
     const struct backfill_policy *backfill = config->backfill;
-    config->overtakes = backfill->overtakes && config->is_strict && config->quota->is_flat;
-    config->reserves = backfill->overtakes && !config->overtakes;
-    if (!config->reserves)
+    if (!backfill->overtakes || policy_has_one_line(config))
         return;
     if (backfill->keeps || backfill->is_windowed)
         json_fail(value,
@@ -161,7 +164,7 @@ static void read_backfill(struct policy_config *config, struct json_object *obje
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
         json_object_close(&backfill);
     }
-    suit_backfill(config, &value);
+    check_backfill(config, &value);
 }
 
 static void read_headroom(struct policy_config *config, struct json_object *object)

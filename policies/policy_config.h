@@ -76,8 +76,6 @@ struct policy_config {
     const struct estimate_policy *estimate; /* for what plans in time */
     const struct backfill_policy *backfill;
     struct backfill_config backfill_config;
-    bool overtakes; /* somebody may overtake in a line that stops: policies/overtake.c */
-    bool reserves;  /* somebody may be held up where lanes are skipped: policies/reserve.c */
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
@@ -94,6 +92,9 @@ struct policy_config {
 
 /* Strict fifo, no quota, all-or-nothing gangs, best fit, no preemption. */
 struct policy_config policy_config_default(void);
+
+/* Do all jobs wait in one line that stops at its head? */
+bool policy_has_one_line(const struct policy_config *config);
 
 /* Read the object; fails through the sticky error, naming the policies there are. */
 void policy_config_read(struct policy_config *config, const struct json_value *value);

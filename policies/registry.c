@@ -29,7 +29,7 @@ const struct backfill_policy *const backfill_policies[] = {
     &backfill_none, &backfill_easy, &backfill_conservative, &backfill_slurm, NULL};
 
 const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
-                                                           NULL};
+                                                           &estimate_history, NULL};
 
 const struct gang_policy *const gang_policies[] = {&gang_all_or_nothing, &gang_hoard, NULL};
 

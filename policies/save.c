@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 2 };
+enum { SAVE_VERSION = 3 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -98,7 +98,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 3864);
+    ARCHIVE_KNOWS(struct sched, 3944);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
@@ -110,8 +110,10 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     eligible_archive(archive, sched);
     if (sched->needs_accounts)
         accounts_archive(archive, &sched->accounts);
-    if (sched->policy.overtakes || sched->policy.reserves)
+    if (sched->overtakes || sched->reserves)
         forecast_archive(archive, sched);
+    if (sched->run_times.is_used)
+        run_times_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;
     potential_archive(archive, &sched->potential, sched->cluster);

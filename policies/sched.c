@@ -67,6 +67,9 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     study_orders(sched);
     headroom_init(sched);
     plan_init(sched);
+    run_times_init(sched);
+    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
+    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     sched->quota_at = TIME_NEVER;
     sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
     sched->forecasts.lifted = UINT32_MAX;
@@ -157,6 +160,7 @@ void sched_free(struct sched *sched)
     offers_release(sched);
     forecast_release(sched);
     overtake_release(sched);
+    run_times_release(&sched->run_times);
     potential_release(&sched->potential);
     waits_release(&sched->waits);
     mem_free(sched);
@@ -245,6 +249,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
     own->fill = FILL_BELOW;
     own->is_element = job->array != 0;
     copy_facts(sched, slot, job);
+    if (sched->run_times.is_used)
+        run_times_enroll(sched, slot);
     sched_rank(sched, slot);
     queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
     if (sched->policy.preemption->evicts)
@@ -298,6 +304,10 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     eligible_adopt(sched, slot);
     struct piece_list list = {.pieces = (struct piece *)(uintptr_t)pieces, .count = piece_count};
     sched->jobs.jobs[slot].decided = started;
+    if (sched->run_times.is_used) {
+        run_times_expect(sched, slot);
+        run_times_started(sched, slot, started);
+    }
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space =
             placement_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
@@ -371,6 +381,8 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     if (!is_found)
         return;
     sched->starts++;
+    if (sched->run_times.is_used)
+        run_times_started(sched, slot, now);
     if (sched->policy.preemption->evicts)
         roster_forget(sched, slot);
     if (!sched->ranks_fixed)
@@ -420,7 +432,6 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
 void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end,
                        time_ns now)
 {
-    (void)end; /* where it resumes is the world's business */
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
@@ -441,6 +452,8 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
         sched->jobs.facts[slot].waiting_since = now;
     }
     sched_settle(sched, slot);
+    if (sched->run_times.is_used && !sched->jobs.jobs[slot].is_booked)
+        run_times_interrupted(sched, slot, end == EVICT_SAVED);
 }
 
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
@@ -463,9 +476,13 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         sched_unhold(sched, slot, job->holding_count - 1);
     if (will_retry) {
         sched->jobs.facts[slot].waiting_since = now;
+        if (sched->run_times.is_used)
+            run_times_interrupted(sched, slot, false);
         sched_settle(sched, slot);
         return;
     }
+    if (sched->run_times.is_used)
+        run_times_ended(sched, slot);
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
     sched->booked_running -= job->is_booked;
@@ -547,7 +564,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
         return;
-    if (sched->policy.overtakes)
+    if (sched->overtakes)
         forecast_node_changed(sched, node);
     int64_t capacity[RESOURCE_COUNT];
     const struct node_type *type = cluster_node_type(sched->cluster, node);

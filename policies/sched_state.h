@@ -16,6 +16,7 @@
 #include "policies/preemption/preemption.h"
 #include "policies/queues.h"
 #include "policies/quota/quota.h"
+#include "policies/run_times.h"
 #include "policies/sched.h"
 #include "policies/shape.h"
 
@@ -217,6 +218,8 @@ struct sched {
     time_ns ranked_at; /* when all ranks were last computed */
     time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
+    bool overtakes; /* somebody may overtake in a line that stops: policies/overtake.c */
+    bool reserves;  /* somebody may be held up where lanes are skipped: policies/reserve.c */
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -269,6 +272,7 @@ struct sched {
     struct offer_scratch offers;
     struct forecast_book forecasts;
     struct overtake_scratch overtake;
+    struct run_times run_times;     /* where the estimate policy learns */
     struct potential potential;     /* when the policy evicts */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;

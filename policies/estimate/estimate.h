@@ -1,12 +1,24 @@
-/* policies/estimate/estimate.h -- the seam "how long": which of the lengths that a job declares is believed.
+/* policies/estimate/estimate.h -- the seam "how long": which of the lengths that a job declares is believed, and what is
+ * learned from those that ended.
  *
  * What plans in time (policies/forecast.c) asks here.  What a job really runs is nowhere in the scheduler; a simulator may
  * write estimates of its own into jobs before they are submitted.
+ *
+ * Words.  A policy that learns has a state for each user, and one for each user and shape (policies/shape.h: all jobs of
+ * a shape ask the same); policies/run_times.h keeps them and says what counts as a run.  What the state predicts takes
+ * the place of the estimate that the job declares.
+ *
+ * Laws
+ *  - All hooks are pure functions of what they are given, but for note_run, which writes the state.
+ *  - A state is saved as its bytes: no pointer, no padding in it.
  *
  * A policy is one const struct; add it to policies/registry.c.
  */
 #ifndef POLICIES_ESTIMATE_H
 #define POLICIES_ESTIMATE_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/time.h"
 
@@ -14,8 +26,17 @@ struct estimate_policy {
     const char *name;
     uint32_t version;
     const char *summary;
-    /* Run time, of what was declared (each TIME_NEVER if it was not); TIME_NEVER: not known.  Pure. */
+    /* Run time, of what was declared (each TIME_NEVER if it was not); TIME_NEVER: not known.  estimate: what was learned, if
+     * anything was.  Called whenever a length is needed; the same for one job from first to last. */
     time_ns (*length)(time_ns limit, time_ns estimate);
+
+    /* Of a policy that learns; 0: it does not, and the hooks below are not called. */
+    size_t state_size; /* bytes of a state; zeroed before the first run */
+    /* A job of this user (and shape) ended after so long, at least 1 ns.  Called twice for a run, once for each state. */
+    void (*note_run)(void *state, time_ns ran);
+    /* How long the next one will run; TIME_NEVER: not known.  Called once or twice for a job, when it first comes to wait
+     * for its turn: of its user and shape, then, if that knows nothing, of its user. */
+    time_ns (*predict)(const void *state);
 };
 
 extern const struct estimate_policy *const estimate_policies[]; /* NULL-terminated */

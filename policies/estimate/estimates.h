@@ -4,6 +4,6 @@
 
 #include "policies/estimate/estimate.h"
 
-extern const struct estimate_policy estimate_limit, estimate_declared;
+extern const struct estimate_policy estimate_limit, estimate_declared, estimate_history;
 
 #endif

@@ -112,6 +112,29 @@ static time_ns estimate_length(int at, time_ns limit, time_ns estimate)
     return TIME_NEVER;
 }
 
+static void estimate_note_run(int at, void *state, time_ns ran)
+{
+    HOOK(at, "note_run");
+    const struct estimate_policy *policy = slot->own->policy;
+    policy->note_run(state, ran);
+    DONE;
+}
+
+static time_ns estimate_predict(int at, const void *state)
+{
+    HOOK(at, "predict");
+    const struct estimate_policy *policy = slot->own->policy;
+    time_ns predicted = policy->predict(state);
+    bool is_pure = policy->predict(state) == predicted;
+    DONE;
+    if (!is_pure)
+        blame(slot, "made two predictions from the same runs");
+    if (predicted >= 0)
+        return predicted;
+    blame(slot, "predicts that a job runs for less than no time");
+    return TIME_NEVER;
+}
+
 /* ---- placement ---- */
 
 /* Of a node: no more than what was said of any. */
@@ -377,6 +400,14 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
     {                                                                                              \
         return estimate_length(n, limit, estimate);                                                \
     }                                                                                              \
+    static void note_run_##n(void *state, time_ns ran)                                             \
+    {                                                                                              \
+        estimate_note_run(n, state, ran);                                                          \
+    }                                                                                              \
+    static time_ns predict_##n(const void *state)                                                  \
+    {                                                                                              \
+        return estimate_predict(n, state);                                                         \
+    }                                                                                              \
     static int64_t score_##n(const struct spot *s)                                                 \
     {                                                                                              \
         return placement_score(n, s);                                                              \
@@ -444,7 +475,8 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
 #define TABLE_OF(n)                                                                                \
     {                                                                                              \
         .order = {.rank = rank_##n}, .victim = {.rank = victim_##n},                               \
-        .estimate = {.length = length_##n}, .gang = {.next = next_##n},                            \
+        .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},      \
+        .gang = {.next = next_##n},                                                                \
         .placement = {.score = score_##n, .bound = bound_##n, .choose_gpus = choose_##n},          \
         .quota = {                                                                                 \
             .complaint = complaint_##n,                                                            \
@@ -508,6 +540,13 @@ static void arm_placement(struct placement_policy *policy, const struct placemen
     KEEP(choose_gpus);
 }
 
+static void arm_estimate(struct estimate_policy *policy, const struct estimate_policy *table)
+{
+    KEEP(length);
+    KEEP(note_run);
+    KEEP(predict);
+}
+
 void guard_arm(struct guard_slot *slot)
 {
     size_t at = (size_t)(slot - slots);
@@ -531,7 +570,7 @@ void guard_arm(struct guard_slot *slot)
         break;
     case PLUGIN_ESTIMATE:
         slot->policy.estimate = *(const struct estimate_policy *)own;
-        slot->policy.estimate.length = tables[at].estimate.length;
+        arm_estimate(&slot->policy.estimate, &tables[at].estimate);
         break;
     case PLUGIN_VICTIM:
         slot->policy.victim = *(const struct victim_key *)own;

@@ -88,6 +88,7 @@ for preset in fifo kai kueue windtunnel easy slurm; do
     [ $preset = kueue ] || replays busy.json --policy $preset
 done
 replays busy.json --policy windtunnel --set world.decision_latency_s=7
+replays busy.json --policy easy --set policy.estimate=history
 for kind in '"evict"' '"reserve"' '"partial":true' '"reject"' DependencyNever '"wake_at"' '"mig_start"' \
     '"milli":[0-9]*,' '"members":[2-9]' '"source":"eviction"' '"for_job"'; do
     grep -q "$kind" all || fail "no run decided $kind: a weaker test than meant"

@@ -148,6 +148,8 @@ as_plugin policies/gang/all_or_nothing.c gang_all_or_nothing all_or_nothing GANG
 same '{"gang": {"policy": "NAME"}, "blocking": "skip"}' all_or_nothing
 as_plugin policies/estimate/declared.c estimate_declared declared ESTIMATE
 same '{"estimate": "NAME", "backfill": {"policy": "easy"}}' declared
+as_plugin policies/estimate/history.c estimate_history history ESTIMATE
+same '{"estimate": "NAME", "backfill": {"policy": "easy"}}' history
 {
     echo 'static uint64_t rank(const struct victim_view *view) { return (uint64_t)view->running; }'
     echo 'static const struct victim_key policy = {.name = "mine", .summary = "s", .rank = rank};'

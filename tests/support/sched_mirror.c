@@ -381,7 +381,8 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
 static void check_nothing_fits(const struct mirror *mirror)
 {
     const struct policy_config *config = &mirror->policy.config;
-    if (config->backfill->keeps || config->reserves || config->backfill_config.interval > 0)
+    if (config->backfill->keeps || (config->backfill->overtakes && !policy_has_one_line(config)) ||
+        config->backfill_config.interval > 0)
         return; /* what is free may be kept for somebody, or nobody may have looked yet */
     struct amounts *left = left_new(mirror, EVERYBODY);
     for (job_id id = 0; id < mirror->job_count; id++) {
