@@ -262,11 +262,15 @@ static void reserve(struct sched *sched)
     }
 }
 
+/* As soon as somebody does not go, who is in front is found out. */
 static void contest(struct sched *sched)
 {
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
-         lane = contest_next(&sched->tree, &sched->pending))
+         lane = contest_next(&sched->tree, &sched->pending)) {
         try_head(sched, lane);
+        if (sched->reserves && reserve_is_due(sched))
+            reserve(sched);
+    }
 }
 
 static void contest_beside_forecasts(struct sched *sched)
@@ -277,8 +281,7 @@ static void contest_beside_forecasts(struct sched *sched)
     do
         contest(sched);
     while (reserve_review(sched));
-    sched->forecasts.passed_change =
-        sched->forecasts.passed_at == sched->now ? sched->changes : sched->forecasts.passed_change;
+    reserve_end_contest(sched);
 }
 
 static void allocate(struct sched *sched)

@@ -190,12 +190,13 @@ void overtake(struct sched *sched);
 time_ns overtake_wake(const struct sched *sched);
 void overtake_release(struct sched *sched);
 
-/* ---- reserve.c: where queues compete.  After each contest, as long as forecasts fell:
+/* ---- reserve.c: where queues compete
  *
- *   if (reserve_is_due(sched))
+ *   as soon as reserve_is_due(sched):
  *       reserve_begin(sched), for each lane = reserve_next(sched): try it, and if it is closed then, reserve_for(sched, lane);
  *   contest: who fits on `pieces` may go if reserve_is_clear(), or else where reserve_place() finds room;
- *   reserve_review(sched);
+ *   as long as forecasts fell, reserve_review(sched), again;
+ *   reserve_end_contest(sched);
  */
 
 bool reserve_is_due(const struct sched *sched);
@@ -213,5 +214,6 @@ bool reserve_place(struct sched *sched, uint32_t slot);
 uint32_t reserve_shorter(struct sched *sched, uint32_t lane);
 /* Those that stand no more fall; did any?  Who waited for them may try again. */
 bool reserve_review(struct sched *sched);
+void reserve_end_contest(struct sched *sched);
 
 #endif

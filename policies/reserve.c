@@ -6,8 +6,9 @@
  * What another queue has borrowed ends, for a job that may take it back, when its protection and the job's patience are
  * over and the grace has passed.  A job within what its queue deserves does not wait for one that is not.
  * Who ends before the first forecast begins may go before the head of its lane that does not.
- * Departure: plans that evict do not look at forecasts: who is entitled takes what it finds.  Where forecasts stand before
- * another the time found need not be the first.
+ * Departure: of a lane, all jobs of a queue that ask the same, only the first is given a forecast.  Plans that evict do not
+ * look at forecasts: who is entitled takes what it finds.  Where forecasts stand before another the time found need not
+ * be the first.
  * Cost: a pass O(lanes) for each head, O(jobs log jobs) to list the ends, and for each forecast O(running jobs) in the
  * ledger and O(log) placements; between passes O(pieces of the forecasts) for each job that starts. */
 #include <stdlib.h>
@@ -150,6 +151,12 @@ static void reopen(struct sched *sched)
     }
 }
 
+void reserve_end_contest(struct sched *sched)
+{
+    if (sched->forecasts.cycle == sched->cycle)
+        sched->forecasts.passed_change = sched->changes;
+}
+
 bool reserve_review(struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
@@ -240,17 +247,17 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t lane_id)
 
 /* ---- Passes ---- */
 
+/* Somebody waits for space, and something has happened. */
 static bool wants_pass(const struct sched *sched)
 {
-    const bool is_eager = sched->policy.backfill_config.interval == 0;
     return sched->pending.job_count > 0 && sched->changes != sched->forecasts.passed_change &&
-           (is_eager || sched->shapes.closed_count > 0);
+           sched->shapes.closed_count > 0;
 }
 
 bool reserve_is_due(const struct sched *sched)
 {
     const time_ns passed_at = sched->forecasts.passed_at;
-    return wants_pass(sched) &&
+    return wants_pass(sched) && sched->forecasts.cycle != sched->cycle &&
            (passed_at < 0 || sched->now - passed_at >= sched->policy.backfill_config.interval);
 }
 
@@ -269,6 +276,7 @@ void reserve_begin(struct sched *sched)
     const struct pending *pending = &sched->pending;
     sched->forecasts.count = sched->forecasts.piece_count = 0;
     sched->forecasts.passed_at = sched->now;
+    sched->forecasts.cycle = sched->cycle;
     reopen(sched);
     scratch->lane_count = scratch->reserved = 0;
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->busy_count + 1);

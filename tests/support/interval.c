@@ -24,3 +24,11 @@ bool test_is_full(void)
     const char *size = getenv("WINDTUNNEL_TEST_SIZE");
     return size != NULL && strcmp(size, "full") == 0;
 }
+
+struct test_seeds test_seeds(uint64_t count, uint64_t count_full)
+{
+    const char *only = getenv("WINDTUNNEL_TEST_SEED");
+    if (only != NULL)
+        return (struct test_seeds){strtoull(only, NULL, 10), 1};
+    return (struct test_seeds){1, test_is_full() ? count_full : count};
+}

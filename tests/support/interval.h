@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct interval {
     double mean, half_width;
@@ -16,5 +17,11 @@ bool interval_holds(const struct interval *interval, double value);
 
 /* Is WINDTUNNEL_TEST_SIZE "full"? */
 bool test_is_full(void);
+
+/* The seeds a property is tried with: from 1 on, so many by that size, or the one of WINDTUNNEL_TEST_SEED alone. */
+struct test_seeds {
+    uint64_t first, count;
+};
+struct test_seeds test_seeds(uint64_t count, uint64_t count_full);
 
 #endif

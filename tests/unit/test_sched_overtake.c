@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "policies/backfill/backfills.h"
 #include "tests/support/sched_case.h"
 
 static struct job limited(job_id id, uint16_t gpus, int32_t priority, int64_t limit_s)
@@ -35,28 +36,34 @@ static void overtakers_leave_the_headroom(void **state)
     sched_case_close(&c);
 }
 
-/* Job 1 is promised 3 of 4 GPUs at 5,001 s and will have them for 1,000 s: the head, which needs all, cannot start before,
- * and who ends at 5,502 s delays nobody. */
+/* Job 1 is promised 3 of 4 GPUs at 5,001 s and will have them for 1,000 s: the head, which needs all, whole or in halves,
+ * cannot start before, and who ends at 5,502 s delays nobody. */
 static void what_is_promised_will_be_used(void **state)
 {
     (void)state;
-    struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    "{\"order\": [\"priority\"], \"backfill\": {\"policy\": \"easy\"}, "
-                    "\"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": "
-                    "\"checkpoint\", \"grace_s\": 300, \"min_runtime_s\": 0}}");
-    struct job victim = limited(0, 2, 10, 100000);
-    victim.checkpoint.duration = SECONDS(300);
-    sched_case_submit(&c, victim, 0);
-    assert_int_equal(sched_case_start(&c, 0), 1);
-    sched_case_submit(&c, limited(1, 3, 90, 1000), SECONDS(5001));
-    sched_case_cycle(&c, SECONDS(5001));
-    assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
-    sched_case_submit(&c, limited(2, 4, 50, 100), SECONDS(5002));
-    sched_case_submit(&c, limited(3, 1, 20, 500), SECONDS(5002));
-    assert_int_equal(sched_case_start(&c, SECONDS(5002)), 1);
-    assert_int_equal(c.decisions[0].job, 3);
-    sched_case_close(&c);
+    for (int halves = 0; halves < 2; halves++) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                        "{\"order\": [\"priority\"], \"backfill\": {\"policy\": \"easy\"}, "
+                        "\"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": "
+                        "\"checkpoint\", \"grace_s\": 300, \"min_runtime_s\": 0}}");
+        struct job victim = limited(0, 2, 10, 100000);
+        victim.checkpoint.duration = SECONDS(300);
+        sched_case_submit(&c, victim, 0);
+        assert_int_equal(sched_case_start(&c, 0), 1);
+        sched_case_submit(&c, limited(1, 3, 90, 1000), SECONDS(5001));
+        sched_case_cycle(&c, SECONDS(5001));
+        assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
+        struct job head = sched_case_job(2, halves ? 8 : 1, halves ? 0 : 4, 50);
+        head.first.request.gpu_milli = halves ? 500 : 0;
+        head.limit = SECONDS(100);
+        sched_case_submit(&c, head, SECONDS(5002));
+        sched_case_submit(&c, limited(3, 1, 20, 500), SECONDS(5002));
+        assert_int_equal(sched_case_start(&c, SECONDS(5002)), 1);
+        assert_int_equal(c.decisions[0].job, 3);
+        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(5001 + 300 + 1000));
+        sched_case_close(&c);
+    }
 }
 
 /* A pass every 30 s: what comes in between waits for the next, which wakes the scheduler once and not again in vain. */
@@ -169,6 +176,214 @@ static void late_starts_are_counted(void **state)
     }
 }
 
+/* In steps of 60 s: what ends in 100 s is planned to end in 120 s, 50 s count as 60 s, and 121 s are too long. */
+static void slurm_plans_in_multiples(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
+                    "\"interval_s\": 0, \"resolution_s\": 60}}");
+    sched_case_submit(&c, limited(0, 3, 50, 100), 0);
+    sched_case_submit(&c, limited(1, 4, 50, 50), 0);
+    sched_case_submit(&c, limited(2, 4, 50, 60), 0);
+    sched_case_submit(&c, limited(3, 1, 50, 121), 0);
+    sched_case_submit(&c, limited(4, 1, 50, 110), 0);
+    assert_int_equal(sched_case_start(&c, 0), 2);
+    assert_int_equal(c.decisions[0].job, 0);
+    assert_int_equal(c.decisions[1].job, 4);
+    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(120));
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(180));
+    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(240));
+    assert_int_equal(sched_forecast(c.sched, 4), TIME_NEVER);
+    sched_case_close(&c);
+}
+
+/* Source: slurm.conf(5), SchedulerParameters: bf_max_job_test, bf_interval, bf_resolution, bf_window, bf_max_job_user. */
+static void slurm_has_slurms_defaults(void **state)
+{
+    (void)state;
+    const struct backfill_config *config = &backfill_slurm.defaults;
+    assert_int_equal(config->depth, 500);
+    assert_int_equal(config->interval, SECONDS(30));
+    assert_int_equal(config->resolution, SECONDS(60));
+    assert_int_equal(config->window, SECONDS(24 * 60 * 60));
+    assert_int_equal(config->per_user, 0);
+}
+
+static const char conservative[] =
+    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
+
+/* Shares are planned in the ledger, where the promise of job 3 counts again once it was looked at and stayed as it is, or was
+ * moved: in both, all GPUs are its own before the newcomer would end. */
+static void a_promise_that_was_looked_at_counts_again(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+        sched_case_submit(&c, limited(0, 2, 50, 100), 0);
+        sched_case_submit(&c, limited(1, 1, 50, 60), 0);
+        sched_case_submit(&c, limited(2, 1, 50, 50), 0);
+        sched_case_submit(&c, limited(3, 4, 50, 50), 0);
+        assert_int_equal(sched_case_start(&c, 0), 3);
+        assert_int_equal(sched_forecast(c.sched, 3), SECONDS(100));
+        sched_job_ended(c.sched, moves ? 0 : 2, JOB_END_COMPLETED, false, SECONDS(10));
+        for (job_id id = 4; id < 6; id++) {
+            struct job share = limited(id, 0, 50, id == 4 ? 1000 : 40);
+            share.first.request.gpu_milli = 500;
+            sched_case_submit(&c, share, SECONDS(10));
+        }
+        assert_int_equal(sched_case_start(&c, SECONDS(10)), 1);
+        assert_int_equal(c.decisions[0].job, 5); /* it ends in time */
+        assert_int_equal(sched_forecast(c.sched, 3), SECONDS(moves ? 60 : 100));
+        assert_int_equal(sched_forecast(c.sched, 4), SECONDS(moves ? 110 : 150));
+        sched_case_close(&c);
+    }
+}
+
+/* Another quarter of what has been planned, at least a second, until that is ahead: the same wherever the cycles fall. */
+static void what_outlives_its_plan_is_given_a_quarter(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t limit_s;
+        time_ns now, end;
+    } at[] = {{100, SECONDS(100), SECONDS(125)},
+              {100, SECONDS(125), SECONDS(156) + 250 * TIME_NS_PER_MS},
+              {100, SECONDS(156), SECONDS(156) + 250 * TIME_NS_PER_MS},
+              {2, SECONDS(2), SECONDS(3)},
+              {4, SECONDS(4), SECONDS(5)},
+              {8, SECONDS(8), SECONDS(10)}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+        sched_case_submit(&c, limited(0, 3, 50, at[i].limit_s), 0);
+        sched_case_submit(&c, limited(1, 4, 50, 50), 0);
+        assert_int_equal(sched_case_start(&c, 0), 1);
+        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(at[i].limit_s));
+        assert_int_equal(c.wake_at, SECONDS(at[i].limit_s));
+        assert_int_equal(sched_case_start(&c, at[i].now), 0);
+        assert_int_equal(sched_forecast(c.sched, 1), at[i].end);
+        assert_int_equal(c.wake_at, at[i].end);
+        sched_case_close(&c);
+    }
+}
+
+/* Job 0 stays on node 0 beyond its 100 s, until 125 s by the next plan: its end counts, not that of job 1 before it. */
+static void what_outlives_its_plan_keeps_its_node(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), conservative);
+    sched_case_submit(&c, limited(0, 4, 50, 100), 0);
+    sched_case_submit(&c, limited(1, 4, 50, 110), 0);
+    sched_case_submit(&c, limited(2, 4, 50, 50), 0);
+    sched_case_submit(&c, limited(3, 4, 50, 50), 0);
+    assert_int_equal(sched_case_start(&c, 0), 2);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(110));
+    assert_int_equal(sched_case_start(&c, SECONDS(100)), 0);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(125));
+    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(110));
+    sched_case_close(&c);
+}
+
+/* Job 1 may outlive its 50 s, which moves what is promised behind it: the end is looked at, not the promise alone. */
+static void a_planned_end_wakes_the_scheduler(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+    sched_case_submit(&c, limited(0, 3, 50, 100), 0);
+    sched_case_submit(&c, limited(1, 1, 50, 50), 0);
+    sched_case_submit(&c, limited(2, 4, 50, 50), 0);
+    assert_int_equal(sched_case_start(&c, 0), 2);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(c.wake_at, SECONDS(50));
+    sched_case_close(&c);
+}
+
+/* In the very instant in which its plan ends nobody has been told that it has: it ends in the next. */
+static void what_has_not_ended_ends_in_the_next_instant(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\"}}");
+    sched_case_submit(&c, limited(0, 3, 50, 100), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, limited(1, 4, 50, 50), SECONDS(100));
+    sched_case_submit(&c, limited(2, 1, 50, 1), SECONDS(100));
+    assert_int_equal(sched_case_start(&c, SECONDS(100)), 0);
+    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100) + 1);
+    sched_case_close(&c);
+}
+
+/* A promise without an end is in the way of whoever comes, in the same cycle or later, and nobody overtakes him. */
+static void a_promise_without_end_is_remembered(void **state)
+{
+    (void)state;
+    for (int64_t came_s = 0; came_s <= 10; came_s += 10) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+        struct job endless = limited(1, 4, 50, 0);
+        endless.limit = TIME_NEVER;
+        sched_case_submit(&c, limited(0, 3, 50, 100), 0);
+        sched_case_submit(&c, endless, 0);
+        if (came_s > 0)
+            assert_int_equal(sched_case_start(&c, 0), 1);
+        sched_case_submit(&c, limited(2, 4, 50, 50), SECONDS(came_s));
+        sched_case_submit(&c, limited(3, 1, 50, 50), SECONDS(came_s));
+        assert_int_equal(sched_case_start(&c, SECONDS(came_s)), came_s > 0 ? 0 : 1);
+        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+        assert_int_equal(sched_forecast(c.sched, 2), TIME_NEVER);
+        sched_case_close(&c);
+    }
+}
+
+/* The first pass may be at 0 s: what comes after it wakes the scheduler for the next. */
+static void slurm_counts_the_interval_from_the_start(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
+                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+    sched_case_submit(&c, limited(0, 3, 50, 1000), 0);
+    sched_case_submit(&c, limited(1, 4, 50, 100), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, limited(2, 1, 50, 100), SECONDS(5));
+    assert_int_equal(sched_case_start(&c, SECONDS(5)), 0);
+    assert_int_equal(c.wake_at, SECONDS(30));
+    assert_int_equal(sched_case_start(&c, SECONDS(30)), 1);
+    sched_case_close(&c);
+}
+
+/* A promise on a node that takes nothing new is made anew elsewhere; when the node is back it moves up there. */
+static void a_promise_leaves_a_node_that_is_cordoned(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), conservative);
+    sched_case_submit(&c, limited(0, 4, 50, 100), 0);
+    sched_case_submit(&c, limited(1, 4, 50, 200), 0);
+    sched_case_submit(&c, limited(2, 3, 50, 50), 0);
+    assert_int_equal(sched_case_start(&c, 0), 2);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    sched_node_changed(c.sched, c.decisions[0].pieces[0].node, NODE_CORDONED, SECONDS(10));
+    assert_int_equal(sched_case_start(&c, SECONDS(10)), 0);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(200));
+    sched_node_changed(c.sched, 0, NODE_UP, SECONDS(20));
+    assert_int_equal(sched_case_start(&c, SECONDS(20)), 0);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
+    assert_int_equal(sched_case_start(&c, SECONDS(100)), 1);
+    assert_int_equal(sched_case_counts(&c).late_starts, 0);
+    assert_int_equal(sched_case_counts(&c).promised_starts, 1);
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +393,16 @@ int main(void)
         cmocka_unit_test(claimed_cpus_are_nobody_elses),
         cmocka_unit_test(nobody_is_no_user),
         cmocka_unit_test(late_starts_are_counted),
+        cmocka_unit_test(slurm_plans_in_multiples),
+        cmocka_unit_test(slurm_has_slurms_defaults),
+        cmocka_unit_test(a_promise_that_was_looked_at_counts_again),
+        cmocka_unit_test(what_outlives_its_plan_is_given_a_quarter),
+        cmocka_unit_test(a_promise_leaves_a_node_that_is_cordoned),
+        cmocka_unit_test(what_outlives_its_plan_keeps_its_node),
+        cmocka_unit_test(a_planned_end_wakes_the_scheduler),
+        cmocka_unit_test(what_has_not_ended_ends_in_the_next_instant),
+        cmocka_unit_test(a_promise_without_end_is_remembered),
+        cmocka_unit_test(slurm_counts_the_interval_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
