@@ -22,16 +22,31 @@ void forecast_let_go(struct sched *sched, uint32_t slot)
     }
 }
 
+/* The first of the ends after `at`. */
+static uint32_t first_end_after(const struct sched *sched, time_ns at)
+{
+    uint32_t low = 0, high = sched->forecasts.end_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (forecast_end(sched, middle) <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* All that leaves the node, or its one GPU, after `from` and up to `until`. */
 static struct forecast_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask,
                                     time_ns from, time_ns until)
 {
     const struct forecast_book *book = &sched->forecasts;
     struct forecast_need sum = {0};
-    for (uint32_t e = 0; e < book->end_count && forecast_end(sched, e) <= until; e++) {
+    for (uint32_t e = first_end_after(sched, from);
+         e < book->end_count && forecast_end(sched, e) <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
         const struct shape *shape = &sched->shapes.shapes[job->shape];
-        for (uint32_t h = 0; h < job->holding_count && forecast_end(sched, e) > from; h++) {
+        for (uint32_t h = 0; h < job->holding_count; h++) {
             const struct piece *piece = &sched_job_holding(job, h)->piece;
             struct space space = placement_space(shape, piece, book->ends[e].slot);
             if (space.node != node)
