@@ -312,6 +312,17 @@ bool forecast_may_move_up(struct sched *sched, uint32_t index)
     return false;
 }
 
+bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast *forecast = &book->of[index];
+    if (forecast->group == FORECAST_MANY)
+        return true;
+    const struct job_group *group = &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    return profile_may_fit(&book->profile, &group->request, group->count, sched->now,
+                           plain_length(sched, forecast->slot), forecast->start);
+}
+
 /* ---- Asked for an explanation ---------------------------------------------------------------------- */
 
 bool forecast_is_fresh(const struct sched *sched)

@@ -173,6 +173,8 @@ bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct pie
 void forecast_let_go(struct sched *sched, uint32_t slot);
 /* False if nothing that eased lets the job of that forecast start earlier. */
 bool forecast_may_move_up(struct sched *sched, uint32_t index);
+/* False if at no moment before its start so much is free, of all nodes together, as the job of that forecast needs. */
+bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index);
 /* Is it forecasts alone that it stands in the way of: would it fit now without them? */
 bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */

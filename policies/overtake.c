@@ -115,6 +115,10 @@ static void keep_promises(struct sched *sched)
             break; /* nor is any later one */
         if (!is_due && !forecast_may_move_up(sched, f))
             continue;
+        if (!is_due && !forecast_may_fit_earlier(sched, f)) {
+            fits_beside_forecasts(sched, promise.slot); /* no, but why is noted */
+            continue;
+        }
         forecast_lift(sched, f);
         if (is_due && forecast_is_there(sched, f)) {
             forecast_fulfil(sched, f);

@@ -23,9 +23,35 @@ static void open_nodes(struct profile *profile, const struct ledger *ledger)
     profile->ledger = ledger;
     profile->node_count = cluster->node_count;
     profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
-    profile->room = mem_zalloc(cluster->node_count, sizeof *profile->room);
     profile->is_meant = mem_zalloc(cluster->type_count, sizeof *profile->is_meant);
     profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
+}
+
+static struct free_amount amount_of(const struct profile_step *step)
+{
+    return (struct free_amount){.gpus = count_gpus(step->free_mask),
+                                .cpu_milli = step->cpu_free > 0 ? step->cpu_free : 0,
+                                .memory_mib = step->memory_free > 0 ? step->memory_free : 0};
+}
+
+static struct free_amount less(struct free_amount amount, const struct free_amount *by)
+{
+    return (struct free_amount){amount.gpus - by->gpus, amount.cpu_milli - by->cpu_milli,
+                                amount.memory_mib - by->memory_mib};
+}
+
+static const struct free_amount nothing;
+
+/* All steps of the node come to the total, or go. */
+static void count_steps(struct free_total *total, const struct node_profile *node, bool is_gone)
+{
+    struct free_amount before = nothing;
+    for (uint32_t s = 0; s < node->count; s++) {
+        struct free_amount own = amount_of(&node->steps[s]);
+        struct free_amount more = is_gone ? less(before, &own) : less(own, &before);
+        free_total_change(total, node->steps[s].from, is_gone ? -1 : 1, &more);
+        before = own;
+    }
 }
 
 void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now)
@@ -38,6 +64,8 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     struct node_profile *own = &profile->nodes[node];
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
+    count_steps(&profile->total, own, true);
+    free_total_tidy(&profile->total);
     own->count = 0;
     own->cpu_claimed = cell->cpu_claimed;
     own->memory_claimed = cell->memory_claimed;
@@ -49,6 +77,7 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
                                                      .memory_free = cell->memory_free,
                                                      .free_mask = ledger->index->free_mask[node],
                                                      .vacant_mask = ledger->index->free_mask[node]};
+    count_steps(&profile->total, own, false);
 }
 
 /* What leaves goes first to those who have claimed it; theirs comes free when they leave. */
@@ -68,6 +97,8 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
     if (node->count == 0)
         return;
     struct profile_step step = node->steps[node->count - 1];
+    const struct free_amount before = amount_of(&step);
+    const bool is_new = step.from < at;
     for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
         uint32_t gpu = (uint32_t)__builtin_ctz(rest);
         if (--profile->holders[first + gpu] == 0)
@@ -76,20 +107,34 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
     step.vacant_mask = step.free_mask;
     step.cpu_free += unclaimed(space->cpu_milli, &node->cpu_claimed);
     step.memory_free += unclaimed(space->memory_mib, &node->memory_claimed);
-    if (step.from < at) {
+    if (is_new) {
         MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
         node->count++;
         step.from = at;
     }
     node->steps[node->count - 1] = step;
+    const struct free_amount more = less(amount_of(&step), &before);
+    free_total_change(&profile->total, step.from, is_new ? 1 : 0, &more);
+}
+
+/* So many of the steps begin at that time or before. */
+static uint32_t steps_until(const struct node_profile *node, time_ns at)
+{
+    uint32_t low = 0, high = node->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (node->steps[middle].from <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* The step that begins at that time, made if there is none; the first for all that is before it. */
-static uint32_t step_at(struct node_profile *node, time_ns at)
+static uint32_t step_at(struct profile *profile, struct node_profile *node, time_ns at)
 {
-    uint32_t s = node->count;
-    while (s > 0 && node->steps[s - 1].from > at)
-        s--;
+    const uint32_t s = steps_until(node, at);
     if (s == 0 || node->steps[s - 1].from == at)
         return s == 0 ? 0 : s - 1;
     MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
@@ -97,7 +142,19 @@ static uint32_t step_at(struct node_profile *node, time_ns at)
     node->steps[s] = node->steps[s - 1];
     node->steps[s].from = at;
     node->count++;
+    free_total_change(&profile->total, at, 1, &nothing);
     return s;
+}
+
+/* From that time on so much more is free than was thought, and not so much as before it; the former. */
+static struct free_amount count_change(struct profile *profile, time_ns at,
+                                       const struct free_amount *comes,
+                                       const struct free_amount *before)
+{
+    const struct free_amount more = less(*comes, before);
+    if (more.gpus != 0 || more.cpu_milli != 0 || more.memory_mib != 0)
+        free_total_change(&profile->total, at, 0, &more);
+    return *comes;
 }
 
 static void change(struct profile *profile, const struct space *space, time_ns from, time_ns until,
@@ -106,17 +163,23 @@ static void change(struct profile *profile, const struct space *space, time_ns f
     struct node_profile *node = &profile->nodes[space->node];
     if (node->count == 0 || from >= until)
         return;
-    uint32_t first = step_at(node, from);
-    uint32_t end = until == TIME_NEVER ? node->count : step_at(node, until);
+    uint32_t first = step_at(profile, node, from);
+    uint32_t end = until == TIME_NEVER ? node->count : step_at(profile, node, until);
+    struct free_amount come = nothing; /* from the step before on */
     for (uint32_t s = first; s < end; s++) {
         struct profile_step *step = &node->steps[s];
+        const struct free_amount before = amount_of(step);
         const int64_t sign = is_take ? -1 : 1;
         step->free_mask =
             (uint16_t)(is_take ? step->free_mask & ~(uint32_t)space->gpu_mask
                                : step->free_mask | (space->gpu_mask & step->vacant_mask));
         step->cpu_free += sign * space->cpu_milli;
         step->memory_free += sign * space->memory_mib;
+        const struct free_amount comes = less(amount_of(step), &before);
+        come = count_change(profile, step->from, &comes, &come);
     }
+    if (first < end && end < node->count)
+        count_change(profile, node->steps[end].from, &nothing, &come);
 }
 
 void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until)
@@ -160,10 +223,8 @@ static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns u
 /* The step that holds `at`. */
 static uint32_t step_of(const struct node_profile *node, time_ns at)
 {
-    uint32_t s = node->count - 1;
-    while (s > 0 && node->steps[s].from > at)
-        s--;
-    return s;
+    const uint32_t begun = steps_until(node, at);
+    return begun > 0 ? begun - 1 : 0;
 }
 
 /* Before a search: the types of node that could hold a member at all. */
@@ -209,37 +270,6 @@ static time_ns find_one(const struct profile *profile, const struct request *req
     return latest != TIME_NEVER && best > latest ? TIME_NEVER : best;
 }
 
-static int compare_gains(const void *a, const void *b)
-{
-    const struct profile_gain *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
-/* The moments after `from`, up to `latest`, at which nodes gain something. */
-static void list_gains(struct profile *profile, time_ns from, time_ns latest)
-{
-    profile->gain_count = 0;
-    for (node_id n = 0; n < profile->node_count; n++) {
-        const struct node_profile *node = &profile->nodes[n];
-        if (!is_meant(profile, n))
-            continue;
-        for (uint32_t s = 1; s < node->count && node->steps[s].from <= latest; s++) {
-            const struct profile_step *before = &node->steps[s - 1], *step = &node->steps[s];
-            bool gains = (step->free_mask & ~(uint32_t)before->free_mask) != 0 ||
-                         step->cpu_free > before->cpu_free ||
-                         step->memory_free > before->memory_free;
-            if (step->from <= from || !gains)
-                continue;
-            MEM_GROW(profile->gains, profile->gain_capacity, (size_t)profile->gain_count + 1);
-            profile->gains[profile->gain_count++] = (struct profile_gain){step->from, n};
-        }
-    }
-    if (profile->gain_count > 1)
-        qsort(profile->gains, profile->gain_count, sizeof *profile->gains, compare_gains);
-}
-
 static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request,
                         time_ns at, time_ns length)
 {
@@ -248,40 +278,21 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct r
     return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
 }
 
-/* Room of every node at that time; the sum. */
-static uint64_t sum_rooms(struct profile *profile, const struct request *request, time_ns at,
-                          time_ns length)
+/* Has the cluster room for so many at that time? */
+static bool has_rooms(const struct profile *profile, const struct request *request, uint32_t count,
+                      time_ns at, time_ns length)
 {
     uint64_t sum = 0;
-    for (node_id n = 0; n < profile->node_count; n++) {
-        profile->room[n] = is_meant(profile, n) ? room_at(profile, n, request, at, length) : 0;
-        sum += profile->room[n];
-    }
-    return sum;
+    for (node_id n = 0; n < profile->node_count && sum < count; n++)
+        if (is_meant(profile, n))
+            sum += room_at(profile, n, request, at, length);
+    return sum >= count;
 }
 
-/* Between gains of its own the room of a node only shrinks, so that sums kept from before are never too small. */
-static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count,
-                         time_ns from, time_ns length, time_ns latest)
+static struct free_amount needed(const struct request *request, uint32_t count)
 {
-    uint64_t sum = sum_rooms(profile, request, from, length);
-    if (sum >= count)
-        return from;
-    list_gains(profile, from, latest);
-    for (uint32_t g = 0; g < profile->gain_count; g++) {
-        const struct profile_gain *gain = &profile->gains[g];
-        uint32_t room = room_at(profile, gain->node, request, gain->at, length);
-        sum += room;
-        sum -= profile->room[gain->node];
-        profile->room[gain->node] = room;
-        bool is_last = g + 1 == profile->gain_count || profile->gains[g + 1].at != gain->at;
-        if (sum < count || !is_last)
-            continue;
-        sum = sum_rooms(profile, request, gain->at, length);
-        if (sum >= count)
-            return gain->at;
-    }
-    return TIME_NEVER;
+    return (struct free_amount){(int64_t)count * request->gpus, (int64_t)count * request->cpu_milli,
+                                (int64_t)count * request->memory_mib};
 }
 
 /* The lowest `count` of the bits. */
@@ -322,11 +333,26 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
                      struct piece_list *pieces)
 {
     mean_types(profile, request);
-    time_ns at = count == 1 ? find_one(profile, request, from, length, latest)
-                            : find_many(profile, request, count, from, length, latest);
+    const struct free_amount need = needed(request, count);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
+    time_ns at = free_search_next(&search);
+    if (count == 1 && at != TIME_NEVER)
+        at = find_one(profile, request, at, length, latest);
+    while (count > 1 && at != TIME_NEVER && !has_rooms(profile, request, count, at, length))
+        at = free_search_next(&search);
     if (at != TIME_NEVER)
         name_pieces(profile, request, count, group, at, length, pieces);
     return at;
+}
+
+bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
+                     time_ns from, time_ns length, time_ns bound)
+{
+    const struct free_amount need = needed(request, count);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, from, length, bound - 1, bound);
+    return free_search_next(&search) != TIME_NEVER;
 }
 
 bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
@@ -372,8 +398,7 @@ void profile_release(struct profile *profile)
     mem_free(profile->nodes);
     mem_free(profile->holders);
     mem_free(profile->is_meant);
-    mem_free(profile->room);
-    mem_free(profile->gains);
+    free_total_release(&profile->total);
 }
 
 static void archive_node(struct archive *archive, struct node_profile *node)
@@ -390,7 +415,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
     }
 }
 
-/* The holders, and what is claimed, count only while a node is drawn. */
+/* The holders, and what is claimed, count only while a node is drawn; the total is summed up again. */
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;
@@ -402,4 +427,6 @@ void profile_archive(struct archive *archive, struct profile *profile, const str
         open_nodes(profile, ledger);
     for (node_id n = 0; n < profile->node_count; n++)
         archive_node(archive, &profile->nodes[n]);
+    for (node_id n = 0; n < profile->node_count && archive_is_reading(archive); n++)
+        count_steps(&profile->total, &profile->nodes[n], false);
 }

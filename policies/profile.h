@@ -12,12 +12,14 @@
  *   time_ns at = profile_find(&profile, &request, 2, 0, now, length, TIME_NEVER, &pieces);
  *   profile_take(&profile, &space, at, at + length);               for each of the pieces
  *
- * Cost: begin O(GPUs of the node); leaves O(1); take and give O(steps of the node); find O(steps of all nodes), for several members
- * that many times the moments at which a node gains something, at worst.
+ * Cost: with m moments at which a step of some node begins, begin O(GPUs of the node + its steps * log m), leaves, take and give
+ * O(log m), and O(m) where a step is new; find O(m), and a look at every node at the moments at which enough is free of all
+ * together (policies/free_total.h): mostly few, at worst m.
  */
 #ifndef POLICIES_PROFILE_H
 #define POLICIES_PROFILE_H
 
+#include "policies/free_total.h"
 #include "policies/ledger.h"
 #include "policies/placement/placement.h"
 
@@ -36,21 +38,13 @@ struct node_profile {
         memory_claimed; /* while it is drawn: of what leaves, not free for others */
 };
 
-struct profile_gain { /* a node gains something */
-    time_ns at;
-    node_id node;
-};
-
 struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;          /* by gpu_id: what is left on GPUs as it leaves */
-    bool *is_meant;             /* scratch: by node type */
-    uint32_t *room;             /* scratch: by node */
-    struct profile_gain *gains; /* scratch */
-    size_t gain_capacity;
-    uint32_t gain_count;
+    uint16_t *holders;       /* by gpu_id: what is left on GPUs as it leaves */
+    bool *is_meant;          /* scratch: by node type */
+    struct free_total total; /* of all steps of all nodes */
 };
 
 void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now);
@@ -65,6 +59,11 @@ void profile_give(struct profile *profile, const struct space *space, time_ns fr
 time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count,
                      uint8_t group, time_ns from, time_ns length, time_ns latest,
                      struct piece_list *pieces);
+
+/* False if so many members, who hold what they are to have from `bound` on, surely do not fit from any time on, from `from` and
+ * before `bound`, for so long: too little is free then of all nodes together.  Cost: O(m). */
+bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
+                     time_ns from, time_ns length, time_ns bound);
 
 /* Has the node room for a member from some time on, from `from` and before `bound`, for so long? */
 bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
