@@ -270,7 +270,12 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
         say(out, " ");
         break;
     case REASON_RESERVED_FOR_OTHER:
-        say(out, "Reservations hold what it would need. ");
+        if (ask->closed & SHAPE_PROMISED)
+            say(out,
+                "It would be in the way of jobs that wait for space in front of it; one that ends "
+                "before theirs comes may go. ");
+        else
+            say(out, "Reservations hold what it would need. ");
         break;
     default:
         break;

@@ -328,8 +328,8 @@ bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
 bool forecast_is_fresh(const struct sched *sched)
 {
     const struct forecast_book *book = &sched->forecasts;
-    bool is_fresh = book->count > book->dropped &&
-                    (sched->policy.backfill->keeps || book->cycle == sched->cycle);
+    bool is_fresh = book->count > book->dropped && (sched->policy.backfill->keeps ||
+                                                    sched->reserves || book->cycle == sched->cycle);
     for (uint32_t f = 0; f < book->count && is_fresh; f++) {
         const struct sched_job *job = &sched->jobs.jobs[book->of[f].slot];
         is_fresh =
@@ -342,6 +342,8 @@ bool forecast_is_fresh(const struct sched *sched)
 void forecast_keep(struct sched *sched, uint32_t slot)
 {
     struct forecast_book *book = &sched->forecasts;
+    if (sched->reserves)
+        reserve_look_ahead(sched, slot);
     book->lifted = 0;
     while (book->lifted < book->count &&
            (book->of[book->lifted].job == JOB_NONE || book->of[book->lifted].slot != slot))

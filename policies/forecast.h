@@ -179,7 +179,7 @@ bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index);
 bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast. */
 bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-/* Do the forecasts hold still: those that stand, or those of the last cycle, all of jobs that wait? */
+/* Do the forecasts hold still: those that stand, or of one line those of the last cycle, all of jobs that wait? */
 bool forecast_is_fresh(const struct sched *sched);
 /* Keep, in a trial, what those of others need while the job would run if it started now. */
 void forecast_keep(struct sched *sched, uint32_t slot);
@@ -207,6 +207,8 @@ time_ns reserve_wake(const struct sched *sched); /* when a pass is wanted though
 void reserve_begin(struct sched *sched);
 uint32_t reserve_next(struct sched *sched); /* the best lane; LANE_NONE: no more, or enough */
 void reserve_for(struct sched *sched, uint32_t lane); /* and it leaves the contest */
+/* Sets aside, until this is asked of another, the forecasts that do not hold up this job. */
+void reserve_look_ahead(struct sched *sched, uint32_t slot);
 /* Is the job, there and now, in nobody's way? */
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
 /* Take space for it where it is in nobody's way, on sched->pieces; false: there is none, and nothing is taken. */

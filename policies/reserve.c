@@ -69,12 +69,16 @@ static void list_ends(struct sched *sched, uint32_t gainer)
 
 /* ---- Forecasts ---- */
 
-/* From whoever is not ahead of this job is looked away. */
-static void look_ahead(struct sched *sched, uint32_t slot)
+static bool goes_before_all(const struct sched *sched, uint32_t shape)
+{
+    return sched->policy.inference_first && sched->shapes.shapes[shape].class == JOB_INFERENCE;
+}
+
+void reserve_look_ahead(struct sched *sched, uint32_t slot)
 {
     struct forecast_book *book = &sched->forecasts;
     const bool is_entitled = sched_is_entitled(sched, slot);
-    bool is_behind = false;
+    bool is_behind = goes_before_all(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
         is_behind |= book->of[f].slot == slot;
         book->of[f].is_aside = is_behind || (is_entitled && !book->of[f].is_entitled);
@@ -129,7 +133,7 @@ static void add_forecast(struct sched *sched, uint32_t slot)
 {
     struct forecast_book *book = &sched->forecasts;
     list_ends(sched, slot);
-    look_ahead(sched, slot);
+    reserve_look_ahead(sched, slot);
     size_t mark = ledger_mark(sched->ledger);
     const uint32_t needed = ends_needed(sched, slot);
     ledger_rollback(sched->ledger, mark);
@@ -173,11 +177,6 @@ bool reserve_review(struct sched *sched)
 
 /* ---- In the way ---- */
 
-static bool goes_before_all(const struct sched *sched, uint32_t shape)
-{
-    return sched->policy.inference_first && sched->shapes.shapes[shape].class == JOB_INFERENCE;
-}
-
 static bool shares_node(const struct sched *sched, const struct forecast *forecast,
                         const struct piece_list *pieces)
 {
@@ -192,10 +191,10 @@ static bool shares_node(const struct sched *sched, const struct forecast *foreca
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
 {
     const struct forecast_book *book = &sched->forecasts;
-    if (book->count == 0 || goes_before_all(sched, sched->jobs.jobs[slot].ask))
+    if (book->count == 0)
         return true;
     const time_ns end = forecast_end_after(sched, sched->now, slot);
-    look_ahead(sched, slot);
+    reserve_look_ahead(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
         if (!book->of[f].is_aside && book->of[f].start < end &&
             shares_node(sched, &book->of[f], pieces))
@@ -205,7 +204,7 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
 
 bool reserve_place(struct sched *sched, uint32_t slot)
 {
-    look_ahead(sched, slot);
+    reserve_look_ahead(sched, slot);
     if (!forecast_fits_at(sched, slot, sched->now, &sched->pieces))
         return false;
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
@@ -221,7 +220,7 @@ static time_ns first_start(struct sched *sched, uint32_t slot)
 {
     const struct forecast_book *book = &sched->forecasts;
     time_ns first = TIME_NEVER;
-    look_ahead(sched, slot);
+    reserve_look_ahead(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
         if (!book->of[f].is_aside && book->of[f].start < first)
             first = book->of[f].start;

@@ -3,9 +3,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "policies/explain.h"
 #include "tests/support/sched_case.h"
 
 enum { OWNER = 1, OTHER = 2 }; /* queues */
@@ -50,6 +52,12 @@ static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
     assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
     assert_int_equal(sched_why(c.sched, 2), REASON_RESERVED_FOR_OTHER);
     assert_int_equal(sched_why(c.sched, 1), REASON_RESOURCES);
+    struct explanation why;
+    assert_true(sched_explain(c.sched, 2, &why));
+    assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
+    assert_non_null(strstr(why.text, "in front of it"));
+    assert_true(sched_explain(c.sched, 1, &why)); /* its own forecast keeps nothing from it */
+    assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     sched_job_cancelled(c.sched, 1, SECONDS(2));
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 1);
     assert_int_equal(c.decisions[0].job, 2);
