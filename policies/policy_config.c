@@ -135,11 +135,6 @@ static void check_backfill(const struct policy_config *config, const struct json
                   "backfill '%s' needs one line that stops: \"blocking\": \"strict\", and a quota "
                   "policy without queues; 'easy' does with others",
                   backfill->name);
-    else if (config->is_strict)
-        json_fail(value,
-                  "backfill '%s' beside quota '%s', which has a line per queue, needs "
-                  "\"blocking\": \"skip\": a line that stops lets nobody overtake",
-                  backfill->name, config->quota->name);
 }
 
 static void read_backfill(struct policy_config *config, struct json_object *object)

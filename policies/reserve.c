@@ -5,7 +5,7 @@
  * would stand in the way of a forecast is put beside it, or waits until the next pass, or until a forecast falls.
  * What another queue has borrowed ends, for a job that may take it back, when its protection and the job's patience are
  * over and the grace has passed.  A job within what its queue deserves does not wait for one that is not.
- * Who ends before the first forecast begins may go before the head of its lane that does not.
+ * Who ends before the first forecast begins may go before the head of its lane that does not, unless lines are strict.
  * Departure: of a lane, all jobs of a queue that ask the same, only the first is given a forecast.  Plans that evict do not
  * look at forecasts: who is entitled takes what it finds.  Where forecasts stand before another the time found need not
  * be the first.
@@ -234,7 +234,7 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t lane_id)
     const uint32_t head = pending_head(pending, lane_id);
     const time_ns bound = first_start(sched, head);
     uint32_t best = SLOT_NONE;
-    for (uint32_t i = 1; i < lane->count; i++) {
+    for (uint32_t i = 1; i < lane->count && !pending->is_strict; i++) {
         const uint32_t slot = lane->heap[i].slot;
         if (sched->jobs.jobs[slot].queue == sched->jobs.jobs[head].queue &&
             forecast_end_after(sched, sched->now, slot) <= bound &&
@@ -290,6 +290,7 @@ static bool is_in_contest(const struct sched *sched, uint32_t lane_id)
     const struct lane *lane = &sched->pending.lanes[lane_id];
     const uint8_t closed = sched->shapes.shapes[lane->shape].closed;
     return lane->count > 0 && lane->quota_block == QUEUE_NONE &&
+           (!sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id) &&
            (closed & (SHAPE_BLOCKED | SHAPE_PROMISED) ||
             !pending_is_closed(&sched->pending, lane_id));
 }

@@ -189,7 +189,7 @@ static void write_policy(struct random_stream *stream, char *text, size_t size)
     static const char *const placements[] = {"best_fit", "first_fit", "worst_fit"};
     const bool is_strict = random_case_once_in(stream, 3), is_flat = random_case_once_in(stream, 2);
     char backfill[96] = "";
-    if ((is_flat || !is_strict) && random_case_once_in(stream, 3))
+    if (random_case_once_in(stream, 3))
         snprintf(backfill, sizeof backfill,
                  ", \"backfill\": {\"policy\": \"easy\", \"reservations\": %u, \"interval_s\": %u}",
                  between(stream, 1, 4), random_below(stream, 3) * 100);

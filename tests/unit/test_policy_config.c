@@ -40,7 +40,7 @@ static void test_unknown_fields(void **state)
     expect_refused("{\"preemption\": {\"policy\": \"kill\", \"colour\": 1}}", "colour");
 }
 
-/* Promises that last need one line that stops; where each queue has its own, lines that skip. */
+/* Promises that last, and passes in the order of a line, need one line that stops. */
 static void test_backfill_needs_lines_that_suit(void **state)
 {
     (void)state;
@@ -49,8 +49,6 @@ static void test_backfill_needs_lines_that_suit(void **state)
     expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"slurm\"}}", "strict");
     expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}",
                    "a quota policy without queues");
-    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"easy\"}}",
-                   "quota 'drf', which has a line per queue");
     expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"interval_s\": 30}}",
                    "interval_s");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}",
