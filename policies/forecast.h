@@ -77,6 +77,7 @@ struct forecast_book {   /* policies/forecast_book.c */
     size_t end_of_capacity;
     struct promise *promises; /* by slot */
     size_t promise_capacity;
+    uint32_t head; /* slot of the last one that was promised something as the head */
     uint64_t promised_starts, late_starts; /* see sched_counts */
     bool has_endless;        /* something holds space, or will, and never says until when */
     struct profile profile;  /* forecasts included */

@@ -78,7 +78,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 368);
+    ARCHIVE_KNOWS(struct forecast_book, 376);
     archive_forecasts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);
@@ -89,6 +89,7 @@ void forecast_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, book->cycle);
     ARCHIVE(archive, book->passed_at);
     ARCHIVE(archive, book->passed_change);
+    ARCHIVE(archive, book->head);
     ARCHIVE(archive, book->promised_starts);
     ARCHIVE(archive, book->late_starts);
 }

@@ -187,6 +187,9 @@ void forecast_note_start(struct sched *sched, uint32_t slot)
     struct forecast_book *book = &sched->forecasts;
     know_slots(book, sched->jobs.used);
     struct promise *promise = &book->promises[slot];
+    if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
+        pending_compare(&sched->pending, slot, book->head) < 0)
+        book->promises[book->head].start = 0; /* the order has put this one before it since */
     if (promise->start == 0)
         return;
     if (book->end_count > 0 && book->ends[0].end <= sched->now)
@@ -196,14 +199,21 @@ void forecast_note_start(struct sched *sched, uint32_t slot)
     promise->start = 0;
 }
 
-/* The head, and where forecasts stand everybody, may not be delayed.  Whoever it was before, the order may have changed. */
+/* The head, and where forecasts stand everybody, may not be delayed.  Who was the head before and waits still is behind
+ * another now by the order: that is no delay. */
 static void note_promise(struct sched *sched, const struct forecast *forecast, bool is_head)
 {
-    struct promise *promise = &sched->forecasts.promises[forecast->slot];
-    if (!is_head && !sched->policy.backfill->keeps)
-        return;
+    struct forecast_book *book = &sched->forecasts;
+    struct promise *promise = &book->promises[forecast->slot];
+    if (!sched->policy.backfill->keeps) {
+        if (!is_head)
+            return;
+        if (book->head != forecast->slot && book->head < book->promise_capacity)
+            book->promises[book->head].start = 0;
+        book->head = forecast->slot;
+    }
     if (promise->start == 0 || forecast->start <= promise->start ||
-        sched->forecasts.outlived_at >= promise->made_at)
+        book->outlived_at >= promise->made_at)
         *promise = (struct promise){forecast->start, sched->now};
 }
 

@@ -72,7 +72,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     sched->quota_at = TIME_NEVER;
     sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
-    sched->forecasts.lifted = UINT32_MAX;
+    sched->forecasts.lifted = sched->forecasts.head = UINT32_MAX;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
         sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);

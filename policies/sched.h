@@ -172,7 +172,7 @@ struct sched_counts {
     uint64_t
         promised_starts; /* of jobs that backfill may not delay: it had told when they would start */
     uint64_t
-        late_starts; /* of them, after that, though nothing outlived its plan and no node changed: somebody was put before them */
+        late_starts; /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before them */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 
