@@ -78,7 +78,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 376);
+    ARCHIVE_KNOWS(struct forecast_book, 384);
     archive_forecasts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);

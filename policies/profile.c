@@ -24,6 +24,7 @@ static void open_nodes(struct profile *profile, const struct ledger *ledger)
     profile->node_count = cluster->node_count;
     profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
     profile->is_meant = mem_zalloc(cluster->type_count, sizeof *profile->is_meant);
+    profile->earliest = mem_zalloc(cluster->node_count, sizeof *profile->earliest);
     profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
 }
 
@@ -278,15 +279,32 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct r
     return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
 }
 
-/* Has the cluster room for so many at that time? */
-static bool has_rooms(const struct profile *profile, const struct request *request, uint32_t count,
-                      time_ns at, time_ns length)
+/* Has the cluster room for so many at that time?  Nodes that have none are not looked at again before they have. */
+static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count,
+                      time_ns at, time_ns length, time_ns latest)
 {
     uint64_t sum = 0;
-    for (node_id n = 0; n < profile->node_count && sum < count; n++)
-        if (is_meant(profile, n))
-            sum += room_at(profile, n, request, at, length);
+    for (node_id n = 0; n < profile->node_count && sum < count; n++) {
+        if (profile->earliest[n] > at)
+            continue;
+        const uint32_t room = room_at(profile, n, request, at, length);
+        if (room == 0)
+            profile->earliest[n] =
+                first_on(&profile->nodes[n], request, at, length, time_after(latest, 1));
+        sum += room;
+    }
     return sum >= count;
+}
+
+static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count,
+                         time_ns length, time_ns latest, struct free_search *search)
+{
+    for (node_id n = 0; n < profile->node_count; n++)
+        profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
+    time_ns at = free_search_next(search);
+    while (at != TIME_NEVER && !has_rooms(profile, request, count, at, length, latest))
+        at = free_search_next(search);
+    return at;
 }
 
 static struct free_amount needed(const struct request *request, uint32_t count)
@@ -336,11 +354,11 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
     const struct free_amount need = needed(request, count);
     struct free_search search =
         free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
-    time_ns at = free_search_next(&search);
-    if (count == 1 && at != TIME_NEVER)
+    time_ns at;
+    if (count > 1)
+        at = find_many(profile, request, count, length, latest, &search);
+    else if ((at = free_search_next(&search)) != TIME_NEVER)
         at = find_one(profile, request, at, length, latest);
-    while (count > 1 && at != TIME_NEVER && !has_rooms(profile, request, count, at, length))
-        at = free_search_next(&search);
     if (at != TIME_NEVER)
         name_pieces(profile, request, count, group, at, length, pieces);
     return at;
@@ -398,6 +416,7 @@ void profile_release(struct profile *profile)
     mem_free(profile->nodes);
     mem_free(profile->holders);
     mem_free(profile->is_meant);
+    mem_free(profile->earliest);
     free_total_release(&profile->total);
 }
 
@@ -419,7 +438,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;
-    ARCHIVE_KNOWS(struct profile, 72);
+    ARCHIVE_KNOWS(struct profile, 80);
     ARCHIVE(archive, is_open);
     if (!is_open)
         return;

@@ -44,6 +44,7 @@ struct profile {
     uint32_t node_count;
     uint16_t *holders;       /* by gpu_id: what is left on GPUs as it leaves */
     bool *is_meant;          /* scratch: by node type */
+    time_ns *earliest;       /* scratch: by node, not before then */
     struct free_total total; /* of all steps of all nodes */
 };
 
