@@ -45,7 +45,7 @@ static int compare_ends(const void *a, const void *b)
     return x->slot < y->slot ? -1 : x->slot > y->slot;
 }
 
-/* In order, as they are for this job. */
+/* In order, as they are for this job; what it holds itself stays. */
 static void list_ends(struct sched *sched, uint32_t gainer)
 {
     struct forecast_book *book = &sched->forecasts;
@@ -53,7 +53,7 @@ static void list_ends(struct sched *sched, uint32_t gainer)
     book->end_count = 0;
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
         const struct sched_job *job = &sched->jobs.jobs[slot];
-        if (job->state == SJOB_NONE || job->holding_count == 0)
+        if (job->state == SJOB_NONE || job->holding_count == 0 || slot == gainer)
             continue;
         time_ns end = forecast_planned_end(sched, slot);
         time_ns back = takes_back ? returns_at(sched, gainer, slot) : TIME_NEVER;
