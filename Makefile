@@ -236,7 +236,7 @@ scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*
     $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
 tests = $(call programs,$(1)) $(call scripts,$(1))
 
-TEST_TIMEOUT_S ?= $(if $(filter full,$(SIZE)),3600,600)
+TEST_TIMEOUT_S ?= $(if $(filter full,$(SIZE)),3600,1200)
 RUN_TESTS = WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel WINDTUNNEL_BUILD=$(B) CC='$(CC)' OPT='$(OPT)' \
             tests/run --timeout $(TEST_TIMEOUT_S) --logs $(B)/logs
 
