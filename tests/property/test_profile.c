@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "policies/profile.h"
 #include "tests/support/interval.h"
+#include "tests/support/sched_case.h"
 
 #define SECONDS(n) ((time_ns)(n)*TIME_NS_PER_S)
 
@@ -49,18 +50,6 @@ struct world {
     struct use uses[USES_MAX];
     uint32_t count;
 };
-
-static struct cluster *read_cluster(void)
-{
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "pools", text_of(pools), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
 
 /* ---- The twin --------------------------------------------------------------------------------------- */
 
@@ -298,7 +287,7 @@ static void claim(struct world *world, const struct use *victim)
 
 static void open_world(struct world *world, uint64_t seed)
 {
-    *world = (struct world){.cluster = read_cluster()};
+    *world = (struct world){.cluster = sched_case_cluster(pools)};
     random_stream_init(&world->random, seed, "profile", 0);
     world->ledger = ledger_new(world->cluster);
     const uint32_t holders = 4 + random_below(&world->random, 24);

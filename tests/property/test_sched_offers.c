@@ -55,21 +55,9 @@ static uint32_t below(struct world *w, uint32_t bound)
     return random_below(&w->stream, bound);
 }
 
-static struct cluster *new_cluster(void)
-{
-    struct json_doc *doc;
-    struct error error = json_doc_parse(
-        &doc, "cluster",
-        TEXT("{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
-             "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}"),
-        ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
+static const char nodes[] =
+    "{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
+    "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}";
 
 static void ask(struct world *w, struct request *request)
 {
@@ -126,7 +114,7 @@ static void open_world(struct world *w, uint64_t seed)
 {
     *w = (struct world){.by_node = seed % 2 == 0};
     random_stream_init(&w->stream, seed, "offers", 0);
-    sched_case_open(&w->c, new_cluster(), queue_table_new(),
+    sched_case_open(&w->c, sched_case_cluster(nodes), queue_table_new(),
                     w->by_node ? SEARCHING("node") : SEARCHING("ordered"));
     for (node_id n = 0; n < NODES; n++)
         w->nodes[n] = (struct view){.cpu = CPUS * 1000, .memory = MEMORY_GB * 1024};

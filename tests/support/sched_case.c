@@ -78,3 +78,36 @@ struct sched_counts sched_case_counts(const struct sched_case *c)
     sched_count(c->sched, &counts);
     return counts;
 }
+
+struct cluster *sched_case_cluster(const char *json)
+{
+    struct json_doc *doc;
+    struct error error = json_doc_parse(&doc, "cluster", text_of(json), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    struct cluster *cluster = cluster_read(&root, NULL);
+    assert_non_null(cluster);
+    json_doc_free(doc);
+    return cluster;
+}
+
+void sched_case_adopt(struct sched_case *c, struct job job, struct piece piece)
+{
+    piece.member_count = 1;
+    if (piece.gpu_milli == 0)
+        piece.gpu_milli = GPU_MILLI;
+    sched_job_adopted(c->sched, &job, &piece, 1, 0, 0);
+}
+
+struct explanation sched_case_explain(struct sched_case *c, job_id job, enum reason code)
+{
+    struct explanation why;
+    uint32_t sum = 0;
+    assert_true(sched_explain(c->sched, job, &why));
+    assert_string_equal(reason_name(why.code), reason_name(code));
+    assert_string_equal(reason_name(sched_why(c->sched, job)), reason_name(code));
+    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
+        sum += why.nodes[i];
+    assert_int_equal(sum, c->cluster->node_count);
+    return why;
+}

@@ -9,6 +9,7 @@
 #ifndef TESTS_SUPPORT_SCHED_CASE_H
 #define TESTS_SUPPORT_SCHED_CASE_H
 
+#include "policies/explain.h"
 #include "policies/sched.h"
 
 #define SECONDS(n) ((time_ns)(n)*TIME_NS_PER_S)
@@ -30,6 +31,9 @@ void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue
                      const char *policy);
 void sched_case_close(struct sched_case *c);
 
+/* From the JSON of a cluster file. */
+struct cluster *sched_case_cluster(const char *json);
+
 /* A rigid job of `count` members of whole GPUs. */
 struct job sched_case_job(job_id id, uint32_t count, uint16_t gpus, int32_t priority);
 void sched_case_submit(struct sched_case *c, struct job job, time_ns now);
@@ -38,6 +42,11 @@ void sched_case_submit(struct sched_case *c, struct job job, time_ns now);
  * Both fail the test where sched_check finds something. */
 void sched_case_cycle(struct sched_case *c, time_ns now);
 size_t sched_case_start(struct sched_case *c, time_ns now);
+
+/* One member of it runs there already; whole GPUs unless the piece says otherwise. */
+void sched_case_adopt(struct sched_case *c, struct job job, struct piece piece);
+/* Why it waits, which must be for that reason; the nodes must sum to the cluster's. */
+struct explanation sched_case_explain(struct sched_case *c, job_id job, enum reason code);
 
 /* Decisions of this kind in the last cycle. */
 size_t sched_case_count(const struct sched_case *c, enum decision_kind kind);

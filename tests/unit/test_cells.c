@@ -10,6 +10,7 @@
 #include "policies/placement/placements.h"
 #include "policies/quota/cells.h"
 #include "tests/support/quota_case.h"
+#include "tests/support/sched_case.h"
 
 /* A guaranteed job of so many GPUs. */
 #define FIRM(n) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, 0, 0, (n)*1000})
@@ -54,24 +55,12 @@ static void test_choice(void **state)
     assert_int_equal(cells_fit(0x003c, 4), CELL_LEVELS + 3);
 }
 
-static struct cluster *cluster_of(const char *text)
-{
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
-
 static void open_case(struct quota_case *c, const char *cluster)
 {
     quota_case_init(c, &quota_cells, 1);
     ledger_free(c->ledger);
     cluster_free(c->cluster);
-    c->cluster = cluster_of(cluster);
+    c->cluster = sched_case_cluster(cluster);
     c->ledger = ledger_new(c->cluster);
     c->tree.ledger = c->ledger;
 }

@@ -14,31 +14,6 @@
 #define SKIP_FIFO   "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\"}"
 #define STRICT_FIFO "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"none\"}"
 
-static struct cluster *read_cluster(const char *text)
-{
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
-
-static struct explanation explain(struct sched_case *c, job_id job, enum reason code)
-{
-    struct explanation why;
-    uint32_t sum = 0;
-    assert_true(sched_explain(c->sched, job, &why));
-    assert_string_equal(reason_name(why.code), reason_name(code));
-    assert_string_equal(reason_name(sched_why(c->sched, job)), reason_name(code));
-    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
-        sum += why.nodes[i];
-    assert_int_equal(sum, c->cluster->node_count);
-    return why;
-}
-
 /* Its times, and nothing else, in seconds. */
 static void check_times(struct sched_case *c, job_id job, time_ns now, enum reason one,
                         int64_t one_s, enum reason other, int64_t other_s)
@@ -51,14 +26,6 @@ static void check_times(struct sched_case *c, job_id job, time_ns now, enum reas
     if (other_s > 0)
         assert_int_equal(times.of[other], SECONDS(other_s));
     assert_int_equal(wait_times_sum(&times), SECONDS(one_s + other_s));
-}
-
-static void adopt(struct sched_case *c, struct job job, struct piece piece)
-{
-    piece.member_count = 1;
-    if (piece.gpu_milli == 0)
-        piece.gpu_milli = GPU_MILLI;
-    sched_job_adopted(c->sched, &job, &piece, 1, 0, 0);
 }
 
 /* ---- Nodes and shortfalls ---- */
@@ -86,20 +53,23 @@ enum { DOWN, OTHER, TAINTED, SMALL, BUSY, PARTS, CPUS, MEMORY, TASKS, FREE };
 static void fill_ten_nodes(struct sched_case *c)
 {
     job_id id = 0;
-    adopt(c, sched_case_job(id++, 1, 4, 50), (struct piece){.node = BUSY, .gpu_mask = 0xf});
+    sched_case_adopt(c, sched_case_job(id++, 1, 4, 50),
+                     (struct piece){.node = BUSY, .gpu_mask = 0xf});
     for (int g = 0; g < 4; g++) {
         struct job share = sched_case_job(id++, 1, 0, 50);
         share.first.request.gpu_milli = 500;
-        adopt(c, share,
-              (struct piece){.node = PARTS, .gpu_mask = (uint16_t)(1u << g), .gpu_milli = 500});
+        sched_case_adopt(
+            c, share,
+            (struct piece){.node = PARTS, .gpu_mask = (uint16_t)(1u << g), .gpu_milli = 500});
     }
     struct job hungry = sched_case_job(id++, 1, 1, 50);
     hungry.first.request.cpu_milli = 13500;
-    adopt(c, hungry, (struct piece){.node = CPUS, .gpu_mask = 1});
+    sched_case_adopt(c, hungry, (struct piece){.node = CPUS, .gpu_mask = 1});
     hungry = sched_case_job(id++, 1, 1, 50);
     hungry.first.request.memory_mib = 60 * 1024;
-    adopt(c, hungry, (struct piece){.node = MEMORY, .gpu_mask = 1});
-    adopt(c, sched_case_job(id++, 1, 1, 50), (struct piece){.node = TASKS, .gpu_mask = 1});
+    sched_case_adopt(c, hungry, (struct piece){.node = MEMORY, .gpu_mask = 1});
+    sched_case_adopt(c, sched_case_job(id++, 1, 1, 50),
+                     (struct piece){.node = TASKS, .gpu_mask = 1});
     sched_node_changed(c->sched, DOWN, NODE_DOWN, 0);
 }
 
@@ -107,7 +77,7 @@ static void test_every_node_has_its_reason(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, read_cluster(ten_nodes), queue_table_new(), SKIP_FIFO);
+    sched_case_open(&c, sched_case_cluster(ten_nodes), queue_table_new(), SKIP_FIFO);
     fill_ten_nodes(&c);
     struct job job = sched_case_job(20, 3, 2, 50);
     job.first.request.gpu_models = UINT64_C(1) << cluster_model_of(c.cluster, TEXT("h100-80gb"));
@@ -115,7 +85,7 @@ static void test_every_node_has_its_reason(void **state)
     job.first.request.memory_mib = 8 * 1024;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 20, REASON_FRAGMENTATION);
+    struct explanation why = sched_case_explain(&c, 20, REASON_FRAGMENTATION);
     static const uint32_t nodes[EXPLAIN_NODE_COUNT] = {
         [EXPLAIN_NOT_UP] = 1,     [EXPLAIN_MISMATCH] = 2, [EXPLAIN_TOO_SMALL] = 1,
         [EXPLAIN_GPUS_BUSY] = 1,  [EXPLAIN_CPUS] = 1,     [EXPLAIN_MEMORY] = 1,
@@ -142,21 +112,22 @@ static void test_shares_and_instances(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c,
-                    read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 2,"
-                                 " \"gpu_model\": \"h100-80gb\"},"
-                                 " {\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
-                                 "\"h100-80gb\", \"gpus_layout\": [[\"3g.40gb\"]]}]}"),
+                    sched_case_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 2,"
+                                       " \"gpu_model\": \"h100-80gb\"},"
+                                       " {\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
+                                       "\"h100-80gb\", \"gpus_layout\": [[\"3g.40gb\"]]}]}"),
                     queue_table_new(), SKIP_FIFO);
     for (job_id id = 0; id < 2; id++) {
         struct job share = sched_case_job(id, 1, 0, 50);
         share.first.request.gpu_milli = 600;
-        adopt(&c, share, (struct piece){.gpu_mask = (uint16_t)(1u << id), .gpu_milli = 600});
+        sched_case_adopt(&c, share,
+                         (struct piece){.gpu_mask = (uint16_t)(1u << id), .gpu_milli = 600});
     }
     struct job job = sched_case_job(2, 1, 0, 50);
     job.first.request.gpu_milli = 500;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 2, REASON_FRAGMENTATION);
+    struct explanation why = sched_case_explain(&c, 2, REASON_FRAGMENTATION);
     assert_int_equal(why.nodes[EXPLAIN_FRAGMENTED], 1);
     assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 1);
     assert_int_equal(why.gpu_milli_short, 500);
@@ -170,17 +141,17 @@ static void test_one_domain_must_hold_it(void **state)
     struct sched_case c;
     sched_case_open(
         &c,
-        read_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                     "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                     "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
+                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
+                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
         queue_table_new(), SKIP_FIFO);
-    adopt(&c, sched_case_job(0, 1, 4, 50), (struct piece){.node = 0, .gpu_mask = 0xf});
-    adopt(&c, sched_case_job(1, 1, 4, 50), (struct piece){.node = 3, .gpu_mask = 0xf});
+    sched_case_adopt(&c, sched_case_job(0, 1, 4, 50), (struct piece){.node = 0, .gpu_mask = 0xf});
+    sched_case_adopt(&c, sched_case_job(1, 1, 4, 50), (struct piece){.node = 3, .gpu_mask = 0xf});
     struct job job = sched_case_job(2, 2, 4, 50);
     job.topology.required = 1;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 2, REASON_TOPOLOGY);
+    struct explanation why = sched_case_explain(&c, 2, REASON_TOPOLOGY);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 2);
     assert_int_equal(why.nodes[EXPLAIN_DOMAIN], 2);
     assert_int_equal(why.members_fitting, 1);
@@ -209,9 +180,9 @@ static void test_a_reservation_keeps_others_out(void **state)
     assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
     sched_case_submit(&c, sched_case_job(2, 1, 4, 50), SECONDS(1001));
     sched_case_cycle(&c, SECONDS(1001));
-    struct explanation why = explain(&c, 1, REASON_RESERVED);
+    struct explanation why = sched_case_explain(&c, 1, REASON_RESERVED);
     assert_non_null(strstr(why.text, "8 GPUs are reserved for it; those who leave still hold 4"));
-    why = explain(&c, 2, REASON_RESERVED_FOR_OTHER);
+    why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     check_times(&c, 1, SECONDS(1007), REASON_RESERVED, 7, REASON_NONE, 0);
@@ -237,7 +208,7 @@ static void test_a_forecast_keeps_others_out(void **state)
     job.limit = SECONDS(500);
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    struct explanation why = explain(&c, 2, REASON_PRIORITY);
+    struct explanation why = sched_case_explain(&c, 2, REASON_PRIORITY);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(why.ahead, 1);
     assert_int_equal(why.first, 1);
@@ -263,10 +234,10 @@ static void test_its_own_forecast_is_no_hindrance(void **state)
     assert_int_equal(sched_case_start(&c, 0), 1);
     assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
     assert_int_equal(sched_forecast(c.sched, 2), SECONDS(600));
-    struct explanation why = explain(&c, 1, REASON_RESOURCES);
+    struct explanation why = sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
-    why = explain(&c, 2, REASON_PRIORITY);
+    why = sched_case_explain(&c, 2, REASON_PRIORITY);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100)); /* asking changed nothing */
@@ -286,7 +257,7 @@ static void test_headroom_keeps_borrowers_out(void **state)
     job.queue = borrower;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 0, REASON_HEADROOM);
+    struct explanation why = sched_case_explain(&c, 0, REASON_HEADROOM);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 2);
     assert_int_equal(why.gpu_milli_short, GPU_MILLI);
     assert_non_null(strstr(why.text, "1 GPU more must be free, for 5 GPUs are kept"));
@@ -315,7 +286,7 @@ static void test_cells_of_others(void **state)
         if (id == 0)
             assert_int_equal(sched_case_start(&c, 0), 1);
     }
-    struct explanation why = explain(&c, 1, REASON_SCHEDULING);
+    struct explanation why = sched_case_explain(&c, 1, REASON_SCHEDULING);
     assert_int_equal(why.nodes[EXPLAIN_CELLS], 1);
     assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
     sched_case_close(&c);
@@ -339,7 +310,7 @@ static void test_a_limit_is_told_with_its_queue(void **state)
         sched_case_submit(&c, job, 0);
     }
     assert_int_equal(sched_case_start(&c, 0), 1);
-    struct explanation why = explain(&c, 1, REASON_QUOTA_LIMIT);
+    struct explanation why = sched_case_explain(&c, 1, REASON_QUOTA_LIMIT);
     assert_int_equal(why.over_queue, org);
     assert_int_equal(why.over_resource, RESOURCE_GPU);
     assert_int_equal(why.over_held, 4 * GPU_MILLI);
@@ -367,7 +338,7 @@ static void test_a_quota_is_told_as_such(void **state)
     job.queue = team;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 0, REASON_QUOTA_LIMIT);
+    struct explanation why = sched_case_explain(&c, 0, REASON_QUOTA_LIMIT);
     assert_true(why.over_is_quota);
     assert_int_equal(why.over_held + why.over_asked - why.over_bound, GPU_MILLI);
     sched_case_close(&c);
@@ -383,14 +354,14 @@ static void test_resources_and_priority(void **state)
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, sched_case_job(1, 2, 4, 50), SECONDS(1));
     sched_case_submit(&c, sched_case_job(2, 1, 1, 50), SECONDS(2));
-    explain(&c, 1, REASON_SCHEDULING);
+    sched_case_explain(&c, 1, REASON_SCHEDULING);
     assert_int_equal(sched_case_start(&c, SECONDS(3)), 0);
-    struct explanation why = explain(&c, 1, REASON_RESOURCES);
+    struct explanation why = sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 2);
     assert_int_equal(why.nodes_short, 2);
     assert_int_equal(why.gpu_milli_short, 8 * GPU_MILLI);
     assert_non_null(strstr(why.text, "2 more nodes with 4 free GPUs are needed"));
-    why = explain(&c, 2, REASON_PRIORITY);
+    why = sched_case_explain(&c, 2, REASON_PRIORITY);
     assert_int_equal(why.ahead, 1);
     assert_false(why.fits_now);
     check_times(&c, 1, SECONDS(10), REASON_SCHEDULING, 2, REASON_RESOURCES, 7);
@@ -411,7 +382,7 @@ static void test_every_wait_counts(void **state)
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
     sched_case_cycle(&c, 0);
-    explain(&c, 0, REASON_CONFIGURING);
+    sched_case_explain(&c, 0, REASON_CONFIGURING);
     sched_job_started(c.sched, 0, c.starts[0], SECONDS(3));
     check_times(&c, 0, SECONDS(50), REASON_CONFIGURING, 3, REASON_NONE, 0);
     sched_job_leaving(c.sched, 0, MEMBERS_ALL, SECONDS(60));
@@ -441,16 +412,16 @@ static void test_holds(void **state)
     sched_case_submit(&c, held, 0);
     sched_case_submit(&c, element, 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    struct explanation why = explain(&c, 1, REASON_DEPENDENCY);
+    struct explanation why = sched_case_explain(&c, 1, REASON_DEPENDENCY);
     assert_string_equal(why.text, "1 job that it depends on must end first.");
-    why = explain(&c, 2, REASON_HELD);
+    why = sched_case_explain(&c, 2, REASON_HELD);
     assert_string_equal(why.text, "Its submitter holds it and must release it.");
-    why = explain(&c, 3, REASON_ARRAY_LIMIT);
+    why = sched_case_explain(&c, 3, REASON_ARRAY_LIMIT);
     assert_non_null(strstr(why.text, "One of the 1 elements"));
     check_times(&c, 1, SECONDS(4), REASON_DEPENDENCY, 4, REASON_NONE, 0);
     check_times(&c, 2, SECONDS(4), REASON_HELD, 4, REASON_NONE, 0);
     sched_job_ended(c.sched, 0, JOB_END_FAILED, false, SECONDS(5));
-    why = explain(&c, 1, REASON_DEPENDENCY_NEVER);
+    why = sched_case_explain(&c, 1, REASON_DEPENDENCY_NEVER);
     assert_non_null(strstr(why.text, "refused"));
     sched_case_cycle(&c, SECONDS(6));
     assert_int_equal(sched_case_count(&c, DECISION_REJECT), 1);
@@ -467,7 +438,7 @@ static void test_never_fits(void **state)
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), SKIP_FIFO);
     sched_case_submit(&c, sched_case_job(0, 3, 4, 50), 0);
-    struct explanation why = explain(&c, 0, REASON_NEVER_FITS);
+    struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
     assert_int_equal(why.nodes[EXPLAIN_FITS], 2);
     assert_int_equal(why.nodes_short, 1);
@@ -489,7 +460,7 @@ static void test_times_can_be_left_out(void **state)
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 4, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    explain(&c, 1, REASON_RESOURCES);
+    sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_false(sched_waited(c.sched, 1, SECONDS(9), &times));
     sched_case_close(&c);
 }

@@ -11,39 +11,6 @@
 
 #define SKIP_FIFO "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\"}"
 
-static struct cluster *read_cluster(const char *text)
-{
-    struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, "cluster", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
-}
-
-static struct explanation explain(struct sched_case *c, job_id job, enum reason code)
-{
-    struct explanation why;
-    uint32_t sum = 0;
-    assert_true(sched_explain(c->sched, job, &why));
-    assert_string_equal(reason_name(why.code), reason_name(code));
-    assert_string_equal(reason_name(sched_why(c->sched, job)), reason_name(code));
-    for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
-        sum += why.nodes[i];
-    assert_int_equal(sum, c->cluster->node_count);
-    return why;
-}
-
-static void adopt(struct sched_case *c, struct job job, struct piece piece)
-{
-    piece.member_count = 1;
-    if (piece.gpu_milli == 0)
-        piece.gpu_milli = GPU_MILLI;
-    sched_job_adopted(c->sched, &job, &piece, 1, 0, 0);
-}
-
 static const char smallest_nodes[] =
     "{\"pools\": ["
     "{\"name\": \"other\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"t4-16gb\"},"
@@ -62,7 +29,7 @@ static void test_the_smallest_nodes(void **state)
                                           {.mig = MIG_3G + 1},
                                           {.cpu_milli = 1}};
     struct sched_case c;
-    sched_case_open(&c, read_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
+    sched_case_open(&c, sched_case_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
     for (uint32_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         struct job job = sched_case_job(i, 1, 0, 50);
         const bool is_cpu = asks[i].cpu_milli > 0;
@@ -70,7 +37,7 @@ static void test_the_smallest_nodes(void **state)
         job.first.request.gpu_models = UINT64_C(1)
                                        << cluster_model_of(c.cluster, TEXT("h100-80gb"));
         sched_case_submit(&c, job, 0);
-        struct explanation why = explain(&c, i, REASON_SCHEDULING);
+        struct explanation why = sched_case_explain(&c, i, REASON_SCHEDULING);
         assert_int_equal(why.nodes[EXPLAIN_MISMATCH], is_cpu ? 0 : 1);
         assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], is_cpu ? 0 : 2); /* `none`, and one h100 */
         assert_int_equal(why.nodes[EXPLAIN_FITS], is_cpu ? 4 : 1);
@@ -85,14 +52,14 @@ static void test_instances_are_busy(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, read_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
+    sched_case_open(&c, sched_case_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
     for (job_id id = 0; id < 3; id++) {
         struct job job = sched_case_job(id, 1, 0, 50);
         job.first.request.mig = (id == 0 ? MIG_4G : MIG_3G) + 1;
         sched_case_submit(&c, job, 0);
     }
     assert_int_equal(sched_case_start(&c, 0), 2);
-    struct explanation why = explain(&c, 2, REASON_FRAGMENTATION);
+    struct explanation why = sched_case_explain(&c, 2, REASON_FRAGMENTATION);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 3);
     sched_case_close(&c);
@@ -107,8 +74,9 @@ static void test_parts_of_several_gpus(void **state)
     for (uint32_t g = 0; g < 3; g++) {
         struct job job = sched_case_job(g, 1, g == 0, 50);
         job.first.request.gpu_milli = g == 0 ? 0 : 600;
-        adopt(&c, job,
-              (struct piece){.gpu_mask = (uint16_t)(1u << g), .gpu_milli = g == 0 ? 1000 : 600});
+        sched_case_adopt(
+            &c, job,
+            (struct piece){.gpu_mask = (uint16_t)(1u << g), .gpu_milli = g == 0 ? 1000 : 600});
     }
     for (job_id id = 3; id < 5; id++) {
         struct job job = sched_case_job(id, 1, 0, 50);
@@ -116,11 +84,11 @@ static void test_parts_of_several_gpus(void **state)
         sched_case_submit(&c, job, 0);
     }
     assert_int_equal(sched_case_start(&c, 0), 0);
-    struct explanation why = explain(&c, 3, REASON_FRAGMENTATION);
+    struct explanation why = sched_case_explain(&c, 3, REASON_FRAGMENTATION);
     assert_int_equal(why.nodes[EXPLAIN_FRAGMENTED], 1);
     assert_int_equal(why.ahead, 0);
     assert_int_equal(why.first, JOB_NONE);
-    why = explain(&c, 4, REASON_RESOURCES);
+    why = sched_case_explain(&c, 4, REASON_RESOURCES);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.members, 1);
     assert_int_equal(why.members_fitting, 0);
@@ -157,7 +125,7 @@ static void test_what_has_come_is_kept(void **state)
         assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
         sched_case_submit(&c, sched_case_job(3, 1, 4, 50), SECONDS(1001));
         sched_case_cycle(&c, SECONDS(1001));
-        struct explanation why = explain(&c, 3, REASON_RESERVED_FOR_OTHER);
+        struct explanation why = sched_case_explain(&c, 3, REASON_RESERVED_FOR_OTHER);
         assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
         assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
         sched_case_close(&c);
@@ -171,9 +139,9 @@ static void test_the_rest_goes_where_the_first_are(void **state)
     struct sched_case c;
     sched_case_open(
         &c,
-        read_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                     "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                     "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
+                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
+                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
         queue_table_new(),
         "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "
         "{\"policy\": \"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", "
@@ -186,7 +154,7 @@ static void test_the_rest_goes_where_the_first_are(void **state)
     sched_node_changed(c.sched, 1, NODE_DOWN, SECONDS(10));
     sched_job_evicted(c.sched, 0, (struct members){0, 1}, EVICT_LOST, SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 0);
-    struct explanation why = explain(&c, 0, sched_why(c.sched, 0));
+    struct explanation why = sched_case_explain(&c, 0, sched_why(c.sched, 0));
     assert_int_equal(why.members, 1);
     assert_int_equal(why.members_fitting, 0);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
