@@ -204,11 +204,18 @@ static time_ns plain_length(const struct sched *sched, uint32_t slot)
     return forecast_end_after(sched, 0, slot);
 }
 
+/* One member is looked for on those nodes alone, if they are named. */
 static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_group *group,
-                          uint8_t index, time_ns from, time_ns latest, struct piece_list *pieces)
+                          uint8_t index, time_ns from, time_ns latest,
+                          const struct node_marks *only, struct piece_list *pieces)
 {
-    return profile_find(&sched->forecasts.profile, &group->request, group->count, index, from,
-                        plain_length(sched, slot), latest, pieces);
+    struct profile *profile = &sched->forecasts.profile;
+    const time_ns length = plain_length(sched, slot);
+    if (only != NULL && group->count == 1)
+        return profile_find_on(profile, &group->request, index, only->nodes, only->count, from,
+                               length, latest, pieces);
+    return profile_find(profile, &group->request, group->count, index, from, length, latest,
+                        pieces);
 }
 
 /* Where it fits now, with all taken that somebody is to have while it runs. */
@@ -228,12 +235,13 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     return fits;
 }
 
-bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+bool forecast_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
+                       struct piece_list *pieces)
 {
     uint8_t index;
     const struct job_group *group = plain_group(sched, slot, &index);
     if (group != NULL &&
-        find_plain(sched, slot, group, index, sched->now, sched->now, pieces) == TIME_NEVER)
+        find_plain(sched, slot, group, index, sched->now, sched->now, only, pieces) == TIME_NEVER)
         return false;
     return group != NULL ? fits_in_profile(sched, slot, pieces)
                          : forecast_fits_at(sched, slot, sched->now, pieces);
@@ -277,7 +285,8 @@ static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
     return is_found;
 }
 
-bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest)
+bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest,
+                   const struct node_marks *only)
 {
     uint8_t index;
     const struct job_group *group = plain_group(sched, slot, &index);
@@ -287,38 +296,46 @@ bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest)
         sched->forecasts.end_count > 0 ? forecast_end(sched, 0) : next_end(sched, 0, sched->now);
     time_ns at = from > latest
                      ? TIME_NEVER
-                     : find_plain(sched, slot, group, index, from, latest, &sched->pieces);
+                     : find_plain(sched, slot, group, index, from, latest, only, &sched->pieces);
     if (at == TIME_NEVER)
         return false;
     forecast_add(sched, slot, index, at);
     return true;
 }
 
-/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has. */
+/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has.  On its own node it may be where it
+ * is itself. */
 bool forecast_may_move_up(struct sched *sched, uint32_t index)
 {
     struct forecast_book *book = &sched->forecasts;
     const struct forecast *forecast = &book->of[index];
-    if (forecast->group == FORECAST_MANY || forecast_is_near_eased(sched, forecast))
+    if (forecast->group == FORECAST_MANY)
         return true;
-    const struct request *request =
-        &sched->shapes.shapes[forecast->ask].groups[forecast->group].request;
-    const time_ns length =
-        forecast->end == TIME_NEVER ? TIME_NEVER : forecast->end - forecast->start;
-    for (uint32_t i = 0; i < book->eased.count; i++)
-        if (profile_has_room(&book->profile, request, book->eased.nodes[i], sched->now, length,
-                             forecast->start))
-            return true;
-    return false;
+    const bool is_near = forecast_is_near_eased(sched, forecast);
+    const struct job_group *group = &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    if (is_near && group->count > 1)
+        return true;
+    const node_id own = is_near ? book->pieces[forecast->first_piece].node : NODE_NONE;
+    if (is_near)
+        forecast_lift(sched, index);
+    const bool has_room =
+        easing_has_room(&book->eased, &book->profile, &group->request, forecast->ask, own,
+                        sched->now, plain_length(sched, forecast->slot), forecast->start);
+    if (is_near)
+        forecast_put_back(sched, index);
+    return has_room;
 }
 
 bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
 {
     const struct forecast_book *book = &sched->forecasts;
     const struct forecast *forecast = &book->of[index];
-    if (forecast->group == FORECAST_MANY)
-        return true;
-    const struct job_group *group = &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    const struct job_group *group =
+        forecast->group == FORECAST_MANY
+            ? NULL
+            : &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    if (group == NULL || group->count == 1)
+        return true; /* or as exact as it can be told by forecast_may_move_up */
     return profile_may_fit(&book->profile, &group->request, group->count, sched->now,
                            plain_length(sched, forecast->slot), forecast->start);
 }

@@ -4,15 +4,16 @@
  * found (forecast.c), and the pass in which backfill policies use them (overtake.c).
  *
  *   forecast_begin(sched);
- *   if (forecast_fits_now(sched, slot, &sched->pieces))
+ *   if (forecast_fits_now(sched, slot, NULL, &sched->pieces))
  *       sched_start(...), forecast_started(sched, slot);
  *   else
- *       forecast_find(sched, slot, TIME_NEVER);
+ *       forecast_find(sched, slot, TIME_NEVER, NULL);
  *   forecast_end_pass(sched);
  */
 #ifndef POLICIES_FORECAST_H
 #define POLICIES_FORECAST_H
 
+#include "policies/easing.h"
 #include "policies/profile.h"
 
 struct archive;
@@ -49,13 +50,6 @@ struct promise { /* the earliest forecast of a job that others may not delay; st
     time_ns start, made_at;
 };
 
-struct node_marks {     /* a set of nodes, in the order they came */
-    uint8_t *is_marked; /* by node_id */
-    node_id *nodes;
-    size_t capacity;
-    uint32_t count;
-};
-
 struct forecast_book {   /* policies/forecast_book.c */
     struct forecast *of; /* of this cycle, or standing until their jobs start */
     size_t capacity;
@@ -82,7 +76,7 @@ struct forecast_book {   /* policies/forecast_book.c */
     bool has_endless;        /* something holds space, or will, and never says until when */
     struct profile profile;  /* forecasts included */
     struct node_marks stale; /* whose profile must be drawn anew */
-    struct node_marks eased; /* where something left before its time, or came back */
+    struct easing eased;     /* where something left before its time, or came back */
     time_ns outlived_at; /* when it was last seen that something stayed longer than it said; -1 */
     uint64_t cycle;      /* of the last pass */
     time_ns passed_at;   /* when that was; -1 */
@@ -166,20 +160,23 @@ void forecast_archive(struct archive *archive, struct sched *sched);
 
 /* ---- forecast.c */
 
-/* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows. */
-bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest);
+/* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows.  Where the caller
+ * knows that nothing but nodes of `only` can be of use (NULL: any may), one member is looked for there alone. */
+bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest,
+                   const struct node_marks *only);
 /* Does it fit at that time, with the ledger as it is then, beside forecasts for as long as it runs?  The ledger is as before. */
 bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces);
 /* All that the job holds leaves the ledger, in a trial. */
 void forecast_let_go(struct sched *sched, uint32_t slot);
-/* False if nothing that eased lets the job of that forecast start earlier. */
+/* False if nothing that eased lets the job of that forecast start earlier.  Of one member the answer is exact. */
 bool forecast_may_move_up(struct sched *sched, uint32_t index);
 /* False if at no moment before its start so much is free, of all nodes together, as the job of that forecast needs. */
 bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index);
 /* Is it forecasts alone that it stands in the way of: would it fit now without them? */
 bool forecast_is_all(struct sched *sched, uint32_t slot);
-/* Where it may start now without standing in the way of a forecast. */
-bool forecast_fits_now(struct sched *sched, uint32_t slot, struct piece_list *pieces);
+/* Where it may start now without standing in the way of a forecast; `only` as above. */
+bool forecast_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
+                       struct piece_list *pieces);
 /* Do the forecasts hold still: those that stand, or of one line those of the last cycle, all of jobs that wait? */
 bool forecast_is_fresh(const struct sched *sched);
 /* Keep, in a trial, what those of others need while the job would run if it started now. */

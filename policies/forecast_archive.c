@@ -84,7 +84,9 @@ void forecast_archive(struct archive *archive, struct sched *sched)
     archive_slots(archive, sched);
     profile_archive(archive, &book->profile, sched->ledger);
     archive_marks(archive, sched, &book->stale);
-    archive_marks(archive, sched, &book->eased);
+    archive_marks(archive, sched, &book->eased.nodes);
+    if (archive_is_reading(archive))
+        easing_open(&book->eased, sched->cluster->node_count);
     ARCHIVE(archive, book->outlived_at);
     ARCHIVE(archive, book->cycle);
     ARCHIVE(archive, book->passed_at);

@@ -39,41 +39,38 @@ time_ns forecast_end(const struct sched *sched, uint32_t e)
 
 /* ---- Nodes whose profile is to be drawn anew ------------------------------------------------------- */
 
-static void list_node(struct node_marks *marks, const struct sched *sched, node_id node)
+static void note_stale(struct sched *sched, node_id node)
 {
-    if (marks->is_marked == NULL)
-        marks->is_marked = mem_zalloc(sched->cluster->node_count, sizeof *marks->is_marked);
-    if (marks->is_marked[node])
-        return;
-    marks->is_marked[node] = 1;
-    MEM_GROW(marks->nodes, marks->capacity, (size_t)marks->count + 1);
-    marks->nodes[marks->count++] = node;
+    node_marks_add(&sched->forecasts.stale, sched->cluster->node_count, node);
 }
 
-static void forget_nodes(struct node_marks *marks)
+static void note_eased(struct sched *sched, node_id node)
 {
-    while (marks->count > 0)
-        marks->is_marked[marks->nodes[--marks->count]] = 0;
+    easing_note(&sched->forecasts.eased, sched->cluster->node_count, node);
 }
 
 static void mark_job(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++)
-        list_node(&sched->forecasts.stale, sched, sched_job_holding(job, h)->piece.node);
+        note_stale(sched, sched_job_holding(job, h)->piece.node);
 }
 
-static void mark_forecast(struct sched *sched, struct node_marks *marks,
-                          const struct forecast *forecast)
+/* Its nodes are to be drawn anew, and nobody is there where it was. */
+static void mark_forecast(struct sched *sched, const struct forecast *forecast, bool is_gone)
 {
-    for (uint32_t p = 0; p < forecast->piece_count; p++)
-        list_node(marks, sched, sched->forecasts.pieces[forecast->first_piece + p].node);
+    for (uint32_t p = 0; p < forecast->piece_count; p++) {
+        const node_id node = sched->forecasts.pieces[forecast->first_piece + p].node;
+        note_stale(sched, node);
+        if (is_gone)
+            note_eased(sched, node);
+    }
 }
 
 void forecast_node_changed(struct sched *sched, node_id node)
 {
-    list_node(&sched->forecasts.stale, sched, node);
-    list_node(&sched->forecasts.eased, sched, node);
+    note_stale(sched, node);
+    note_eased(sched, node);
     sched->forecasts.is_shaken = true;
     sched->forecasts.outlived_at = sched->now; /* no plan counted on that */
 }
@@ -220,9 +217,9 @@ static void note_promise(struct sched *sched, const struct forecast *forecast, b
 void forecast_left(struct sched *sched, uint32_t slot, node_id node)
 {
     struct forecast_book *book = &sched->forecasts;
-    list_node(&book->stale, sched, node);
+    note_stale(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
-        list_node(&book->eased, sched, node);
+        note_eased(sched, node);
 }
 
 void forecast_unwait(struct sched *sched, uint32_t slot)
@@ -257,7 +254,7 @@ static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *
             change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
             continue;
         }
-        list_node(&sched->forecasts.stale, sched, space.node);
+        note_stale(sched, space.node);
         sched->forecasts.is_blurred = true;
     }
 }
@@ -316,8 +313,7 @@ void forecast_replace(struct sched *sched, uint32_t index)
 {
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
-    mark_forecast(sched, &book->eased, &book->of[index]);
-    mark_forecast(sched, &book->stale, &book->of[index]);
+    mark_forecast(sched, &book->of[index], true);
     book->of[index] = book->of[--book->count];
 }
 
@@ -334,8 +330,7 @@ void forecast_drop(struct sched *sched, uint32_t index)
 {
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
-    mark_forecast(sched, &book->eased, &book->of[index]);
-    mark_forecast(sched, &book->stale, &book->of[index]);
+    mark_forecast(sched, &book->of[index], true);
     forget_forecast(book, &book->of[index]);
 }
 
@@ -388,8 +383,8 @@ void forecast_fulfil(struct sched *sched, uint32_t index)
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast)
 {
     const struct forecast_book *book = &sched->forecasts;
-    for (uint32_t p = 0; p < forecast->piece_count && book->eased.count > 0; p++)
-        if (book->eased.is_marked[book->pieces[forecast->first_piece + p].node])
+    for (uint32_t p = 0; p < forecast->piece_count && book->eased.nodes.count > 0; p++)
+        if (book->eased.nodes.is_marked[book->pieces[forecast->first_piece + p].node])
             return true;
     return false;
 }
@@ -415,8 +410,7 @@ static void keep_standing(struct sched *sched)
         if (kept.job == JOB_NONE)
             continue;
         if (!forecast_stands(sched, &kept)) {
-            mark_forecast(sched, &book->stale, &kept);
-            mark_forecast(sched, &book->eased, &kept);
+            mark_forecast(sched, &kept, true);
             book->is_promised[kept.slot] = 0;
             continue;
         }
@@ -442,7 +436,7 @@ static void forget_all(struct sched *sched)
 {
     struct forecast_book *book = &sched->forecasts;
     for (uint32_t f = 0; f < book->count; f++) {
-        mark_forecast(sched, &book->stale, &book->of[f]);
+        mark_forecast(sched, &book->of[f], false);
         book->is_promised[book->of[f].slot] = 0;
     }
     book->count = book->piece_count = 0;
@@ -500,7 +494,7 @@ static void draw_stale(struct sched *sched)
     struct node_marks *stale = &book->stale;
     if (book->profile.ledger == NULL)
         for (node_id n = 0; n < sched->cluster->node_count; n++)
-            list_node(stale, sched, n);
+            note_stale(sched, n);
     for (uint32_t i = 0; i < stale->count; i++)
         profile_begin(&book->profile, sched->ledger, stale->nodes[i], sched->now);
     for (uint32_t e = 0; e < book->end_count && stale->count > 0; e++) {
@@ -524,7 +518,7 @@ static void draw_stale(struct sched *sched)
                 profile_take(&book->profile, &space, forecast->start, forecast->end);
             }
     }
-    forget_nodes(stale);
+    node_marks_forget(stale);
 }
 
 void forecast_begin(struct sched *sched)
@@ -554,7 +548,7 @@ void forecast_sharpen(struct sched *sched)
 
 void forecast_end_pass(struct sched *sched)
 {
-    forget_nodes(&sched->forecasts.eased);
+    easing_forget(&sched->forecasts.eased);
 }
 
 void forecast_started(struct sched *sched, uint32_t slot)
@@ -582,8 +576,6 @@ void forecast_release(struct sched *sched)
     mem_free(book->end_of);
     mem_free(book->is_promised);
     mem_free(book->promises);
-    mem_free(book->stale.nodes);
-    mem_free(book->stale.is_marked);
-    mem_free(book->eased.nodes);
-    mem_free(book->eased.is_marked);
+    node_marks_release(&book->stale);
+    easing_release(&book->eased);
 }

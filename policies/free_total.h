@@ -1,7 +1,7 @@
 /* policies/free_total.h -- what will be free of all nodes together, and when.
  *
- * The sum of the steps of a profile (policies/profile.h) over all its nodes, kept up to date as they change: a list of
- * moments, and what comes free or goes at each.  What is below 0 on a node counts as 0.
+ * The sum of the steps of a profile (policies/profile.h) over all its nodes, kept up to date as they change: the moments
+ * at which some node's step begins, and what comes free or goes at each.  What is below 0 on a node counts as 0.
  *
  * Law: where `count` members fit for a length, so much as they ask together is free all that time.  Not the reverse, for the
  * room may be now on one node and now on another: a search names the moments that are worth a look at every node.
@@ -10,7 +10,7 @@
  *   for (time_ns at = free_search_next(&search); at != TIME_NEVER; at = free_search_next(&search))
  *       ...
  *
- * Cost: a change O(log moments) and, of a new moment, moving those behind it; a whole search O(moments).
+ * Cost: a change O(log moments), and O(moments / FREE_BLOCK) for one of thousands that comes or goes; a search O(moments).
  */
 #ifndef POLICIES_FREE_TOTAL_H
 #define POLICIES_FREE_TOTAL_H
@@ -26,15 +26,25 @@ struct free_amount {
 struct free_change {
     time_ns at;
     struct free_amount more; /* than before that moment */
-    int64_t steps;           /* of nodes that begin then; 0: the moment is of no use any more */
+    int64_t steps;           /* of nodes that begin then */
+};
+
+/* Moments are kept in pieces, so that one more moves few of the others. */
+enum { FREE_BLOCK = 64 };
+
+struct free_block {
+    uint32_t count;                         /* at least 1 */
+    struct free_change changes[FREE_BLOCK]; /* in the order of their times */
 };
 
 struct free_total {
-    struct free_change *changes; /* in the order of their times */
+    struct free_block **blocks; /* in the order of their times */
     size_t capacity;
     uint32_t count;
-    uint32_t unused;  /* of them, without steps */
-    uint32_t last[2]; /* indices of those asked for last */
+};
+
+struct free_place {
+    uint32_t block, index; /* behind the last: block is the count of blocks, index 0 */
 };
 
 struct free_search {
@@ -42,14 +52,13 @@ struct free_search {
     struct free_amount need, free; /* free: after the changes before `ahead` */
     time_ns at;                    /* the moment to be looked at next */
     time_ns length, latest, until;
-    uint32_t next, ahead; /* the moment after `at`; the first change not yet counted */
+    struct free_place next, ahead; /* the moment after `at`; the first change not yet counted */
 };
 
-/* At that moment so many steps more, or fewer, begin, and by so much more is free from then on. */
+/* At that moment so many steps more, or fewer, begin, and by so much more is free from then on.  A moment at which none begins
+ * any more is forgotten: what was told of it must then add up to nothing.  No search is under way. */
 void free_total_change(struct free_total *total, time_ns at, int32_t steps,
                        const struct free_amount *more);
-/* Forgets the moments that are of no use, if they are many.  No search is under way. */
-void free_total_tidy(struct free_total *total);
 void free_total_release(struct free_total *total);
 
 /* The moments from `from` on, and not after `latest`, from which on all that is needed is free for `length`, or until `until`

@@ -69,12 +69,12 @@ static void note_refused(struct sched *sched, uint32_t slot)
 }
 
 /* Is all free space there that the job needs, and is it for him? */
-static bool fits_beside_forecasts(struct sched *sched, uint32_t slot)
+static bool fits_beside_forecasts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
         return false;
-    if (forecast_fits_now(sched, slot, &sched->pieces))
+    if (forecast_fits_now(sched, slot, only, &sched->pieces))
         return true;
     note_refused(sched, slot);
     if (!forecast_is_all(sched, slot))
@@ -92,9 +92,9 @@ static bool is_forbidden(struct sched *sched, uint32_t slot)
 }
 
 /* Start it if it fits now beside all forecasts. */
-static bool start_beside(struct sched *sched, uint32_t slot)
+static bool start_beside(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    if (!fits_beside_forecasts(sched, slot))
+    if (!fits_beside_forecasts(sched, slot, only))
         return false;
     sched_start(sched, slot, SOURCE_FREE);
     forecast_started(sched, slot);
@@ -111,12 +111,13 @@ static void keep_promises(struct sched *sched)
         const bool is_due = promise.start <= sched->now;
         if (promise.job == JOB_NONE)
             continue;
-        if (!is_due && book->eased.count == 0)
+        if (!is_due && book->eased.nodes.count == 0)
             break; /* nor is any later one */
         if (!is_due && !forecast_may_move_up(sched, f))
             continue;
+        const struct node_marks *only = is_due ? NULL : &book->eased.nodes;
         if (!is_due && !forecast_may_fit_earlier(sched, f)) {
-            fits_beside_forecasts(sched, promise.slot); /* no, but why is noted */
+            fits_beside_forecasts(sched, promise.slot, only); /* no, but why is noted */
             continue;
         }
         forecast_lift(sched, f);
@@ -126,9 +127,10 @@ static void keep_promises(struct sched *sched)
             forecast_started(sched, promise.slot);
             continue;
         }
-        if (start_beside(sched, promise.slot))
+        const time_ns latest = is_due ? TIME_NEVER : promise.start - 1;
+        if (start_beside(sched, promise.slot, only))
             forecast_drop(sched, f);
-        else if (forecast_find(sched, promise.slot, is_due ? TIME_NEVER : promise.start - 1))
+        else if (forecast_find(sched, promise.slot, latest, only))
             forecast_replace(sched, f);
         else if (is_due)
             forecast_drop(sched, f);
@@ -172,9 +174,9 @@ static void go_through(struct sched *sched, uint32_t count)
         if (is_forbidden(sched, slot) || is_user_done(sched, slot))
             continue;
         looked_at++;
-        if (start_beside(sched, slot) || sched->forecasts.count >= config->reservations)
+        if (start_beside(sched, slot, NULL) || sched->forecasts.count >= config->reservations)
             continue;
-        if (!forecast_find(sched, slot, latest) && latest == TIME_NEVER &&
+        if (!forecast_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
             sched->forecasts.has_endless)
             return; /* who knows when it could start */
     }

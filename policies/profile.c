@@ -66,7 +66,6 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
         profile->holders[g] = ledger->gpus[g].holders;
     count_steps(&profile->total, own, true);
-    free_total_tidy(&profile->total);
     own->count = 0;
     own->cpu_claimed = cell->cpu_claimed;
     own->memory_claimed = cell->memory_claimed;
@@ -258,17 +257,21 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
     return TIME_NEVER;
 }
 
+/* The first time, and the lowest node then. */
 static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from,
-                        time_ns length, time_ns latest)
+                        time_ns length, time_ns latest, node_id *node)
 {
-    time_ns best = latest == TIME_NEVER ? TIME_NEVER : latest + 1;
+    time_ns best = time_after(latest, 1);
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
         if (!is_meant(profile, n))
             continue;
         time_ns at = first_on(&profile->nodes[n], request, from, length, best);
-        best = at < best ? at : best;
+        if (at < best) {
+            best = at;
+            *node = n;
+        }
     }
-    return latest != TIME_NEVER && best > latest ? TIME_NEVER : best;
+    return best > latest ? TIME_NEVER : best;
 }
 
 static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request,
@@ -322,28 +325,26 @@ static uint16_t lowest(uint16_t mask, uint32_t count)
     return out;
 }
 
-static void name_pieces(const struct profile *profile, const struct request *request,
-                        uint32_t count, uint8_t group, time_ns at, time_ns length,
-                        struct piece_list *pieces)
+/* So many members there, at most `count`; how many. */
+static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request,
+                            uint32_t count, uint8_t group, time_ns at, time_ns length,
+                            struct piece_list *pieces)
 {
-    pieces->count = 0;
-    for (node_id n = 0; n < profile->node_count && count > 0; n++) {
-        const struct node_profile *node = &profile->nodes[n];
-        uint16_t mask = 0;
-        if (!is_meant(profile, n))
-            continue;
-        uint32_t room = room_from(node, step_of(node, at), time_after(at, length), request, &mask);
-        for (; room > 0 && count > 0; room--, count--) {
-            struct piece piece = {.node = n,
-                                  .gpu_mask = lowest(mask, request->gpus),
-                                  .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
-                                  .member_count = 1,
-                                  .group = group};
-            mask &= (uint16_t)~piece.gpu_mask;
-            MEM_GROW(pieces->pieces, pieces->capacity, (size_t)pieces->count + 1);
-            pieces->pieces[pieces->count++] = piece;
-        }
+    const struct node_profile *node = &profile->nodes[n];
+    uint16_t mask = 0;
+    uint32_t room = room_from(node, step_of(node, at), time_after(at, length), request, &mask);
+    room = room < count ? room : count;
+    for (uint32_t i = 0; i < room; i++) {
+        struct piece piece = {.node = n,
+                              .gpu_mask = lowest(mask, request->gpus),
+                              .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
+                              .member_count = 1,
+                              .group = group};
+        mask &= (uint16_t)~piece.gpu_mask;
+        MEM_GROW(pieces->pieces, pieces->capacity, (size_t)pieces->count + 1);
+        pieces->pieces[pieces->count++] = piece;
     }
+    return room;
 }
 
 time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count,
@@ -354,14 +355,45 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
     const struct free_amount need = needed(request, count);
     struct free_search search =
         free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
+    node_id first = 0;
     time_ns at;
     if (count > 1)
         at = find_many(profile, request, count, length, latest, &search);
     else if ((at = free_search_next(&search)) != TIME_NEVER)
-        at = find_one(profile, request, at, length, latest);
-    if (at != TIME_NEVER)
-        name_pieces(profile, request, count, group, at, length, pieces);
+        at = find_one(profile, request, at, length, latest, &first);
+    if (at == TIME_NEVER)
+        return at;
+    pieces->count = 0;
+    for (node_id n = first; n < profile->node_count && count > 0; n++)
+        if (is_meant(profile, n))
+            count -= name_pieces(profile, n, request, count, group, at, length, pieces);
     return at;
+}
+
+time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group,
+                        const node_id *nodes, uint32_t node_count, time_ns from, time_ns length,
+                        time_ns latest, struct piece_list *pieces)
+{
+    time_ns best = TIME_NEVER;
+    node_id node = 0;
+    mean_types(profile, request);
+    for (uint32_t i = 0; i < node_count; i++) {
+        const node_id n = nodes[i];
+        const time_ns bound = best == TIME_NEVER ? latest : best; /* the last that is of use */
+        if (!is_meant(profile, n))
+            continue;
+        const time_ns at =
+            first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
+        if (at < best || (at == best && n < node)) {
+            best = at;
+            node = n;
+        }
+    }
+    if (best == TIME_NEVER)
+        return best;
+    pieces->count = 0;
+    name_pieces(profile, node, request, 1, group, best, length, pieces);
+    return best;
 }
 
 bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
@@ -373,13 +405,15 @@ bool profile_may_fit(const struct profile *profile, const struct request *reques
     return free_search_next(&search) != TIME_NEVER;
 }
 
-bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
-                      time_ns from, time_ns length, time_ns bound)
+time_ns profile_find_room(const struct profile *profile, const struct request *request,
+                          node_id node, time_ns from, time_ns length, time_ns bound)
 {
     const struct cluster *cluster = profile->ledger->cluster;
-    return profile->nodes[node].count > 0 &&
-           first_on(&profile->nodes[node], request, from, length, bound) != TIME_NEVER &&
-           shape_members_per_node(request, cluster, cluster->nodes[node].type) > 0;
+    const time_ns at = first_on(&profile->nodes[node], request, from, length, bound);
+    return at != TIME_NEVER &&
+                   shape_members_per_node(request, cluster, cluster->nodes[node].type) > 0
+               ? at
+               : TIME_NEVER;
 }
 
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
@@ -438,7 +472,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;
-    ARCHIVE_KNOWS(struct profile, 80);
+    ARCHIVE_KNOWS(struct profile, 72);
     ARCHIVE(archive, is_open);
     if (!is_open)
         return;

@@ -61,14 +61,19 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
                      uint8_t group, time_ns from, time_ns length, time_ns latest,
                      struct piece_list *pieces);
 
+/* The same of one member, looked for on those nodes alone.  O(their steps). */
+time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group,
+                        const node_id *nodes, uint32_t node_count, time_ns from, time_ns length,
+                        time_ns latest, struct piece_list *pieces);
+
 /* False if so many members, who hold what they are to have from `bound` on, surely do not fit from any time on, from `from` and
  * before `bound`, for so long: too little is free then of all nodes together.  Cost: O(m). */
 bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
                      time_ns from, time_ns length, time_ns bound);
 
-/* Has the node room for a member from some time on, from `from` and before `bound`, for so long? */
-bool profile_has_room(const struct profile *profile, const struct request *request, node_id node,
-                      time_ns from, time_ns length, time_ns bound);
+/* The first time from `from` on, and before `bound`, at which the node has room for a member for so long; TIME_NEVER. */
+time_ns profile_find_room(const struct profile *profile, const struct request *request,
+                          node_id node, time_ns from, time_ns length, time_ns bound);
 
 /* What is free of the node at `from` but not until `until`; false: nothing.  The owner is left open. */
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
