@@ -2,7 +2,9 @@
  *
  * Source: conservative backfilling (Mu'alem and Feitelson 2001).  When something ends before its time, jobs are gone
  * through in the order of their promises, and each may move up to the first hole that is large and long enough.
- * Departure: a promise names GPUs, not counts.  A promise that something outlived is made anew, later.
+ * Departure: a promise names GPUs, not counts.  A promise that something outlived is made anew, later.  Only nodes where
+ * something came free since the last pass are looked at for one who may move up, if he is a single member; a hole that
+ * appears when somebody behind him moves waits until something comes free on that node again.
  * Cost: a search of the profile (policies/profile.h) for each job that comes, and for each that waits whenever something
  * ends early.
  * Known failure: fewer may overtake than under EASY; who waits is promised times that are as wrong as the limits. */

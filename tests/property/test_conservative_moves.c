@@ -3,7 +3,8 @@
  *
  * The planner knows no ledger or profile: it keeps who has which GPU, CPUs and memory from when to when.  Where something ends early, is
  * cancelled or moves, its nodes are eased: in the order of their starts, promises that are on such a node, or for a member
- * of which such a node has room before, are looked for anew, and taken if they are earlier.  Newcomers follow. */
+ * of which such a node has room before, are looked for anew, those of one member on such nodes alone, and taken if they are
+ * earlier.  Newcomers follow. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,8 +110,9 @@ static uint32_t room_on(const struct planner *planner, uint32_t job, uint32_t no
     return least;
 }
 
-/* All members, lowest nodes and GPUs first. */
-static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool has[CELLS])
+/* All members, lowest nodes and GPUs first, of the nodes that are eased or of all. */
+static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, bool is_eased_only,
+                    bool has[CELLS])
 {
     const struct job *asked = &planner->jobs[job].job;
     const uint32_t gpus = job_group(asked, 0)->request.gpus;
@@ -118,6 +120,8 @@ static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool h
     memset(has, 0, CELLS * sizeof *has);
     for (uint32_t n = 0; n < planner->nodes && left > 0; n++) {
         uint32_t free[GPUS_MAX], used = 0;
+        if (is_eased_only && !planner->is_eased[n])
+            continue;
         uint32_t room = room_on(planner, job, n, at, free);
         for (; left > 0 && room > 0; left--, room--)
             for (uint32_t g = 0; g < gpus; g++)
@@ -126,14 +130,21 @@ static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool h
     return left == 0;
 }
 
+static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool has[CELLS])
+{
+    return fits_on(planner, job, at, false, has);
+}
+
 /* The first end by which it fits, after now and before `bound`; TIME_NEVER. */
-static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool has[CELLS])
+static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only,
+                    bool has[CELLS])
 {
     bool found[CELLS];
     time_ns best = TIME_NEVER;
     for (uint32_t i = 0; i < planner->live_count; i++) {
         const time_ns end = planner->lots[planner->live[i]].end;
-        if (end <= planner->now || end >= bound || end >= best || !fits(planner, job, end, found))
+        if (end <= planner->now || end >= bound || end >= best ||
+            !fits_on(planner, job, end, is_eased_only, found))
             continue;
         best = end;
         memcpy(has, found, sizeof found);
@@ -197,13 +208,14 @@ static bool may_move_up(const struct planner *planner, uint32_t job)
     return false;
 }
 
-/* It starts now or is promised a start before `bound`; false: neither. */
-static bool settle(struct planner *planner, uint32_t job, time_ns bound)
+/* It starts now, wherever it fits then, or is promised a start before `bound`; false: neither. */
+static bool settle(struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only)
 {
     struct lot *lot = &planner->lots[job];
     bool has[CELLS];
-    const bool is_now = fits(planner, job, planner->now, has);
-    const time_ns start = is_now ? planner->now : find(planner, job, bound, has);
+    const bool is_now = fits_on(planner, job, planner->now, is_eased_only, has) &&
+                        fits(planner, job, planner->now, has);
+    const time_ns start = is_now ? planner->now : find(planner, job, bound, is_eased_only, has);
     if (start == TIME_NEVER)
         return false;
     memcpy(lot->has, has, sizeof has);
@@ -225,7 +237,7 @@ static void look_again(struct planner *planner, uint32_t job)
     if (!may_move_up(planner, job))
         return;
     remove_live(planner, job);
-    if (settle(planner, job, before.start)) {
+    if (settle(planner, job, before.start, job_group(&planner->jobs[job].job, 0)->count == 1)) {
         planner->moved++;
         ease(planner, before.has);
     }
@@ -254,7 +266,7 @@ static void plan_cycle(struct planner *planner)
     for (uint32_t i = 0; i < JOB_COUNT; i++) {
         if (planner->lots[i].state != NEW)
             continue;
-        assert_true(settle(planner, i, TIME_NEVER));
+        assert_true(settle(planner, i, TIME_NEVER, false));
         add_live(planner, i);
     }
     memset(planner->is_eased, 0, sizeof planner->is_eased);
