@@ -70,6 +70,8 @@ struct gpu_keep {
     uint8_t level;         /* of the cell */
 };
 
+struct typical_jobs; /* policies/placement/typical.h */
+
 struct ledger {
     const struct cluster *cluster;
     struct gpu_cell *gpus; /* by gpu_id */
@@ -90,6 +92,8 @@ struct ledger {
     struct node_index *index;
     const uint8_t
         *room; /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known */
+    const struct typical_jobs *typical; /* what jobs ask; borrowed; NULL: not known */
+    uint64_t typical_version;           /* another when they are others */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
     uint32_t mark_depth;

@@ -43,6 +43,13 @@ const struct placement_policy *const placement_policies[] = {&placement_best_fit
                                                              &placement_strict_pack,
                                                              &placement_spread,
                                                              &placement_strict_spread,
+                                                             &placement_random,
+                                                             &placement_weighted_best_fit,
+                                                             &placement_dot_product,
+                                                             &placement_gpu_packing,
+                                                             &placement_gpu_clustering,
+                                                             &placement_fgd,
+
                                                              &placement_least_allocated,
                                                              &placement_least_allocated_gpus,
                                                              NULL};

@@ -98,7 +98,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 3960);
+    ARCHIVE_KNOWS(struct sched, 4088);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
@@ -114,6 +114,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         forecast_archive(archive, sched);
     if (sched->run_times.is_used)
         run_times_archive(archive, sched);
+    if (sched->typical.is_used)
+        typical_archive(archive, &sched->typical, sched->ledger);
     if (!sched->policy.preemption->evicts)
         return;
     potential_archive(archive, &sched->potential, sched->cluster);

@@ -68,6 +68,9 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     headroom_init(sched);
     plan_init(sched);
     run_times_init(sched);
+    sched->typical.is_used =
+        policy->placement->uses_typical ||
+        (policy->placement_firm != NULL && policy->placement_firm->uses_typical);
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     sched->quota_at = TIME_NEVER;
@@ -161,6 +164,7 @@ void sched_free(struct sched *sched)
     forecast_release(sched);
     overtake_release(sched);
     run_times_release(&sched->run_times);
+    typical_release(&sched->typical);
     potential_release(&sched->potential);
     waits_release(&sched->waits);
     mem_free(sched);
@@ -234,6 +238,8 @@ static bool never_fits(struct sched *sched, uint32_t shape)
 static uint32_t enroll(struct sched *sched, const struct job *job, bool is_running)
 {
     uint32_t shape = shape_of(&sched->shapes, sched->cluster, job);
+    if (sched->typical.is_used)
+        typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
     if (!is_running && never_fits(sched, shape)) {
         sched_reject(sched, job->id, (struct asking){shape, job->queue}, REASON_NEVER_FITS);
         eligible_ended(sched, job->id, ENDED_OTHERWISE);

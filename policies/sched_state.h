@@ -19,6 +19,7 @@
 #include "policies/run_times.h"
 #include "policies/sched.h"
 #include "policies/shape.h"
+#include "policies/typical.h"
 
 struct archive;
 
@@ -273,6 +274,7 @@ struct sched {
     struct forecast_book forecasts;
     struct overtake_scratch overtake;
     struct run_times run_times;     /* where the estimate policy learns */
+    struct typical_book typical;    /* where the placement policy asks which jobs usually come */
     struct potential potential;     /* when the policy evicts */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;

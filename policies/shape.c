@@ -478,17 +478,22 @@ uint32_t shape_room(const struct request *request, const struct ledger *ledger, 
 
 /* ---- saved and loaded ---- */
 
+void shape_archive_request(struct archive *archive, struct request *request)
+{
+    ARCHIVE_KNOWS(struct request, 32);
+    ARCHIVE(archive, request->gpus);
+    ARCHIVE(archive, request->gpu_milli);
+    ARCHIVE(archive, request->gpu_memory_mib);
+    ARCHIVE(archive, request->mig);
+    ARCHIVE(archive, request->cpu_milli);
+    ARCHIVE(archive, request->memory_mib);
+    ARCHIVE(archive, request->gpu_models);
+}
+
 static void archive_group(struct archive *archive, struct job_group *group)
 {
     ARCHIVE_KNOWS(struct job_group, 48);
-    ARCHIVE_KNOWS(struct request, 32);
-    ARCHIVE(archive, group->request.gpus);
-    ARCHIVE(archive, group->request.gpu_milli);
-    ARCHIVE(archive, group->request.gpu_memory_mib);
-    ARCHIVE(archive, group->request.mig);
-    ARCHIVE(archive, group->request.cpu_milli);
-    ARCHIVE(archive, group->request.memory_mib);
-    ARCHIVE(archive, group->request.gpu_models);
+    shape_archive_request(archive, &group->request);
     ARCHIVE(archive, group->count);
     ARCHIVE(archive, group->min_count);
     ARCHIVE(archive, group->set);

@@ -78,6 +78,7 @@ void shape_table_release(struct shape_table *table);
 /* Save or load (policies/archive.h); what is loaded into is empty, without slots. */
 struct archive;
 void shape_table_archive(struct archive *archive, struct shape_table *table);
+void shape_archive_request(struct archive *archive, struct request *request);
 
 /* The shape of a job, made if new.  O(groups). */
 uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, const struct job *job);

@@ -120,6 +120,14 @@ static inline const struct job_group *job_group(const struct job *job, uint32_t 
     return index == 0 ? &job->first : &job->more[index - 1];
 }
 
+static inline bool request_is_same(const struct request *a, const struct request *b)
+{
+    return a->gpus == b->gpus && a->gpu_milli == b->gpu_milli &&
+           a->gpu_memory_mib == b->gpu_memory_mib && a->mig == b->mig &&
+           a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
+           a->gpu_models == b->gpu_models;
+}
+
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */
 struct job job_default(void);
 

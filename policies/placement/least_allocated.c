@@ -27,8 +27,7 @@ static int64_t host_sum(const struct spot *spot, int64_t cpu_free, int64_t memor
 static int64_t gpu_part(const struct spot *spot, int64_t gpu_free)
 {
     const struct node_type *type = &spot->ledger->cluster->types[spot->type];
-    int64_t asked = spot->gpus != 0 ? (int64_t)spot->gpus * GPU_MILLI : spot->milli;
-    return free_part(gpu_free, asked, (int64_t)type->gpu_count * GPU_MILLI);
+    return free_part(gpu_free, placement_asked_milli(spot), (int64_t)type->gpu_count * GPU_MILLI);
 }
 
 static int64_t score(const struct spot *spot)
@@ -47,11 +46,9 @@ static int64_t score_with_gpus(const struct spot *spot)
 {
     const struct ledger *ledger = spot->ledger;
     const struct node_cell *cell = &ledger->nodes[spot->node];
-    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[spot->node].first_gpu];
-    int64_t gpu_free = 0;
-    for (uint32_t i = 0; i < ledger->cluster->types[spot->type].gpu_count; i++)
-        gpu_free += gpus[i].free;
-    return (host_sum(spot, cell->cpu_free, cell->memory_free) + gpu_part(spot, gpu_free)) / 3;
+    return (host_sum(spot, cell->cpu_free, cell->memory_free) +
+            gpu_part(spot, placement_free_milli(spot))) /
+           3;
 }
 
 static int64_t bound_with_gpus(const struct spot *spot)

@@ -3,14 +3,46 @@
 
 #include <assert.h>
 
+#include "policies/placement/by_node.h"
 #include "policies/placement/domains.h"
+#include "policies/placement/placements.h"
 
 void piece_list_release(struct piece_list *list)
 {
     mem_free(list->pieces);
     mem_free(list->here);
+    if (list->by_node != NULL)
+        by_node_release(list->by_node);
+    mem_free(list->by_node);
     arena_release(&list->scratch);
     *list = (struct piece_list){0};
+}
+
+int64_t placement_free_milli(const struct spot *spot)
+{
+    const struct cluster *cluster = spot->ledger->cluster;
+    const struct gpu_cell *gpus = &spot->ledger->gpus[cluster->nodes[spot->node].first_gpu];
+    int64_t free = 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(cluster, spot->node); i++)
+        free += gpus[i].free;
+    return free;
+}
+
+int64_t placement_asked_milli(const struct spot *spot)
+{
+    return spot->gpus != 0 ? (int64_t)spot->gpus * GPU_MILLI : spot->milli;
+}
+
+struct node_size placement_largest_node(const struct cluster *cluster)
+{
+    struct node_size most = {0, 0};
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const struct node_type *type = &cluster->types[t];
+        const int64_t gpu_milli = (int64_t)type->gpu_count * GPU_MILLI;
+        most.cpu_milli = type->cpu_milli > most.cpu_milli ? type->cpu_milli : most.cpu_milli;
+        most.gpu_milli = gpu_milli > most.gpu_milli ? gpu_milli : most.gpu_milli;
+    }
+    return most;
 }
 
 static uint16_t lowest_bits(uint16_t mask, uint32_t count)
@@ -81,14 +113,24 @@ static struct search search_for(const struct placing *placing, uint16_t group,
                                 const struct region *region)
 {
     return search_of(placing->policy, placing->ledger, &placing->shape->groups[group].request,
-                     region, placing->here);
+                     region, placing->here, placing->owner);
+}
+
+static bool find_best(struct placing *placing, struct search *search, uint32_t members_left)
+{
+    struct piece_list *out = placing->out;
+    if (!placing->policy->is_local || search->request->mig != 0 || placing->ledger->confine != NULL)
+        return search_best(search, members_left);
+    if (out->by_node == NULL)
+        out->by_node = mem_zalloc(1, sizeof *out->by_node);
+    return by_node_best(out->by_node, search);
 }
 
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
                     const struct region *region)
 {
     struct search search = search_for(placing, group, region);
-    if (!search_best(&search, members_left))
+    if (!find_best(placing, &search, members_left))
         return false;
     take_best(placing, &search, group);
     return true;
@@ -152,7 +194,7 @@ static bool place_in_order(struct placing *placing, const struct region *region)
         uint16_t g = shape->order[i];
         struct search search = search_for(placing, g, region);
         for (uint32_t left = shape->groups[g].count; left > 0; left--) {
-            if (!search_best(&search, left))
+            if (!find_best(placing, &search, left))
                 return false;
             take_best(placing, &search, g);
         }

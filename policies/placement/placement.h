@@ -31,6 +31,7 @@ struct spot {
     uint32_t members_left; /* of the member's group, still to be placed, this one included */
     const struct ledger *ledger;
     const struct request *request;
+    uint32_t owner; /* slot of the job */
 };
 
 #define SPOT_NEVER INT64_MIN /* a score: not here */
@@ -45,6 +46,10 @@ struct placement_policy {
      * once per node (and GPU, if it is shared or partitioned) that has room.  Higher is better; pure. */
     int64_t (*score)(const struct spot *spot);
     bool looks_at_nodes; /* or score may not return SPOT_NEVER */
+    /* Of a policy that looks at nodes: its score depends on the request and on what is on the node and its GPUs alone, so
+     * that it is computed once for each state of a node (policies/placement/by_node.h). */
+    bool is_local;
+    bool uses_typical; /* it reads ledger->typical (policies/fragmentation.h) */
     /* Called once per spot, of policies that look at nodes, with node NODE_NONE: no node of it scores higher, and
      * none is looked at if that cannot win.  NULL: all are looked at. */
     int64_t (*bound)(const struct spot *spot);
@@ -56,12 +61,15 @@ struct placement_policy {
 
 extern const struct placement_policy *const placement_policies[]; /* NULL-terminated */
 
+struct by_node;
+
 struct piece_list { /* reused; {0} is empty */
     struct piece *pieces;
     size_t capacity;
     uint32_t count;
     uint32_t *here; /* scratch: members by node, zero between calls */
     size_t here_capacity;
+    struct by_node *by_node; /* what is remembered of nodes; NULL: nothing yet */
     struct arena scratch;
 };
 

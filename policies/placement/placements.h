@@ -7,15 +7,31 @@
 extern const struct placement_policy placement_best_fit;
 extern const struct placement_policy placement_binpack;
 extern const struct placement_policy placement_buddy;
+extern const struct placement_policy placement_dot_product;
+extern const struct placement_policy placement_fgd;
 extern const struct placement_policy placement_first_fit;
 extern const struct placement_policy placement_gather;
+extern const struct placement_policy placement_gpu_clustering;
+extern const struct placement_policy placement_gpu_packing;
 extern const struct placement_policy placement_least_allocated;
 extern const struct placement_policy placement_least_allocated_gpus;
 extern const struct placement_policy placement_pack;
+extern const struct placement_policy placement_random;
 extern const struct placement_policy placement_spread;
 extern const struct placement_policy placement_strict_pack;
 extern const struct placement_policy placement_strict_spread;
+extern const struct placement_policy placement_weighted_best_fit;
 extern const struct placement_policy placement_worst_fit;
+
+/* Milli of all GPUs of the spot's node that are free, wholly or in part; milli that the member takes of them. */
+int64_t placement_free_milli(const struct spot *spot);
+int64_t placement_asked_milli(const struct spot *spot);
+
+struct node_size {
+    int64_t cpu_milli, gpu_milli;
+};
+/* The most that any node has of each.  O(node types). */
+struct node_size placement_largest_node(const struct cluster *cluster);
 
 /* What best_fit says of a spot: from -(GPU_MILLI + 1) * (NODE_GPUS_MAX + 1) to 0. */
 int64_t placement_fit_score(const struct spot *spot);

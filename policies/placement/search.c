@@ -161,17 +161,21 @@ SCAN scan_type(struct search *search, uint32_t type_id, bool is_plain)
 
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
                         const struct request *request, const struct region *region,
-                        const uint32_t *here)
+                        const uint32_t *here, uint32_t owner)
 {
-    return (struct search){
-        .policy = policy,
-        .ledger = ledger,
-        .request = request,
-        .region = *region,
-        .here = here,
-        .is_plain = !policy->looks_at_nodes && ledger->confine == NULL && region->level == NULL &&
-                    region->first == 0 && region->last == ledger->cluster->node_count - 1,
-        .spot = {.gpus = request->gpus, .node = NODE_NONE, .ledger = ledger, .request = request}};
+    return (struct search){.policy = policy,
+                           .ledger = ledger,
+                           .request = request,
+                           .region = *region,
+                           .here = here,
+                           .is_plain = !policy->looks_at_nodes && ledger->confine == NULL &&
+                                       region->level == NULL && region->first == 0 &&
+                                       region->last == ledger->cluster->node_count - 1,
+                           .spot = {.gpus = request->gpus,
+                                    .node = NODE_NONE,
+                                    .ledger = ledger,
+                                    .request = request,
+                                    .owner = owner}};
 }
 
 bool search_best(struct search *search, uint32_t members_left)

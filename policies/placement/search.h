@@ -45,10 +45,10 @@ static inline struct region region_everywhere(const struct ledger *ledger)
     return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
 }
 
-/* For members of that request; borrowed for the life of the search. */
+/* For members of that request; borrowed for the life of the search.  owner: slot of the job. */
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
                         const struct request *request, const struct region *region,
-                        const uint32_t *here);
+                        const uint32_t *here, uint32_t owner);
 
 /* Find search->best; false if no spot has room.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);

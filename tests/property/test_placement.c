@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "policies/fragmentation.h"
+#include "policies/placement/by_node.h"
 #include "tests/support/random_placement.h"
 
 enum { SEEDS = 400, ROUNDS = 60 };
@@ -26,16 +28,53 @@ static struct region random_region(struct random_stream *stream, const struct le
     return region;
 }
 
+/* What jobs ask: a share, whole GPUs, much CPU, nothing. */
+static struct typical_job typical_list[] = {{{.gpu_milli = 500, .cpu_milli = 1000}, 0.4},
+                                            {{.gpus = 1, .cpu_milli = 4000}, 0.3},
+                                            {{.gpus = 2}, 0.2},
+                                            {{.cpu_milli = 2000}, 0.1}};
+static const struct typical_jobs typical = {typical_list, 4, 4};
+
+/* One member more, where it was found: what is remembered of that node is void. */
+static void take_found(struct ledger *ledger, const struct search *search)
+{
+    const struct request *request = search->request;
+    struct space space = {.node = search->best.node,
+                          .gpu_milli = GPU_MILLI,
+                          .cpu_milli = request->cpu_milli,
+                          .memory_mib = request->memory_mib,
+                          .member_count = 1};
+    uint16_t free = ledger_usable(ledger, space.node);
+    for (uint32_t g = 0; g < request->gpus; g++, free &= (uint16_t)(free - 1))
+        space.gpu_mask |= (uint16_t)(free & -free);
+    if (search->best.gpu_index >= 0) {
+        space.gpu_mask = (uint16_t)(1u << search->best.gpu_index);
+        space.gpu_milli = (uint16_t)search->best.milli;
+    }
+    ledger_take(ledger, &space);
+}
+
+static bool is_found_as(const struct search *search, bool is_found,
+                        const struct candidate *expected)
+{
+    return is_found == (expected->node != NODE_NONE) &&
+           (!is_found ||
+            (search->best.node == expected->node && search->best.gpu_index == expected->gpu_index &&
+             search->best.score == expected->score));
+}
+
 static void the_best_spot_is_that_of_looking_everywhere(void **state)
 {
     (void)state;
-    uint32_t found = 0;
+    uint32_t found = 0, remembered = 0;
+    struct by_node *memory = mem_zalloc(1, sizeof *memory);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
         random_stream_init(&stream, seed, "spots", 0);
         struct cluster *cluster = random_placement_cluster(&stream);
         struct ledger *ledger = ledger_new(cluster);
         uint32_t here[RANDOM_PLACEMENT_NODES_MAX + 1];
+        ledger->typical = &typical;
         random_placement_load(&stream, ledger);
         for (uint32_t round = 0; round < ROUNDS; round++) {
             for (node_id n = 0; n < cluster->node_count; n++)
@@ -45,21 +84,28 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
             uint32_t left = 1 + random_below(&stream, 9);
             struct search search = search_of(
                 random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)], ledger,
-                &request, &region, here);
+                &request, &region, here, random_below(&stream, 50));
             struct candidate expected = random_placement_best(&search, left);
-            bool is_found = search_best(&search, left);
-            if (is_found != (expected.node != NODE_NONE) ||
-                (is_found && (search.best.node != expected.node ||
-                              search.best.gpu_index != expected.gpu_index ||
-                              search.best.score != expected.score)))
+            bool is_found = search_best(&search, left),
+                 is_right = is_found_as(&search, is_found, &expected);
+            if (search.policy->is_local && request.mig == 0) {
+                is_right &= is_found_as(&search, by_node_best(memory, &search), &expected);
+                remembered += is_found;
+                if (is_found && random_placement_once_in(&stream, 3))
+                    take_found(ledger, &search);
+            }
+            if (!is_right)
                 fail_msg("seed %d round %u, %s: node %d GPU %d, not node %d GPU %d", (int)seed,
                          round, search.policy->name, (int)search.best.node, search.best.gpu_index,
                          (int)expected.node, expected.gpu_index);
             found += is_found;
         }
+        by_node_release(memory);
         ledger_free(ledger);
         cluster_free(cluster);
     }
+    mem_free(memory);
+    assert_true(remembered > SEEDS * ROUNDS / 20);
     assert_in_range(found, SEEDS * ROUNDS / 4, SEEDS * ROUNDS * 3 / 4);
 }
 
@@ -108,7 +154,7 @@ static uint32_t nodes_with_room(const struct ledger *ledger, const struct reques
     uint32_t count = 0;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         struct region region = {.first = n, .last = n};
-        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL);
+        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL, 0);
         count += random_placement_best(&search, 1).node != NODE_NONE;
     }
     return count;

@@ -14,7 +14,9 @@ const struct placement_policy *const random_placement_policies[] = {
     &placement_best_fit,      &placement_first_fit,       &placement_worst_fit,
     &placement_binpack,       &placement_least_allocated, &placement_least_allocated_gpus,
     &placement_pack,          &placement_spread,          &placement_strict_pack,
-    &placement_strict_spread,
+    &placement_strict_spread, &placement_random,          &placement_weighted_best_fit,
+    &placement_dot_product,   &placement_gpu_packing,     &placement_gpu_clustering,
+    &placement_fgd,
 };
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
@@ -218,7 +220,8 @@ static void consider_node(struct candidate *best, const struct search *search, u
                         .members_here = search->here != NULL ? search->here[node] : 0,
                         .members_left = left,
                         .ledger = ledger,
-                        .request = request};
+                        .request = request,
+                        .owner = search->spot.owner};
     if (request->mig != 0)
         spot.milli = (int32_t)(mig_slices(request->mig - 1) * 125);
     if (share == 0 && request->mig == 0) {
@@ -292,7 +295,7 @@ uint64_t random_placement_room(struct ledger *ledger, const struct request *requ
     size_t mark = ledger_mark(ledger);
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         struct region region = {.first = n, .last = n};
-        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL);
+        struct search search = search_of(&placement_first_fit, ledger, request, &region, NULL, 0);
         if (level != NULL && level->domain[n] != domain)
             continue;
         for (; room < ROOM_MAX; room++) {

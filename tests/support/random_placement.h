@@ -13,9 +13,9 @@
 
 enum {
     RANDOM_PLACEMENT_NODES_MAX = 25,
-    RANDOM_PLACEMENT_POLICIES = 10,
+    RANDOM_PLACEMENT_POLICIES = 16,
     RANDOM_PLACEMENT_PLAIN = 3, /* the first so many do not look at nodes */
-    RANDOM_PLACEMENT_PACK = 6,  /* pack, spread, strict_pack, strict_spread stand from here on */
+    RANDOM_PLACEMENT_PACK = 6,  /* pack, spread, strict_pack, strict_spread stand there */
 };
 extern const struct placement_policy *const random_placement_policies[RANDOM_PLACEMENT_POLICIES];
 

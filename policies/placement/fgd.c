@@ -1,0 +1,53 @@
+/* fgd.  Fragmentation gradient descent: the spot that leaves least more free GPU of no use for the jobs that usually come
+ * (policies/fragmentation.h).
+ * Knows what shapes come, so that it keeps for each what it needs; as good as what it knows of them; looks a step ahead
+ * only.
+ * Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent"
+ * (USENIX ATC 2023): 100 * sigmoid((before - after) / 1000), cut to an integer; a share tries every GPU; ties to the
+ * lowest node and GPU.  As long as nothing is known of the jobs, as best_fit.
+ * Cost: O(nodes) a member; O(typical jobs * GPUs) once for each state of a node, and each GPU for a share. */
+#include <math.h>
+
+#include "policies/fragmentation.h"
+#include "policies/placement/placements.h"
+
+enum { SCORE_MAX = 100 };
+
+/* The view with the member there. */
+static void put_in(struct idle_view *view, const struct spot *spot)
+{
+    uint32_t left = spot->gpus > 0 ? (uint32_t)spot->gpus : spot->milli > 0;
+    const int32_t has = spot->milli != 0 ? spot->gpu_left : GPU_MILLI;
+    view->cpu_milli -= spot->request->cpu_milli;
+    view->memory_mib -= spot->request->memory_mib;
+    for (uint32_t g = 0; g < view->type->gpu_count && left > 0; g++) {
+        if (view->gpu_milli[g] != has)
+            continue;
+        view->gpu_milli[g] =
+            (uint16_t)(has - (spot->milli != 0 ? spot->milli : GPU_MILLI));
+        left--;
+    }
+}
+
+static int64_t score(const struct spot *spot)
+{
+    const struct typical_jobs *typical = spot->ledger->typical;
+    if (typical == NULL || typical->count == 0)
+        return placement_fit_score(spot);
+    struct idle_view view = idle_view_of(spot->ledger, spot->node);
+    const double before = fragmentation_of(&view, typical);
+    put_in(&view, spot);
+    const double gain = before - fragmentation_of(&view, typical);
+    return (int64_t)(SCORE_MAX / (1 + exp(-gain / GPU_MILLI)));
+}
+
+const struct placement_policy placement_fgd = {
+    .name = "fgd",
+    .version = 1,
+    .summary = "where least more free GPU becomes useless for the jobs that usually come; needs to "
+               "know them, looks one step ahead",
+    .score = score,
+    .looks_at_nodes = true,
+    .is_local = true,
+    .uses_typical = true,
+};

@@ -1,0 +1,110 @@
+/* policies/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be typical. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "policies/shape.h"
+#include "policies/typical.h"
+#include "topologies/cluster_build.h"
+
+static const struct request half = {.gpu_milli = 500}, one = {.gpus = 1}, two = {.gpus = 2},
+                            none = {.cpu_milli = 1000}, elsewhere = {.gpus = 1, .gpu_models = 2},
+                            greedy = {.gpus = 1, .cpu_milli = CLUSTER_AMPLE_CPU_MILLI / 2 + 1};
+
+/* 4 GPUs: 300 and 700 milli left of two, one free, one taken; half of the CPUs left: 2,000 milli in all. */
+static struct ledger *used_node_new(const struct cluster *cluster)
+{
+    struct ledger *ledger = ledger_new(cluster);
+    struct space space = {.gpu_mask = 1, .gpu_milli = 700, .member_count = 1};
+    ledger_take(ledger, &space);
+    space = (struct space){.gpu_mask = 2, .gpu_milli = 300, .member_count = 1};
+    ledger_take(ledger, &space);
+    space = (struct space){.gpu_mask = 4,
+                           .gpu_milli = GPU_MILLI,
+                           .cpu_milli = CLUSTER_AMPLE_CPU_MILLI / 2,
+                           .member_count = 1};
+    ledger_take(ledger, &space);
+    return ledger;
+}
+
+static void each_kind_by_hand(void **state)
+{
+    static const struct {
+        const struct request *request;
+        double useless;
+    } kinds[] = {
+        {&half, 300},       /* the GPU with 300 left */
+        {&one, 300 + 700},  /* those that are shared */
+        {&two, 2000},       /* there is no pair: all of it */
+        {&none, 2000},      /* asks no GPU */
+        {&elsewhere, 2000}, /* another model */
+        {&greedy, 2000},    /* CPUs are short */
+    };
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 4);
+    struct ledger *ledger = used_node_new(cluster);
+    const struct idle_view view = idle_view_of(ledger, 0);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct typical_job all = {*kinds[i].request, 1};
+        const struct typical_jobs typical = {&all, 1, 1};
+        assert_true(fabs(fragmentation_of(&view, &typical) - kinds[i].useless) < 1e-9);
+    }
+    struct typical_job some[] = {{half, 0.5}, {one, 0.25}, {two, 0.25}};
+    const struct typical_jobs typical = {some, 3, 3};
+    assert_true(fabs(fragmentation_of(&view, &typical) - (150 + 250 + 500)) < 1e-9);
+    ledger_free(ledger);
+    cluster_free(cluster);
+}
+
+static void submit(struct typical_book *book, struct ledger *ledger, struct shape_table *shapes,
+                   const struct request *request, uint32_t count)
+{
+    struct job job = job_default();
+    job.first.request = *request;
+    job.first.count = job.first.min_count = count;
+    typical_learn(book, ledger, shapes, shape_of(shapes, ledger->cluster, &job));
+}
+
+/* Of 100 members 60, 36 and 4: the first two are more than 95 %. */
+static void most_of_those_that_came_are_typical(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(2, 4);
+    struct ledger *ledger = ledger_new(cluster);
+    struct typical_book book = {.is_used = true};
+    struct shape_table shapes;
+    shape_table_init(&shapes);
+    for (uint32_t i = 0; i < 4; i++)
+        submit(&book, ledger, &shapes, &two, 1);
+    for (uint32_t i = 0; i < 9; i++)
+        submit(&book, ledger, &shapes, &half, 4); /* members count, not jobs */
+    const uint64_t version = ledger->typical_version;
+    for (uint32_t i = 0; i < 60; i++)
+        submit(&book, ledger, &shapes, &none, 1);
+    assert_true(ledger->typical_version > version);
+    assert_ptr_equal(ledger->typical, &book.typical);
+    const struct typical_jobs *typical = ledger->typical;
+    assert_int_equal(typical->count, 2);
+    assert_true(request_is_same(&typical->jobs[0].request, &none));
+    assert_true(request_is_same(&typical->jobs[1].request, &half));
+    double sum = 0;
+    for (uint32_t j = 0; j < typical->count; j++)
+        sum += typical->jobs[j].share;
+    assert_true(fabs(sum - 1) < 1e-12);
+    assert_true(typical->jobs[0].share > 0.5 && typical->jobs[0].share < 0.65);
+    typical_release(&book);
+    shape_table_release(&shapes);
+    ledger_free(ledger);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind_by_hand),
+                                       cmocka_unit_test(most_of_those_that_came_are_typical)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
