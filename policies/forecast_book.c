@@ -140,15 +140,11 @@ time_ns forecast_planned_end(const struct sched *sched, uint32_t slot)
 
 static void know_slots(struct forecast_book *book, uint32_t count)
 {
-    const size_t known = book->end_of_capacity, promised = book->promised_capacity;
-    if (count <= known)
+    if (count <= book->end_of_capacity)
         return;
     MEM_GROW(book->end_of, book->end_of_capacity, (size_t)count);
-    memset(book->end_of + known, 0, (book->end_of_capacity - known) * sizeof *book->end_of);
     MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
-    memset(book->is_promised + promised, 0, book->promised_capacity - promised);
     MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
-    memset(book->promises + known, 0, (book->promise_capacity - known) * sizeof *book->promises);
 }
 
 /* It leaves, or changes, later than was planned. */

@@ -23,8 +23,7 @@ static void put_in(struct idle_view *view, const struct spot *spot)
     for (uint32_t g = 0; g < view->type->gpu_count && left > 0; g++) {
         if (view->gpu_milli[g] != has)
             continue;
-        view->gpu_milli[g] =
-            (uint16_t)(has - (spot->milli != 0 ? spot->milli : GPU_MILLI));
+        view->gpu_milli[g] = (uint16_t)(has - (spot->milli != 0 ? spot->milli : GPU_MILLI));
         left--;
     }
 }

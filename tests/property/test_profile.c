@@ -376,6 +376,38 @@ static void compare_kept(const struct world *world)
     }
 }
 
+static struct free_amount total_at(const struct world *world, time_ns at)
+{
+    struct free_amount sum = {0};
+    for (node_id n = 0; n < world->cluster->node_count; n++) {
+        if (!world->ledger->index->is_listed[n])
+            continue;
+        const struct free_space free = free_at(world, n, at);
+        sum.gpus += bits_of(free.mask);
+        sum.cpu_milli += free.cpu_milli > 0 ? free.cpu_milli : 0;
+        sum.memory_mib += free.memory_mib > 0 ? free.memory_mib : 0;
+    }
+    return sum;
+}
+
+/* The sum over all nodes, at each moment at which it changes; what is promised twice counts as nothing. */
+static void compare_total(const struct world *world)
+{
+    const struct free_total *total = &world->profile.total;
+    struct free_amount sum = {0};
+    for (uint32_t b = 0; b < total->count; b++)
+        for (uint32_t i = 0; i < total->blocks[b]->count; i++) {
+            const struct free_change *change = &total->blocks[b]->changes[i];
+            const struct free_amount twin = total_at(world, change->at);
+            sum.gpus += change->more.gpus;
+            sum.cpu_milli += change->more.cpu_milli;
+            sum.memory_mib += change->more.memory_mib;
+            assert_int_equal(sum.gpus, twin.gpus);
+            assert_int_equal(sum.cpu_milli, twin.cpu_milli);
+            assert_int_equal(sum.memory_mib, twin.memory_mib);
+        }
+}
+
 static void compare_has_room(struct world *world, const struct request *request, time_ns from,
                              time_ns length)
 {
@@ -467,6 +499,7 @@ static void the_twin_finds_the_same(void **state)
         for (uint32_t step = 0; step < STEPS; step++) {
             compare_find(&world, &pieces, &waited);
             compare_kept(&world);
+            compare_total(&world);
             give_one_back(&world);
             if (step % 4 == 0)
                 outlive(&world);

@@ -135,9 +135,9 @@ static void test_shares_and_instances(void **state)
     sched_case_close(&c);
 }
 
-static void test_one_domain_must_hold_it(void **state)
+/* Of all members, or of those of a set. */
+static void check_one_domain(bool is_set)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(
         &c,
@@ -147,8 +147,12 @@ static void test_one_domain_must_hold_it(void **state)
         queue_table_new(), SKIP_FIFO);
     sched_case_adopt(&c, sched_case_job(0, 1, 4, 50), (struct piece){.node = 0, .gpu_mask = 0xf});
     sched_case_adopt(&c, sched_case_job(1, 1, 4, 50), (struct piece){.node = 3, .gpu_mask = 0xf});
+    const struct job_set set = {
+        .name = "", .parent = SET_NONE, .min_members = 2, .topology = {.required = 1}};
     struct job job = sched_case_job(2, 2, 4, 50);
-    job.topology.required = 1;
+    job.topology.required = !is_set;
+    job.set_count = is_set;
+    job.sets = &set;
     sched_case_submit(&c, job, 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
     struct explanation why = sched_case_explain(&c, 2, REASON_TOPOLOGY);
@@ -159,6 +163,13 @@ static void test_one_domain_must_hold_it(void **state)
     assert_non_null(strstr(why.text, "all within one rack"));
     check_times(&c, 2, SECONDS(9), REASON_TOPOLOGY, 9, REASON_NONE, 0);
     sched_case_close(&c);
+}
+
+static void test_one_domain_must_hold_it(void **state)
+{
+    (void)state;
+    check_one_domain(false);
+    check_one_domain(true);
 }
 
 /* ---- What is kept for somebody else ---- */
@@ -214,6 +225,34 @@ static void test_a_forecast_keeps_others_out(void **state)
     assert_int_equal(why.first, 1);
     assert_true(why.fits_now);
     assert_non_null(strstr(why.text, "kept for others"));
+    sched_job_cancelled(c.sched, 1, SECONDS(1)); /* nobody needs it any more */
+    assert_true(sched_explain(c.sched, 2, &why));
+    assert_int_equal(why.nodes[EXPLAIN_KEPT], 0);
+    assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
+    sched_case_submit(&c, sched_case_job(3, 1, 2, 50), SECONDS(1)); /* nor in its place */
+    assert_true(sched_explain(c.sched, 2, &why));
+    assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
+    sched_case_close(&c);
+}
+
+/* Between passes what was forecast in the last is not what it was: nothing is said to be kept. */
+static void test_an_old_forecast_keeps_nobody_out(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"slurm\", "
+                    "\"interval_s\": 30, \"resolution_s\": 0}}");
+    const uint16_t gpus[] = {3, 4, 1};
+    for (job_id id = 0; id < 3; id++) {
+        struct job job = sched_case_job(id, 1, gpus[id], 50);
+        job.limit = SECONDS(id == 2 ? 500 : 100);
+        sched_case_submit(&c, job, 0);
+    }
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    assert_int_equal(sched_case_explain(&c, 2, REASON_PRIORITY).nodes[EXPLAIN_KEPT], 1);
+    assert_int_equal(sched_case_start(&c, SECONDS(5)), 0);
+    assert_int_equal(sched_case_explain(&c, 2, REASON_PRIORITY).nodes[EXPLAIN_KEPT], 0);
     sched_case_close(&c);
 }
 
@@ -473,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_one_domain_must_hold_it),
         cmocka_unit_test(test_a_reservation_keeps_others_out),
         cmocka_unit_test(test_a_forecast_keeps_others_out),
+        cmocka_unit_test(test_an_old_forecast_keeps_nobody_out),
         cmocka_unit_test(test_its_own_forecast_is_no_hindrance),
         cmocka_unit_test(test_headroom_keeps_borrowers_out),
         cmocka_unit_test(test_cells_of_others),

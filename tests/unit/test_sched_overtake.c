@@ -143,9 +143,27 @@ static void nobody_is_no_user(void **state)
     sched_case_close(&c);
 }
 
-enum meanwhile { NOTHING_COMES, GOES_BEFORE, IS_ADOPTED };
+enum meanwhile { NOTHING_COMES, GOES_BEFORE, WAITS_BEFORE, TAKES_ITS_PLACE, IS_ADOPTED };
 
-/* The head is promised 100 s; what comes at 12 s holds the GPUs that it needs until 150 s and later. */
+/* Job 2 comes at 12 s, and many who wait behind job 1. */
+static void come(struct sched_case *c, enum meanwhile meanwhile)
+{
+    const bool waits = meanwhile == WAITS_BEFORE;
+    const struct job comes = limited(2, waits ? 4 : 1, 90, waits ? 50 : 138);
+    const struct piece piece = {.gpu_mask = 8, .gpu_milli = GPU_MILLI, .member_count = 1};
+    if (meanwhile == TAKES_ITS_PLACE)
+        sched_job_cancelled(c->sched, 1, SECONDS(12));
+    if (meanwhile == IS_ADOPTED)
+        sched_job_adopted(c->sched, &comes, &piece, 1, SECONDS(12), SECONDS(12));
+    else if (meanwhile != NOTHING_COMES)
+        sched_case_submit(c, comes, SECONDS(12));
+    if (waits)
+        sched_case_submit(c, limited(3, 1, 5, 10), SECONDS(12)); /* so that there is a pass */
+    for (job_id id = 10; id < SCHED_CASE_JOBS; id++)
+        sched_case_submit(c, limited(id, 4, 1, 50), SECONDS(12));
+}
+
+/* The head is promised 100 s; what comes at 12 s holds the GPUs that it needs until 150 s, or takes them then. */
 static struct sched_counts counts_when(enum meanwhile meanwhile)
 {
     struct sched_case c;
@@ -158,15 +176,18 @@ static struct sched_counts counts_when(enum meanwhile meanwhile)
     assert_int_equal(sched_case_start(&c, SECONDS(1)), 1);
     assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
     sched_job_ended(c.sched, 4, JOB_END_COMPLETED, false, SECONDS(11));
-    const struct job comes = limited(2, 1, 90, 138);
-    const struct piece piece = {.gpu_mask = 8, .gpu_milli = GPU_MILLI, .member_count = 1};
-    if (meanwhile == GOES_BEFORE)
-        sched_case_submit(&c, comes, SECONDS(12));
-    else if (meanwhile == IS_ADOPTED)
-        sched_job_adopted(c.sched, &comes, &piece, 1, SECONDS(12), SECONDS(12));
-    assert_int_equal(sched_case_start(&c, SECONDS(12)), meanwhile == GOES_BEFORE);
+    come(&c, meanwhile);
+    assert_int_equal(sched_case_start(&c, SECONDS(12)),
+                     meanwhile != NOTHING_COMES && meanwhile != IS_ADOPTED);
+    if (meanwhile == WAITS_BEFORE)
+        sched_job_ended(c.sched, 3, JOB_END_COMPLETED, false, SECONDS(22));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
-    assert_int_equal(sched_case_start(&c, SECONDS(100)), meanwhile == NOTHING_COMES);
+    if (meanwhile == IS_ADOPTED) /* again a pass, in which a later start is forecast */
+        sched_case_submit(&c, limited(5, 1, 5, 500), SECONDS(100));
+    assert_int_equal(sched_case_start(&c, SECONDS(100)),
+                     meanwhile == NOTHING_COMES || meanwhile == WAITS_BEFORE);
+    if (meanwhile == IS_ADOPTED)
+        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(150));
     if (meanwhile != NOTHING_COMES) {
         sched_job_ended(c.sched, 2, JOB_END_COMPLETED, false, SECONDS(150));
         assert_int_equal(sched_case_start(&c, SECONDS(150)), 1);
@@ -177,19 +198,16 @@ static struct sched_counts counts_when(enum meanwhile meanwhile)
 }
 
 /* A start after the promised one is counted, unless the order has put somebody before the head since: then nothing
- * is promised to it any more. */
+ * is promised to it any more.  Nor is anything to who comes in the place of the head when that is cancelled. */
 static void late_starts_are_counted(void **state)
 {
     (void)state;
-    struct sched_counts counts = counts_when(NOTHING_COMES);
-    assert_int_equal(counts.promised_starts, 1);
-    assert_int_equal(counts.late_starts, 0);
-    counts = counts_when(GOES_BEFORE);
-    assert_int_equal(counts.promised_starts, 0);
-    assert_int_equal(counts.late_starts, 0);
-    counts = counts_when(IS_ADOPTED);
-    assert_int_equal(counts.promised_starts, 1);
-    assert_int_equal(counts.late_starts, 1);
+    static const uint64_t promised[] = {[NOTHING_COMES] = 1, [WAITS_BEFORE] = 1, [IS_ADOPTED] = 1};
+    for (enum meanwhile meanwhile = NOTHING_COMES; meanwhile <= IS_ADOPTED; meanwhile++) {
+        const struct sched_counts counts = counts_when(meanwhile);
+        assert_int_equal(counts.promised_starts, promised[meanwhile]);
+        assert_int_equal(counts.late_starts, meanwhile == IS_ADOPTED);
+    }
 }
 
 /* In steps of 60 s: what ends in 100 s is planned to end in 120 s, 50 s count as 60 s, and 121 s are too long. */
@@ -256,6 +274,117 @@ static void a_promise_that_was_looked_at_counts_again(void **state)
         assert_int_equal(sched_forecast(c.sched, 4), SECONDS(moves ? 110 : 150));
         sched_case_close(&c);
     }
+}
+
+/* Job 2 is promised the node of job 0 at 101 s.  Whatever is seen in the instant in which the promise is made, or later,
+ * excuses a late start: that a node is cordoned, or that job 0 stays longer, when that is looked at, when it ends, or when job
+ * 2 starts elsewhere.  A promise that is made anew counts. */
+static void what_comes_with_the_promise_excuses_it(void **state)
+{
+    (void)state;
+    enum { NOBODY = 2 };
+    static const struct {
+        int cordoned;               /* the node of that job */
+        int64_t look_s, ended_s[2]; /* 0: not */
+        int64_t promised_s, start_s;
+        uint64_t late;
+    } cases[] = {{NOBODY, 0, {101, 0}, 101, 105, 1}, {1, 0, {101, 0}, 101, 105, 0},
+                 {0, 0, {101, 901}, 901, 905, 1},    {NOBODY, 0, {105, 0}, 101, 105, 0},
+                 {NOBODY, 0, {0, 105}, 101, 105, 0}, {NOBODY, 101, {120, 0}, 101, 120, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), conservative);
+        sched_case_submit(&c, limited(0, 4, 50, 100), SECONDS(1));
+        sched_case_submit(&c, limited(1, 4, 50, 900), SECONDS(1));
+        sched_case_submit(&c, limited(2, 4, 50, 50), SECONDS(1));
+        assert_int_equal(sched_case_start(&c, SECONDS(1)), 2);
+        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(101));
+        if (cases[i].cordoned != NOBODY)
+            sched_node_changed(c.sched, c.decisions[cases[i].cordoned].pieces[0].node,
+                               NODE_CORDONED, SECONDS(1));
+        assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
+        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(cases[i].promised_s));
+        if (cases[i].look_s != 0)
+            assert_int_equal(sched_case_start(&c, SECONDS(cases[i].look_s)), 0);
+        for (job_id id = 0; id < 2; id++)
+            if (cases[i].ended_s[id] != 0)
+                sched_job_ended(c.sched, id, JOB_END_COMPLETED, false,
+                                SECONDS(cases[i].ended_s[id]));
+        assert_int_equal(sched_case_start(&c, SECONDS(cases[i].start_s)), 1);
+        assert_int_equal(sched_case_counts(&c).promised_starts, 1);
+        assert_int_equal(sched_case_counts(&c).late_starts, cases[i].late);
+        sched_case_close(&c);
+    }
+}
+
+/* Under easy the head starts before the pass would see that job 0 stays longer, on the node of job 1, which ends early. */
+static void what_stays_longer_excuses_the_head(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(2, 5), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"easy\"}}");
+    sched_case_submit(&c, limited(0, 4, 50, 100), 0);
+    sched_case_submit(&c, limited(1, 4, 50, 900), 0);
+    sched_case_submit(&c, limited(2, 5, 50, 50), 0);
+    sched_case_submit(&c, limited(3, 1, 50, 10), 0);
+    assert_int_equal(sched_case_start(&c, 0), 3);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    sched_job_ended(c.sched, 3, JOB_END_COMPLETED, false, SECONDS(10));
+    sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(105));
+    assert_int_equal(sched_case_start(&c, SECONDS(105)), 1);
+    assert_int_equal(sched_case_counts(&c).promised_starts, 1);
+    assert_int_equal(sched_case_counts(&c).late_starts, 0);
+    sched_case_close(&c);
+}
+
+/* A promise is kept once: job 1, which starts in time, fails and starts again at once, was promised one start.  That it may not
+ * be evicted makes no difference. */
+static void a_promise_is_kept_once(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+    struct job firm = limited(1, 4, 50, 100);
+    firm.is_preemptible = false;
+    sched_case_submit(&c, limited(0, 4, 50, 100), 0);
+    sched_case_submit(&c, firm, 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+    sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
+    assert_int_equal(sched_case_start(&c, SECONDS(100)), 1);
+    sched_job_ended(c.sched, 1, JOB_END_FAILED, true, SECONDS(110));
+    assert_int_equal(sched_case_start(&c, SECONDS(110)), 1);
+    assert_int_equal(sched_case_counts(&c).promised_starts, 1);
+    assert_int_equal(sched_case_counts(&c).late_starts, 0);
+    sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(120));
+    assert_int_equal(sched_case_start(&c, SECONDS(120)), 0);
+    assert_int_equal(c.wake_at, TIME_NEVER); /* nothing is left that could end */
+    sched_case_close(&c);
+}
+
+/* What ends early leaves too little for jobs 2 and 3 before job 0 has ended too: they wait for resources still. */
+static void who_cannot_move_up_waits_for_resources(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), conservative);
+    sched_case_submit(&c, limited(0, 3, 50, 200), 0);
+    sched_case_submit(&c, limited(1, 1, 50, 100), 0);
+    sched_case_submit(&c, limited(2, 4, 50, 50), 0);
+    struct job gang = sched_case_job(3, 2, 1, 50); /* of which one would fit */
+    gang.limit = SECONDS(50);
+    sched_case_submit(&c, gang, 0);
+    assert_int_equal(sched_case_start(&c, 0), 2);
+    for (job_id id = 2; id < 4; id++)
+        assert_int_equal(sched_why(c.sched, id), REASON_RESOURCES);
+    sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(10));
+    assert_int_equal(sched_case_start(&c, SECONDS(10)), 0);
+    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(200));
+    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(250));
+    for (job_id id = 2; id < 4; id++)
+        assert_int_equal(sched_why(c.sched, id), REASON_RESOURCES);
+    sched_case_close(&c);
 }
 
 /* Another quarter of what has been planned, at least a second, until that is ahead: the same wherever the cycles fall. */
@@ -333,6 +462,10 @@ static void what_has_not_ended_ends_in_the_next_instant(void **state)
     sched_case_submit(&c, limited(2, 1, 50, 1), SECONDS(100));
     assert_int_equal(sched_case_start(&c, SECONDS(100)), 0);
     assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100) + 1);
+    sched_job_cancelled(c.sched, 1, SECONDS(101));
+    sched_job_cancelled(c.sched, 2, SECONDS(101));
+    assert_int_equal(sched_case_start(&c, SECONDS(101)), 0);
+    assert_int_equal(c.wake_at, TIME_NEVER); /* for whom? */
     sched_case_close(&c);
 }
 
@@ -412,6 +545,10 @@ int main(void)
         cmocka_unit_test(slurm_plans_in_multiples),
         cmocka_unit_test(slurm_has_slurms_defaults),
         cmocka_unit_test(a_promise_that_was_looked_at_counts_again),
+        cmocka_unit_test(what_comes_with_the_promise_excuses_it),
+        cmocka_unit_test(what_stays_longer_excuses_the_head),
+        cmocka_unit_test(a_promise_is_kept_once),
+        cmocka_unit_test(who_cannot_move_up_waits_for_resources),
         cmocka_unit_test(what_outlives_its_plan_is_given_a_quarter),
         cmocka_unit_test(a_promise_leaves_a_node_that_is_cordoned),
         cmocka_unit_test(what_outlives_its_plan_keeps_its_node),

@@ -85,19 +85,18 @@ static void a_forecast_falls_with_its_node(void **state)
     sched_case_close(&c);
 }
 
-/* The first pass is at 1 s, the next at 31 s: until then what comes is held up by nobody but the gang, and gets no forecast;
+/* The next pass is 30 s after the first: until then what comes is held up by nobody but the gang, and gets no forecast;
  * then the scheduler is woken, once. */
-static void passes_keep_their_interval(void **state)
+static void check_interval(int64_t first_s)
 {
-    (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), two_queues(4, 4),
                     POLICY(", \"reservations\": 2, \"interval_s\": 30"));
     sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
     sched_case_submit(&c, job_of(1, OTHER, 3, 2000), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
-    sched_case_submit(&c, job_of(2, OWNER, 4, 0), SECONDS(1));
-    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+    sched_case_submit(&c, job_of(2, OWNER, 4, 0), SECONDS(first_s));
+    assert_int_equal(sched_case_start(&c, SECONDS(first_s)), 0);
     assert_int_equal(c.wake_at, TIME_NEVER); /* nothing has changed since */
     struct job second = job_of(3, OWNER, 4, 0);
     second.first.request.cpu_milli = 1; /* another shape: of each only the first is given one */
@@ -107,13 +106,21 @@ static void passes_keep_their_interval(void **state)
                      1); /* beside the first gang, in the way of the second */
     assert_int_equal(c.decisions[0].job, 4);
     assert_int_equal(c.decisions[0].pieces[0].node, 1);
-    assert_int_equal(c.wake_at, SECONDS(31));
+    assert_int_equal(c.wake_at, SECONDS(first_s + 30));
     sched_job_ended(c.sched, 4, JOB_END_COMPLETED, false, SECONDS(20));
-    assert_int_equal(sched_case_start(&c, SECONDS(31)), 0);
+    assert_int_equal(sched_case_start(&c, SECONDS(first_s + 30)), 0);
     assert_int_equal(c.wake_at, TIME_NEVER);
     sched_case_submit(&c, job_of(5, OTHER, 1, 0), SECONDS(32));
     assert_int_equal(sched_case_start(&c, SECONDS(32)), 0); /* now both have one */
+    assert_int_equal(c.wake_at, SECONDS(first_s + 60));
     sched_case_close(&c);
+}
+
+static void passes_keep_their_interval(void **state)
+{
+    (void)state;
+    check_interval(0);
+    check_interval(1);
 }
 
 /* `other` is promised all 4 GPUs; a job of the owner that comes later, within what he deserves, does not wait for that. */
@@ -134,6 +141,31 @@ static void owners_do_not_wait_for_borrowers(void **state)
     sched_case_submit(&c, own, SECONDS(3));
     assert_int_equal(sched_case_start(&c, SECONDS(3)), 1);
     assert_int_equal(c.decisions[0].job, 3);
+    sched_case_close(&c);
+}
+
+/* The GPU that is free is kept from job 2 for job 1, which goes before it, and not from the owner's gang. */
+static void an_explanation_looks_at_who_is_held_up(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
+                    POLICY(", \"interval_s\": 500"));
+    sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
+    assert_int_equal(sched_case_start(&c, 0), 1);
+    sched_case_submit(&c, job_of(1, OTHER, 4, 50), SECONDS(1));
+    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+    struct job gang = job_of(3, OWNER, 1, 0);
+    gang.first.count = gang.first.min_count = 2;
+    sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(2));
+    sched_case_submit(&c, gang, SECONDS(2));
+    assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
+    for (int again = 0; again < 2; again++) {
+        struct explanation why = sched_case_explain(&c, 2, REASON_RESERVED_FOR_OTHER);
+        assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
+        why = sched_case_explain(&c, 3, REASON_RESOURCES);
+        assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
+    }
     sched_case_close(&c);
 }
 
@@ -192,29 +224,31 @@ static void inference_first_waits_for_no_forecast(void **state)
     sched_case_close(&c);
 }
 
-/* Of 40 jobs, which would end every 100 s, one ends early and 22 others must have left: that is so at 2,200 s. */
+/* Of 40 jobs, which would end every 100 s, one ends early and 22, or 30, others must have left: that is so at 2,200 s, or
+ * 3,000 s. */
 static void the_end_that_suffices_is_found(void **state)
 {
     (void)state;
-    struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(5, 8), two_queues(40, 0), POLICY(""));
-    for (job_id id = 0; id < 40; id++)
-        sched_case_submit(&c, job_of(id, OTHER, 1, 100 * ((int64_t)id * 7 % 40 + 1)), 0);
-    assert_int_equal(sched_case_start(&c, 0), 40);
-    struct job gang = sched_case_job(40, 23, 1, 50); /* wherever they are */
-    gang.queue = OWNER;
-    gang.limit = SECONDS(50);
-    sched_case_submit(&c, gang, SECONDS(1));
-    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
-    sched_job_ended(c.sched, 17, JOB_END_COMPLETED, false,
-                    SECONDS(2)); /* at 4,000 s by its limit */
-    struct job late = job_of(41, OTHER, 1, 2199), soon = job_of(42, OTHER, 1, 2198);
-    sched_case_submit(&c, late, SECONDS(2));
-    assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
-    sched_case_submit(&c, soon, SECONDS(2));
-    assert_int_equal(sched_case_start(&c, SECONDS(2)), 1);
-    assert_int_equal(c.decisions[0].job, 42);
-    sched_case_close(&c);
+    for (uint32_t others = 22; others <= 30; others += 8) {
+        struct sched_case c;
+        sched_case_open(&c, cluster_uniform_new(5, 8), two_queues(40, 0), POLICY(""));
+        for (job_id id = 0; id < 40; id++)
+            sched_case_submit(&c, job_of(id, OTHER, 1, 100 * ((int64_t)id * 7 % 40 + 1)), 0);
+        assert_int_equal(sched_case_start(&c, 0), 40);
+        struct job gang = sched_case_job(40, others + 1, 1, 50); /* wherever they are */
+        gang.queue = OWNER;
+        gang.limit = SECONDS(50);
+        sched_case_submit(&c, gang, SECONDS(1));
+        assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+        sched_job_ended(c.sched, 17, JOB_END_COMPLETED, false,
+                        SECONDS(2)); /* at 4,000 s by its limit */
+        sched_case_submit(&c, job_of(41, OTHER, 1, 100 * others - 1), SECONDS(2));
+        assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
+        sched_case_submit(&c, job_of(42, OTHER, 1, 100 * others - 2), SECONDS(2));
+        assert_int_equal(sched_case_start(&c, SECONDS(2)), 1);
+        assert_int_equal(c.decisions[0].job, 42);
+        sched_case_close(&c);
+    }
 }
 
 int main(void)
@@ -224,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_forecast_falls_with_its_node),
         cmocka_unit_test(passes_keep_their_interval),
         cmocka_unit_test(owners_do_not_wait_for_borrowers),
+        cmocka_unit_test(an_explanation_looks_at_who_is_held_up),
         cmocka_unit_test(the_shorter_go_before_the_head_of_their_lane),
         cmocka_unit_test(nobody_is_evicted_for_who_waits_for_a_forecast),
         cmocka_unit_test(inference_first_waits_for_no_forecast),
