@@ -292,6 +292,23 @@ static void write_group(const struct metric *metrics, size_t count, const char *
     buffer_char(out, '}');
 }
 
+/* "arrived_pct": {"1": {"allocation_ratio": ...}, ...}; a workload that does not fill a cluster has none. */
+static void write_arrived(const struct metrics *metrics, struct buffer *out)
+{
+    size_t count;
+    const struct arrived_row *rows = metrics_arrived(metrics, &count);
+    if (count == 0)
+        return;
+    buffer_string(out, ",\n \"" METRICS_ARRIVED "\": {");
+    for (size_t i = 0; i < count; i++) {
+        struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO]};
+        values[0].value = rows[i].allocation_ratio;
+        buffer_format(out, "%s\n  \"%u\": ", i == 0 ? "" : ",", rows[i].percent);
+        write_group(values, sizeof values / sizeof values[0], "   ", out);
+    }
+    buffer_char(out, '}');
+}
+
 void metrics_write_json(const struct metrics *metrics, struct buffer *out)
 {
     size_t count;
@@ -311,5 +328,6 @@ void metrics_write_json(const struct metrics *metrics, struct buffer *out)
         }
         buffer_char(out, '}');
     }
+    write_arrived(metrics, out);
     buffer_char(out, '}');
 }

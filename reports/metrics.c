@@ -27,6 +27,7 @@ void metrics_free(struct metrics *metrics)
     mem_free(metrics->queue_tallies);
     mem_free(metrics->cells);
     mem_free(metrics->samples);
+    mem_free(metrics->arrived);
     arena_release(&metrics->arena);
     mem_free(metrics);
 }
@@ -216,6 +217,15 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     return ERROR_OK;
 }
 
+static struct error on_arrived(void *self, const struct arrived_row *row)
+{
+    struct metrics *metrics = self;
+    assert(row->percent == metrics->arrived_count + 1);
+    MEM_GROW(metrics->arrived, metrics->arrived_capacity, metrics->arrived_count + 1);
+    metrics->arrived[metrics->arrived_count++] = *row;
+    return ERROR_OK;
+}
+
 static struct error on_finished(void *self, const struct run_facts *facts)
 {
     struct metrics *metrics = self;
@@ -240,6 +250,7 @@ struct record_sink metrics_sink(struct metrics *metrics)
         .self = metrics,
         .on_job = on_job,
         .on_sample = on_sample,
+        .on_arrived = on_arrived,
         .on_finished = on_finished,
     };
 }
@@ -341,6 +352,12 @@ const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t
 {
     *count = metrics->sample_count;
     return metrics->samples;
+}
+
+const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t *count)
+{
+    *count = metrics->arrived_count;
+    return metrics->arrived;
 }
 
 const struct run_facts *metrics_facts(const struct metrics *metrics)

@@ -86,6 +86,12 @@ const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index,
                                  size_t *count);
 
+/* The state of a cluster that is being filled, by percent of its GPUs asked; element i is of i + 1 percent.  None of
+ * another workload.  In result.json by.arrived_pct, a group of metrics of these values per percent. */
+const struct arrived_row *metrics_arrived(const struct metrics *metrics, size_t *count);
+
+#define METRICS_ARRIVED "arrived_pct"
+
 /* "metrics": {...}, "by": {...} as they stand in result.json (without the outer braces). */
 void metrics_write_json(const struct metrics *metrics, struct buffer *out);
 

@@ -149,6 +149,9 @@ struct metrics {
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
 
+    struct arrived_row *arrived;
+    size_t arrived_count, arrived_capacity;
+
     struct arena arena; /* the facts' texts */
     const char **model_names;
     size_t model_count;

@@ -349,7 +349,16 @@ static struct error read_file(struct reading *reading, const char *folder, const
     return error;
 }
 
-static struct error read_files(struct reading *reading, const char *folder)
+/* The rows that stand in result.json. */
+static struct error read_arrived(struct reading *reading, const struct result *result)
+{
+    for (size_t i = 0; i < result->arrived_count; i++)
+        TRY(reading->sink->on_arrived(reading->sink->self, &result->arrived[i]));
+    return ERROR_OK;
+}
+
+static struct error read_files(struct reading *reading, const char *folder,
+                               const struct result *result)
 {
     if (reading->sink->on_attempt != NULL)
         TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));
@@ -357,6 +366,8 @@ static struct error read_files(struct reading *reading, const char *folder)
         TRY(read_file(reading, folder, "jobs.csv.zst", record_job_columns));
     if (reading->sink->on_sample != NULL)
         TRY(read_file(reading, folder, "timeline.csv.zst", record_timeline_columns));
+    if (reading->sink->on_arrived != NULL)
+        TRY(read_arrived(reading, result));
     if (reading->sink->on_finished != NULL)
         TRY(reading->sink->on_finished(reading->sink->self, reading->facts));
     return ERROR_OK;
@@ -369,7 +380,7 @@ struct error record_read(const char *folder, const struct record_sink *sink)
     struct reading reading = {.sink = sink, .facts = &result.facts, .names = names_new()};
     for (int i = 0; i < REASON_COUNT; i++)
         reading.reasons[i] = reason_name((enum reason)i);
-    struct error error = read_files(&reading, folder);
+    struct error error = read_files(&reading, folder, &result);
     names_free(reading.names);
     buffer_release(&reading.texts);
     result_release(&result);

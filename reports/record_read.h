@@ -1,7 +1,8 @@
 /* reports/record_read.h -- a record folder, read back as the rows it was made of.
  *
  * Law: a sink fed from the files sees what it would have seen from the run, so that a report made again is the same.
- * All attempts come first, then the jobs, then the samples, then the facts (from result.json).
+ * All attempts come first, then the jobs, then the samples, then, both from result.json, the
+ * arrived rows and the facts.
  * What a hook of NULL would have taken is not read.
  *
  *   struct record_sink sink = metrics_sink(metrics);

@@ -5,7 +5,8 @@
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"), "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
- *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...}},
+ *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
+ *           "arrived_pct": {"1": {"allocation_ratio": {...}}, "2": ...} (of a workload that fills the cluster)},
  *    "host": {...}}
  *
  * Law: keys in this order; the bytes depend on the arguments only, and nothing but "host" depends on the
@@ -62,6 +63,8 @@ struct error result_write(const char *folder, const struct result_manifest *mani
 struct result {
     struct result_manifest manifest;
     struct run_facts facts;
+    const struct arrived_row *arrived; /* by.arrived_pct: the only rows that no other file holds */
+    size_t arrived_count;
     struct result_host host;
     struct arena arena; /* owns all texts */
 };

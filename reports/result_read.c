@@ -1,4 +1,5 @@
 /* reports/result_read.c -- result.json read back, all but the metrics, which the rows give again. */
+#include <float.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -127,6 +128,55 @@ static void read_facts(struct result *result, struct json_object *root)
     json_object_close(&object);
 }
 
+/* Its value of this name, as metrics_write_json wrote it. */
+static double read_metric(const struct json_value *group, const char *name)
+{
+    struct json_object metrics, metric;
+    json_object_open(&metrics, group);
+    json_need(&metrics, name);
+    struct json_value value = json_member(&metrics, name);
+    if (value.node == NULL)
+        return 0;
+    json_object_open(&metric, &value);
+    json_need(&metric, "value");
+    return json_get_real(&metric, "value", -DBL_MAX, DBL_MAX, 0);
+}
+
+/* One percent after the other, from 1 on. */
+static void read_arrived(struct result *result, const struct json_value *arrived)
+{
+    struct json_object object;
+    json_object_open(&object, arrived);
+    size_t count = json_object_size(arrived->node);
+    struct arrived_row *rows = arena_alloc_array(&result->arena, count, struct arrived_row);
+    const char *key;
+    for (size_t i = 0; (key = json_object_key(&object, i)) != NULL; i++) {
+        struct json_value group = json_member(&object, key);
+        int64_t percent = 0;
+        if (!text_to_int64(text_of(key), 1, UINT32_MAX, &percent) || percent != (int64_t)i + 1) {
+            json_fail(&group, "'%s' must hold the percents from 1 on, in order", METRICS_ARRIVED);
+            return;
+        }
+        rows[i].percent = (uint32_t)percent;
+        rows[i].allocation_ratio = read_metric(&group, "allocation_ratio");
+    }
+    result->arrived = rows;
+    result->arrived_count = count;
+}
+
+/* Of the cuts only what no row of another file gives again. */
+static void read_by(struct result *result, struct json_object *root)
+{
+    struct json_object object;
+    struct json_value value = json_member(root, "by");
+    if (value.node == NULL)
+        return;
+    json_object_open(&object, &value);
+    struct json_value arrived = json_member(&object, METRICS_ARRIVED);
+    if (arrived.node != NULL)
+        read_arrived(result, &arrived);
+}
+
 static void read_host(struct result *result, struct json_object *root)
 {
     struct result_host *host = &result->host;
@@ -155,7 +205,7 @@ static struct error read_doc(struct result *result, struct json_doc *doc)
     read_manifest(result, &root);
     read_facts(result, &root);
     json_member(&root, "metrics");
-    json_member(&root, "by");
+    read_by(result, &root);
     read_host(result, &root);
     json_object_close(&root);
     return error;

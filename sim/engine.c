@@ -225,6 +225,8 @@ static void run_instant(struct engine *engine, time_ns at)
         run_cycle(engine);
         if (engine->has_reserved)
             note_reserved(engine);
+        if (engine->is_filling)
+            engine_emit_arrived(engine);
     }
     if (engine->config->is_checked)
         engine_check_instant(engine);
@@ -314,6 +316,7 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);
     engine.queues_known = queues->count;
+    engine.is_filling = job_source_facts(config->source)->is_filling;
     struct sched *sched = NULL;
     if (config->decider == NULL) {
         sched = sched_new(config->cluster, queues, config->policy, &engine.error);

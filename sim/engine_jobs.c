@@ -144,6 +144,8 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;
+    if (engine->is_filling)
+        engine->arrived_milli += job_asked_milli(job, engine->config->cluster);
     engine_begin_wait(engine, own);
     engine_hash(engine, EVENT_SUBMIT, job->id);
     tell_submitted(engine, job, truth);

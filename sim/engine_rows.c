@@ -157,6 +157,31 @@ void engine_emit_sample(struct engine *engine, time_ns at)
     }
 }
 
+/* What the cluster looks like right now; the scheduler and its ledger may be asked, the cycle is over. */
+static struct arrived_row arrived_row(const struct engine *engine)
+{
+    double capacity_milli = (double)engine->config->cluster->gpu_count * GPU_MILLI;
+    return (struct arrived_row){.allocation_ratio =
+                                    (double)engine->levels[LEVEL_ALLOCATED].value / capacity_milli};
+}
+
+void engine_emit_arrived(struct engine *engine)
+{
+    int64_t percent_milli = (int64_t)engine->config->cluster->gpu_count * (GPU_MILLI / 100);
+    int64_t reached = engine->arrived_milli / percent_milli;
+    if (reached == engine->arrived_percent)
+        return;
+    struct arrived_row row = arrived_row(engine);
+    while (engine->arrived_percent < reached) {
+        row.percent = ++engine->arrived_percent;
+        for (size_t i = 0; i < engine->config->sink_count; i++) {
+            const struct record_sink *sink = &engine->config->sinks[i];
+            if (sink->on_arrived != NULL)
+                check_sink(engine, sink->on_arrived(sink->self, &row));
+        }
+    }
+}
+
 /* Mean price of a GPU; 0 if any pool with GPUs has none. */
 static double mean_price(const struct cluster *cluster)
 {

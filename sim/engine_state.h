@@ -107,6 +107,9 @@ struct engine {
     uint32_t fresh_count;
     uint64_t submitted, started, ended, evicted, rejected;
     uint64_t decisions, cycles, event_count;
+    bool is_filling;          /* the workload fills the cluster: arrived rows are due */
+    uint32_t arrived_percent; /* of the last of them */
+    int64_t arrived_milli;    /* GPUs that the jobs submitted so far asked */
     uint64_t fingerprint;
     uint32_t queues_known;
     uint32_t foreseen;   /* the slot that was fetched for the next event */
@@ -172,6 +175,7 @@ void engine_emit_job(struct engine *engine, const struct sim_job *job);
 void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
                          time_ns saved, time_ns lost);
 void engine_emit_sample(struct engine *engine, time_ns at);
+void engine_emit_arrived(struct engine *engine); /* after a cycle: each whole percent that is new */
 void engine_emit_finished(struct engine *engine);
 
 /* Invariants: engine_check.c */

@@ -5,7 +5,7 @@
  * that a report made from the files equals the one made by the run.
  *
  * Law: a job's row comes once, when nothing more can happen to it (or at the end of the run); its
- * attempts' rows come before it; samples come in order of time.  Rows are borrowed during the call, but the names of
+ * attempts' rows come before it; samples come in order of time, arrived rows in order of percent.  Rows are borrowed during the call, but the names of
  * queues and users stay where they are while rows come: the same address is the same name.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
@@ -123,6 +123,15 @@ struct timeline_row {
     double partial_gang_gpu_s; /* GPUs held by gangs below their minimum; part of reserved */
 };
 
+/* The state when a workload that fills the cluster (workloads/fill.h) had come so far: right after the first cycle of
+ * the scheduler by which the jobs submitted, rejected ones included, asked `percent` % of the cluster's GPUs.  One for
+ * each whole percent, from 1 on without a gap; where a cycle saw several come, they are alike but for `percent`.
+ * Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
+struct arrived_row {
+    uint32_t percent;
+    double allocation_ratio; /* GPUs allocated to running jobs / all of the cluster's */
+};
+
 /* Facts of a run that no row holds; known at its end. */
 struct run_facts {
     time_ns end;    /* simulated */
@@ -144,6 +153,7 @@ struct record_sink {
     struct error (*on_job)(void *self, const struct job_row *row);
     struct error (*on_attempt)(void *self, const struct attempt_row *row);
     struct error (*on_sample)(void *self, const struct timeline_row *row);
+    struct error (*on_arrived)(void *self, const struct arrived_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);
 };
 

@@ -1,6 +1,6 @@
 /* sim/record_files.h -- the record as files: jobs.csv.zst, attempts.csv.zst, timeline.csv.zst in a folder.
  *
- * A record_sink that writes every row as a line of CSV (RFC 4180).  The columns are those of
+ * A record_sink that writes the rows of jobs, attempts and samples as lines of CSV (RFC 4180).  The columns are those of
  * sim/record.h.  An empty field is "does not apply": the time of what never happened, no reason, an unknown user,
  * no GPU model; or what sim/record.h says is left out.  Numbers are exact: reports/record_read.h gives the same rows back.
  *
@@ -30,7 +30,7 @@ struct record_files; /* opaque */
 struct error record_files_open(struct record_files **out, const char *folder,
                                const char *const *model_names) MUST_CHECK;
 
-/* All hooks but on_finished, which nothing here needs. */
+/* All hooks but on_arrived and on_finished, which have no file here. */
 struct record_sink record_files_sink(struct record_files *files);
 
 /* Give the files their names.  Frees and clears *files, on error too. */

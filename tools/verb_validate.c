@@ -17,7 +17,10 @@ static void write_plan(struct buffer *out, const struct scenario *scenario,
                   scenario->workload.trace != NULL ? scenario->workload.trace : "synthesized",
                   (unsigned long long)seen->jobs, span_s / 86400,
                   (long long)((seen->gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
-    if (span_s > 0)
+    if (facts->is_filling)
+        buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
+                      seen->gpus.sum / cluster->gpu_count);
+    else if (span_s > 0)
         buffer_format(out, "load      %.3f of the cluster's GPUs offered (arrival gaps x %.4f)\n",
                       seen->gpu_s / span_s / cluster->gpu_count, facts->arrival_factor);
     if (facts->bad_line_count > 0)

@@ -68,6 +68,20 @@ int64_t job_gpu_milli(const struct job *job)
     return sum;
 }
 
+int64_t job_asked_milli(const struct job *job, const struct cluster *cluster)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < job->group_count; i++) {
+        const struct job_group *group = job_group(job, i);
+        uint64_t models = group->request.gpu_models;
+        uint32_t first = models != 0 ? (uint32_t)__builtin_ctzll(models) : 0;
+        const struct gpu_model *model =
+            cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
+        sum += group->count * request_gpu_milli(&group->request, model);
+    }
+    return sum;
+}
+
 static void shape_set(struct job *job, uint32_t member_count, uint32_t gpus_per_member)
 {
     job->first.count = member_count;

@@ -136,6 +136,10 @@ struct job job_default(void);
 int64_t request_gpu_milli(const struct request *request, const struct gpu_model *model);
 int64_t job_gpu_milli(const struct job *job);
 
+/* The same of all members, memory and MIG requests by the share of the cluster's first model that will do, with
+ * which a load is counted.  cluster NULL: as whole GPUs. */
+int64_t job_asked_milli(const struct job *job, const struct cluster *cluster);
+
 /* Set group 0 to `gpus` whole GPUs: one member if they fit in a node of `gpus_per_node`, equal members on
  * ceil(gpus / gpus_per_node) nodes if that divides, else flat. */
 void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);

@@ -46,12 +46,14 @@ static struct error openb_first_line(struct reader *reader, struct text text, bo
     csv_init(csv, columns, OPENB_COLUMN_COUNT);
     TRY(csv_header(csv, &line));
     bool has_times = csv->is_there[OPENB_CREATION] && csv->is_there[OPENB_DELETION];
-    if (has_times || reader->spec->default_duration != 0)
+    bool wants_times = reader->spec->default_duration == 0 && reader->spec->fill.load == 0;
+    if (has_times || !wants_times)
         return ERROR_OK;
     struct error error = input_error(line.input, text, (struct text){NULL, 0},
                                      "this pod list has no creation_time and deletion_time");
     error_set_hint(&error,
-                   "with workload.default_duration its pods come one per second and last so long");
+                   "with workload.default_duration its pods come one per second and last so long; "
+                   "workload.fill needs no times");
     return error;
 }
 
@@ -77,7 +79,8 @@ static struct error openb_ask(const struct reader *reader, const struct line *li
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* A list without times, as packing experiments use it: only the order is there. */
+/* A list without times, as packing experiments use it: only the order is there, and to fill a cluster nothing more
+ * is needed. */
 static void openb_untimed(const struct reader *reader, struct trace_row *row)
 {
     row->job.submit = (time_ns)reader->row_count * TIME_NS_PER_S;

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "workloads/fill.h"
 #include "workloads/held.h"
 #include "workloads/reader.h"
 #include "workloads/synth.h"
 
 /* Traces up to so many jobs are read once and kept (40 MB); longer ones are read again as a stream, unless they
- * must be sorted. */
+ * must be sorted, or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
 /* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
@@ -29,6 +30,7 @@ struct job_source {
     struct reader reader; /* open while streaming or loading */
     struct arena arena;   /* what rows point to */
     struct held held;
+    struct fill fill;
     bool is_held;     /* jobs come from `held`, not from the reader */
     bool is_sorted;   /* the trace's submissions never decrease */
     time_ns origin;   /* the trace's time that becomes 0 */
@@ -42,6 +44,11 @@ static bool has_window(const struct workload_spec *spec)
     return spec->window_from != 0 || spec->window_to != 0;
 }
 
+static bool is_filling(const struct workload_spec *spec)
+{
+    return spec->fill.load != 0;
+}
+
 static bool is_stdin(const struct workload_spec *spec)
 {
     return strcmp(spec->trace, "-") == 0;
@@ -52,21 +59,6 @@ static time_ns time_scaled(time_ns time, double factor)
     if (factor == 1 || time == TIME_NEVER)
         return time;
     return time_from_seconds(time_to_seconds(time) * factor);
-}
-
-/* Milli-GPUs of the job; pieces count by the first model that will do. */
-static uint64_t job_size(const struct job *job, const struct cluster *cluster)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < job->group_count; i++) {
-        const struct job_group *group = job_group(job, i);
-        uint64_t models = group->request.gpu_models;
-        uint32_t first = models != 0 ? (uint32_t)__builtin_ctzll(models) : 0;
-        const struct gpu_model *model =
-            cluster != NULL && first < cluster->model_count ? &cluster->models[first] : NULL;
-        sum += group->count * (uint64_t)request_gpu_milli(&group->request, model);
-    }
-    return sum;
 }
 
 /* ---- The first reading ------------------------------------------------------------------------- */
@@ -82,7 +74,7 @@ static void facts_add(struct job_source *source, const struct job *job,
     if (job->submit > facts->last_submit)
         facts->last_submit = job->submit;
     facts->job_count++;
-    source->work += (gpu_ns)job_size(job, source->cluster) * (uint64_t)truth->duration;
+    source->work += (gpu_ns)job_asked_milli(job, source->cluster) * (uint64_t)truth->duration;
 }
 
 static void facts_finish(struct job_source *source)
@@ -129,7 +121,7 @@ static struct error trace_scan(struct job_source *source)
 {
     struct trace_row row;
     bool has;
-    uint64_t held_max = is_stdin(source->spec) ? JOB_NONE : HELD_MAX;
+    uint64_t held_max = is_stdin(source->spec) || is_filling(source->spec) ? JOB_NONE : HELD_MAX;
     source->is_held = true;
     source->is_sorted = true;
     while (true) {
@@ -194,12 +186,9 @@ static struct error trace_load(struct job_source *source)
     }
 }
 
-static struct error trace_begin(struct job_source *source)
+/* In the order of submission: a trace that is not held is read again. */
+static struct error trace_order(struct job_source *source)
 {
-    TRY(trace_open(source));
-    TRY(trace_scan(source));
-    TRY(trace_judge(source));
-    reader_close(&source->reader);
     if (!source->is_held) {
         arena_reset(&source->arena);
         TRY(trace_open(source));
@@ -209,6 +198,37 @@ static struct error trace_begin(struct job_source *source)
     if (!source->is_sorted)
         held_sort(&source->held);
     source->previous = INT64_MIN;
+    return ERROR_OK;
+}
+
+/* In the order of chance; the facts are of the jobs that come, not of those that were read. */
+static struct error trace_fill(struct job_source *source, uint64_t seed)
+{
+    struct workload_facts *facts = &source->facts;
+    struct job job;
+    struct job_truth truth;
+    TRY(fill_begin(&source->fill, &source->held, source->cluster, &source->spec->fill,
+                   source->spec->trace, seed));
+    facts->is_filling = true;
+    facts->job_count = 0;
+    source->work = 0;
+    while (fill_next(&source->fill, &job, &truth))
+        facts_add(source, &job, &truth);
+    facts_finish(source);
+    fill_rewind(&source->fill);
+    return ERROR_OK;
+}
+
+static struct error trace_begin(struct job_source *source, uint64_t seed)
+{
+    TRY(trace_open(source));
+    TRY(trace_scan(source));
+    TRY(trace_judge(source));
+    reader_close(&source->reader);
+    if (is_filling(source->spec))
+        TRY(trace_fill(source, seed));
+    else
+        TRY(trace_order(source));
     return is_stdin(source->spec) ? ERROR_OK
                                   : input_digest(source->spec->trace, source->facts.digest);
 }
@@ -237,7 +257,8 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
     source->cluster = cluster;
     source->queues = queue_table_new();
     source->users = names_new();
-    struct error error = spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source);
+    struct error error =
+        spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
     *out = source;
     if (error_is(error)) {
         job_source_close(source);
@@ -261,6 +282,10 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
 static struct error trace_next(struct job_source *source, struct job *job, struct job_truth *truth,
                                bool *has)
 {
+    if (is_filling(source->spec)) {
+        *has = fill_next(&source->fill, job, truth);
+        return ERROR_OK;
+    }
     if (source->is_held) {
         *has = held_next(&source->held, job, truth);
     } else {
@@ -331,6 +356,7 @@ void job_source_close(struct job_source *source)
         return;
     reader_close(&source->reader);
     synth_free(source->synth);
+    fill_release(&source->fill);
     held_release(&source->held);
     arena_release(&source->arena);
     queue_table_free(source->queues);

@@ -1,7 +1,7 @@
 /* workloads/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
  * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
- * load).  Whoever consumes it sees one job at a time and needs no memory for the rest.
+ * load, filling).  Whoever consumes it sees one job at a time and needs no memory for the rest.
  *
  * Law: submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
  * to is borrowed until the next call; the same spec and seed give the same stream.
@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "base/names.h"
 #include "topologies/cluster.h"
+#include "workloads/fill.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
 
@@ -39,6 +40,8 @@ struct workload_spec {
     time_ns tz_offset; /* of zone-less dates, to be subtracted; default 0 (UTC) */
     time_ns
         default_duration; /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
+    struct fill_plan
+        fill; /* load 0: jobs come when the trace says; else workloads/fill.h, without load, window and scale */
     struct arena arena; /* owns the strings */
 };
 
@@ -58,6 +61,7 @@ struct workload_facts {
     double gpu_s;                      /* sum of duration x GPUs asked, after duration_scale */
     double load_recorded;              /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
     double arrival_factor;             /* what arrival gaps were multiplied by; 1 without `load` */
+    bool is_filling;                   /* of the jobs that fill the cluster, which end together */
     char digest[33];                   /* of the trace file; "" for synth */
     const char *format;
 };

@@ -7,6 +7,8 @@
 
 enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
 
+#define FILL_LOAD_MIN 0.001
+
 /* Paths count from the scenario's folder, except absolute ones and standard input. */
 static const char *path_from(struct arena *arena, const char *base, const char *path)
 {
@@ -75,6 +77,36 @@ static time_ns offset_read(struct json_object *object)
     return offset;
 }
 
+/* A key that would say when jobs come or how long they run, which filling does by itself. */
+static void fill_refuse(struct json_object *workload, const char *key)
+{
+    if (!json_has(workload, key))
+        return;
+    struct json_value value = json_member(workload, key);
+    json_fail(&value, "'%s' cannot stand beside 'fill', which uses no times of the trace%s", key,
+              strcmp(key, "load") == 0 ? "; its own load is fill.load" : "");
+}
+
+static void fill_read(struct workload_spec *spec, struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "fill");
+    if (value.node == NULL)
+        return;
+    struct json_object object;
+    json_object_open(&object, &value);
+    json_need(&object, "load");
+    spec->fill.load = json_get_real(&object, "load", FILL_LOAD_MIN, LOAD_MAX, 1);
+    spec->fill.interval = json_get_duration(&object, "interval_s", FILL_INTERVAL_DEFAULT);
+    if (spec->fill.interval == 0) {
+        struct json_value interval = json_member(&object, "interval_s");
+        json_fail(&interval, "'interval_s' must be above 0");
+    }
+    json_object_close(&object);
+    fill_refuse(workload, "load");
+    fill_refuse(workload, "window");
+    fill_refuse(workload, "duration_scale");
+}
+
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
 {
     const char *path = json_get_string(object, "trace", "");
@@ -96,14 +128,17 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
         (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
+    fill_read(spec, object);
 }
 
 /* Told apart from unknown keys: somebody meant something by them. */
 static void trace_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"format",         "load",          "window",
-                                       "duration_scale", "tz_offset",     "processors_per_gpu",
-                                       "gpus_per_node",  "bad_lines_max", "default_duration"};
+    static const char *const keys[] = {"format",           "load",
+                                       "window",           "duration_scale",
+                                       "tz_offset",        "processors_per_gpu",
+                                       "gpus_per_node",    "bad_lines_max",
+                                       "default_duration", "fill"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;

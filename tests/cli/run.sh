@@ -69,7 +69,11 @@ again() { # arguments without --out
 }
 again "$repository/scenarios/h100-500x8.json" --set workload.synth.duration=1d --set world.end=1d \
     --set world.warmup=1h
+again small.json --set 'workload.fill={"load": 4}' --set world.queue_limit=0
+grep -q '"arrived_pct": {' metrics.json || fail "a cluster that is filled: no arrived_pct"
+filled=$(fingerprint record)
 again small.json
+grep -q '"arrived_pct"' metrics.json && fail "a cluster that is not filled: arrived_pct"
 
 # ---- Other ways to say the same ----
 
@@ -86,6 +90,9 @@ same 'no scenario' --trace small.csv --cluster four.json --policy fifo
 same 'compressed' small.json --trace - <<END
 $(cat small.csv)
 END
+succeeds run small.json --set workload.trace=- --set 'workload.fill={"load": 4}' --set world.queue_limit=0 \
+    --out other <small.csv
+[ "$(fingerprint other)" = "$filled" ] || fail 'filled from standard input: another fingerprint'
 zstd -q small.csv
 same 'compressed' small.json --trace small.csv.zst
 "$program" policy show fifo >mine.json

@@ -106,6 +106,33 @@ static void test_bad_traces(void **state)
     refused("{\"trace\": \"a\", \"tz_offset\": \"30h\"}", "w.json:1:29", "26 hours");
 }
 
+static void test_fill(void **state)
+{
+    (void)state;
+    struct workload_spec spec = spec_good("{\"trace\": \"a\", \"fill\": {\"load\": 1.3}}");
+    assert_true(spec.fill.load == 1.3 && spec.fill.interval == TIME_NS_PER_S && spec.load == 0);
+    workload_release(&spec);
+    spec = spec_good("{\"trace\": \"a\", \"fill\": {\"load\": 2, \"interval_s\": 0.25}}");
+    assert_true(spec.fill.load == 2 && spec.fill.interval == 250 * TIME_NS_PER_MS);
+    workload_release(&spec);
+    spec = spec_good("{\"trace\": \"a\"}");
+    assert_true(spec.fill.load == 0);
+    workload_release(&spec);
+    refused("{\"trace\": \"a\", \"fill\": {}}", "w.json:1:24", "'load' is missing");
+    refused("{\"trace\": \"a\", \"fill\": 1.3}", "w.json:1:24", "fill");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 0}}", "w.json:1:33", "'load'");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1, \"rate\": 1}}", "w.json:1:36", "rate");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1, \"interval_s\": 0}}", "w.json:1:50",
+            "'interval_s' must be above 0");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"load\": 0.9}", "w.json:1:45",
+            "'load' cannot stand beside 'fill'");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"window\": [0, 1]}", "w.json:1:47",
+            "'window' cannot stand beside 'fill'");
+    refused("{\"trace\": \"a\", \"fill\": {\"load\": 1}, \"duration_scale\": 2}", "w.json:1:55",
+            "'duration_scale' cannot stand beside 'fill'");
+    refused("{\"synth\": {}, \"fill\": {\"load\": 1}}", "w.json:1:23", "belongs to a trace");
+}
+
 /* ---- Synthesized workloads --------------------------------------------------------------------- */
 
 #define RUN_TIME             "\"run_time\": {\"distribution\": \"exponential\", \"mean\": 60}"
@@ -247,10 +274,10 @@ static void test_bad_run_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),         cmocka_unit_test(test_everything_of_a_trace),
-        cmocka_unit_test(test_bad_traces),       cmocka_unit_test(test_synth_defaults),
-        cmocka_unit_test(test_synth_everything), cmocka_unit_test(test_bad_synths),
-        cmocka_unit_test(test_bad_run_times),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_everything_of_a_trace),
+        cmocka_unit_test(test_bad_traces),     cmocka_unit_test(test_fill),
+        cmocka_unit_test(test_synth_defaults), cmocka_unit_test(test_synth_everything),
+        cmocka_unit_test(test_bad_synths),     cmocka_unit_test(test_bad_run_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
