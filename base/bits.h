@@ -47,10 +47,13 @@ static inline void bits_add(struct bits *set, uint32_t i)
 {
     uint64_t *word = &set->level[0][i >> 6];
     uint64_t bit = UINT64_C(1) << (i & 63);
+    const bool was_empty = *word == 0;
     if (*word & bit)
         return;
     set->member_count++;
     *word |= bit;
+    if (!was_empty)
+        return;
     set->level[1][i >> 12] |= UINT64_C(1) << ((i >> 6) & 63);
     set->level[2][i >> 18] |= UINT64_C(1) << ((i >> 12) & 63);
 }

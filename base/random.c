@@ -46,14 +46,19 @@ static void philox_start(struct random_philox *state, uint64_t key, uint64_t ent
     };
 }
 
+/* One copy for all who draw: the rounds are long when unrolled, and who draws from one stream soon does from another. */
+static __attribute__((noinline)) void philox_refill(struct random_philox *state)
+{
+    random_philox_block(state->counter, state->key, state->block);
+    if (++state->counter[0] == 0)
+        state->counter[1]++;
+    state->used = 0;
+}
+
 static inline uint32_t philox_next(struct random_philox *state)
 {
-    if (state->used == 4) {
-        random_philox_block(state->counter, state->key, state->block);
-        if (++state->counter[0] == 0)
-            state->counter[1]++;
-        state->used = 0;
-    }
+    if (state->used == 4)
+        philox_refill(state);
     return state->block[state->used++];
 }
 

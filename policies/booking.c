@@ -85,14 +85,10 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
         reopen_lanes(sched, job->queue);
 }
 
-void sched_pass_time(struct sched *sched, time_ns now)
+void sched_advance_quota(struct sched *sched, time_ns now)
 {
-    const struct quota_policy *quota = sched->policy.quota;
-    sched->now = sched->shapes.now = now;
-    if (quota->advance == NULL)
-        return;
     sched->quota_at = TIME_NEVER;
-    if (quota->advance(&sched->tree, now, &sched->quota_at)) {
+    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_at)) {
         sched_void_memos(sched);
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
@@ -226,12 +222,18 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
     return is_placed;
 }
 
+/* Will it never want more than it holds? */
+static inline bool is_full(struct sched *sched, const struct sched_job *job)
+{
+    return job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid;
+}
+
 /* The shape of what the job asks next; false if it wants no more. */
 static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     const struct shape *shape = sched_shape(sched, job);
-    if (shape->is_rigid && job->fill != FILL_BELOW)
+    if (is_full(sched, job))
         return false;
     if (job->holding_count == 0 && shape->is_rigid && sched->policy.gang->is_all_or_nothing) {
         *ask = job->shape;
@@ -247,7 +249,7 @@ static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
 }
 
 /* The lane has another head: what was known of the last one does not hold. */
-static void meet_head(struct sched *sched, uint32_t lane)
+static inline void meet_head(struct sched *sched, uint32_t lane)
 {
     if (sched->policy.preemption->evicts)
         agenda_new_head(sched, lane);
@@ -301,11 +303,9 @@ void sched_unwait(struct sched *sched, uint32_t slot)
         forecast_unwait(sched, slot);
 }
 
-static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
+static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->is_listed == is_listed)
-        return;
     job->is_listed = is_listed;
     if (is_listed)
         slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
@@ -313,6 +313,12 @@ static void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
         slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
     if (sched->policy.preemption->evicts)
         roster_list(sched, slot, is_listed);
+}
+
+static inline void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    if (sched->jobs.jobs[slot].is_listed != is_listed)
+        turn_victim(sched, slot, is_listed);
 }
 
 static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
@@ -422,7 +428,7 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_unwait(sched, slot);
     if (!sched->ranks_fixed)
         note_service(sched, slot, sum.running_milli);
-    if (may_wait(job, &sum))
+    if (may_wait(job, &sum) && !is_full(sched, job))
         sched_wait(sched, slot);
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);

@@ -13,21 +13,16 @@ static bool is_met(enum after_kind kind, enum ended end)
     return kind == AFTER_ANY || (kind == AFTER_OK) == (end == ENDED_OK);
 }
 
-static enum ended end_of(const struct sched *sched, job_id job)
-{
-    return job < sched->jobs.id_count ? (enum ended)sched->jobs.ends[job] : ENDED_NOT;
-}
-
 static enum reason depend(struct sched *sched, uint32_t slot, const struct job *job)
 {
     struct job_facts *facts = &sched->jobs.facts[slot];
     for (uint32_t i = 0; i < job->after_count; i++) {
-        enum ended end = end_of(sched, job->after[i].job);
+        enum ended end = job_table_end(&sched->jobs, job->after[i].job);
         if (end != ENDED_NOT && !is_met(job->after[i].kind, end))
             return REASON_DEPENDENCY_NEVER;
     }
     for (uint32_t i = 0; i < job->after_count; i++) {
-        if (end_of(sched, job->after[i].job) != ENDED_NOT)
+        if (job_table_end(&sched->jobs, job->after[i].job) != ENDED_NOT)
             continue;
         MEM_GROW(sched->dependencies, sched->dependency_capacity,
                  (size_t)sched->dependency_count + 1);
@@ -114,8 +109,7 @@ void eligible_released(struct sched *sched, uint32_t slot)
 
 void eligible_ended(struct sched *sched, job_id job, enum ended end)
 {
-    job_table_know(&sched->jobs, job);
-    sched->jobs.ends[job] = (uint8_t)end;
+    job_table_note_end(&sched->jobs, job, end);
     for (uint32_t i = 0; i < sched->dependency_count;) {
         struct dependency dependency = sched->dependencies[i];
         uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);

@@ -28,12 +28,6 @@ void headroom_init(struct sched *sched)
     };
 }
 
-bool headroom_is_kept(const struct sched *sched)
-{
-    const struct headroom *headroom = &sched->headroom;
-    return headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
-}
-
 int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
@@ -41,13 +35,10 @@ int64_t sched_free_milli(const struct sched *sched)
            ledger->claimed_milli;
 }
 
-struct free_space headroom_free(const struct sched *sched)
+struct free_space headroom_count_free(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    struct free_space free = {0, 0};
-    if (!headroom_is_kept(sched))
-        return free;
-    free.gpu_milli = sched_free_milli(sched);
+    struct free_space free = {.gpu_milli = sched_free_milli(sched)};
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         if (sched->cluster->types[t].gpu_count > 0)
             free.whole_nodes +=

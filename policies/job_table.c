@@ -7,8 +7,10 @@
 
 static void release_job(struct sched_job *job)
 {
-    mem_free(job->more);
-    mem_free(job->held_more);
+    if (job->more != NULL)
+        mem_free(job->more);
+    if (job->held_more != NULL)
+        mem_free(job->held_more);
 }
 
 void job_table_release(struct job_table *table)
@@ -20,7 +22,6 @@ void job_table_release(struct job_table *table)
     mem_free(table->facts);
     mem_free(table->free_slots);
     mem_free(table->slot_of);
-    mem_free(table->ends);
     *table = (struct job_table){0};
 }
 
@@ -35,14 +36,13 @@ static uint32_t new_slot(struct job_table *table)
     return table->used++;
 }
 
-void job_table_know(struct job_table *table, job_id id)
+/* There is such a job. */
+static void know(struct job_table *table, job_id id)
 {
     if (id < table->id_count)
         return;
     if (id >= table->slot_capacity)
         MEM_GROW(table->slot_of, table->slot_capacity, (size_t)id + 1);
-    if (id >= table->end_capacity)
-        MEM_GROW(table->ends, table->end_capacity, (size_t)id + 1);
     while (table->id_count <= id)
         table->slot_of[table->id_count++] = SLOT_NONE;
 }
@@ -50,8 +50,8 @@ void job_table_know(struct job_table *table, job_id id)
 uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
 {
     uint32_t slot = new_slot(table);
-    job_table_know(table, id);
-    assert(table->slot_of[id] == SLOT_NONE);
+    know(table, id);
+    assert(job_table_find(table, id) == SLOT_NONE);
     table->slot_of[id] = slot;
     table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
     if (group_count > 1)
@@ -70,9 +70,18 @@ void job_table_drop(struct job_table *table, uint32_t slot)
     table->free_slots[table->free_count++] = slot;
 }
 
-uint32_t job_table_find(const struct job_table *table, job_id id)
+void job_table_note_end(struct job_table *table, job_id id, enum ended end)
 {
-    return id < table->id_count ? table->slot_of[id] : SLOT_NONE;
+    know(table, id);
+    assert(job_table_find(table, id) == SLOT_NONE);
+    table->slot_of[id] = SLOT_NONE - (uint32_t)end;
+}
+
+enum ended job_table_end(const struct job_table *table, job_id id)
+{
+    if (id >= table->id_count || table->slot_of[id] < SLOT_NONE - ENDED_OTHERWISE)
+        return ENDED_NOT;
+    return (enum ended)(SLOT_NONE - table->slot_of[id]);
 }
 
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
@@ -202,16 +211,33 @@ static void archive_facts(struct archive *archive, struct job_facts *facts)
     ARCHIVE(archive, facts->claim_source);
 }
 
+/* How each job ended that is over. */
+static void archive_ends(struct archive *archive, struct job_table *table)
+{
+    uint8_t *ends = NULL;
+    size_t capacity = 0;
+    if (!archive_is_reading(archive))
+        MEM_GROW(ends, capacity, table->id_count);
+    for (uint32_t id = 0; id < table->id_count && !archive_is_reading(archive); id++)
+        ends[id] = (uint8_t)job_table_end(table, id);
+    ARCHIVE_ARRAY(archive, ends, capacity, table->id_count);
+    if (archive_is_reading(archive))
+        MEM_GROW(table->slot_of, table->slot_capacity, table->id_count);
+    for (uint32_t id = 0; id < table->id_count && archive_is_reading(archive); id++) {
+        archive_expect(archive, ends[id] <= ENDED_OTHERWISE);
+        table->slot_of[id] = SLOT_NONE - ends[id];
+    }
+    mem_free(ends);
+}
+
 /* Where each job is follows from the jobs. */
 static void find_slots(struct archive *archive, struct job_table *table)
 {
-    MEM_GROW(table->slot_of, table->slot_capacity, table->id_count);
-    for (uint32_t id = 0; id < table->id_count; id++)
-        table->slot_of[id] = SLOT_NONE;
     for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
         if (table->jobs[slot].state == SJOB_NONE)
             continue;
-        archive_expect(archive, table->jobs[slot].id < table->id_count);
+        archive_expect(archive, table->jobs[slot].id < table->id_count &&
+                                    table->slot_of[table->jobs[slot].id] == SLOT_NONE);
         if (!archive->is_broken)
             table->slot_of[table->jobs[slot].id] = slot;
     }
@@ -220,7 +246,7 @@ static void find_slots(struct archive *archive, struct job_table *table)
 void job_table_archive(struct archive *archive, struct job_table *table,
                        const struct shape_table *shapes)
 {
-    ARCHIVE_KNOWS(struct job_table, 104);
+    ARCHIVE_KNOWS(struct job_table, 88);
     ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
     ARCHIVE_ROOM(archive, table->facts, table->facts_capacity, table->used);
     for (uint32_t slot = 0; slot < table->used; slot++) {
@@ -231,7 +257,7 @@ void job_table_archive(struct archive *archive, struct job_table *table,
         archive_facts(archive, &table->facts[slot]);
     }
     ARCHIVE_ARRAY(archive, table->free_slots, table->free_capacity, table->free_count);
-    ARCHIVE_ARRAY(archive, table->ends, table->end_capacity, table->id_count);
+    archive_ends(archive, table);
     if (archive_is_reading(archive))
         find_slots(archive, table);
 }

@@ -4,7 +4,7 @@
  * shrink at the same time.
  *
  * Law: a slot belongs to one job from add to drop; ids are the world's and never reused, slots are.
- * Memory: a slot per job alive, 5 bytes per job ever submitted.
+ * Memory: a slot per job alive, 4 bytes per job ever submitted.
  */
 #ifndef POLICIES_JOB_TABLE_H
 #define POLICIES_JOB_TABLE_H
@@ -106,10 +106,8 @@ struct job_table {
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
-    uint32_t *slot_of; /* by job_id */
+    uint32_t *slot_of; /* by job_id; of one that is in no slot SLOT_NONE - enum ended */
     size_t slot_capacity;
-    uint8_t *ends; /* by job_id: enum ended */
-    size_t end_capacity;
     uint32_t id_count;
 };
 
@@ -120,10 +118,17 @@ struct shape_table;
 void job_table_archive(struct archive *archive, struct job_table *table,
                        const struct shape_table *shapes);
 uint32_t job_table_add(struct job_table *table, job_id id,
-                       uint32_t group_count);                      /* zeroed but for id, lane */
-void job_table_know(struct job_table *table, job_id id);           /* there is such a job */
-void job_table_drop(struct job_table *table, uint32_t slot);       /* its holdings too */
-uint32_t job_table_find(const struct job_table *table, job_id id); /* SLOT_NONE */
+                       uint32_t group_count);                /* zeroed but for id, lane */
+void job_table_drop(struct job_table *table, uint32_t slot); /* its holdings too */
+/* The job, which is in no slot, is over. */
+void job_table_note_end(struct job_table *table, job_id id, enum ended end);
+enum ended job_table_end(const struct job_table *table, job_id id);
+
+static inline uint32_t job_table_find(const struct job_table *table, job_id id) /* SLOT_NONE */
+{
+    uint32_t slot = id < table->id_count ? table->slot_of[id] : SLOT_NONE;
+    return slot < SLOT_NONE - ENDED_OTHERWISE ? slot : SLOT_NONE;
+}
 
 static inline struct holding *sched_job_holdings(struct sched_job *job)
 {

@@ -79,8 +79,11 @@ static void undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entr
     ledger->node_version[node]++;
 }
 
-static void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner,
-                      bool is_take)
+/* Inlined where the direction is known: this is most of what a plain job does to the ledger. */
+#define DIRECTED static inline __attribute__((always_inline))
+
+DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner,
+                        bool is_take)
 {
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     uint32_t count = 0;
@@ -334,7 +337,7 @@ static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t 
 }
 
 /* The common case: whole GPUs, free -> used or back.  The same as move_gpu for each, in one pass and one entry. */
-static void move_whole(struct ledger *ledger, const struct space *space, bool is_take)
+DIRECTED void move_whole(struct ledger *ledger, const struct space *space, bool is_take)
 {
     log_word(ledger, TABLE_WHOLE, space->node, space->gpu_mask | (uint32_t)is_take << TAKE_SHIFT,
              space->owner);
@@ -343,8 +346,8 @@ static void move_whole(struct ledger *ledger, const struct space *space, bool is
 
 enum node_resource { NODE_CPU, NODE_MEMORY, NODE_TASKS, NODE_RESOURCES }; /* of struct node_cell */
 
-static void move_node(struct ledger *ledger, node_id node, enum node_resource resource,
-                      uint32_t amount, enum move move)
+DIRECTED void move_node(struct ledger *ledger, node_id node, enum node_resource resource,
+                        uint32_t amount, enum move move)
 {
     if (amount == 0)
         return;
@@ -357,7 +360,7 @@ static void move_node(struct ledger *ledger, node_id node, enum node_resource re
     set_node_word(ledger, node, 2 * NODE_RESOURCES + resource, after.claimed);
 }
 
-static void move_space(struct ledger *ledger, const struct space *space, enum move move)
+DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum move move)
 {
     if (space->mig != 0)
         move_mig(ledger, space, move);

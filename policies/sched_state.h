@@ -205,17 +205,18 @@ struct dependency { /* slot waits for job */
     uint8_t kind; /* enum after_kind */
 };
 
+/* What is used most comes first: the compiler has shorter instructions for what is within 128 bytes. */
 struct sched {
-    const struct cluster *cluster;
-    struct policy_config policy;
-    struct ledger *ledger;
-    struct ledger *empty; /* of an empty cluster, to see what can ever fit; NULL until needed */
-    struct queue_tree tree;
-    struct shape_table shapes;
     struct job_table jobs;
+    time_ns now; /* of the last fact or cycle */
+    struct ledger *ledger;
+    struct shape_table shapes;
     struct pending pending;
+    struct queue_tree tree;
+    struct policy_config policy;
+    const struct cluster *cluster;
+    struct ledger *empty; /* of an empty cluster, to see what can ever fit; NULL until needed */
     struct accounts accounts;
-    time_ns now;       /* of the last fact or cycle */
     time_ns ranked_at; /* when all ranks were last computed */
     time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
@@ -319,8 +320,15 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
 /* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);
 
+void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that wants it */
+
 /* It is later: what depends on time alone is integrated before anything changes. */
-void sched_pass_time(struct sched *sched, time_ns now);
+static inline void sched_pass_time(struct sched *sched, time_ns now)
+{
+    sched->now = sched->shapes.now = now;
+    if (sched->policy.quota->advance != NULL)
+        sched_advance_quota(sched, now);
+}
 
 /* All lanes that a quota closed may try again. */
 void sched_reopen_quotas(struct sched *sched);
@@ -440,9 +448,18 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);
 /* ---- headroom.c */
 
 void headroom_init(struct sched *sched);
-bool headroom_is_kept(const struct sched *sched);
-int64_t sched_free_milli(const struct sched *sched);        /* of GPUs, promised to nobody */
-struct free_space headroom_free(const struct sched *sched); /* zeros when no headroom is kept */
+static inline bool headroom_is_kept(const struct sched *sched)
+{
+    const struct headroom *headroom = &sched->headroom;
+    return headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
+}
+int64_t sched_free_milli(const struct sched *sched); /* of GPUs, promised to nobody */
+struct free_space headroom_count_free(const struct sched *sched);
+/* The same; zeros when no headroom is kept. */
+static inline struct free_space headroom_free(const struct sched *sched)
+{
+    return headroom_is_kept(sched) ? headroom_count_free(sched) : (struct free_space){0, 0};
+}
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
 /* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
  * before: what was free without it (and with no victim gone). */

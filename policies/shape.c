@@ -120,18 +120,23 @@ static struct job job_of_shape(const struct shape *shape)
                         .more = shape->groups + 1};
 }
 
+static bool is_same_group(const struct job_group *a, const struct job_group *b)
+{
+    return request_is_same(&a->request, &b->request) && a->count == b->count &&
+           a->min_count == b->min_count && a->set == b->set;
+}
+
+/* What hash_job looks at. */
 static bool is_same(const struct shape *shape, const struct job *job)
 {
-    const struct job own = job_of_shape(shape);
-    if (head_word(&own) != head_word(job))
+    if (shape->group_count != job->group_count || shape->set_count != job->set_count ||
+        shape->topology.required != job->topology.required ||
+        shape->topology.preferred != job->topology.preferred || shape->class != job->class ||
+        shape->is_preemptible != job->is_preemptible)
         return false;
-    for (uint32_t g = 0; g < job->group_count; g++) {
-        uint64_t a[GROUP_WORDS], b[GROUP_WORDS];
-        group_words(&shape->groups[g], a);
-        group_words(job_group(job, g), b);
-        if (memcmp(a, b, sizeof a) != 0)
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (!is_same_group(&shape->groups[g], job_group(job, g)))
             return false;
-    }
     for (uint32_t s = 0; s < job->set_count; s++)
         if (set_word(&shape->sets[s]) != set_word(&job->sets[s]))
             return false;

@@ -18,17 +18,6 @@ struct world_config world_config_default(void)
                                  .sample_interval = 600 * TIME_NS_PER_S};
 }
 
-static void accumulate(struct engine *engine, time_ns to)
-{
-    time_ns span = to - engine->levels_at;
-    if (span == 0)
-        return;
-    for (uint32_t i = 0; i < LEVEL_COUNT; i++)
-        if (engine->levels[i].value != 0)
-            engine->levels[i].integral += (__int128)engine->levels[i].value * span;
-    engine->levels_at = to;
-}
-
 /* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
 static time_ns sample_after(const struct engine *engine, time_ns at)
 {
@@ -47,11 +36,9 @@ void engine_advance(struct engine *engine, time_ns to)
             engine->next_sample = sample_after(engine, engine->now);
     }
     while (engine->next_sample < to) {
-        accumulate(engine, engine->next_sample);
         engine_emit_sample(engine, engine->next_sample);
         engine->next_sample = sample_after(engine, engine->next_sample);
     }
-    accumulate(engine, to);
     engine->now = to;
 }
 
@@ -164,7 +151,8 @@ static void note_reserved(struct engine *engine)
 {
     struct sched_counts counts;
     port_count(&engine->port, &counts);
-    engine->levels[LEVEL_RESERVED].value = counts.reserved_gpu_milli;
+    engine_level(engine, LEVEL_RESERVED,
+                 counts.reserved_gpu_milli - engine->levels[LEVEL_RESERVED].value);
 }
 
 static void run_cycle(struct engine *engine)

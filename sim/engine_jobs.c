@@ -31,7 +31,8 @@ static void free_slot(struct engine *engine, uint32_t slot)
     job->generation++;
     job->tenure++;
     job->state = LIFE_NONE;
-    MEM_GROW(engine->free_slots, engine->free_capacity, (size_t)engine->free_count + 1);
+    if (engine->free_count == engine->free_capacity)
+        MEM_GROW(engine->free_slots, engine->free_capacity, (size_t)engine->free_count + 1);
     engine->free_slots[engine->free_count++] = slot;
 }
 

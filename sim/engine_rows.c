@@ -119,10 +119,11 @@ void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attemp
     }
 }
 
-/* Units x ns to units x s. */
-static double integral_s(const struct engine *engine, enum level_id id, double units)
+/* From the start of the run to `at`; units x ns to units x s. */
+static double integral_s(const struct engine *engine, enum level_id id, time_ns at, double units)
 {
-    return (double)engine->levels[id].integral / (1e9 * units);
+    const struct level *level = &engine->levels[id];
+    return (double)((__int128)level->value * at - level->excess) / (1e9 * units);
 }
 
 void engine_emit_sample(struct engine *engine, time_ns at)
@@ -130,7 +131,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
     if (!engine->wants_samples)
         return;
     const struct level *levels = engine->levels;
-    double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, GPU_MILLI);
+    double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, at, GPU_MILLI);
     struct timeline_row row = {
         .time = at,
         .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
@@ -144,11 +145,11 @@ void engine_emit_sample(struct engine *engine, time_ns at)
         .ended = engine->ended,
         .evicted = engine->evicted,
         .rejected = engine->rejected,
-        .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, GPU_MILLI),
-        .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, 1000.0 * GPU_MILLI),
-        .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, GPU_MILLI) + partial_gpu_s,
-        .pending_job_s = integral_s(engine, LEVEL_PENDING, 1),
-        .running_job_s = integral_s(engine, LEVEL_RUNNING, 1),
+        .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, at, GPU_MILLI),
+        .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, at, 1000.0 * GPU_MILLI),
+        .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
+        .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
+        .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
         .partial_gang_gpu_s = partial_gpu_s};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];

@@ -57,10 +57,11 @@ struct sim_job {
     size_t after_capacity;
 };
 
-/* An amount and its integral over time; in units x ns. */
+/* An amount, and its integral over time (in units x ns) as if it had always been what it is now: what that is too much.
+ * So only a change is counted, not every instant. */
 struct level {
     int64_t value;
-    __int128 integral;
+    __int128 excess;
 };
 
 enum level_id {
@@ -80,7 +81,6 @@ struct engine {
     struct port port;
     struct event_queue events;
     time_ns now;
-    time_ns levels_at; /* up to where the integrals run */
     time_ns next_sample;
     bool wants_row; /* a sample stands at `now`, to be written when time moves on */
     time_ns last_submit;
@@ -138,6 +138,7 @@ void engine_want_cycle(struct engine *engine, time_ns at);
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)
 {
     engine->levels[id].value += delta;
+    engine->levels[id].excess += (__int128)delta * engine->now;
 }
 
 static inline void engine_step(struct sim_job *job, enum life_step what)

@@ -17,4 +17,5 @@ const struct placement_policy placement_best_fit = {
     .summary = "the fullest spot with room; keeps whole nodes free for gangs, leaves slivers when "
                "requests are odd",
     .score = placement_fit_score,
+    .prefers_full = true,
 };

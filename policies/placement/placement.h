@@ -50,6 +50,9 @@ struct placement_policy {
      * that it is computed once for each state of a node (policies/placement/by_node.h). */
     bool is_local;
     bool uses_typical; /* it reads ledger->typical (policies/fragmentation.h) */
+    /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about where the
+     * other has room.  Not of a policy that looks at nodes. */
+    bool prefers_full;
     /* Called once per spot, of policies that look at nodes, with node NODE_NONE: no node of it scores higher, and
      * none is looked at if that cannot win.  NULL: all are looked at. */
     int64_t (*bound)(const struct spot *spot);

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 /* The scans are compiled twice: plain, everywhere and by spots alone, and with all that may narrow them. */
-#define SCAN static inline __attribute__((always_inline)) void
+#define SCAN static inline __attribute__((always_inline))
 
 static bool has_host_room(const struct search *search, node_id node)
 {
@@ -52,23 +52,25 @@ static int64_t score_node(struct search *search, node_id node)
     return search->policy->score(&search->spot);
 }
 
-/* Nodes with so many GPUs free, of which the member needs at least `least`. */
-SCAN scan_nodes(struct search *search, const struct type_index *index, uint32_t free,
-                uint32_t least, uint32_t share, bool is_plain)
+/* Nodes with so many GPUs free, of which the member needs at least `least`.  True if no node with more of them free, and
+ * nothing else known of it, can win. */
+SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free,
+                     uint32_t least, uint32_t share, bool is_plain)
 {
     const struct bits *nodes = &index->whole[free];
+    const bool is_last = is_plain && search->policy->prefers_full;
     if (nodes->member_count == 0)
-        return;
+        return false;
     search->spot.node_free = (int32_t)free;
     search->spot.gpu_left = GPU_MILLI;
     int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
     if (cannot_win(search, most, 0))
-        return;
+        return is_last;
     node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
     for (; node != BITS_NONE && !cannot_win(search, most, node);
          node = bits_next(nodes, node + 1)) {
         if (!is_plain && node > search->region.last)
-            return;
+            return false;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
         uint16_t usable = ledger_usable(search->ledger, node);
@@ -81,8 +83,9 @@ SCAN scan_nodes(struct search *search, const struct type_index *index, uint32_t 
             continue;
         offer(search, score, node, gpu, share);
         if (score == most)
-            return; /* those behind it score no higher */
+            return is_last; /* those behind it score no higher */
     }
+    return false;
 }
 
 /* May what is placed use the GPU, free or shared? */
@@ -94,8 +97,8 @@ static bool is_in_confines(const struct search *search, node_id node, gpu_id gpu
 }
 
 /* GPUs of which `milli` is taken; `left` is free of each. */
-SCAN scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli,
-               bool is_plain)
+SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli,
+                    bool is_plain)
 {
     const struct cluster *cluster = search->ledger->cluster;
     gpu_id gpu = bits_next(gpus, is_plain ? 0 : cluster->nodes[search->region.first].first_gpu);
@@ -122,7 +125,7 @@ SCAN scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, ui
     }
 }
 
-SCAN scan_instances(struct search *search, const struct mig_index *mig, bool is_plain)
+SCAN void scan_instances(struct search *search, const struct mig_index *mig, bool is_plain)
 {
     enum mig_profile_id profile = (enum mig_profile_id)(search->request->mig - 1);
     uint32_t slices = mig_slices(profile);
@@ -132,7 +135,7 @@ SCAN scan_instances(struct search *search, const struct mig_index *mig, bool is_
                   slices * MIG_SLICE_MILLI, is_plain);
 }
 
-SCAN scan_type(struct search *search, uint32_t type_id, bool is_plain)
+SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
 {
     const struct cluster *cluster = search->ledger->cluster;
     const struct node_type *type = &cluster->types[type_id];
@@ -156,7 +159,8 @@ SCAN scan_type(struct search *search, uint32_t type_id, bool is_plain)
             scan_gpus(search, index->shared[left], left, share, is_plain);
     uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
     for (uint32_t free = least; free <= type->gpu_count; free++)
-        scan_nodes(search, index, free, least, share, is_plain);
+        if (scan_nodes(search, index, free, least, share, is_plain))
+            return;
 }
 
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,

@@ -468,6 +468,44 @@ static void what_cannot_win_is_not_looked_at(void **state)
     release(&world);
 }
 
+/* Best fit stops at the fullest node with room: one without CPUs left has none, however full it is. */
+static void the_fullest_with_room_ends_the_search(void **state)
+{
+    (void)state;
+    struct world world =
+        world_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 8, \"cpus\": 16}]}");
+    struct job one = job_of((struct request){.gpus = 1, .cpu_milli = 1000}, 1);
+    struct space cpus = {.node = 2, .cpu_milli = 16000};
+    occupy(&world, 1, 0x0f, GPU_MILLI);
+    occupy(&world, 2, 0x7f, GPU_MILLI);
+    check_nodes(&world, &placement_best_fit, &one, HELD_NONE, "2");
+    assert_int_equal(looks_at(&world, &placement_best_fit, &one), 1);
+    ledger_take(world.ledger, &cpus);
+    check_nodes(&world, &placement_best_fit, &one, HELD_NONE, "1");
+    assert_int_equal(looks_at(&world, &placement_best_fit, &one), 2);
+    release(&world);
+}
+
+/* Who says that more free GPUs score lower must mean it. */
+static void prefers_full_is_true(void **state)
+{
+    (void)state;
+    uint32_t count = 0;
+    for (uint32_t p = 0; placement_policies[p] != NULL; p++) {
+        const struct placement_policy *policy = placement_policies[p];
+        if (!policy->prefers_full)
+            continue;
+        count++;
+        assert_false(policy->looks_at_nodes);
+        for (int32_t free = 1; free < NODE_GPUS_MAX; free++) {
+            struct spot fuller = {.gpus = 1, .gpu_left = GPU_MILLI, .node_free = free};
+            struct spot freer = {.gpus = 1, .gpu_left = GPU_MILLI, .node_free = free + 1};
+            assert_true(policy->score(&fuller) > policy->score(&freer));
+        }
+    }
+    assert_true(count > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +525,8 @@ int main(void)
         cmocka_unit_test(tainted_and_full_nodes_take_nobody),
         cmocka_unit_test(a_single_gpu_splits_no_cell),
         cmocka_unit_test(what_cannot_win_is_not_looked_at),
+        cmocka_unit_test(the_fullest_with_room_ends_the_search),
+        cmocka_unit_test(prefers_full_is_true),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
