@@ -16,9 +16,7 @@ void easing_note(struct easing *easing, uint32_t node_count, node_id node)
 
 void easing_forget(struct easing *easing)
 {
-    for (uint32_t i = 0; i < easing->nodes.count; i++)
-        easing->vain[easing->nodes.nodes[i]].count = 0;
-    node_marks_forget(&easing->nodes);
+    node_marks_forget(&easing->nodes); /* what was in vain goes when a node is noted again */
 }
 
 void easing_release(struct easing *easing)
