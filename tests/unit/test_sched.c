@@ -12,20 +12,10 @@
 /* A node of 4 large GPUs and one of 4 small ones. */
 static struct cluster *two_models(void)
 {
-    struct json_doc *doc;
-    struct error error =
-        json_doc_parse(&doc, "test",
-                       TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                            " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
-                            " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                            " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
-                       ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    struct cluster *cluster = cluster_read(&root, NULL);
-    assert_non_null(cluster);
-    json_doc_free(doc);
-    return cluster;
+    return sched_case_cluster("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                              " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
+                              " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                              " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}");
 }
 
 #define PREEMPTING(order, blocking, quota, placement, min_runtime, attempts)                       \

@@ -123,17 +123,23 @@ static void passes_keep_their_interval(void **state)
     check_interval(1);
 }
 
+/* Job 0 of `other` has 3 of the 4 GPUs, job 1 is promised all of them. */
+static void open_promised(struct sched_case *c)
+{
+    sched_case_open(c, cluster_uniform_new(1, 4), two_queues(4, 0),
+                    POLICY(", \"interval_s\": 500"));
+    sched_case_submit(c, job_of(0, OTHER, 3, 1000), 0);
+    assert_int_equal(sched_case_start(c, 0), 1);
+    sched_case_submit(c, job_of(1, OTHER, 4, 50), SECONDS(1));
+    assert_int_equal(sched_case_start(c, SECONDS(1)), 0);
+}
+
 /* `other` is promised all 4 GPUs; a job of the owner that comes later, within what he deserves, does not wait for that. */
 static void owners_do_not_wait_for_borrowers(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
-                    POLICY(", \"interval_s\": 500"));
-    sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
-    assert_int_equal(sched_case_start(&c, 0), 1);
-    sched_case_submit(&c, job_of(1, OTHER, 4, 50), SECONDS(1));
-    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+    open_promised(&c);
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(2));
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
     struct job own = job_of(3, OWNER, 1, 0);
@@ -149,12 +155,7 @@ static void an_explanation_looks_at_who_is_held_up(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
-                    POLICY(", \"interval_s\": 500"));
-    sched_case_submit(&c, job_of(0, OTHER, 3, 1000), 0);
-    assert_int_equal(sched_case_start(&c, 0), 1);
-    sched_case_submit(&c, job_of(1, OTHER, 4, 50), SECONDS(1));
-    assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
+    open_promised(&c);
     struct job gang = job_of(3, OWNER, 1, 0);
     gang.first.count = gang.first.min_count = 2;
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(2));
