@@ -129,7 +129,7 @@ all: link libraries ## Build ./windtunnel and the scheduler library (the default
 link: $(PROGRAM)
 	@[ "$$(readlink windtunnel)" = $(B)/windtunnel ] || ln -sfn $(B)/windtunnel windtunnel
 
-profiled: ## Build ./windtunnel once more, laid out by what short runs of it do: a fifth faster (gcc only)
+profiled: ## Build ./windtunnel once more, laid out by what short runs of it do: faster (gcc only)
 	@$(MAKE) --no-print-directory VARIANT=profiled PROFILE=count build/profiled/windtunnel
 	@tools/count_ways build/profiled
 	@$(MAKE) --no-print-directory VARIANT=profiled link
