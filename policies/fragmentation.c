@@ -1,7 +1,26 @@
 /* Free GPU that is of no use; see policies/fragmentation.h. */
 #include "policies/fragmentation.h"
 
+#include "base/bits.h"
 #include "policies/shape.h"
+
+static uint32_t profile_milli(uint32_t profile)
+{
+    return mig_slices((enum mig_profile_id)profile) * MIG_SLICE_MILLI;
+}
+
+static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node)
+{
+    for (uint32_t g = 0; g < view->type->gpu_count; g++) {
+        if (!(view->type->layout_mask >> g & 1))
+            continue;
+        view->mig_milli += ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+        for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
+            view->mig_open_milli[p] +=
+                profile_milli(p) *
+                bits_count16(ledger_mig_starts(ledger, node, g, (enum mig_profile_id)p));
+    }
+}
 
 struct idle_view idle_view_of(const struct ledger *ledger, node_id node)
 {
@@ -14,7 +33,17 @@ struct idle_view idle_view_of(const struct ledger *ledger, node_id node)
                              .memory_mib = cell->memory_free};
     for (uint32_t g = 0; g < view.type->gpu_count; g++)
         view.gpu_milli[g] = view.type->layout_mask >> g & 1 ? 0 : gpus[g].free;
+    if (view.type->layout_mask != 0)
+        view_instances(&view, ledger, node);
     return view;
+}
+
+uint32_t idle_view_milli(const struct idle_view *view)
+{
+    uint32_t idle = view->mig_milli;
+    for (uint32_t g = 0; g < view->type->gpu_count; g++)
+        idle += view->gpu_milli[g];
+    return idle;
 }
 
 /* Milli that it asks of each GPU it has; 0: it asks none. */
@@ -25,35 +54,43 @@ static uint32_t asked_of_each(const struct idle_view *view, const struct request
                : shape_share_milli(request, &view->cluster->models[view->type->model]);
 }
 
-static bool fits_beside_gpus(const struct idle_view *view, const struct request *request)
+/* Of a member that fits beside the GPUs. */
+static struct useless useless_of_gpus(const struct idle_view *view, const struct request *request,
+                                      uint32_t each, uint32_t idle)
 {
-    return (request->gpu_models == 0 || (request->gpu_models >> view->type->model & 1)) &&
-           view->cpu_milli >= request->cpu_milli && view->memory_mib >= request->memory_mib;
-}
-
-/* Milli that such a member could not use. */
-static uint32_t useless_for(const struct idle_view *view, const struct request *request,
-                            uint32_t idle)
-{
-    const uint32_t each = asked_of_each(view, request);
-    const uint32_t gpus = request->gpus != 0 ? request->gpus : 1;
     uint32_t enough = 0, useless = 0;
-    if (each == 0 || !fits_beside_gpus(view, request))
-        return idle;
     for (uint32_t g = 0; g < view->type->gpu_count; g++) {
         enough += view->gpu_milli[g] >= each;
         useless += view->gpu_milli[g] >= each ? 0 : view->gpu_milli[g];
     }
-    return enough < gpus ? idle : useless;
+    if (enough >= (request->gpus != 0 ? request->gpus : 1))
+        return (struct useless){useless + view->mig_milli, view->mig_milli, FRAGMENT_SHARE};
+    return (struct useless){idle, view->mig_milli,
+                            request->gpus != 0 ? FRAGMENT_GPU_COUNT : FRAGMENT_SHARE};
+}
+
+struct useless useless_for(const struct idle_view *view, const struct request *request,
+                           uint32_t idle)
+{
+    const uint32_t each = asked_of_each(view, request);
+    if (each == 0 && request->mig == 0)
+        return (struct useless){idle, 0, FRAGMENT_NO_GPU};
+    if (request->gpu_models != 0 && !(request->gpu_models >> view->type->model & 1))
+        return (struct useless){idle, 0, FRAGMENT_TYPE};
+    if (view->cpu_milli < request->cpu_milli || view->memory_mib < request->memory_mib)
+        return (struct useless){idle, 0, FRAGMENT_HOST};
+    if (request->mig != 0) {
+        const uint32_t closed = idle - view->mig_open_milli[request->mig - 1];
+        return (struct useless){closed, closed, FRAGMENT_GEOMETRY};
+    }
+    return useless_of_gpus(view, request, each, idle);
 }
 
 double fragmentation_of(const struct idle_view *view, const struct typical_jobs *typical)
 {
-    uint32_t idle = 0;
+    const uint32_t idle = idle_view_milli(view);
     double sum = 0;
-    for (uint32_t g = 0; g < view->type->gpu_count; g++)
-        idle += view->gpu_milli[g];
     for (uint32_t j = 0; j < typical->count && idle > 0; j++)
-        sum += typical->jobs[j].share * useless_for(view, &typical->jobs[j].request, idle);
+        sum += typical->jobs[j].share * useless_for(view, &typical->jobs[j].request, idle).milli;
     return sum;
 }

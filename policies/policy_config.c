@@ -119,6 +119,12 @@ static void read_gang(struct policy_config *config, const void *registry,
     json_object_close(&gang);
 }
 
+bool policy_uses_typical(const struct policy_config *config)
+{
+    return config->placement->uses_typical ||
+           (config->placement_firm != NULL && config->placement_firm->uses_typical);
+}
+
 bool policy_has_one_line(const struct policy_config *config)
 {
     return config->is_strict && config->quota->is_flat;
@@ -227,5 +233,6 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     read_guarantees(config, &object);
     if (plugins != NULL)
         json_member(&object, "plugins"); /* loaded by the caller */
+    json_member(&object, "typical");     /* told by the caller: sched_typical_told */
     json_object_close(&object);
 }

@@ -93,6 +93,9 @@ struct policy_config {
 /* Strict fifo, no quota, all-or-nothing gangs, best fit, no preemption. */
 struct policy_config policy_config_default(void);
 
+/* Does placement ask which members usually come (sched_typical_told)? */
+bool policy_uses_typical(const struct policy_config *config);
+
 /* Do all jobs wait in one line that stops at its head? */
 bool policy_has_one_line(const struct policy_config *config);
 

@@ -68,9 +68,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     headroom_init(sched);
     plan_init(sched);
     run_times_init(sched);
-    sched->typical.is_used =
-        policy->placement->uses_typical ||
-        (policy->placement_firm != NULL && policy->placement_firm->uses_typical);
+    sched->typical.is_used = policy_uses_typical(policy);
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     sched->quota_at = TIME_NEVER;
@@ -170,7 +168,7 @@ void sched_free(struct sched *sched)
     mem_free(sched);
 }
 
-static void begin_fact(struct sched *sched, time_ns now)
+void sched_begin_fact(struct sched *sched, time_ns now)
 {
     if (now != sched->now)
         sched_pass_time(sched, now);
@@ -266,7 +264,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
 
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, false);
     if (slot == SLOT_NONE)
         return;
@@ -294,7 +292,7 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     sched->jobs.facts[slot].is_held = false;
     if (sched->jobs.jobs[slot].reason == REASON_HELD)
         eligible_released(sched, slot);
@@ -303,7 +301,7 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
 void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
                        uint32_t piece_count, time_ns started, time_ns now)
 {
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, true);
     if (slot == SLOT_NONE)
         return;
@@ -353,7 +351,7 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->state == SJOB_CLAIMING)
         sched_drop_claim(sched, slot);
@@ -374,7 +372,7 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding *holdings = sched_job_holdings(job);
     bool is_found = false;
@@ -423,7 +421,7 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false;
     for (uint32_t i = 0; i < job->holding_count; i++)
@@ -441,7 +439,7 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false, was_whole = job->state == SJOB_EVICTING;
     for (uint32_t i = job->holding_count; i-- > 0;) {
@@ -467,7 +465,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (!job->is_booked && job->state != SJOB_EVICTING)
         return; /* it holds nothing that could end */
@@ -501,7 +499,7 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
     worth_know(sched, slot);
     if (sched->policy.preemption->evicts)
@@ -543,7 +541,7 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
     if (slot == SLOT_NONE || decision == 0)
         return;
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t i = 0;
     while (i < job->holding_count && sched_job_holding(job, i)->decision != decision)
@@ -565,7 +563,7 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
 
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now)
 {
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
@@ -585,7 +583,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
-    begin_fact(sched, now);
+    sched_begin_fact(sched, now);
     ledger_queues(sched->ledger, queues);
     queue_tree_update(&sched->tree, queues);
     if (sched->needs_accounts)

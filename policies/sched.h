@@ -153,6 +153,11 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
                           time_ns now); /* O(queues) */
 
+/* Which members usually come, for placement policies that ask (uses_typical): kinds of them, `count` of each, in place of what
+ * such a policy learns from the jobs submitted.  Copied; later ones take the place of earlier ones.  O(kinds). */
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
+                        time_ns now);
+
 /* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is wanted even if nothing is told
  * (TIME_NEVER: never). */
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at);

@@ -323,6 +323,9 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that wants it */
 
 /* It is later: what depends on time alone is integrated before anything changes. */
+/* At the beginning of each fact. */
+void sched_begin_fact(struct sched *sched, time_ns now);
+
 static inline void sched_pass_time(struct sched *sched, time_ns now)
 {
     sched->now = sched->shapes.now = now;

@@ -46,6 +46,9 @@ void fact_tell(struct sched *sched, const struct fact *fact)
     case FACT_QUEUES_CHANGED:
         sched_queues_changed(sched, fact->queues, now);
         break;
+    case FACT_TYPICAL_TOLD:
+        sched_typical_told(sched, fact->kinds, fact->kind_count, now);
+        break;
     case FACT_COUNT:
         assert(false && "not a fact");
     }
@@ -106,6 +109,10 @@ static void put_rest(struct buffer *out, const struct cluster *cluster,
     case FACT_QUEUES_CHANGED:
         wire_put_key(out, "queues");
         queue_table_write(fact->queues, fact->first_queue, out);
+        break;
+    case FACT_TYPICAL_TOLD:
+        wire_put_key(out, "members");
+        wire_write_kinds(out, cluster, fact->kinds, fact->kind_count);
         break;
     case FACT_JOB_RELEASED:
     case FACT_JOB_CANCELLED:

@@ -38,6 +38,7 @@ enum fact_kind { /* policies/sched.h has a function for each */
                  FACT_DECISION_REFUSED,
                  FACT_NODE_CHANGED,
                  FACT_QUEUES_CHANGED,
+                 FACT_TYPICAL_TOLD,
                  FACT_COUNT
 };
 
@@ -59,6 +60,8 @@ struct fact { /* what does not belong to the kind is 0 */
     time_ns started;                  /* ADOPTED */
     const struct queue_table *queues; /* QUEUES_CHANGED: the whole table, of which */
     queue_id first_queue;             /* those from here on are written */
+    const struct job_group *kinds;    /* TYPICAL_TOLD; borrowed */
+    uint32_t kind_count;
 };
 
 /* Call the function of policies/sched.h that the fact stands for. */
@@ -94,6 +97,14 @@ struct wire_line {
 struct wire; /* opaque: names to numbers, and the memory of what was read */
 
 /* queues: where names of queues are looked up; a line of FACT_QUEUES_CHANGED changes it.  Both are borrowed. */
+/* Kinds of members, `count` of each, as an array of what they ask, as `windtunnel trace info --shapes` writes it. */
+enum { WIRE_KINDS_MAX = 1 << 16 };
+void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
+                      const struct job_group *kinds, uint32_t count);
+/* Borrowed until wire_forget.  Fails through the sticky error. */
+const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array,
+                                        uint32_t *count);
+
 struct wire *wire_new(const struct cluster *cluster, struct queue_table *queues);
 void wire_free(struct wire *wire);
 

@@ -222,6 +222,43 @@ static void get_groups(struct wire *wire, struct json_object *object, struct job
     job->more = count > 1 ? more : NULL;
 }
 
+void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
+                      const struct job_group *kinds, uint32_t count)
+{
+    buffer_char(out, '[');
+    for (uint32_t k = 0; k < count; k++) {
+        if (k > 0)
+            buffer_char(out, ',');
+        put_group(out, cluster, &kinds[k]);
+    }
+    buffer_char(out, ']');
+}
+
+const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array,
+                                        uint32_t *count)
+{
+    const size_t given = json_array_count(array);
+    *count = 0;
+    if (given > WIRE_KINDS_MAX || given == 0) {
+        json_fail(array, "there must be from 1 to %d kinds of members", WIRE_KINDS_MAX);
+        return NULL;
+    }
+    struct job_group *kinds = arena_alloc_array(&wire->arena, given, struct job_group);
+    for (size_t k = 0; k < given && !error_is(*array->error); k++) {
+        struct json_value item = json_array_item(array, k);
+        struct job job = job_default();
+        get_group(wire, &item, &job.first);
+        kinds[k] = job.first;
+        const char *complaint = job.first.min_count != job.first.count
+                                    ? "a kind of members has no minimum"
+                                    : job_complaint(&job);
+        if (complaint != NULL)
+            json_fail(&item, "no member can ask this: %s", complaint);
+    }
+    *count = (uint32_t)given;
+    return kinds;
+}
+
 static void get_sets(struct wire *wire, struct json_object *object, struct job *job)
 {
     struct json_value array;

@@ -77,6 +77,14 @@ static void get_queues(struct wire *wire, struct json_object *object, struct fac
         queue_table_merge(wire->queues, &array);
 }
 
+static void get_kinds(struct wire *wire, struct json_object *object, struct fact *fact)
+{
+    json_need(object, "members");
+    struct json_value array = json_member(object, "members");
+    if (!error_is(*object->value.error))
+        fact->kinds = wire_read_kinds(wire, &array, &fact->kind_count);
+}
+
 static void get_job_id(struct json_object *object, struct fact *fact)
 {
     json_need(object, "job");
@@ -126,6 +134,9 @@ static void get_fact(struct wire *wire, struct json_object *object, struct fact 
         break;
     case FACT_QUEUES_CHANGED:
         get_queues(wire, object, fact);
+        break;
+    case FACT_TYPICAL_TOLD:
+        get_kinds(wire, object, fact);
         break;
     default:
         get_job_fact(wire, object, fact);

@@ -18,6 +18,20 @@ static const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER},
     [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER},
     [METRIC_LITTLE_ERROR_RATIO] = {"little_error_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_IDLE_RATIO] = {"idle_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_STRANDED_RATIO] = {"stranded_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_FGD_FRAGMENTATION_RATIO] = {"fgd_fragmentation_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] = {"fgd_fragmentation_of_idle_ratio", NAN, "ratio",
+                                                BETTER_LOWER},
+    [METRIC_FRAGMENTED_BY_FROM] = {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_type_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_host_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_gpu_count_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_share_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_geometry_ratio", NAN, "ratio", BETTER_LOWER},
+    {"fragmented_topology_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_LARGEST_GANG_GPUS] = {"largest_gang_gpus", NAN, "gpus", BETTER_HIGHER},
+    [METRIC_MIG_SLICES_UNPLACEABLE] = {"mig_slices_unplaceable", NAN, "slices", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P50_S] = {"queue_time_p50_s", NAN, "s", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P95_S] = {"queue_time_p95_s", NAN, "s", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER},
@@ -194,6 +208,26 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
 
+static void fill_space(const struct metrics *metrics, double *value)
+{
+    const struct space_means *space = &metrics->space;
+    const double gpus = (double)metrics->facts.gpu_count;
+    double fragmented = 0;
+    if (!(space->time_s > 0) || !(gpus > 0))
+        return;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++) {
+        fragmented += space->fragmented[c];
+        value[METRIC_FRAGMENTED_BY_FROM + c] = space->fragmented[c] / gpus;
+    }
+    value[METRIC_IDLE_RATIO] = space->idle / gpus;
+    value[METRIC_STRANDED_RATIO] = space->stranded / gpus;
+    value[METRIC_FGD_FRAGMENTATION_RATIO] = fragmented / gpus;
+    if (space->idle > 0)
+        value[METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] = fragmented / space->idle;
+    value[METRIC_LARGEST_GANG_GPUS] = space->gang;
+    value[METRIC_MIG_SLICES_UNPLACEABLE] = space->slices;
+}
+
 static void fill_cost(const struct metrics *metrics, const struct tally *tally, double *value)
 {
     const struct run_facts *facts = &metrics->facts;
@@ -218,6 +252,7 @@ static void fill_whole(const struct metrics *metrics, double *value)
     if (metrics->end_max > metrics->submit_min)
         value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
     fill_window(metrics, value);
+    fill_space(metrics, value);
     fill_cost(metrics, &all->tally, value);
 }
 
@@ -301,8 +336,10 @@ static void write_arrived(const struct metrics *metrics, struct buffer *out)
         return;
     buffer_string(out, ",\n \"" METRICS_ARRIVED "\": {");
     for (size_t i = 0; i < count; i++) {
-        struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO]};
+        struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO],
+                                  metric_table[METRIC_FGD_FRAGMENTATION_RATIO]};
         values[0].value = rows[i].allocation_ratio;
+        values[1].value = rows[i].fragmentation_ratio;
         buffer_format(out, "%s\n  \"%u\": ", i == 0 ? "" : ",", rows[i].percent);
         write_group(values, sizeof values / sizeof values[0], "   ", out);
     }

@@ -320,6 +320,39 @@ static void window_find(struct metrics *metrics)
     metrics->window_end = integrals_at(metrics, metrics_until(&metrics->facts));
 }
 
+static void space_add(struct space_means *sum, const struct space_row *row, double seconds)
+{
+    sum->time_s += seconds;
+    sum->idle += seconds * (double)row->idle_gpu_milli / GPU_MILLI;
+    sum->stranded += seconds * (double)row->stranded_gpu_milli / GPU_MILLI;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        sum->fragmented[c] += seconds * row->fragmented_gpus[c];
+    sum->gang += seconds * (double)row->gang_gpus[RECORD_GANG_SIZE_COUNT - 1];
+    sum->slices += seconds * (double)row->mig_slices_unplaceable;
+}
+
+static void space_find(struct metrics *metrics)
+{
+    struct space_means *space = &metrics->space;
+    const time_ns from = metrics->facts.warmup, until = metrics_until(&metrics->facts);
+    for (size_t i = 0; i < metrics->sample_count; i++) {
+        const struct timeline_row *row = &metrics->samples[i];
+        time_ns start = row->time > from ? row->time : from;
+        time_ns end = i + 1 < metrics->sample_count ? metrics->samples[i + 1].time : until;
+        end = end < until ? end : until;
+        if (row->space.is_known && end > start)
+            space_add(space, &row->space, time_to_seconds(end - start));
+    }
+    if (!(space->time_s > 0))
+        return;
+    space->idle /= space->time_s;
+    space->stranded /= space->time_s;
+    space->gang /= space->time_s;
+    space->slices /= space->time_s;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        space->fragmented[c] /= space->time_s;
+}
+
 static void samples_thin(struct metrics *metrics)
 {
     size_t count = metrics->sample_count;
@@ -338,6 +371,7 @@ void metrics_finish(struct metrics *metrics)
 {
     assert(metrics->has_facts && !metrics->is_finished);
     window_find(metrics);
+    space_find(metrics);
     samples_thin(metrics);
     cuts_build(metrics);
     metric_values_fill(metrics);

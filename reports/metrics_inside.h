@@ -70,6 +70,13 @@ enum metric_id {
     METRIC_MAKESPAN_S,
     METRIC_QUEUE_LENGTH_MEAN,
     METRIC_LITTLE_ERROR_RATIO,
+    METRIC_IDLE_RATIO,
+    METRIC_STRANDED_RATIO,
+    METRIC_FGD_FRAGMENTATION_RATIO,
+    METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO,
+    METRIC_FRAGMENTED_BY_FROM, /* by cause */
+    METRIC_LARGEST_GANG_GPUS = METRIC_FRAGMENTED_BY_FROM + RECORD_CAUSE_COUNT,
+    METRIC_MIG_SLICES_UNPLACEABLE,
     /* of cuts too */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
@@ -126,6 +133,15 @@ struct integrals {
     double pending_job_s, partial_gang_gpu_s;
 };
 
+/* Means over the window of what free GPUs are good for, in GPUs; each sample stands until the next. */
+struct space_means {
+    double time_s; /* of it that they are known; 0: not at all */
+    double idle, stranded;
+    double fragmented[RECORD_CAUSE_COUNT];
+    double gang; /* of members of a whole node of 8 GPUs */
+    double slices;
+};
+
 struct queue_cache_entry {
     const char *name; /* borrowed; see the law of sim/record.h */
     uint32_t queue;
@@ -159,6 +175,7 @@ struct metrics {
     bool has_facts, is_finished;
     struct integrals window_start, window_end,
         run_end; /* of all samples, before they are thinned */
+    struct space_means space;
     struct cut cuts[CUT_COUNT];
 };
 

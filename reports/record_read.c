@@ -77,7 +77,12 @@ enum timeline_column {
     TIMELINE_DOWN_S,
     TIMELINE_PENDING_S,
     TIMELINE_RUNNING_S,
-    TIMELINE_PARTIAL_S
+    TIMELINE_PARTIAL_S,
+    TIMELINE_IDLE,
+    TIMELINE_STRANDED,
+    TIMELINE_FRAGMENTED,
+    TIMELINE_GANGS = TIMELINE_FRAGMENTED + RECORD_CAUSE_COUNT,
+    TIMELINE_SLICES = TIMELINE_GANGS + RECORD_GANG_SIZE_COUNT
 };
 
 struct reading {
@@ -297,6 +302,21 @@ static struct error read_attempt(struct reading *reading)
     return csv_has_error(rows) ? ERROR_OK : reading->sink->on_attempt(reading->sink->self, &row);
 }
 
+static struct space_row read_space(struct csv_rows *rows)
+{
+    struct space_row space = {.is_known = csv_text(rows, TIMELINE_IDLE).length > 0};
+    if (!space.is_known)
+        return space;
+    space.idle_gpu_milli = csv_scaled(rows, TIMELINE_IDLE, GPU_MILLI);
+    space.stranded_gpu_milli = csv_scaled(rows, TIMELINE_STRANDED, GPU_MILLI);
+    for (unsigned c = 0; c < RECORD_CAUSE_COUNT; c++)
+        space.fragmented_gpus[c] = csv_double(rows, TIMELINE_FRAGMENTED + c);
+    for (unsigned s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
+        space.gang_gpus[s] = csv_int(rows, TIMELINE_GANGS + s, 0, INT64_MAX);
+    space.mig_slices_unplaceable = csv_int(rows, TIMELINE_SLICES, 0, INT64_MAX);
+    return space;
+}
+
 static struct error read_sample(struct reading *reading, time_ns *latest)
 {
     struct csv_rows *rows = reading->rows;
@@ -321,6 +341,7 @@ static struct error read_sample(struct reading *reading, time_ns *latest)
         .pending_job_s = csv_double(rows, TIMELINE_PENDING_S),
         .running_job_s = csv_double(rows, TIMELINE_RUNNING_S),
         .partial_gang_gpu_s = csv_double(rows, TIMELINE_PARTIAL_S),
+        .space = read_space(rows),
     };
     if (row.time < *latest)
         csv_fail(rows, TIMELINE_TIME, "before the row above");

@@ -1,5 +1,6 @@
 /* reports/result_read.c -- result.json read back, all but the metrics, which the rows give again. */
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/input.h"
@@ -128,15 +129,16 @@ static void read_facts(struct result *result, struct json_object *root)
     json_object_close(&object);
 }
 
-/* Its value of this name, as metrics_write_json wrote it. */
-static double read_metric(const struct json_value *group, const char *name)
+/* Its value of this name, as metrics_write_json wrote it; NAN if it has none and need not. */
+static double read_metric(const struct json_value *group, const char *name, bool is_needed)
 {
     struct json_object metrics, metric;
     json_object_open(&metrics, group);
-    json_need(&metrics, name);
+    if (is_needed)
+        json_need(&metrics, name);
     struct json_value value = json_member(&metrics, name);
     if (value.node == NULL)
-        return 0;
+        return NAN;
     json_object_open(&metric, &value);
     json_need(&metric, "value");
     return json_get_real(&metric, "value", -DBL_MAX, DBL_MAX, 0);
@@ -158,7 +160,8 @@ static void read_arrived(struct result *result, const struct json_value *arrived
             return;
         }
         rows[i].percent = (uint32_t)percent;
-        rows[i].allocation_ratio = read_metric(&group, "allocation_ratio");
+        rows[i].allocation_ratio = read_metric(&group, "allocation_ratio", true);
+        rows[i].fragmentation_ratio = read_metric(&group, "fgd_fragmentation_ratio", false);
     }
     result->arrived = rows;
     result->arrived_count = count;

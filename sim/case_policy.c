@@ -127,6 +127,9 @@ static void read_policy(struct policy_config *config, const struct case_reading 
     json_object_open(&object, value);
     struct json_value plugins = json_member(&object, "plugins");
     plugins_read(reading->plugins, &plugins, folder);
+    struct json_value typical = json_member(&object, "typical");
+    if (typical.node != NULL)
+        json_fail(&typical, "cases have no typical jobs beside their own");
     policy_config_read_with(config, value, &reading->plugins->set);
 }
 

@@ -290,6 +290,7 @@ static void release(struct engine *engine)
     mem_free(engine->gpu_used);
     buffer_release(&engine->placement);
     buffer_release(&engine->number);
+    mem_free(engine->typical.jobs);
     event_queue_release(&engine->events);
     sched_free(engine->port.sched);
 }
@@ -315,7 +316,11 @@ struct error engine_run(const struct engine_config *config, struct engine_result
     if (config->is_checked)
         engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
     find_wants(&engine);
-    loop(&engine);
+    if (config->typical_count > 0)
+        port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
+    engine.error = engine_know_typical(&engine);
+    if (!error_is(engine.error))
+        loop(&engine);
     if (!error_is(engine.error)) /* what was told after the last cycle */
         engine.error = guard_cycle_done();
     if (!error_is(engine.error))

@@ -64,6 +64,9 @@ struct engine_config {
     const struct policy_config *policy;
     struct world_config world;
     uint64_t seed;
+    const struct job_group *
+        typical; /* the scheduler is told first that these members usually come: sched_typical_told; NULL: nothing */
+    uint32_t typical_count;
     const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
     const struct port_outside *listener; /* is told every fact, cycle and decision; NULL: nobody */
     const struct record_sink *sinks;

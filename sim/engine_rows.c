@@ -1,4 +1,5 @@
 /* From states to rows. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +151,8 @@ void engine_emit_sample(struct engine *engine, time_ns at)
         .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
         .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
         .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
-        .partial_gang_gpu_s = partial_gpu_s};
+        .partial_gang_gpu_s = partial_gpu_s,
+        .space = engine_space(engine)};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_sample != NULL)
@@ -161,9 +163,11 @@ void engine_emit_sample(struct engine *engine, time_ns at)
 /* What the cluster looks like right now; the scheduler and its ledger may be asked, the cycle is over. */
 static struct arrived_row arrived_row(const struct engine *engine)
 {
-    double capacity_milli = (double)engine->config->cluster->gpu_count * GPU_MILLI;
-    return (struct arrived_row){.allocation_ratio =
-                                    (double)engine->levels[LEVEL_ALLOCATED].value / capacity_milli};
+    double gpus = (double)engine->config->cluster->gpu_count;
+    struct space_row space = engine_space(engine);
+    return (struct arrived_row){
+        .allocation_ratio = (double)engine->levels[LEVEL_ALLOCATED].value / (gpus * GPU_MILLI),
+        .fragmentation_ratio = space.is_known ? space_fragmented_gpus(&space) / gpus : NAN};
 }
 
 void engine_emit_arrived(struct engine *engine)

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "policies/member_kinds.h"
 #include "sim/engine.h"
 #include "sim/event_queue.h"
 #include "sim/holding.h"
@@ -107,9 +108,10 @@ struct engine {
     uint32_t fresh_count;
     uint64_t submitted, started, ended, evicted, rejected;
     uint64_t decisions, cycles, event_count;
-    bool is_filling;          /* the workload fills the cluster: arrived rows are due */
-    uint32_t arrived_percent; /* of the last of them */
-    int64_t arrived_milli;    /* GPUs that the jobs submitted so far asked */
+    bool is_filling;             /* the workload fills the cluster: arrived rows are due */
+    uint32_t arrived_percent;    /* of the last of them */
+    int64_t arrived_milli;       /* GPUs that the jobs submitted so far asked */
+    struct typical_jobs typical; /* of the workload, to measure by; count 0: not known */
     uint64_t fingerprint;
     uint32_t queues_known;
     uint32_t foreseen;   /* the slot that was fetched for the next event */
@@ -170,6 +172,10 @@ void engine_note_waits(
     struct engine *engine,
     struct sim_job *job);                 /* before the scheduler forgets it; for its row, next */
 void engine_close(struct engine *engine); /* rows of all that still waits or runs */
+
+/* What free GPUs are good for: engine_space.c */
+struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
+struct space_row engine_space(const struct engine *engine);
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);

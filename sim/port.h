@@ -14,6 +14,7 @@
 #ifndef SIM_PORT_H
 #define SIM_PORT_H
 
+#include "policies/census.h"
 #include "policies/wire.h"
 
 /* Somebody outside who is told everything.  Hooks are called in the order of what happens. */
@@ -109,6 +110,14 @@ static inline void port_queues_changed(struct port *port, const struct queue_tab
                   .kind = FACT_QUEUES_CHANGED, .now = now, .queues = queues, .first_queue = first});
 }
 
+static inline void port_typical_told(struct port *port, const struct job_group *kinds,
+                                     uint32_t kind_count, time_ns now)
+{
+    port_tell(port,
+              &(struct fact){
+                  .kind = FACT_TYPICAL_TOLD, .now = now, .kinds = kinds, .kind_count = kind_count});
+}
+
 /* As sched_cycle; after an error of those outside no decisions. */
 static inline size_t port_cycle(struct port *port, time_ns now, const struct decision **out,
                                 time_ns *wake_at)
@@ -127,6 +136,15 @@ static inline void port_job_foreseen(const struct port *port, job_id job)
 /* What the scheduler counts; of one outside, what the world counts of its decisions. */
 void port_count(const struct port *port, struct sched_counts *counts);
 enum reason port_why(const struct port *port, job_id job);
+
+/* As sched_census; of a decider nothing is known: false. */
+static inline bool port_census(const struct port *port, const struct typical_jobs *typical,
+                               struct census *census)
+{
+    if (port->sched != NULL)
+        sched_census(port->sched, typical, census);
+    return port->sched != NULL;
+}
 
 /* As sched_waited; of a decider nothing is known: false. */
 static inline bool port_waited(const struct port *port, job_id job, time_ns now,

@@ -17,6 +17,19 @@ const char *const attempt_end_names[] = {
 
 const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
 
+const char *const record_cause_names[] = {"no_gpu", "type",     "host",     "gpu_count",
+                                          "share",  "geometry", "topology", NULL};
+
+const uint8_t record_gang_sizes[RECORD_GANG_SIZE_COUNT] = {1, 2, 4, 8};
+
+double space_fragmented_gpus(const struct space_row *row)
+{
+    double sum = 0;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        sum += row->fragmented_gpus[c];
+    return sum;
+}
+
 /* What differs from row to row comes first, what often repeats stands together, and since rows come in the order of their
  * ends, the first digits of those repeat too: it compresses better and faster. */
 const char record_job_columns[] =
@@ -33,4 +46,8 @@ const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"
     "down_gpus,submitted,started,ended,evicted,rejected,allocated_gpu_s,active_gpu_s,reserved_gpu_"
     "s,"
-    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s";
+    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,"
+    "idle_gpus,stranded_gpus,fragmented_no_gpu_gpus,fragmented_type_gpus,fragmented_host_gpus,"
+    "fragmented_gpu_count_gpus,fragmented_share_gpus,fragmented_geometry_gpus,"
+    "fragmented_topology_gpus,largest_gang_1_gpus,largest_gang_2_gpus,largest_gang_4_gpus,"
+    "largest_gang_8_gpus,mig_slices_unplaceable";

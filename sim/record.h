@@ -18,6 +18,7 @@
  *   work_s        equal to run_s
  *   work_asked_s  equal to work_s: it did all that was asked
  *   wait_total_s  equal to wait_s: it waited once, from its submission on
+ *   idle_gpus to mig_slices_unplaceable   of a sample: not known
  *   saved_s       of an attempt, equal to end_s - start_s: all of it was work, and kept
  *
  * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
@@ -107,6 +108,24 @@ struct attempt_row {
     bool is_partial;     /* fewer members than its minimum: it idled, and waited for the others */
 };
 
+/* What the GPUs that are free are good for (policies/census.h has the words), at one moment.  Typical are the kinds of members
+ * that most of the workload's are of, as far as it is known before the first job comes (workloads/source.h, preview). */
+enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
+extern const char *const record_cause_names
+    []; /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/fragmentation.h */
+extern const uint8_t record_gang_sizes[]; /* GPUs of a member: 1, 2, 4, 8 */
+
+struct space_row {
+    bool
+        is_known; /* false: another program decided, or the jobs are not known before they come; then all is 0 */
+    int64_t idle_gpu_milli;
+    int64_t stranded_gpu_milli;                 /* of no use for any member that waits */
+    double fragmented_gpus[RECORD_CAUSE_COUNT]; /* of no use for typical ones, by cause */
+    int64_t gang_gpus[RECORD_GANG_SIZE_COUNT];  /* the largest gang that could start, in GPUs */
+    int64_t mig_slices_unplaceable;
+};
+double space_fragmented_gpus(const struct space_row *row); /* the sum over the causes */
+
 /* State just after `time`, and integrals from the start of the run to `time`. */
 struct timeline_row {
     time_ns time;
@@ -121,6 +140,7 @@ struct timeline_row {
     double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s; /* integrals */
     double pending_job_s, running_job_s;                              /* integrals of the counts */
     double partial_gang_gpu_s; /* GPUs held by gangs below their minimum; part of reserved */
+    struct space_row space;
 };
 
 /* The state when a workload that fills the cluster (workloads/fill.h) had come so far: right after the first cycle of
@@ -129,7 +149,8 @@ struct timeline_row {
  * Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
 struct arrived_row {
     uint32_t percent;
-    double allocation_ratio; /* GPUs allocated to running jobs / all of the cluster's */
+    double allocation_ratio;    /* GPUs allocated to running jobs / all of the cluster's */
+    double fragmentation_ratio; /* fragmented GPUs / all of the cluster's; NAN: not known */
 };
 
 /* Facts of a run that no row holds; known at its end. */

@@ -343,7 +343,26 @@ static void sample_integrals(struct buffer *buffer, const struct timeline_row *r
             buffer_char(buffer, ',');
         buffer_double(buffer, integrals[i]);
     }
-    buffer_char(buffer, '\n');
+}
+
+static const char space_unknown[] = ",,,,,,,,,,,,,,"; /* as many columns as sample_space writes */
+
+static void sample_space(struct buffer *buffer, const struct space_row *space)
+{
+    char *at = buffer_reserve(buffer, 2 * LINE_NUMBER_CHARS_MAX + 1);
+    *at++ = ',';
+    at = line_milli(at, space->idle_gpu_milli);
+    at = line_milli(at, space->stranded_gpu_milli);
+    buffer->length = (size_t)(at - buffer->bytes);
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++) {
+        buffer_double(buffer, space->fragmented_gpus[c]);
+        buffer_char(buffer, ',');
+    }
+    for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++) {
+        buffer_int(buffer, space->gang_gpus[s]);
+        buffer_char(buffer, ',');
+    }
+    buffer_int(buffer, space->mig_slices_unplaceable);
 }
 
 static struct error on_sample(void *self, const struct timeline_row *row)
@@ -366,6 +385,11 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     at = line_uint(at, row->rejected);
     buffer->length = (size_t)(at - buffer->bytes);
     sample_integrals(buffer, row);
+    if (row->space.is_known)
+        sample_space(buffer, &row->space);
+    else
+        buffer_string(buffer, space_unknown);
+    buffer_char(buffer, '\n');
     return output_flush_if_full(files->outputs[FILE_TIMELINE]);
 }
 

@@ -46,10 +46,10 @@ static const char *string_at(struct json_doc *doc, const char *first, const char
     return json_string_value(node);
 }
 
-static struct error rebase(struct scenario *scenario, const char *folder, const char *first,
+static struct error rebase(struct json_doc *doc, const char *folder, const char *first,
                            const char *second)
 {
-    const char *value = string_at(scenario->doc, first, second);
+    const char *value = string_at(doc, first, second);
     if (value == NULL || value[0] == '/' || folder[0] == '\0')
         return ERROR_OK;
     struct buffer path = {0}, key = {0};
@@ -57,7 +57,7 @@ static struct error rebase(struct scenario *scenario, const char *folder, const 
     buffer_string(&key, first);
     if (second != NULL)
         buffer_format(&key, ".%s", second);
-    struct error error = set_string(scenario->doc, buffer_c_string(&key), buffer_c_string(&path));
+    struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
     buffer_release(&path);
     buffer_release(&key);
     return error;
@@ -140,11 +140,12 @@ static struct error open_doc(struct scenario *scenario, const char *path)
                               ERROR_CONFIG);
     TRY(read_doc(&scenario->doc, path));
     const char *base = folder_of(scenario, path);
-    TRY(rebase(scenario, base, "workload", "trace"));
-    TRY(rebase(scenario, base, "cluster", NULL));
+    TRY(rebase(scenario->doc, base, "workload", "trace"));
+    TRY(rebase(scenario->doc, base, "cluster", NULL));
+    TRY(rebase(scenario->doc, base, "policy", "typical"));
     TRY(rebase_list(scenario->doc, base, "plugins", NULL));
     TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
-    return rebase(scenario, base, "policy", "file");
+    return rebase(scenario->doc, base, "policy", "file");
 }
 
 /* ---- Overrides ---- */
@@ -303,7 +304,8 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
     return list;
 }
 
-/* The file or the preset takes the place of the policy that names it; what that sets and plugs in is kept. */
+/* The file or the preset takes the place of the policy that names it; what that sets, plugs in and calls typical is
+ * kept. */
 static struct error replace_policy(struct scenario *scenario, const char *file,
                                    const struct json_value *preset)
 {
@@ -313,19 +315,36 @@ static struct error replace_policy(struct scenario *scenario, const char *file,
     const char *folder = file != NULL ? folder_of(scenario, file) : "";
     TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
     struct error error = rebase_list(doc, folder, "plugins", NULL);
+    if (!error_is(error))
+        error = rebase(doc, folder, "typical", NULL);
     if (error_is(error)) {
         json_doc_free(doc);
         return error;
     }
     json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
+    json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
     error = json_doc_graft(scenario->doc, "policy", doc);
     if (!error_is(error))
         error = append_list(scenario->doc, "policy.plugins",
                             list_at(scenario->doc, "policy", "plugins"), plugins);
+    if (!error_is(error) && typical != NULL)
+        json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
     json_decref(plugins);
+    json_decref(typical);
     for (size_t i = 0; i < set_count && !error_is(error); i++)
         error = json_doc_set(scenario->doc, sets[i]);
     return error;
+}
+
+/* What policy.typical names takes its place. */
+static struct error expand_typical(struct scenario *scenario)
+{
+    const char *path = string_at(scenario->doc, "policy", "typical");
+    struct json_doc *doc;
+    if (path == NULL)
+        return ERROR_OK;
+    TRY(read_doc(&doc, path));
+    return json_doc_graft(scenario->doc, "policy.typical", doc);
 }
 
 static struct error expand_policy(struct scenario *scenario)
@@ -350,6 +369,7 @@ static struct error expand_policy(struct scenario *scenario)
     if (set.node != NULL)
         json_object_open(&(struct json_object){0}, &set);
     json_member(&object, "plugins");
+    json_member(&object, "typical");
     json_object_close(&object);
     TRY(error);
     return replace_policy(scenario, file, &preset);
@@ -416,6 +436,31 @@ static void read_policy(struct scenario *scenario, const struct json_value *valu
     policy_config_read_with(&scenario->policy, value, &scenario->plugins.set);
 }
 
+static void read_typical(struct scenario *scenario, const struct json_value *policy)
+{
+    struct json_object object;
+    if (policy->node == NULL || error_is(*policy->error))
+        return;
+    json_object_open(&object, policy);
+    struct json_value value = json_member(&object, "typical");
+    if (value.node == NULL)
+        return;
+    if (!policy_uses_typical(&scenario->policy)) {
+        json_fail(&value, "the placement policy '%s' does not ask which jobs are typical",
+                  scenario->policy.placement->name);
+        error_set_hint(value.error, "'fgd' does; remove 'typical', or choose that");
+        return;
+    }
+    struct wire *wire = wire_new(scenario->cluster, NULL);
+    const struct job_group *kinds = wire_read_kinds(wire, &value, &scenario->typical_count);
+    if (!error_is(*value.error)) {
+        scenario->typical =
+            arena_alloc_array(&scenario->arena, scenario->typical_count, struct job_group);
+        memcpy(scenario->typical, kinds, scenario->typical_count * sizeof *kinds);
+    }
+    wire_free(wire);
+}
+
 static void need(struct json_object *object, const char *key, const char *what)
 {
     if (!json_has(object, key))
@@ -444,6 +489,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     workload_read(&scenario->workload, &workload, "");
     plugins_read(&scenario->plugins, &plugins, "");
     read_policy(scenario, &policy);
+    read_typical(scenario, &policy);
     read_world(&scenario->world, &world);
     json_object_close(&object);
 }
@@ -458,6 +504,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(expand_cluster(scenario, options));
     TRY(expand_policy(scenario));
     TRY(apply_sets(scenario, options, true));
+    TRY(expand_typical(scenario));
     read_all(scenario, &error);
     TRY(error);
     scenario->resolved = json_doc_canonical_new(scenario->doc);

@@ -38,6 +38,8 @@ struct scenario {
     struct cluster *cluster;
     struct workload_spec workload;
     struct policy_config policy;
+    struct job_group *typical; /* policy.typical: members that usually come; NULL: not given */
+    uint32_t typical_count;
     struct world_config world;
     uint64_t seed;
     char *resolved;    /* canonical JSON of all of it */

@@ -136,6 +136,8 @@ static struct error simulate(struct explaining *self, time_ns end, const struct 
     struct engine_config config = {.cluster = self->scenario.cluster,
                                    .policy = &self->scenario.policy,
                                    .world = self->scenario.world,
+                                   .typical = self->scenario.typical,
+                                   .typical_count = self->scenario.typical_count,
                                    .seed = self->scenario.seed,
                                    .sinks = sink,
                                    .sink_count = 1,

@@ -109,6 +109,8 @@ static struct error simulate(struct run *run)
                                    .source = run->source,
                                    .policy = &run->scenario.policy,
                                    .world = run->scenario.world,
+                                   .typical = run->scenario.typical,
+                                   .typical_count = run->scenario.typical_count,
                                    .seed = run->scenario.seed,
                                    .sinks = sinks,
                                    .sink_count = sink_count,

@@ -13,6 +13,8 @@
  * must be sorted, or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
+enum { PREVIEW_ROWS = 100000, PREVIEW_MADE = 10000 };
+
 /* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
 __extension__ typedef unsigned __int128 gpu_ns;
 
@@ -21,6 +23,7 @@ __extension__ typedef unsigned __int128 gpu_ns;
 struct job_source {
     const struct workload_spec *spec;
     const struct cluster *cluster;
+    uint64_t seed;
     struct queue_table *queues;
     struct names *users;
     struct workload_facts facts;
@@ -255,6 +258,7 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
     assert((spec->trace != NULL) != (spec->synth != NULL));
     source->spec = spec;
     source->cluster = cluster;
+    source->seed = seed;
     source->queues = queue_table_new();
     source->users = names_new();
     struct error error =
@@ -332,6 +336,46 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
         TRY(trace_next(source, job, truth, has));
     if (*has)
         job->id = source->next_id++;
+    return ERROR_OK;
+}
+
+/* Of a trace that is not held; what follows reads it from its beginning again. */
+static struct error trace_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
+{
+    struct trace_row row;
+    bool has;
+    for (uint32_t i = 0; i < PREVIEW_ROWS; i++) {
+        TRY(row_next(source, &row, &has));
+        if (!has)
+            break;
+        seen(self, &row.job);
+    }
+    reader_close(&source->reader);
+    arena_reset(&source->arena);
+    return trace_open(source);
+}
+
+static void synth_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
+{
+    struct synth *other = synth_new(source->spec->synth, source->cluster, source->seed);
+    struct job job;
+    struct job_truth truth;
+    for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++)
+        seen(self, &job);
+    synth_free(other);
+}
+
+struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen, void *self)
+{
+    assert(source->next_id == 0);
+    if (source->custom != NULL)
+        return ERROR_OK;
+    if (source->synth != NULL)
+        synth_preview(source, seen, self);
+    else if (!source->is_held)
+        return trace_preview(source, seen, self);
+    for (size_t i = 0; i < source->held.count; i++)
+        seen(self, &source->held.jobs[i].job);
     return ERROR_OK;
 }
 

@@ -83,6 +83,13 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self);
 struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
                              bool *has) MUST_CHECK;
 
+/* Show some of the jobs that will come, before the first of them does: of a trace the first 100,000 of its rows that are in
+ * the window (of one that is held in memory all, in whatever order they come), of a synthesized workload its first 10,000.  Changes nothing of the
+ * stream.  A custom source shows none. */
+typedef void job_source_seen_fn(void *self, const struct job *job);
+struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen,
+                                void *self) MUST_CHECK;
+
 struct queue_table *
 job_source_queues(struct job_source *source); /* owned by the source; the caller may fill
                                                                      in quotas before the first next */

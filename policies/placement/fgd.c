@@ -20,6 +20,11 @@ static void put_in(struct idle_view *view, const struct spot *spot)
     const int32_t has = spot->milli != 0 ? spot->gpu_left : GPU_MILLI;
     view->cpu_milli -= spot->request->cpu_milli;
     view->memory_mib -= spot->request->memory_mib;
+    if (spot->request->mig != 0) {
+        view->mig_milli -= (uint32_t)spot->milli;
+        view->mig_open_milli[spot->request->mig - 1] -= (uint32_t)spot->milli;
+        return;
+    }
     for (uint32_t g = 0; g < view->type->gpu_count && left > 0; g++) {
         if (view->gpu_milli[g] != has)
             continue;

@@ -29,10 +29,10 @@ static struct region random_region(struct random_stream *stream, const struct le
 }
 
 /* What jobs ask: a share, whole GPUs, much CPU, nothing. */
-static struct typical_job typical_list[] = {{{.gpu_milli = 500, .cpu_milli = 1000}, 0.4},
-                                            {{.gpus = 1, .cpu_milli = 4000}, 0.3},
-                                            {{.gpus = 2}, 0.2},
-                                            {{.cpu_milli = 2000}, 0.1}};
+static struct typical_job typical_list[] = {{{.gpu_milli = 500, .cpu_milli = 1000}, 0.4, 1, 0},
+                                            {{.gpus = 1, .cpu_milli = 4000}, 0.3, 1, 0},
+                                            {{.gpus = 2}, 0.2, 1, 0},
+                                            {{.cpu_milli = 2000}, 0.1, 1, 0}};
 static const struct typical_jobs typical = {typical_list, 4, 4};
 
 /* One member more, where it was found: what is remembered of that node is void. */

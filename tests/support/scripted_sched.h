@@ -19,6 +19,7 @@
 
 #include <cmocka.h>
 
+#include "policies/census.h"
 #include "policies/sched.h"
 #include "tests/support/run.h"
 
@@ -152,6 +153,17 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
     (void)sched, (void)queues, (void)now;
+}
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
+                        time_ns now)
+{
+    (void)sched, (void)kinds, (void)kind_count, (void)now;
+}
+void sched_census(const struct sched *sched, const struct typical_jobs *typical,
+                  struct census *census)
+{
+    (void)sched, (void)typical;
+    *census = (struct census){0};
 }
 void sched_job_foreseen(const struct sched *sched, job_id job)
 {

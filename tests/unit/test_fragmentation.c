@@ -49,11 +49,11 @@ static void each_kind_by_hand(void **state)
     struct ledger *ledger = used_node_new(cluster);
     const struct idle_view view = idle_view_of(ledger, 0);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct typical_job all = {*kinds[i].request, 1};
+        struct typical_job all = {*kinds[i].request, 1, 1, 0};
         const struct typical_jobs typical = {&all, 1, 1};
         assert_true(fabs(fragmentation_of(&view, &typical) - kinds[i].useless) < 1e-9);
     }
-    struct typical_job some[] = {{half, 0.5}, {one, 0.25}, {two, 0.25}};
+    struct typical_job some[] = {{half, 0.5, 1, 0}, {one, 0.25, 1, 0}, {two, 0.25, 1, 0}};
     const struct typical_jobs typical = {some, 3, 3};
     assert_true(fabs(fragmentation_of(&view, &typical) - (150 + 250 + 500)) < 1e-9);
     ledger_free(ledger);

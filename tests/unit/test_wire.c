@@ -113,6 +113,8 @@ static const char *const lines[] = {
     "{\"job_checkpointed\":1,\"job\":7}\n",
     "{\"decision_refused\":1,\"decision\":9,\"why\":\"node_down\"}\n",
     "{\"node_changed\":1,\"node\":\"n1\",\"state\":\"draining\"}\n",
+    "{\"typical_told\":1,\"members\":[{\"count\":40,\"gpus\":2,\"cpus\":8},"
+    "{\"gpu_fraction\":0.25,\"gpu_model\":\"h100-80gb\"}]}\n",
     "{\"queues_changed\":1,\"queues\":[{\"name\":\"new\",\"parent\":\"org\",\"quota_gpus\":3}]}\n",
     "{\"cycle\":9223372036854775806}\n",
     "{\"start\":4294967303,\"job\":7,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0-3,6\"},"
