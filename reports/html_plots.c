@@ -64,13 +64,25 @@ static bool has_drawing(const struct buffer *out, size_t from)
 
 /* ---- over time ---- */
 
+/* What free GPUs are good for. */
+enum space_curve {
+    SPACE_IDLE,
+    SPACE_FRAGMENTED,
+    SPACE_STRANDED,
+    SPACE_GANG,
+    SPACE_CAUSES,
+    SPACE_COUNT = SPACE_CAUSES + RECORD_CAUSE_COUNT
+};
+
 struct curves {
     size_t count;
     double *time; /* in units of the axis; middle of each interval */
     double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
-    double unit_s;                                          /* of the axis */
-    const char *unit;                                       /* "days" */
-    double end;                                             /* in units */
+    double *space[SPACE_COUNT];                             /* means of its samples, in GPUs */
+    bool has_space;
+    double unit_s;    /* of the axis */
+    const char *unit; /* "days" */
+    double end;       /* in units */
 };
 
 static void choose_unit(struct curves *curves, double end_s)
@@ -105,26 +117,47 @@ static void add_interval(struct curves *curves, const struct timeline_row *from,
     curves->pending[i] = (to->pending_job_s - from->pending_job_s) / span_s;
 }
 
+static void space_sum(double sum[SPACE_COUNT], const struct space_row *row)
+{
+    sum[SPACE_IDLE] += (double)row->idle_gpu_milli / GPU_MILLI;
+    sum[SPACE_FRAGMENTED] += space_fragmented_gpus(row);
+    sum[SPACE_STRANDED] += (double)row->stranded_gpu_milli / GPU_MILLI;
+    sum[SPACE_GANG] += (double)row->gang_gpus[RECORD_GANG_SIZE_COUNT - 1];
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        sum[SPACE_CAUSES + c] += row->fragmented_gpus[c];
+}
+
 static struct curves curves_new(const struct metrics *metrics)
 {
     static const struct timeline_row run_start = {0};
     size_t count;
     const struct timeline_row *samples = metrics_samples(metrics, &count);
-    double *numbers = mem_zalloc(6 * (POINTS_MAX + 1), sizeof *numbers);
+    double *numbers = mem_zalloc((6 + SPACE_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
     struct curves curves = {.time = numbers};
     double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down,
                           &curves.pending};
     for (size_t c = 0; c < 5; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
+    for (size_t c = 0; c < SPACE_COUNT; c++)
+        curves.space[c] = numbers + (c + 6) * (POINTS_MAX + 1);
     if (count == 0)
         return curves;
     choose_unit(&curves, time_to_seconds(samples[count - 1].time));
     size_t stride = (count + POINTS_MAX - 1) / POINTS_MAX;
     const struct timeline_row *from = &run_start;
+    double space[SPACE_COUNT] = {0}, space_samples = 0;
     for (size_t i = 0; i < count; i++) {
+        curves.has_space |= samples[i].space.is_known;
+        space_sum(space, &samples[i].space);
+        space_samples++;
         bool is_kept = i % stride == stride - 1 || i + 1 == count;
         if (!is_kept || samples[i].time <= from->time)
             continue;
+        for (size_t c = 0; c < SPACE_COUNT; c++) {
+            curves.space[c][curves.count] = space[c] / space_samples;
+            space[c] = 0;
+        }
+        space_samples = 0;
         add_interval(&curves, from, &samples[i]);
         from = &samples[i];
     }
@@ -260,6 +293,66 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
     drawing(&plot, tool, "GPUs", buffer_c_string(&caption), out);
     buffer_release(&caption);
     time_table(curves, columns, heads, has_active ? 4 : 3, !has_drawing(out, from), out);
+    buffer_string(out, "</section>\n");
+}
+
+static void free_gpus(const struct metrics *metrics, const struct curves *curves,
+                      const struct plot_tool *tool, struct buffer *out)
+{
+    static const struct {
+        const char *label;
+        enum space_curve of;
+        enum plot_colour colour;
+        bool is_filled;
+    } drawn[] = {{"free", SPACE_IDLE, PLOT_SKY, true},
+                 {"of no use for typical jobs", SPACE_FRAGMENTED, PLOT_VERMILLION, true},
+                 {"of no use for those that wait", SPACE_STRANDED, PLOT_BLACK, false},
+                 {"in whole nodes of 8", SPACE_GANG, PLOT_GREEN, false}};
+    double top = scale_end(highest(curves->space[SPACE_IDLE], curves->count) * 1.02);
+    double warmup_x[2], warmup_y[2];
+    struct plot_series series[5];
+    size_t count = 0;
+    for (; count < 4; count++)
+        series[count] = (struct plot_series){.label = drawn[count].label,
+                                             .x = curves->time,
+                                             .y = curves->space[drawn[count].of],
+                                             .count = curves->count,
+                                             .colour = drawn[count].colour,
+                                             .is_filled = drawn[count].is_filled};
+    if (warmup_series(metrics, curves, top, warmup_x, warmup_y, &series[count]))
+        count++;
+    struct plot plot = {
+        .title = "Free GPUs over time",
+        .description = "GPUs that were free, and those of them that are of no use for the jobs "
+                       "that usually come or that waited; the data are in the table below.",
+        .id = "free",
+        .series = series,
+        .series_count = count,
+        .x_max = curves->end,
+        .y_max = top,
+    };
+    static const char *const heads[SPACE_COUNT] = {"free",
+                                                   "of no use for typical jobs",
+                                                   "of no use for those that wait",
+                                                   "in whole nodes of 8",
+                                                   "no GPU asked",
+                                                   "type",
+                                                   "CPUs, memory",
+                                                   "GPU count",
+                                                   "share",
+                                                   "MIG geometry",
+                                                   "topology"};
+    buffer_string(out,
+                  "<section><h2>Free GPUs over time</h2>\n<p class=\"note\">Means of the samples. "
+                  "What is of no use for typical jobs, the kinds that 95 % of the workload's "
+                  "members are of, is told by cause in the table.</p>\n");
+    size_t from = out->length;
+    struct buffer caption = {0};
+    x_caption(curves, &caption);
+    drawing(&plot, tool, "GPUs", buffer_c_string(&caption), out);
+    buffer_release(&caption);
+    time_table(curves, (const double *const *)curves->space, heads, SPACE_COUNT,
+               !has_drawing(out, from), out);
     buffer_string(out, "</section>\n");
 }
 
@@ -433,6 +526,8 @@ void html_plots(const struct metrics *metrics, const struct plot_tool *tool, str
     struct curves curves = curves_new(metrics);
     if (curves.count > 0)
         utilization(metrics, &curves, tool, out);
+    if (curves.has_space)
+        free_gpus(metrics, &curves, tool, out);
     queue_times(metrics, tool, out);
     if (curves.count > 0)
         queue_length(metrics, &curves, tool, out);

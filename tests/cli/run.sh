@@ -40,6 +40,58 @@ for file in jobs attempts timeline; do
     zstd -qt record/$file.csv.zst || fail "$file.csv.zst is damaged"
 done
 
+# ---- What free GPUs are good for ----
+
+# Free GPUs are at least those that are of no use for somebody, and the causes add up to what result.json says; the
+# sum over the samples of each cause is told too, so that none is always 0 unseen.
+cat >mixed.json <<'END'
+{"cluster": {"pools": [
+   {"nodes": 6, "gpus_per_node": 8, "gpu_model": "h100-80gb", "cpus": 64, "memory_gb": 512, "labels": {"rack": "r1"}},
+   {"name": "cut", "nodes": 2, "gpus_per_node": 2, "gpu_model": "h100-80gb", "cpus": 64, "memory_gb": 512,
+    "labels": {"rack": "r2"}, "node_name": "cut%u", "gpus_layout": [["3g.40gb", "1g.10gb"], []]}], "levels": ["rack"]},
+ "workload": {"trace": "mixed.jsonl", "format": "jsonl"}, "policy": {"preset": "fifo"}}
+END
+awk 'BEGIN {
+    for (i = 0; i < 300; i++) {
+        ask = i % 5 == 0 ? "\"gpus\":4,\"cpus\":4" : i % 5 == 1 ? "\"gpus\":1,\"gpu_fraction\":0.7,\"cpus\":30" : \
+              i % 5 == 2 ? "\"gpus\":1,\"cpus\":2" : i % 5 == 3 ? "\"gpus\":0,\"cpus\":3" : "\"gpus\":1,\"mig_profile\":\"1g.10gb\",\"cpus\":1"
+        printf "{\"job_id\":%d,\"submit_s\":%d,\"duration_s\":%d,%s}\n", i, i * 97, 500 + i * 7919 % 3000, ask
+    }
+}' >mixed.jsonl
+succeeds run mixed.json --out mixed
+zstd -dcq mixed/timeline.csv.zst | awk -F, -v metrics="$(tr -d '\n' <mixed/result.json)" '
+    NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+    { sum = 0
+      for (i = column["fragmented_no_gpu_gpus"]; i <= column["fragmented_topology_gpus"]; i++) { sum += $i; seen[i] += $i }
+      if (sum > $column["idle_gpus"] + 1e-9 || $column["stranded_gpus"] > $column["idle_gpus"]) wrong = 1
+      if ($column["idle_gpus"] + $column["allocated_gpus"] + $column["reserved_gpus"] > 52 + 1e-9) wrong = 1 }
+    END { for (i = column["fragmented_no_gpu_gpus"]; i <= column["fragmented_geometry_gpus"]; i++)
+              if (seen[i] == 0 && i != column["fragmented_type_gpus"]) wrong = 1
+          exit wrong || NR < 20 }' || fail 'free GPUs do not add up'
+grep -q '"fgd_fragmentation_ratio": {"value": 0\.' mixed/result.json || fail 'no fragmentation in result.json'
+
+# ---- Typical jobs are told ----
+
+shapes() {
+    "$program" trace info "$repository/workloads/samples/openb_pods.csv" --shapes
+}
+shapes >shapes.json || fail 'trace info --shapes fails'
+grep -q '"gpu_fraction":0.46,' shapes.json || fail 'trace info --shapes says nothing'
+filled="run --cluster $repository/topologies/philly-352.json --trace $repository/workloads/samples/openb_pods.csv \
+    --set workload.fill.load=0.1 --set world.queue_limit=0 --policy fgd"
+windtunnel $filled --events --set policy.typical=shapes.json --out told
+[ "$status" -eq 0 ] || fail "policy.typical: $(cat said.err)"
+zstd -dcq told/events.jsonl.zst | grep -c '^{"typical_told":0,"members":\[{"gpus":1,' | grep -qx 1 ||
+    fail 'the scheduler was not told what is typical'
+windtunnel decide told/events.jsonl.zst --check
+[ "$status" -eq 0 ] || fail "what was told is not decided again: $(cat said.err)"
+windtunnel $filled --set policy.typical=shapes.json --set policy.placement=best_fit
+[ "$status" -eq 2 ] || fail 'typical jobs are told to a policy that does not ask'
+grep -q "does not ask which jobs are typical" said.err || fail "$(cat said.err)"
+echo '[{"gpus": 1}, {"gpus": 2, "gpu_fraction": 0.5}]' >wrong.json
+windtunnel $filled --set policy.typical=wrong.json
+[ "$status" -eq 2 ] && grep -q 'wrong.json:1:15: no member can ask this' said.err || fail "$(cat said.err)"
+
 # ---- The same again ----
 
 again() { # arguments without --out

@@ -376,6 +376,22 @@ static void apply(struct timeline_row *now, const struct change *change)
     }
 }
 
+/* Some of it, and not always known. */
+static struct space_row space_at(const struct timeline_row *now)
+{
+    struct space_row row = {.is_known = now->ended % 3 != 1};
+    if (!row.is_known)
+        return row;
+    row.idle_gpu_milli = (int64_t)now->ended * 1001;
+    row.stranded_gpu_milli = now->pending_gpu_milli / 3;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        row.fragmented_gpus[c] = now->running_jobs / (c + 3.0);
+    for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
+        row.gang_gpus[s] = (int64_t)now->started << s;
+    row.mig_slices_unplaceable = now->pending_jobs;
+    return row;
+}
+
 static void feed_timeline(struct fake_state *state)
 {
     time_ns step = 3600 * TIME_NS_PER_S;
@@ -387,6 +403,7 @@ static void feed_timeline(struct fake_state *state)
         integrate(&now, changes[i].at);
         if (changes[i].kind == 3) {
             now.reserved_gpu_milli = now.pending_gpu_milli > 8000 ? 8000 : 0;
+            now.space = space_at(&now);
             assert_false(error_is(state->sink->on_sample(state->sink->self, &now)));
         } else {
             apply(&now, &changes[i]);

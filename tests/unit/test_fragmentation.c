@@ -9,6 +9,8 @@
 
 #include "policies/shape.h"
 #include "policies/typical.h"
+#include "tests/support/reload.h"
+#include "tests/support/sched_case.h"
 #include "topologies/cluster_build.h"
 
 static const struct request half = {.gpu_milli = 500}, one = {.gpus = 1}, two = {.gpus = 2},
@@ -102,9 +104,57 @@ static void most_of_those_that_came_are_typical(void **state)
     cluster_free(cluster);
 }
 
+static const char policy_text[] = "{\"placement\": \"fgd\"}";
+
+static struct policy_config fgd_policy(void)
+{
+    struct json_doc *doc;
+    struct policy_config config;
+    struct error error = json_doc_parse(&doc, "test", text_of(policy_text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read(&config, &root);
+    assert_false(error_is(error));
+    json_doc_free(doc);
+    return config;
+}
+
+/* A job of one GPU, beside a node of four that are free and one of three: for jobs of one GPU both are alike, for those of
+ * four the second is lost already.  told: that those of four are usual. */
+static node_id chosen_node(bool is_told, bool is_reloaded)
+{
+    static const struct job_group kinds[] = {{.request = {.gpus = 4}, .count = 9, .min_count = 9}};
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), policy_text);
+    sched_case_adopt(
+        &c, sched_case_job(0, 1, 1, 50),
+        (struct piece){.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1});
+    if (is_told)
+        sched_typical_told(c.sched, kinds, 1, SECONDS(1));
+    sched_case_submit(&c, sched_case_job(1, 1, 1, 50), SECONDS(1));
+    if (is_reloaded) {
+        const struct policy_config policy = fgd_policy();
+        c.sched = reload(c.sched, c.cluster, c.queues, &policy);
+    }
+    sched_case_cycle(&c, SECONDS(1));
+    assert_int_equal(sched_case_count(&c, DECISION_START), 1);
+    const node_id node = c.decisions[0].pieces[0].node;
+    sched_case_close(&c);
+    return node;
+}
+
+static void what_is_told_counts_and_not_what_comes(void **state)
+{
+    (void)state;
+    assert_int_equal(chosen_node(false, false), 0);
+    assert_int_equal(chosen_node(true, false), 1);
+    assert_int_equal(chosen_node(true, true), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind_by_hand),
-                                       cmocka_unit_test(most_of_those_that_came_are_typical)};
+                                       cmocka_unit_test(most_of_those_that_came_are_typical),
+                                       cmocka_unit_test(what_is_told_counts_and_not_what_comes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,8 +129,8 @@ static void without_gnuplot_the_tables_stand_alone(void **state)
     check_harmless(&page);
     check_balanced(&page);
     assert_int_equal(occurrences(&page, "<svg"), 0);
-    assert_int_equal(occurrences(&page, "No drawing: gnuplot is not installed"), 3);
-    assert_int_equal(occurrences(&page, "<details open><summary>Data"), 3);
+    assert_int_equal(occurrences(&page, "No drawing: gnuplot is not installed"), 4);
+    assert_int_equal(occurrences(&page, "<details open><summary>Data"), 4);
     buffer_release(&page);
 }
 

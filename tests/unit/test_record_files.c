@@ -111,6 +111,13 @@ static struct error rows_sample(void *self, const struct timeline_row *row)
                   (long long)row->active_gpu_milli, (long long)row->reserved_gpu_milli,
                   (long long)row->down_gpu_milli, row->submitted, row->started, row->ended,
                   row->evicted, row->rejected);
+    const struct space_row *space = &row->space;
+    buffer_format(out, "%d %lld %lld %lld ", space->is_known, (long long)space->idle_gpu_milli,
+                  (long long)space->stranded_gpu_milli, (long long)space->mig_slices_unplaceable);
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        buffer_format(out, "%a ", space->fragmented_gpus[c]);
+    for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
+        buffer_format(out, "%lld ", (long long)space->gang_gpus[s]);
     buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s,
                   row->reserved_gpu_s, row->down_gpu_s, row->pending_job_s, row->running_job_s,
                   row->partial_gang_gpu_s);
