@@ -1,14 +1,17 @@
 /* What the free GPUs are good for; see policies/census.h. */
 #include "policies/census.h"
 
+#include <string.h>
+
+#include "base/hash.h"
 #include "policies/sched_state.h"
 
 const uint8_t census_gang_sizes[CENSUS_GANG_SIZES] = {1, 2, 4, 8};
 
 /* Of each typical job that has a level: how many such members each domain of it has room for. */
 struct rooms {
-    uint64_t **of; /* by typical job, then domain; NULL: it has no level */
-    uint32_t count;
+    uint64_t **of;               /* by typical job, then domain; NULL: it has no level */
+    uint32_t count, level_count; /* jobs; those that have a level */
 };
 
 static bool has_level(const struct ledger *ledger, const struct typical_job *job)
@@ -19,12 +22,13 @@ static bool has_level(const struct ledger *ledger, const struct typical_job *job
 static struct rooms rooms_new(const struct ledger *ledger, const struct typical_jobs *typical)
 {
     const struct cluster *cluster = ledger->cluster;
-    struct rooms rooms = {mem_zalloc(typical->count + 1, sizeof *rooms.of), typical->count};
+    struct rooms rooms = {mem_zalloc(typical->count + 1, sizeof *rooms.of), typical->count, 0};
     for (uint32_t j = 0; j < typical->count; j++) {
         const struct typical_job *job = &typical->jobs[j];
         if (!has_level(ledger, job))
             continue;
         const struct cluster_level *level = &cluster->levels[job->level - 1];
+        rooms.level_count++;
         rooms.of[j] = mem_zalloc(level->domain_count + 1, sizeof *rooms.of[j]);
         for (node_id n = 0; n < cluster->node_count; n++)
             if (level->domain[n] != DOMAIN_NONE)
@@ -50,19 +54,30 @@ static bool has_company(const struct ledger *ledger, const struct rooms *rooms, 
     return domain != DOMAIN_NONE && rooms->of[index][domain] >= job->together;
 }
 
-static void count_fragments(const struct ledger *ledger, const struct idle_view *view, node_id node,
-                            uint32_t idle, const struct typical_jobs *typical,
-                            const struct rooms *rooms, struct census *census)
+/* What typical jobs cannot use, wherever the node stands. */
+static void judge_typical(struct census_state *state, const struct typical_jobs *typical)
 {
     for (uint32_t j = 0; j < typical->count; j++) {
         const struct typical_job *job = &typical->jobs[j];
-        const struct useless useless = useless_for(view, &job->request, idle);
-        double *milli = census->fragmented_milli;
-        milli[useless.cause] += job->share * (useless.milli - useless.geometry);
-        milli[FRAGMENT_GEOMETRY] += job->share * useless.geometry;
-        if (useless.milli < idle && !has_company(ledger, rooms, j, job, node))
-            milli[FRAGMENT_TOPOLOGY] += job->share * (idle - useless.milli);
+        const struct useless useless = useless_for(&state->view, &job->request, state->idle);
+        state->fragmented_milli[useless.cause] += job->share * (useless.milli - useless.geometry);
+        state->fragmented_milli[FRAGMENT_GEOMETRY] += job->share * useless.geometry;
     }
+}
+
+/* What they could use, were they not alone there. */
+static double lonely_milli(const struct ledger *ledger, const struct rooms *rooms,
+                           const struct census_state *state, node_id node,
+                           const struct typical_jobs *typical)
+{
+    double milli = 0;
+    for (uint32_t j = 0; j < typical->count; j++) {
+        const struct typical_job *job = &typical->jobs[j];
+        if (!has_company(ledger, rooms, j, job, node))
+            milli += job->share *
+                     (state->idle - useless_for(&state->view, &job->request, state->idle).milli);
+    }
+    return milli;
 }
 
 static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle,
@@ -81,8 +96,7 @@ static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle,
     return is_asked ? least : 0;
 }
 
-static void count_instances(const struct idle_view *view, const struct typical_jobs *typical,
-                            struct census *census)
+static uint32_t slices_unplaceable(const struct idle_view *view, const struct typical_jobs *typical)
 {
     bool is_asked[MIG_PROFILE_COUNT] = {false};
     uint32_t unplaceable = view->mig_milli;
@@ -92,8 +106,81 @@ static void count_instances(const struct idle_view *view, const struct typical_j
     for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
         if (is_asked[p])
             unplaceable -= view->mig_open_milli[p];
-    census->mig_slices_unplaceable += unplaceable / MIG_SLICE_MILLI;
+    return unplaceable / MIG_SLICE_MILLI;
 }
+
+/* ---- states ---- */
+
+static void forget_states(struct census_memo *memo, uint32_t node_count)
+{
+    memo->state_count = 0;
+    memset(memo->slots, 0, 2 * CENSUS_STATES_MAX * sizeof *memo->slots);
+    memset(memo->state_of, 0, node_count * sizeof *memo->state_of);
+}
+
+static bool is_same_view(const struct idle_view *a, const struct idle_view *b)
+{
+    return a->type == b->type && a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
+           memcmp(a->gpu_milli, b->gpu_milli, sizeof a->gpu_milli) == 0 &&
+           a->mig_milli == b->mig_milli &&
+           (a->mig_milli == 0 ||
+            memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0);
+}
+
+static uint64_t hash_view(const struct idle_view *view)
+{
+    uint64_t hash = hash_mix((uintptr_t)view->type, view->mig_milli);
+    hash = hash_mix(hash, (uint64_t)view->cpu_milli << 32 | view->memory_mib);
+    uint64_t gpus[sizeof view->gpu_milli / sizeof(uint64_t)];
+    memcpy(gpus, view->gpu_milli, sizeof gpus);
+    for (size_t w = 0; w < sizeof gpus / sizeof gpus[0]; w++)
+        hash = hash_mix(hash, gpus[w]);
+    return view->mig_milli == 0
+               ? hash
+               : hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash);
+}
+
+/* The index of the state, made if new. */
+static uint32_t find_state(struct census_memo *memo, const struct idle_view *view,
+                           const struct typical_jobs *typical)
+{
+    uint32_t at = (uint32_t)hash_view(view) % (2 * CENSUS_STATES_MAX);
+    while (memo->slots[at] != 0 && !is_same_view(&memo->states[memo->slots[at] - 1].view, view))
+        at = (at + 1) % (2 * CENSUS_STATES_MAX);
+    if (memo->slots[at] != 0)
+        return memo->slots[at] - 1;
+    MEM_GROW(memo->states, memo->state_capacity, (size_t)memo->state_count + 1);
+    struct census_state *state = &memo->states[memo->state_count];
+    *state = (struct census_state){.view = *view, .idle = idle_view_milli(view)};
+    judge_typical(state, typical);
+    state->slices_unplaceable = view->mig_milli > 0 ? slices_unplaceable(view, typical) : 0;
+    memo->slots[at] = ++memo->state_count;
+    return memo->state_count - 1;
+}
+
+static struct census_state *state_of(struct census_memo *memo, const struct ledger *ledger,
+                                     node_id node, const struct typical_jobs *typical)
+{
+    if (memo->state_of[node] == 0 || memo->version[node] != ledger->node_version[node]) {
+        const struct idle_view view = idle_view_of(ledger, node);
+        if (memo->state_count == CENSUS_STATES_MAX)
+            forget_states(memo, ledger->cluster->node_count);
+        memo->state_of[node] = find_state(memo, &view, typical) + 1;
+        memo->version[node] = ledger->node_version[node];
+    }
+    return &memo->states[memo->state_of[node] - 1];
+}
+
+void census_memo_release(struct census_memo *memo)
+{
+    mem_free(memo->states);
+    mem_free(memo->slots);
+    mem_free(memo->state_of);
+    mem_free(memo->version);
+    *memo = (struct census_memo){0};
+}
+
+/* ---- the whole ---- */
 
 static void count_gangs(const struct ledger *ledger, struct census *census)
 {
@@ -105,23 +192,43 @@ static void count_gangs(const struct ledger *ledger, struct census *census)
                                         (free - free % census_gang_sizes[s]);
 }
 
-void census_take(const struct ledger *ledger, const struct typical_jobs *typical,
-                 const struct typical_jobs *waiting, struct census *census)
+static void count_node(struct census *census, struct census_state *state,
+                       const struct typical_jobs *waiting, uint64_t take)
 {
+    if (state->judged_at != take) {
+        state->stranded = stranded_milli(&state->view, state->idle, waiting);
+        state->judged_at = take;
+    }
+    census->idle_milli += state->idle;
+    census->stranded_milli += state->stranded;
+    census->mig_slices_unplaceable += state->slices_unplaceable;
+    for (int c = 0; c < FRAGMENT_TOPOLOGY; c++)
+        census->fragmented_milli[c] += state->fragmented_milli[c];
+}
+
+void census_take(struct census_memo *memo, const struct ledger *ledger,
+                 const struct typical_jobs *typical, const struct typical_jobs *waiting,
+                 struct census *census)
+{
+    const struct cluster *cluster = ledger->cluster;
     struct rooms rooms = rooms_new(ledger, typical);
+    if (memo->slots == NULL) {
+        memo->slots = mem_zalloc(2 * CENSUS_STATES_MAX, sizeof *memo->slots);
+        memo->state_of = mem_zalloc(cluster->node_count, sizeof *memo->state_of);
+        memo->version = mem_zalloc(cluster->node_count, sizeof *memo->version);
+    }
+    memo->takes++;
     *census = (struct census){0};
-    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        if (ledger->node_state[n] != NODE_UP || cluster_node_type(ledger->cluster, n)->is_tainted)
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        if (ledger->node_state[n] != NODE_UP || cluster_node_type(cluster, n)->is_tainted)
             continue;
-        const struct idle_view view = idle_view_of(ledger, n);
-        const uint32_t idle = idle_view_milli(&view);
-        if (idle == 0)
+        struct census_state *state = state_of(memo, ledger, n, typical);
+        if (state->idle == 0)
             continue;
-        census->idle_milli += idle;
-        count_fragments(ledger, &view, n, idle, typical, &rooms, census);
-        census->stranded_milli += stranded_milli(&view, idle, waiting);
-        if (view.mig_milli > 0)
-            count_instances(&view, typical, census);
+        count_node(census, state, waiting, memo->takes);
+        if (rooms.level_count > 0)
+            census->fragmented_milli[FRAGMENT_TOPOLOGY] +=
+                lonely_milli(ledger, &rooms, state, n, typical);
     }
     count_gangs(ledger, census);
     rooms_release(&rooms);
@@ -143,13 +250,13 @@ static void list_waiting(const struct sched *sched, struct member_kinds *kinds,
         waiting->jobs[waiting->count++] = (struct typical_job){.request = kinds->kinds[k].request};
 }
 
-void sched_census(const struct sched *sched, const struct typical_jobs *typical,
-                  struct census *census)
+void sched_census(const struct sched *sched, struct census_memo *memo,
+                  const struct typical_jobs *typical, struct census *census)
 {
     struct member_kinds kinds = {0};
     struct typical_jobs waiting = {0};
     list_waiting(sched, &kinds, &waiting);
-    census_take(sched->ledger, typical, &waiting, census);
+    census_take(memo, sched->ledger, typical, &waiting, census);
     mem_free(waiting.jobs);
     member_kinds_release(&kinds);
 }

@@ -8,10 +8,14 @@
  *
  * Law: idle >= the sum of the causes, each >= 0; idle >= stranded.
  *
+ *   struct census_memo memo = {0};                       belongs to the ledger and the typical jobs
  *   struct census census;
- *   census_take(ledger, &typical, &waiting, &census);
+ *   census_take(&memo, ledger, &typical, &waiting, &census);
+ *   census_memo_release(&memo);
  *
- * Cost: O(nodes * kinds * GPUs of a node), of nodes with nothing free O(1). */
+ * Cost: O(kinds * GPUs of a node) for each state that a node with something free has not had before (CENSUS_STATES_MAX are
+ * remembered) and, by those that wait, for each that one has; O(1) for a node, O(GPUs) for one that changed since the last
+ * time; O(nodes) for each typical job with a level. */
 #ifndef POLICIES_CENSUS_H
 #define POLICIES_CENSUS_H
 
@@ -30,12 +34,35 @@ struct census {
     int64_t mig_slices_unplaceable;
 };
 
+/* A state that a node was seen in. */
+struct census_state {
+    struct idle_view view;
+    uint32_t idle, stranded;
+    uint64_t judged_at;                         /* the count of takes for which `stranded` holds */
+    double fragmented_milli[FRAGMENT_TOPOLOGY]; /* by the causes before it */
+    uint32_t slices_unplaceable;
+};
+
+enum { CENSUS_STATES_MAX = 1 << 12 };
+
+struct census_memo {
+    struct census_state *states;
+    size_t state_capacity;
+    uint32_t state_count;
+    uint32_t *slots; /* 2 * CENSUS_STATES_MAX, open addressing by hash; 0: empty, else index + 1 */
+    uint32_t *state_of; /* by node: index + 1; 0: not known */
+    uint32_t *version;  /* by node: ledger->node_version when it was seen in that state */
+    uint64_t takes;
+};
+void census_memo_release(struct census_memo *memo);
+
 /* waiting: kinds of the members that wait; of their shares nothing is read. */
-void census_take(const struct ledger *ledger, const struct typical_jobs *typical,
-                 const struct typical_jobs *waiting, struct census *census);
+void census_take(struct census_memo *memo, const struct ledger *ledger,
+                 const struct typical_jobs *typical, const struct typical_jobs *waiting,
+                 struct census *census);
 
 /* That of a scheduler, by the jobs that wait in it. */
-void sched_census(const struct sched *sched, const struct typical_jobs *typical,
-                  struct census *census);
+void sched_census(const struct sched *sched, struct census_memo *memo,
+                  const struct typical_jobs *typical, struct census *census);
 
 #endif

@@ -291,6 +291,7 @@ static void release(struct engine *engine)
     buffer_release(&engine->placement);
     buffer_release(&engine->number);
     mem_free(engine->typical.jobs);
+    census_memo_release(&engine->census);
     event_queue_release(&engine->events);
     sched_free(engine->port.sched);
 }

@@ -161,7 +161,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
 }
 
 /* What the cluster looks like right now; the scheduler and its ledger may be asked, the cycle is over. */
-static struct arrived_row arrived_row(const struct engine *engine)
+static struct arrived_row arrived_row(struct engine *engine)
 {
     double gpus = (double)engine->config->cluster->gpu_count;
     struct space_row space = engine_space(engine);

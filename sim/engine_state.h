@@ -112,6 +112,7 @@ struct engine {
     uint32_t arrived_percent;    /* of the last of them */
     int64_t arrived_milli;       /* GPUs that the jobs submitted so far asked */
     struct typical_jobs typical; /* of the workload, to measure by; count 0: not known */
+    struct census_memo census;
     uint64_t fingerprint;
     uint32_t queues_known;
     uint32_t foreseen;   /* the slot that was fetched for the next event */
@@ -175,7 +176,7 @@ void engine_close(struct engine *engine); /* rows of all that still waits or run
 
 /* What free GPUs are good for: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
-struct space_row engine_space(const struct engine *engine);
+struct space_row engine_space(struct engine *engine);
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);

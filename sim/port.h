@@ -138,11 +138,11 @@ void port_count(const struct port *port, struct sched_counts *counts);
 enum reason port_why(const struct port *port, job_id job);
 
 /* As sched_census; of a decider nothing is known: false. */
-static inline bool port_census(const struct port *port, const struct typical_jobs *typical,
-                               struct census *census)
+static inline bool port_census(const struct port *port, struct census_memo *memo,
+                               const struct typical_jobs *typical, struct census *census)
 {
     if (port->sched != NULL)
-        sched_census(port->sched, typical, census);
+        sched_census(port->sched, memo, typical, census);
     return port->sched != NULL;
 }
 

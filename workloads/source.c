@@ -13,7 +13,7 @@
  * must be sorted, or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
-enum { PREVIEW_ROWS = 100000, PREVIEW_MADE = 10000 };
+enum { PREVIEW_ROWS = 100000, PREVIEW_MADE = 4000 };
 
 /* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
 __extension__ typedef unsigned __int128 gpu_ns;

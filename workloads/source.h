@@ -84,7 +84,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
                              bool *has) MUST_CHECK;
 
 /* Show some of the jobs that will come, before the first of them does: of a trace the first 100,000 of its rows that are in
- * the window (of one that is held in memory all, in whatever order they come), of a synthesized workload its first 10,000.  Changes nothing of the
+ * the window (of one that is held in memory all, in whatever order they come), of a synthesized workload its first 4,000.  Changes nothing of the
  * stream.  A custom source shows none. */
 typedef void job_source_seen_fn(void *self, const struct job *job);
 struct error job_source_preview(struct job_source *source, job_source_seen_fn *seen,

@@ -190,9 +190,15 @@ static void each_gpu_for_each_kind(void **state)
         for (uint32_t w = 0; w < WAITING; w++)
             waits[w] = (struct typical_job){.request = random_placement_request(&stream)};
         const struct typical_jobs typical = {kinds, KINDS, KINDS},
-                                  waiting = {waits, WAITING, random_below(&stream, WAITING + 1)};
+                                  waiting = {waits, WAITING, random_below(&stream, WAITING + 1)},
+                                  nobody = {0};
         struct census census, naive = {0};
-        census_take(ledger, &typical, &waiting, &census);
+        struct census_memo memo = {0};
+        /* remembered from before: other jobs waited, and some of the space was free */
+        census_take(&memo, ledger, &typical, &nobody, &census);
+        random_placement_load(&stream, ledger);
+        census_take(&memo, ledger, &typical, &waiting, &census);
+        census_memo_release(&memo);
         naive_fragments(ledger, &typical, &naive);
         naive_stranded(ledger, &waiting, &naive);
         naive_rest(ledger, &typical, &naive);
@@ -225,7 +231,9 @@ static void causes_add_up(void **state)
         const struct typical_jobs typical = {kinds, KINDS, KINDS}, nobody = {0};
         struct census census;
         double causes = 0, nodes = 0;
-        census_take(ledger, &typical, &nobody, &census);
+        struct census_memo memo = {0};
+        census_take(&memo, ledger, &typical, &nobody, &census);
+        census_memo_release(&memo);
         for (int c = 0; c < FRAGMENT_CAUSE_COUNT; c++)
             causes += census.fragmented_milli[c];
         for (node_id n = 0; n < cluster->node_count; n++) {

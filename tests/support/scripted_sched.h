@@ -159,10 +159,10 @@ void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint
 {
     (void)sched, (void)kinds, (void)kind_count, (void)now;
 }
-void sched_census(const struct sched *sched, const struct typical_jobs *typical,
-                  struct census *census)
+void sched_census(const struct sched *sched, struct census_memo *memo,
+                  const struct typical_jobs *typical, struct census *census)
 {
-    (void)sched, (void)typical;
+    (void)sched, (void)memo, (void)typical;
     *census = (struct census){0};
 }
 void sched_job_foreseen(const struct sched *sched, job_id job)
