@@ -113,6 +113,16 @@ static void note_firm(struct sched *sched, uint32_t slot, const struct piece *pi
         ledger_note_firm(sched->ledger, piece, job->queue, sign);
 }
 
+/* A piece comes to the job (sign 1) or has left it (-1): if it is never evicted the node is worth less to evictions. */
+static void change_potential(struct sched *sched, const struct sched_job *job,
+                             const struct piece *piece, int sign)
+{
+    if (!sched->policy.preemption->evicts || is_evictable(sched, job))
+        return;
+    potential_change(&sched->potential, sched->cluster, piece, sign);
+    ledger_note_change(sched->ledger, piece->node);
+}
+
 static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece,
                      enum holding_phase phase, decision_id decision)
 {
@@ -122,8 +132,7 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
     if (phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli += piece_milli(piece);
     note_firm(sched, slot, piece, 1);
-    if (sched->policy.preemption->evicts && !is_evictable(sched, job))
-        potential_change(&sched->potential, sched->cluster, piece, 1);
+    change_potential(sched, job, piece, 1);
 }
 
 /* Each member its lowest GPUs of the piece. */
@@ -173,8 +182,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
                                                   : ledger_give);
     sched_job_unhold(job, index);
     note_firm(sched, slot, &holding.piece, -1);
-    if (sched->policy.preemption->evicts && !is_evictable(sched, job))
-        potential_change(&sched->potential, sched->cluster, &holding.piece, -1);
+    change_potential(sched, job, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli -= piece_milli(&holding.piece);
     sched->leaving_count -= holding.phase == HOLDING_LEAVING;

@@ -34,6 +34,14 @@ static void archive_type(struct archive *archive, struct node_type type)
     }
 }
 
+/* Which GPUs are close together. */
+static void archive_inside(struct archive *archive, struct node_pool pool)
+{
+    ARCHIVE(archive, pool.first);
+    ARCHIVE(archive, pool.gpu_numa);
+    ARCHIVE(archive, pool.gpu_island);
+}
+
 uint64_t digest_cluster(const struct cluster *cluster)
 {
     struct buffer bytes = {0};
@@ -52,6 +60,9 @@ uint64_t digest_cluster(const struct cluster *cluster)
         archive_text(&archive, cluster->nodes[n].name);
         ARCHIVE(&archive, copy.nodes[n].type);
     }
+    ARCHIVE(&archive, copy.pool_count);
+    for (uint32_t p = 0; p < cluster->pool_count; p++)
+        archive_inside(&archive, cluster->pools[p]);
     ARCHIVE(&archive, copy.level_count);
     for (uint32_t l = 0; l < cluster->level_count; l++) {
         archive_text(&archive, cluster->levels[l].name);
@@ -181,7 +192,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 776);
+    ARCHIVE_KNOWS(struct policy_config, 792);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -198,6 +209,8 @@ uint64_t digest_policy(const struct policy_config *policy)
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);
     ARCHIVE_POLICY(&archive, config.placement_firm);
+    ARCHIVE_KNOWS(struct placement_config, 16);
+    ARCHIVE(&archive, config.placement_config);
     ARCHIVE_POLICY(&archive, config.preemption);
     archive_preemption(&archive, &config.preempt);
     archive_bytes(&archive, config.actions, config.action_count);

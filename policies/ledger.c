@@ -26,6 +26,12 @@ static void log_word(struct ledger *ledger, enum table table, uint32_t element, 
         (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
 }
 
+void ledger_note_change(struct ledger *ledger, node_id node)
+{
+    ledger->node_version[node]++;
+    ledger->changes[ledger->change_count++ & ledger->change_mask] = node;
+}
+
 static uint64_t gpu_word(const struct gpu_cell *cell)
 {
     uint64_t word;
@@ -76,7 +82,7 @@ static void undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entr
     memcpy(&ledger->gpus[gpu], &entry->old, sizeof entry->old);
     node_index_change_mig(ledger->index, node, gpu - ledger->cluster->nodes[node].first_gpu, before,
                           mig_free_of(ledger, gpu));
-    ledger->node_version[node]++;
+    ledger_note_change(ledger, node);
 }
 
 /* Inlined where the direction is known: this is most of what a plain job does to the ledger. */
@@ -110,13 +116,13 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         node_id node = entry->word;
         node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu,
                           before, ledger->gpus[element].free);
-        ledger->node_version[node]++;
+        ledger_note_change(ledger, node);
         break;
     }
     case TABLE_WHOLE:
         set_whole(ledger, element, (uint16_t)entry->word, (uint32_t)entry->old,
                   entry->word >> TAKE_SHIFT == 0);
-        ledger->node_version[element]++;
+        ledger_note_change(ledger, element);
         break;
     case TABLE_OWNER:
         ledger->owner[element] = (uint32_t)entry->old;
@@ -373,7 +379,7 @@ DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum 
     move_node(ledger, space->node, NODE_MEMORY, space->memory_mib, move);
     if (ledger->limits_tasks)
         move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
-    ledger->node_version[space->node]++;
+    ledger_note_change(ledger, space->node);
     if (move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM)
         note_growth(ledger, space->node);
 }
@@ -450,10 +456,12 @@ static bool is_coming_on(struct ledger *ledger, node_id node)
     return coming != 0;
 }
 
-/* All that is coming on this node is free. */
+/* All that is coming on this node is free.  The first entry is of no GPU: it is undone last, so that what is free then
+ * counts as a change even where no GPU was coming. */
 static void foresee_node(struct ledger *ledger, node_id node)
 {
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    log_word(ledger, TABLE_WHOLE, node, 0, OWNER_NONE);
     for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++) {
         struct gpu_cell cell = ledger->gpus[first + i];
         if (cell.coming == 0)
@@ -477,6 +485,7 @@ static void foresee_node(struct ledger *ledger, node_id node)
         set_node_word(ledger, node, w, words[w] + words[NODE_RESOURCES + w]);
         set_node_word(ledger, node, NODE_RESOURCES + w, 0);
     }
+    ledger_note_change(ledger, node);
 }
 
 bool ledger_foresee(struct ledger *ledger)
@@ -537,7 +546,7 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
             mig[i] = mig_free_of(ledger, first + i);
     }
     ledger->node_state[node] = (uint8_t)state;
-    ledger->node_version[node]++;
+    ledger_note_change(ledger, node);
     if (state == NODE_UP) {
         node_index_list(ledger->index, node, free_milli, mig);
         note_growth(ledger, node);

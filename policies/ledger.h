@@ -9,6 +9,8 @@
  *    back ledger_hash is what it was at the mark; versions only go up.
  *  - free + coming + claimed + used = 1000 for each GPU, whatever the state of its node.
  *  - The node index (policies/node_index.h) always shows exactly the free GPUs of nodes that are up.
+ *  - Whatever changes what is free, coming or claimed on a node, or its state, raises its version and is one of the changes:
+ *    who knows of the first n changes learns what is new from the rest of them.
  *
  *   size_t mark = ledger_mark(ledger);
  *   if (place(...)) ledger_commit(ledger, mark); else ledger_rollback(ledger, mark);
@@ -70,7 +72,8 @@ struct gpu_keep {
     uint8_t level;         /* of the cell */
 };
 
-struct typical_jobs; /* policies/placement/typical.h */
+struct typical_jobs;     /* policies/placement/typical.h */
+struct placement_config; /* policies/placement/placement_config.h */
 
 struct ledger {
     const struct cluster *cluster;
@@ -85,15 +88,20 @@ struct ledger {
         *confine; /* by node: the GPUs that may be used for what is being placed; NULL: all */
     uint8_t *node_state; /* enum node_state */
     uint32_t *node_version;
+    node_id *
+        changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
+    uint32_t change_mask;
+    uint64_t change_count; /* since ever: of more than change_mask + 1 the oldest are forgotten */
     int64_t (*sums)[QUEUE_SUM_COUNT]; /* by queue_id */
     queue_id *parent;                 /* by queue_id */
     size_t queue_capacity;
     uint32_t queue_count;
     struct node_index *index;
-    const uint8_t
-        *room; /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known */
-    const struct typical_jobs *typical; /* what jobs ask; borrowed; NULL: not known */
-    uint64_t typical_version;           /* another when they are others */
+    const uint8_t *
+        room; /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known; who changes it notes that */
+    const struct typical_jobs *typical;       /* what jobs ask; borrowed; NULL: not known */
+    uint64_t typical_version;                 /* another when they are others */
+    const struct placement_config *placement; /* borrowed; NULL: the defaults */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
     uint32_t mark_depth;
@@ -163,6 +171,9 @@ static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node)
     uint16_t free = ledger->index->free_mask[node];
     return ledger->confine == NULL ? free : free & ledger->confine[node];
 }
+
+/* What the ledger shows of the node changed elsewhere (`room`). */
+void ledger_note_change(struct ledger *ledger, node_id node);
 
 /* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);

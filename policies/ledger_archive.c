@@ -51,7 +51,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 248);
+    ARCHIVE_KNOWS(struct ledger, 280);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 3);
     ARCHIVE_KNOWS(struct node_cell, 9 * 4);
@@ -69,6 +69,8 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     for (gpu_id g = 0; g < gpus; g++)
         archive_keep(archive, &ledger->keeps[g]);
     archive_bytes(archive, ledger->node_version, nodes * sizeof *ledger->node_version);
+    if (archive_is_reading(archive))
+        ledger->change_count += (uint64_t)ledger->change_mask + 2; /* any node may have changed */
     size_t capacity = ledger->queue_capacity;
     ARCHIVE_ARRAY(archive, ledger->sums, capacity, ledger->queue_count);
     ARCHIVE_ARRAY(archive, ledger->parent, ledger->queue_capacity, ledger->queue_count);

@@ -30,6 +30,16 @@ static void init_nodes(struct ledger *ledger)
     }
 }
 
+/* To remember more changes than there are nodes is of no use: then all nodes may be looked at. */
+static void init_changes(struct ledger *ledger)
+{
+    uint32_t count = 1;
+    while (count < ledger->cluster->node_count)
+        count *= 2;
+    ledger->changes = arena_alloc_array(&ledger->arena, count, node_id);
+    ledger->change_mask = count - 1;
+}
+
 struct ledger *ledger_new(const struct cluster *cluster)
 {
     struct ledger *ledger = mem_zalloc(1, sizeof *ledger);
@@ -52,6 +62,7 @@ struct ledger *ledger_new(const struct cluster *cluster)
         ledger->owner[g] = OWNER_NONE;
     }
     init_nodes(ledger);
+    init_changes(ledger);
     init_migs(ledger);
     ledger->index = node_index_new(cluster);
     return ledger;

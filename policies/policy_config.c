@@ -39,6 +39,7 @@ struct policy_config policy_config_default(void)
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
         .placement_firm = &placement_best_fit,
+        .placement_config = placement_config_default(),
         .preemption = &preemption_none,
         .preempt = preemption_config_default(),
         .actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT,
@@ -223,6 +224,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     config->placement = choose_member(&object, "placement", placements, config->placement);
     config->placement_firm =
         choose_member(&object, "placement_firm", placements, config->placement);
+    placement_config_read(&config->placement_config, &object);
     struct json_value preemption = json_member(&object, "preemption");
     preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_VICTIM],
                            &preemption);

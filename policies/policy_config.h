@@ -7,7 +7,7 @@
  *    "blocking": "skip" | "strict",      strict: what does not fit holds up everything behind it in its line
  *    "quota": "fairshare",               or {"policy": "fairshare", parameters of quota_config.h}
  *    "gang": {"policy": "all_or_nothing" | "hoard", "stale_after_s": 60},
- *    "placement": "best_fit",
+ *    "placement": "best_fit", "gpu_choice": "lowest" | "near",
  *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
  *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
  *    "reservation_expiry_s": 600,
@@ -22,6 +22,7 @@
 #include "policies/backfill/backfill.h"
 #include "policies/estimate/estimate.h"
 #include "policies/order/order_config.h"
+#include "policies/placement/placement_config.h"
 #include "policies/preemption/preemption_config.h"
 #include "policies/quota/quota_config.h"
 
@@ -81,6 +82,7 @@ struct policy_config {
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
     const struct placement_policy *placement;
     const struct placement_policy *placement_firm; /* of jobs that are never evicted */
+    struct placement_config placement_config;
     const struct preemption_policy *preemption;
     struct preemption_config preempt;
     uint8_t actions[ACTIONS_MAX]; /* enum action, in their order */

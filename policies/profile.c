@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "policies/archive.h"
+#include "policies/placement/gpu_choice.h"
+#include "policies/placement/placement_config.h"
 
 /* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for it. */
 static uint32_t count_gpus(uint32_t mask)
@@ -316,13 +318,12 @@ static struct free_amount needed(const struct request *request, uint32_t count)
                                 (int64_t)count * request->memory_mib};
 }
 
-/* The lowest `count` of the bits. */
-static uint16_t lowest(uint16_t mask, uint32_t count)
+/* Which of the GPUs a member gets, as policies/placement/placement.c chooses. */
+static uint16_t gpus_of(const struct ledger *ledger, node_id n, uint16_t mask, uint32_t count)
 {
-    uint16_t out = 0;
-    for (uint32_t rest = mask; count > 0; rest &= rest - 1, count--)
-        out |= (uint16_t)(rest & -rest);
-    return out;
+    if (ledger->placement == NULL || ledger->placement->gpu_choice != GPU_CHOICE_NEAR)
+        return gpu_choice_lowest(mask, count);
+    return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
 }
 
 /* So many members there, at most `count`; how many. */
@@ -336,7 +337,7 @@ static uint32_t name_pieces(const struct profile *profile, node_id n, const stru
     room = room < count ? room : count;
     for (uint32_t i = 0; i < room; i++) {
         struct piece piece = {.node = n,
-                              .gpu_mask = lowest(mask, request->gpus),
+                              .gpu_mask = gpus_of(profile->ledger, n, mask, request->gpus),
                               .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
                               .member_count = 1,
                               .group = group};

@@ -56,6 +56,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->cluster = cluster;
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
+    sched->ledger->placement = &sched->policy.placement_config;
     sched->tree = (struct queue_tree){.table = queues,
                                       .ledger = sched->ledger,
                                       .quota = policy->quota,
@@ -178,8 +179,10 @@ void sched_begin_fact(struct sched *sched, time_ns now)
 /* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
 static void prove_shape(struct sched *sched, struct shape *shape)
 {
-    if (sched->empty == NULL)
+    if (sched->empty == NULL) {
         sched->empty = ledger_new(sched->cluster);
+        sched->empty->placement = &sched->policy.placement_config;
+    }
     size_t mark = ledger_mark(sched->empty);
     shape->never_fits |=
         !placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);

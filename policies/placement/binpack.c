@@ -8,7 +8,8 @@
  * same order), gpusharingorder (band 1000 above it), gpupack, resourcetype (band 10).  Departures: no other bands, ties
  * to the lowest node; a MIG instance counts as a share.
  * Works as best_fit does, and keeps shares together; leaves slivers when requests are odd.
- * Cost: O(nodes with as few free GPUs as the best) a member; of members without GPUs O(nodes). */
+ * Cost: O(nodes with as few free GPUs as the best) a member; where these are many, and of members without GPUs, a score
+ * once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum {
@@ -70,5 +71,6 @@ const struct placement_policy placement_binpack = {
         "whole nodes free, leaves slivers when requests are odd",
     .score = score,
     .looks_at_nodes = true,
+    .is_local = true,
     .bound = bound,
 };

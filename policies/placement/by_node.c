@@ -1,14 +1,42 @@
 /* The best spot, node after node; see policies/placement/by_node.h. */
 #include "policies/placement/by_node.h"
 
+static void forget_kind(struct node_offers *kind)
+{
+    mem_free(kind->of);
+    mem_free(kind->winner);
+}
+
 static void forget(struct by_node *memory)
 {
     while (memory->count > 0)
-        mem_free(memory->kinds[--memory->count].of);
+        forget_kind(&memory->kinds[--memory->count]);
 }
 
-/* What is remembered for such a member; of too many kinds of members all are forgotten. */
-static struct node_offer *offers_for(struct by_node *memory, const struct search *search)
+static struct node_offers *kind_new(struct by_node *memory, const struct search *search)
+{
+    const uint32_t nodes = search->ledger->cluster->node_count;
+    uint32_t k = 0, width = 1;
+    if (memory->count < BY_NODE_KINDS) {
+        k = memory->count++;
+    } else {
+        for (uint32_t i = 1; i < memory->count; i++)
+            k = memory->kinds[i].asked < memory->kinds[k].asked ? i : k;
+        forget_kind(&memory->kinds[k]);
+    }
+    while (width < nodes)
+        width *= 2;
+    memory->kinds[k] = (struct node_offers){.policy = search->policy,
+                                            .request = *search->request,
+                                            .of = mem_zalloc(nodes, sizeof(struct node_offer)),
+                                            .winner = mem_zalloc(width, sizeof(node_id)),
+                                            .width = width};
+    memory->last = k;
+    return &memory->kinds[k];
+}
+
+/* What is remembered for such a member; NULL: nothing. */
+static struct node_offers *kind_of(struct by_node *memory, const struct search *search)
 {
     const struct ledger *ledger = search->ledger;
     if (memory->ledger != ledger || memory->typical_version != ledger->typical_version)
@@ -21,16 +49,14 @@ static struct node_offer *offers_for(struct by_node *memory, const struct search
             !request_is_same(&memory->kinds[k].request, search->request))
             continue;
         memory->last = k;
-        return memory->kinds[k].of;
+        return &memory->kinds[k];
     }
-    if (memory->count == BY_NODE_KINDS)
-        forget(memory);
-    struct node_offers *kind = &memory->kinds[memory->count];
-    *kind =
-        (struct node_offers){search->policy, *search->request,
-                             mem_zalloc(ledger->cluster->node_count, sizeof(struct node_offer))};
-    memory->last = memory->count++;
-    return kind->of;
+    return NULL;
+}
+
+bool by_node_knows(struct by_node *memory, const struct search *search)
+{
+    return kind_of(memory, search) != NULL;
 }
 
 static void offer(struct node_offer *best, int64_t score, int32_t gpu_index, uint32_t milli)
@@ -90,22 +116,99 @@ static struct node_offer look_at(struct search *search, node_id node)
     return best;
 }
 
-bool by_node_best(struct by_node *memory, struct search *search)
+/* ---- the tournament ---- */
+
+/* Who comes out of match `at`, or the node that stands there; NODE_NONE beyond the last node. */
+static node_id winner_at(const struct node_offers *kind, uint32_t node_count, uint32_t at)
+{
+    if (at < kind->width)
+        return kind->winner[at];
+    return at - kind->width < node_count ? at - kind->width : NODE_NONE;
+}
+
+/* Of equals the lower node wins, which comes from the lower match. */
+static node_id play(const struct node_offers *kind, uint32_t node_count, uint32_t at)
+{
+    const node_id low = winner_at(kind, node_count, 2 * at);
+    const node_id high = winner_at(kind, node_count, 2 * at + 1);
+    return high != NODE_NONE && kind->of[high].score > kind->of[low].score ? high : low;
+}
+
+/* The node offers something else: its matches are played again, up to one that has the same winner, another node. */
+static void replay(struct node_offers *kind, uint32_t node_count, node_id node)
+{
+    for (uint32_t at = (kind->width + node) / 2; at > 0; at /= 2) {
+        const node_id winner = play(kind, node_count, at);
+        if (winner == kind->winner[at] && winner != node)
+            return;
+        kind->winner[at] = winner;
+    }
+}
+
+static bool is_seen(const struct node_offers *kind, const struct ledger *ledger, node_id node)
+{
+    return kind->of[node].seen == ledger->node_version[node] + 1;
+}
+
+/* Many have changed, or nobody knows which. */
+static void look_at_all(struct node_offers *kind, struct search *search)
+{
+    const uint32_t node_count = search->ledger->cluster->node_count;
+    for (node_id n = 0; n < node_count; n++)
+        if (!is_seen(kind, search->ledger, n))
+            kind->of[n] = look_at(search, n);
+    for (uint32_t at = kind->width - 1; at > 0; at--)
+        kind->winner[at] = play(kind, node_count, at);
+}
+
+static void look_at_changed(struct node_offers *kind, struct search *search)
 {
     const struct ledger *ledger = search->ledger;
-    struct node_offer *offers = offers_for(memory, search);
+    const uint32_t node_count = ledger->cluster->node_count;
+    const bool is_new = kind->asked == 0;
+    if (is_new || ledger->change_count - kind->change_count > node_count / 2)
+        look_at_all(kind, search);
+    else
+        for (uint64_t c = kind->change_count; c < ledger->change_count; c++) {
+            const node_id node = ledger->changes[c & ledger->change_mask];
+            if (is_seen(kind, ledger, node))
+                continue;
+            kind->of[node] = look_at(search, node);
+            replay(kind, node_count, node);
+        }
+    kind->change_count = ledger->change_count;
+}
+
+/* The best of the region among the nodes of match `at`, `width` of them from `first` on, if it beats the best so far. */
+static void find_in(const struct node_offers *kind, struct search *search, uint32_t at,
+                    node_id first, uint32_t width)
+{
+    const struct region *region = &search->region;
     struct candidate *best = &search->best;
-    *best = (struct candidate){.score = SPOT_NEVER, .node = NODE_NONE, .gpu_index = -1};
-    for (node_id n = search->region.first; n <= search->region.last; n++) {
-        struct node_offer *offer = &offers[n];
-        if (!region_contains(&search->region, n))
-            continue;
-        if (offer->seen != ledger->node_version[n] + 1)
-            *offer = look_at(search, n);
-        if (offer->score > best->score)
-            *best = (struct candidate){offer->score, n, offer->gpu_index, offer->milli};
+    if (first > region->last || first + width <= region->first)
+        return;
+    const node_id node = winner_at(kind, search->ledger->cluster->node_count, at);
+    if (node == NODE_NONE || kind->of[node].score <= best->score)
+        return;
+    if (region_contains(region, node)) {
+        const struct node_offer *offer = &kind->of[node];
+        *best = (struct candidate){offer->score, node, offer->gpu_index, offer->milli};
+    } else if (width > 1) {
+        find_in(kind, search, 2 * at, first, width / 2);
+        find_in(kind, search, 2 * at + 1, first + width / 2, width / 2);
     }
-    return best->node != NODE_NONE;
+}
+
+bool by_node_best(struct by_node *memory, struct search *search)
+{
+    struct node_offers *kind = kind_of(memory, search);
+    if (kind == NULL)
+        kind = kind_new(memory, search);
+    look_at_changed(kind, search);
+    kind->asked = ++memory->asked;
+    search->best = (struct candidate){.score = SPOT_NEVER, .node = NODE_NONE, .gpu_index = -1};
+    find_in(kind, search, 1, 0, kind->width);
+    return search->best.node != NODE_NONE;
 }
 
 void by_node_release(struct by_node *memory)

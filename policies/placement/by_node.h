@@ -1,17 +1,20 @@
 /* policies/placement/by_node.h -- the best spot for one member, node after node, with a memory of what each has to offer.
  *
  * For policies whose score depends on nothing but the state of the node and what is asked (is_local): it is computed once
- * for each state of a node, and kept until the node changes.
+ * for each state of a node, and kept until the node changes.  Of what the nodes offer a tournament is kept: of each two
+ * neighbours the better one, of each two such pairs the better one, and so on to the best of all.
  *
  * Laws
  *  - The choice is that of policies/placement/search.h, with or without the memory.
- *  - A memory belongs to one ledger: it goes by ledger->node_version.
+ *  - A memory belongs to one ledger: it goes by ledger->node_version and ledger->changes.
  *
  *   struct search search = search_of(...);
- *   if (by_node_best(&memory, &search, members_left)) ... search.best ...
+ *   if (by_node_best(&memory, &search)) ... search.best ...
  *
- * Cost: O(nodes of the region) a member, a few instructions each; a score for each node that changed since such a member was
- * placed last.  Memory: 16 bytes a node for each kind of request, at most BY_NODE_KINDS of them. */
+ * Cost: of a kind of member that is asked for the first time O(nodes).  Then, a member, a score and O(log nodes) for each
+ * change since that kind was placed last, and O(log nodes), or the nodes of the region if its domain is scattered.
+ * Memory: 20 to 24 bytes a node for each kind of request, at most BY_NODE_KINDS of them; of more the one that was asked for
+ * longest ago is forgotten. */
 #ifndef POLICIES_PLACEMENT_BY_NODE_H
 #define POLICIES_PLACEMENT_BY_NODE_H
 
@@ -30,6 +33,12 @@ struct node_offers { /* for one kind of request */
     const struct placement_policy *policy;
     struct request request;
     struct node_offer *of; /* by node_id */
+    node_id *
+        winner; /* of a match, from 1, the final; between the matches 2 * i and 2 * i + 1, or, from `width` on, the
+                        nodes from 0 on */
+    uint32_t width;        /* a power of two, nodes at least */
+    uint64_t change_count; /* as of ledger->change_count: what came later is not looked at yet */
+    uint64_t asked;        /* as of by_node.asked */
 };
 
 struct by_node {
@@ -37,11 +46,16 @@ struct by_node {
     uint64_t typical_version; /* as of ledger->typical */
     struct node_offers kinds[BY_NODE_KINDS];
     uint32_t count;
-    uint32_t last; /* index of the kind asked for last */
+    uint32_t last;  /* index of the kind asked for last */
+    uint64_t asked; /* members so far */
 };
 
 /* As search_best, without MIG instances and confines. */
 bool by_node_best(struct by_node *memory, struct search *search);
+
+/* Was such a member asked for before, and not forgotten?  O(kinds). */
+bool by_node_knows(struct by_node *memory, const struct search *search);
+
 void by_node_release(struct by_node *memory);
 
 #endif

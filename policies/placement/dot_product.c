@@ -4,7 +4,7 @@
  * Source: Panigrahy et al., "Heuristics for Vector Bin Packing" (2011), in the form of the experiments in Weng et al.,
  * "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - (v . w) / 2), v what is free and w what is asked, of the largest
  * node; ties to the lowest node.  In the node the GPU with least left.
- * Cost: O(nodes) a member; a score once for each state of a node. */
+ * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100, GPU_BITS = 11, DIMENSIONS = 2 };

@@ -5,7 +5,7 @@
  * Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent"
  * (USENIX ATC 2023): 100 * sigmoid((before - after) / 1000), cut to an integer; a share tries every GPU; ties to the
  * lowest node and GPU.  As long as nothing is known of the jobs, as best_fit.
- * Cost: O(nodes) a member; O(typical jobs * GPUs) once for each state of a node, and each GPU for a share. */
+ * Cost: O(typical jobs * GPUs) once for each state of a node, and each GPU for a share (policies/placement/by_node.h). */
 #include <math.h>
 
 #include "policies/fragmentation.h"

@@ -4,7 +4,8 @@
  * leave no such node.  Meant for "placement_firm"; without a preemption policy nothing is known to be firm and it is
  * best_fit by nodes.  Known failure: a shared GPU that drains slowly pins its node for as long.
  * Source: our own; the problem is that of anti-fragmentation by mobility in page allocators (M. Gorman, Linux 2.6.24).
- * Cost: O(nodes with room) a member. */
+ * Cost: O(nodes with room) a member; where these are many a score once for each state of a node
+ * (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SHARED_FIRST = 1000000, FIRM_WEIGHT = NODE_GPUS_MAX + 1 };
@@ -30,6 +31,8 @@ static int64_t bound(const struct spot *spot)
 {
     if (spot->gpu_left < GPU_MILLI)
         return SHARED_FIRST - spot->gpu_left;
+    if (spot->ledger->room == NULL)
+        return whole_score(spot, 0);
     /* What is free is not firm. */
     int64_t gpus = spot->ledger->cluster->types[spot->type].gpu_count;
     return whole_score(spot, gpus - (spot->node_free > 0 ? spot->node_free : 0));
@@ -42,5 +45,6 @@ const struct placement_policy placement_gather = {
                "placement_firm",
     .score = score,
     .looks_at_nodes = true,
+    .is_local = true,
     .bound = bound,
 };

@@ -5,7 +5,7 @@
  * Source: the GPU clustering of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after Gandiva
  * (Xiao et al., OSDI 2018): bands of 25 in a score of 100.
  * Departure: what is on a node is told by its GPUs, so that two shares of half a GPU each, and all shares, are alike.
- * Cost: O(nodes) a member; a score once for each state of a node. */
+ * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { BANDS_LEAST = 25, GPU_BITS = 11, KIND_SHARE = 0 };

@@ -3,7 +3,7 @@
  * Keeps idle nodes idle; looks at nothing but GPUs, so that CPUs may run out beside them.
  * Source: the GPU packing of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after what
  * clusters do in production: three bands of a score, ties to the lowest node.
- * Cost: O(nodes) a member; a score once for each state of a node. */
+ * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { BAND = 1 << 12, STEP = GPU_MILLI / 10 };

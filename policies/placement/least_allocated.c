@@ -6,7 +6,8 @@
  * least_allocated.go): mean over resources of (capacity - requested) * 100 / capacity, each cut to an integer, weights
  * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties to the lowest node, there
  * by chance; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
- * Cost: O(nodes with room that are not of the highest score) a member. */
+ * Cost: O(nodes with room that are not of the highest score) a member; where these are many a score once for each state
+ * of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100 };
@@ -66,6 +67,7 @@ const struct placement_policy placement_least_allocated = {
                "evenly, but gangs starve as whole nodes vanish",
     .score = score,
     .looks_at_nodes = true,
+    .is_local = true,
     .bound = bound,
 };
 
@@ -77,5 +79,6 @@ const struct placement_policy placement_least_allocated_gpus = {
         "starve",
     .score = score_with_gpus,
     .looks_at_nodes = true,
+    .is_local = true,
     .bound = bound_with_gpus,
 };

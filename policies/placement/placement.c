@@ -5,7 +5,11 @@
 
 #include "policies/placement/by_node.h"
 #include "policies/placement/domains.h"
+#include "policies/placement/gpu_choice.h"
+#include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
+
+enum { LOOKS_MAX = 64 }; /* more cost about as much as to keep a memory up to date */
 
 void piece_list_release(struct piece_list *list)
 {
@@ -45,21 +49,69 @@ struct node_size placement_largest_node(const struct cluster *cluster)
     return most;
 }
 
-static uint16_t lowest_bits(uint16_t mask, uint32_t count)
+static bool is_near(const struct ledger *ledger)
 {
-    uint16_t out = 0;
-    for (; count > 0 && mask != 0; count--) {
-        out |= (uint16_t)(mask & -mask);
-        mask &= (uint16_t)(mask - 1);
-    }
-    return out;
+    return ledger->placement != NULL && ledger->placement->gpu_choice == GPU_CHOICE_NEAR;
 }
 
-static uint16_t choose_gpus(const struct placement_policy *policy, uint16_t free_mask,
-                            uint32_t gpus)
+static const struct node_pool *pool_of(const struct ledger *ledger, node_id node)
 {
-    return policy->choose_gpus != NULL ? policy->choose_gpus(free_mask, gpus)
-                                       : lowest_bits(free_mask, gpus);
+    return &ledger->cluster->pools[ledger->cluster->nodes[node].pool];
+}
+
+static uint16_t choose_gpus(const struct search *search)
+{
+    const node_id node = search->best.node;
+    const uint16_t free_mask = ledger_usable(search->ledger, node);
+    const uint32_t gpus = search->request->gpus;
+    if (search->policy->choose_gpus != NULL)
+        return search->policy->choose_gpus(free_mask, gpus);
+    return is_near(search->ledger) ? gpu_choice_near(pool_of(search->ledger, node), free_mask, gpus)
+                                   : gpu_choice_lowest(free_mask, gpus);
+}
+
+/* What the policy says of a share of that GPU of the node that was found. */
+static int64_t score_share(const struct search *search, uint32_t gpu_index)
+{
+    const struct ledger *ledger = search->ledger;
+    const node_id node = search->best.node;
+    const bool is_free = ledger->index->free_mask[node] >> gpu_index & 1;
+    struct spot spot = search->spot;
+    spot.node = node;
+    spot.type = ledger->cluster->nodes[node].type;
+    spot.node_free = is_free ? ledger->index->free_count[node] : -1;
+    spot.gpu_left = ledger->gpus[ledger->cluster->nodes[node].first_gpu + gpu_index].free;
+    spot.milli = (int32_t)search->best.milli;
+    spot.members_here = search->here != NULL ? search->here[node] : 0;
+    return search->policy->score(&spot);
+}
+
+/* Of the GPUs of the node that was found, those as good as the one that was, the near one. */
+static uint16_t choose_share(const struct search *search)
+{
+    const struct ledger *ledger = search->ledger;
+    const node_id node = search->best.node;
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    const uint16_t confine = ledger->confine != NULL ? ledger->confine[node] : UINT16_MAX;
+    uint16_t equal = 0;
+    for (uint32_t g = 0; g < type->gpu_count; g++)
+        if (!(type->layout_mask >> g & 1) && (confine >> g & 1) &&
+            ledger->gpus[first + g].free >= search->best.milli &&
+            score_share(search, g) == search->best.score)
+            equal |= (uint16_t)(1u << g);
+    return gpu_choice_share(pool_of(ledger, node), equal, ledger->index->free_mask[node],
+                            (uint16_t)((1u << type->gpu_count) - 1));
+}
+
+/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking.c): so they are told
+ * apart again as they were placed only if each one's GPUs are above those before. */
+static bool is_one_piece(const struct placing *placing, const struct piece *last,
+                         const struct piece *piece)
+{
+    return last->node == piece->node && last->group == piece->group &&
+           last->gpu_milli == GPU_MILLI && last->member_count < UINT16_MAX &&
+           (!is_near(placing->ledger) || (piece->gpu_mask & -piece->gpu_mask) > last->gpu_mask);
 }
 
 static void append(struct placing *placing, const struct piece *piece, bool is_instance)
@@ -67,8 +119,7 @@ static void append(struct placing *placing, const struct piece *piece, bool is_i
     struct piece_list *out = placing->out;
     if (piece->gpu_milli == GPU_MILLI && !is_instance && out->count > 0) {
         struct piece *last = &out->pieces[out->count - 1];
-        if (last->node == piece->node && last->group == piece->group &&
-            last->gpu_milli == GPU_MILLI && last->member_count < UINT16_MAX) {
+        if (is_one_piece(placing, last, piece)) {
             last->gpu_mask |= piece->gpu_mask;
             last->member_count++;
             return;
@@ -85,8 +136,9 @@ static struct piece piece_at(const struct search *search, uint16_t group)
     struct piece piece = {
         .node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
-        piece.gpu_mask = choose_gpus(search->policy, ledger_usable(search->ledger, best->node),
-                                     search->request->gpus);
+        piece.gpu_mask = choose_gpus(search);
+    else if (best->gpu_index >= 0 && search->request->mig == 0 && is_near(search->ledger))
+        piece.gpu_mask = choose_share(search);
     else if (best->gpu_index >= 0)
         piece.gpu_mask = (uint16_t)(1u << best->gpu_index);
     if (best->milli != 0)
@@ -116,14 +168,23 @@ static struct search search_for(const struct placing *placing, uint16_t group,
                      region, placing->here, placing->owner);
 }
 
+/* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
 static bool find_best(struct placing *placing, struct search *search, uint32_t members_left)
 {
-    struct piece_list *out = placing->out;
-    if (!placing->policy->is_local || search->request->mig != 0 || placing->ledger->confine != NULL)
+    const bool is_local =
+        placing->policy->is_local && search->request->mig == 0 && placing->ledger->confine == NULL;
+    struct by_node **memory = &placing->out->by_node;
+    if (!is_local)
         return search_best(search, members_left);
-    if (out->by_node == NULL)
-        out->by_node = mem_zalloc(1, sizeof *out->by_node);
-    return by_node_best(out->by_node, search);
+    if (placing->policy->bound != NULL && (*memory == NULL || !by_node_knows(*memory, search))) {
+        search->looks_left = LOOKS_MAX;
+        bool is_found = search_best(search, members_left);
+        if (search->looks_left > 0)
+            return is_found;
+    }
+    if (*memory == NULL)
+        *memory = mem_zalloc(1, sizeof **memory);
+    return by_node_best(*memory, search);
 }
 
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,

@@ -47,7 +47,8 @@ struct placement_policy {
     int64_t (*score)(const struct spot *spot);
     bool looks_at_nodes; /* or score may not return SPOT_NEVER */
     /* Of a policy that looks at nodes: its score depends on the request and on what is on the node and its GPUs alone, so
-     * that it is computed once for each state of a node (policies/placement/by_node.h). */
+     * that it is computed once for each state of a node (policies/placement/by_node.h).  With a bound that is done only
+     * where the bound leaves many nodes to look at. */
     bool is_local;
     bool uses_typical; /* it reads ledger->typical (policies/fragmentation.h) */
     /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about where the
@@ -58,7 +59,7 @@ struct placement_policy {
     int64_t (*bound)(const struct spot *spot);
     enum one_node one_node; /* are nodes that hold all members tried first, or alone? */
     /* Called once per member of whole GPUs: which of the node's free ones it gets; as many as asked, and at least
-     * so many are free.  NULL: the lowest. */
+     * so many are free.  NULL: as `gpu_choice` of the policy file says. */
     uint16_t (*choose_gpus)(uint16_t free_mask, uint32_t gpus);
 };
 

@@ -21,6 +21,7 @@ extern const struct placement_policy placement_spread;
 extern const struct placement_policy placement_strict_pack;
 extern const struct placement_policy placement_strict_spread;
 extern const struct placement_policy placement_weighted_best_fit;
+extern const struct placement_policy placement_weighted_binpack;
 extern const struct placement_policy placement_worst_fit;
 
 /* Milli of all GPUs of the spot's node that are free, wholly or in part; milli that the member takes of them. */

@@ -52,6 +52,12 @@ static int64_t score_node(struct search *search, node_id node)
     return search->policy->score(&search->spot);
 }
 
+/* The node, which is to be looked at next, is behind the region, or too many were looked at. */
+static bool is_over(struct search *search, node_id node)
+{
+    return node > search->region.last || search->looks_left == 0 || --search->looks_left == 0;
+}
+
 /* Nodes with so many GPUs free, of which the member needs at least `least`.  True if no node with more of them free, and
  * nothing else known of it, can win. */
 SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free,
@@ -69,7 +75,7 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
     node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
     for (; node != BITS_NONE && !cannot_win(search, most, node);
          node = bits_next(nodes, node + 1)) {
-        if (!is_plain && node > search->region.last)
+        if (!is_plain && is_over(search, node))
             return false;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
@@ -109,7 +115,7 @@ SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t lef
     int64_t most = is_plain ? search->policy->score(&search->spot) : most_of(search);
     for (; gpu != BITS_NONE; gpu = bits_next(gpus, gpu + 1)) {
         node_id node = search->ledger->index->gpu_node[gpu];
-        if (cannot_win(search, most, node) || (!is_plain && node > search->region.last))
+        if (cannot_win(search, most, node) || (!is_plain && is_over(search, node)))
             return;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
@@ -175,6 +181,7 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                            .is_plain = !policy->looks_at_nodes && ledger->confine == NULL &&
                                        region->level == NULL && region->first == 0 &&
                                        region->last == ledger->cluster->node_count - 1,
+                           .looks_left = UINT32_MAX,
                            .spot = {.gpus = request->gpus,
                                     .node = NODE_NONE,
                                     .ledger = ledger,
@@ -193,5 +200,5 @@ bool search_best(struct search *search, uint32_t members_left)
     else
         for (uint32_t t = 0; t < cluster->type_count; t++)
             scan_type(search, t, false);
-    return search->best.node != NODE_NONE;
+    return search->best.node != NODE_NONE && search->looks_left > 0;
 }

@@ -30,7 +30,9 @@ struct search {
     struct region region;
     const uint32_t *here; /* members of the job by node; NULL unless the policy looks at nodes */
     bool is_plain;        /* everywhere, and by spots alone */
-    struct spot spot;     /* the one being scored */
+    uint32_t
+        looks_left; /* nodes and GPUs that may still be looked at one by one; at 0 nothing was found */
+    struct spot spot; /* the one being scored */
     struct candidate best;
 };
 
@@ -50,7 +52,7 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                         const struct request *request, const struct region *region,
                         const uint32_t *here, uint32_t owner);
 
-/* Find search->best; false if no spot has room.  members_left: see struct spot. */
+/* Find search->best; false if no spot has room, or too many had to be looked at.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);
 
 #endif

@@ -4,7 +4,7 @@
  * Works where CPUs run short beside GPUs; packs tenants close, and leaves slivers when requests are odd.
  * Source: the best fit of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - left of
  * CPU / 2 - left of GPU / 2), cut to an integer; ties to the lowest node.  (That it is normalised there changes no order.)
- * Cost: O(nodes) a member; a score once for each state of a node. */
+ * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100, GPU_BITS = 11 };

@@ -54,6 +54,16 @@ static void take_found(struct ledger *ledger, const struct search *search)
     ledger_take(ledger, &space);
 }
 
+/* What evictions may give back of each node: all that is free, at least. */
+static void random_room(struct random_stream *stream, const struct ledger *ledger, uint8_t room[])
+{
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const uint32_t free = ledger->index->free_count[n];
+        room[n] = (uint8_t)(free +
+                            random_below(stream, cluster_node_gpus(ledger->cluster, n) - free + 1));
+    }
+}
+
 static bool is_found_as(const struct search *search, bool is_found,
                         const struct candidate *expected)
 {
@@ -74,8 +84,12 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
         struct cluster *cluster = random_placement_cluster(&stream);
         struct ledger *ledger = ledger_new(cluster);
         uint32_t here[RANDOM_PLACEMENT_NODES_MAX + 1];
+        uint8_t room[RANDOM_PLACEMENT_NODES_MAX + 1];
         ledger->typical = &typical;
         random_placement_load(&stream, ledger);
+        random_room(&stream, ledger, room);
+        if (random_placement_once_in(&stream, 2))
+            ledger->room = room;
         for (uint32_t round = 0; round < ROUNDS; round++) {
             for (node_id n = 0; n < cluster->node_count; n++)
                 here[n] = random_below(&stream, 3);
@@ -107,6 +121,123 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
     mem_free(memory);
     assert_true(remembered > SEEDS * ROUNDS / 20);
     assert_in_range(found, SEEDS * ROUNDS / 4, SEEDS * ROUNDS * 3 / 4);
+}
+
+/* ---- with a memory, over time ---- */
+
+enum { LONG_SEEDS = 20, LONG_ROUNDS = 400, LONG_NODES = 150, LONG_JOBS = 700 };
+
+/* A world with so many nodes that bounds leave many to look at, and pieces that come, go, and are taken back. */
+struct long_world {
+    struct cluster *cluster;
+    struct ledger *ledger;
+    uint32_t here[LONG_NODES];
+    struct space jobs[LONG_JOBS];
+    bool is_leaving[LONG_JOBS];
+    uint32_t count;
+    struct piece_list pieces;
+    struct random_stream stream;
+};
+
+static struct request long_request(struct random_stream *stream)
+{
+    static const struct request requests[] = {
+        {.gpu_milli = 300, .cpu_milli = 3000, .memory_mib = 9000},
+        {.gpus = 1, .cpu_milli = 5000, .memory_mib = 20000},
+        {.gpus = 3, .cpu_milli = 14000, .memory_mib = 10000},
+        {.gpus = 2},
+        {.cpu_milli = 7000, .memory_mib = 30000}};
+    return requests[random_below(stream, 5)];
+}
+
+/* Some job leaves, starts to, or has left. */
+static void long_give_back(struct long_world *w)
+{
+    const uint32_t i = random_below(&w->stream, w->count);
+    if (!w->is_leaving[i] && random_placement_once_in(&w->stream, 2)) {
+        ledger_vacate(w->ledger, &w->jobs[i]);
+        w->is_leaving[i] = true;
+        return;
+    }
+    if (w->is_leaving[i])
+        ledger_arrive(w->ledger, &w->jobs[i]);
+    else
+        ledger_give(w->ledger, &w->jobs[i]);
+    w->jobs[i] = w->jobs[--w->count];
+    w->is_leaving[i] = w->is_leaving[w->count];
+}
+
+/* Place one member; where looking at all nodes without a memory finds a place for it.  Empty: nowhere. */
+static bool long_place(struct long_world *w, const struct placement_policy *policy, bool is_kept)
+{
+    struct random_placement_ask ask;
+    random_placement_group(&ask, long_request(&w->stream), 1);
+    ask.shape.member_count = 1;
+    struct region everywhere = region_everywhere(w->ledger);
+    struct search search =
+        search_of(policy, w->ledger, &ask.groups[0].request, &everywhere, w->here, 1);
+    const bool has_room = search_best(&search, 1);
+    const size_t mark = ledger_mark(w->ledger);
+    const bool is_placed = placement_place(policy, w->ledger, &ask.shape, 1, &w->pieces);
+    assert_int_equal(is_placed, has_room);
+    if (is_placed) {
+        const struct piece *piece = &w->pieces.pieces[0];
+        if (piece->node != search.best.node ||
+            (search.best.gpu_index >= 0 && piece->gpu_mask != 1u << search.best.gpu_index))
+            fail_msg("%s: node %u, not %u", policy->name, piece->node, search.best.node);
+        w->jobs[w->count] = placement_space(&ask.shape, piece, 1);
+    }
+    if (!is_placed || !is_kept) {
+        ledger_rollback(w->ledger, mark);
+        return false;
+    }
+    ledger_commit(w->ledger, mark);
+    w->is_leaving[w->count++] = false;
+    return true;
+}
+
+static void long_round(struct long_world *w, const struct placement_policy *policy)
+{
+    const size_t mark = ledger_mark(w->ledger);
+    if (random_placement_once_in(&w->stream, 4) && ledger_foresee(w->ledger))
+        long_place(w, policy, false);
+    ledger_rollback(w->ledger, mark);
+    for (uint32_t i = random_below(&w->stream, 3); i > 0 && w->count > 0; i--)
+        long_give_back(w);
+    for (uint32_t i = random_below(&w->stream, 5); i > 0 && w->count < LONG_JOBS - 1; i--)
+        long_place(w, policy, !random_placement_once_in(&w->stream, 4));
+    if (random_placement_once_in(&w->stream, 10))
+        ledger_set_node(w->ledger, random_below(&w->stream, LONG_NODES),
+                        random_placement_once_in(&w->stream, 2) ? NODE_DOWN : NODE_UP);
+}
+
+static void what_is_remembered_changes_no_choice(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= LONG_SEEDS; seed++)
+        for (uint32_t p = 0; p < RANDOM_PLACEMENT_POLICIES; p++) {
+            const struct placement_policy *policy = random_placement_policies[p];
+            uint8_t room[LONG_NODES];
+            if (!policy->is_local)
+                continue;
+            struct long_world *w = mem_zalloc(1, sizeof *w);
+            random_stream_init(&w->stream, seed, "long", p);
+            w->cluster = cluster_uniform_new(LONG_NODES, 8);
+            w->cluster->types[0].cpu_milli = 40000;
+            w->cluster->types[0].memory_mib = 160000;
+            w->ledger = ledger_new(w->cluster);
+            w->ledger->typical = &typical;
+            memset(room, 8, sizeof room);
+            w->ledger->room = room;
+            for (uint32_t round = 0; round < LONG_ROUNDS; round++)
+                long_round(w, policy);
+            assert_null(ledger_check(w->ledger));
+            assert_true(w->count > LONG_NODES);
+            piece_list_release(&w->pieces);
+            ledger_free(w->ledger);
+            cluster_free(w->cluster);
+            mem_free(w);
+        }
 }
 
 /* ---- members on nodes ---- */
@@ -207,6 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_spot_is_that_of_looking_everywhere),
+        cmocka_unit_test(what_is_remembered_changes_no_choice),
         cmocka_unit_test(pack_and_spread_are_exact_for_one_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

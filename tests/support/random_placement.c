@@ -16,7 +16,7 @@ const struct placement_policy *const random_placement_policies[] = {
     &placement_pack,          &placement_spread,          &placement_strict_pack,
     &placement_strict_spread, &placement_random,          &placement_weighted_best_fit,
     &placement_dot_product,   &placement_gpu_packing,     &placement_gpu_clustering,
-    &placement_fgd,
+    &placement_fgd,           &placement_gather,          &placement_weighted_binpack,
 };
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)

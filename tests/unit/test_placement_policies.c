@@ -459,8 +459,10 @@ static void what_cannot_win_is_not_looked_at(void **state)
     for (node_id n = 0; n < 4; n++)
         occupy(&world, n, 0x7f, GPU_MILLI); /* GPU 7 is free */
     assert_int_equal(looks_at(&world, &placement_buddy, &one), 1);
-    assert_int_equal(looks_at(&world, &placement_gather, &one),
-                     4); /* none is firm: not as bounded */
+    assert_int_equal(looks_at(&world, &placement_gather, &one), 1);
+    world.ledger->room = (const uint8_t[]){8, 8, 8, 8}; /* none is firm: not as bounded */
+    assert_int_equal(looks_at(&world, &placement_gather, &one), 4);
+    world.ledger->room = NULL;
     for (node_id n = 0; n < 4; n++)
         occupy(&world, n, 0x80, (uint16_t)(600 + 100 * (n / 2))); /* left: 400 400 300 300 */
     check_nodes(&world, &placement_gather, &share, HELD_NONE, "2");

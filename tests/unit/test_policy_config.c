@@ -57,11 +57,49 @@ static void test_backfill_needs_lines_that_suit(void **state)
     expect_refused("{\"backfill\": {\"colour\": 1}}", "colour");
 }
 
+static struct policy_config accepted(const char *text)
+{
+    struct json_doc *doc;
+    struct policy_config policy;
+    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
+    assert_false(error_is(error));
+    struct json_value root = json_doc_root(doc, &error);
+    policy_config_read(&policy, &root);
+    assert_false(error_is(error));
+    json_doc_free(doc);
+    return policy;
+}
+
+static void test_placement_parameters(void **state)
+{
+    (void)state;
+    struct policy_config policy = accepted("{}");
+    assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_LOWEST);
+    assert_int_equal(policy.placement_config.weights.gpu, 5);
+    assert_int_equal(policy.placement_config.weights.cpu, 1);
+    assert_int_equal(policy.placement_config.weights.memory, 1);
+    policy = accepted("{\"gpu_choice\": \"near\", \"placement_weights\": {\"gpu\": 1000, "
+                      "\"memory\": 0}}");
+    assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_NEAR);
+    assert_int_equal(policy.placement_config.weights.gpu, 1000);
+    assert_int_equal(policy.placement_config.weights.cpu, 1);
+    assert_int_equal(policy.placement_config.weights.memory, 0);
+    expect_refused("{\"gpu_choice\": \"far\"}", "'gpu_choice'");
+    expect_refused("{\"placement_weights\": {\"gpu\": 1001}}", "'gpu' must be");
+    expect_refused("{\"placement_weights\": {\"cpu\": -1}}", "'cpu' must be");
+    expect_refused("{\"placement_weights\": {\"memory\": 0.5}}", "'memory' must be");
+    expect_refused("{\"placement_weights\": {\"disk\": 1}}", "disk");
+    expect_refused("{\"placement_weights\": {\"gpu\": 0, \"cpu\": 0, \"memory\": 0}}",
+                   "a weight above 0");
+    expect_refused("{\"placement_weights\": 5}", "placement_weights");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_actions),
         cmocka_unit_test(test_unknown_fields),
+        cmocka_unit_test(test_placement_parameters),
         cmocka_unit_test(test_backfill_needs_lines_that_suit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

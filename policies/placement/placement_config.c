@@ -1,0 +1,32 @@
+#include "policies/placement/placement_config.h"
+
+struct placement_config placement_config_default(void)
+{
+    /* Volcano's binpack plug-in weighs CPU and memory 1 unless told otherwise, and extended resources as told; 5 for GPUs is
+     * of the order of its examples (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go). */
+    return (struct placement_config){.gpu_choice = GPU_CHOICE_LOWEST,
+                                     .weights = {.gpu = 5, .cpu = 1, .memory = 1}};
+}
+
+static void read_weight(int32_t *weight, struct json_object *object, const char *key)
+{
+    *weight = (int32_t)json_get_int(object, key, 0, PLACEMENT_WEIGHT_MAX, *weight);
+}
+
+void placement_config_read(struct placement_config *config, struct json_object *object)
+{
+    static const char *const choices[] = {"lowest", "near", NULL}; /* enum gpu_choice */
+    config->gpu_choice =
+        (enum gpu_choice)json_get_choice(object, "gpu_choice", choices, (int)config->gpu_choice);
+    struct json_value value = json_member(object, "placement_weights");
+    struct json_object weights;
+    if (value.node == NULL)
+        return;
+    json_object_open(&weights, &value);
+    read_weight(&config->weights.gpu, &weights, "gpu");
+    read_weight(&config->weights.cpu, &weights, "cpu");
+    read_weight(&config->weights.memory, &weights, "memory");
+    json_object_close(&weights);
+    if (config->weights.gpu == 0 && config->weights.cpu == 0 && config->weights.memory == 0)
+        json_fail(&value, "'placement_weights' must name a weight above 0");
+}
