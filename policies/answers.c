@@ -30,6 +30,9 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .plans_tried = sched->plans_tried,
         .promised_starts = sched->forecasts.promised_starts,
         .late_starts = sched->forecasts.late_starts,
+        .drains = sched->drain.begun,
+        .drains_filled = sched->drain.filled,
+        .kept_gpu_ns = sched->drain.kept_gpu_ns,
     };
 }
 

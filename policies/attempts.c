@@ -9,10 +9,12 @@
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
 
-/* Since when the lane's head has waited long enough for anybody to be evicted. */
-static time_ns patient_at(const struct sched *sched, const struct lane *lane)
+/* Since when the lane's head has waited long enough for anybody to be evicted, or moved. */
+static time_ns patient_at(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
 {
-    return sched->jobs.facts[lane->heap[0].slot].waiting_since + sched->policy.preempt.delay;
+    const time_ns delay = sched->policy.preempt.delay, wait = sched->policy.defrag_config.wait;
+    return sched->jobs.facts[lane->heap[0].slot].waiting_since +
+           (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
 }
 
 bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
@@ -25,7 +27,7 @@ bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind ki
     if (lane->count == 0 || !pending_is_closed(&sched->pending, lane_id))
         return false;
     if (kind == PLAN_CONSOLIDATE &&
-        (!shape->is_preemptible || is_forbidden || sched->policy.preempt.consolidation_max == 0))
+        (!shape->is_preemptible || is_forbidden || !moves_for(sched, shape)))
         return false;
     if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
         return false;
@@ -54,7 +56,8 @@ static time_ns ask_at(const struct sched *sched, uint32_t lane_id, enum plan_kin
 {
     const struct lane *lane = &sched->pending.lanes[lane_id];
     const struct plan_memo *memo = &sched->pending.memos[lane_id][kind];
-    time_ns due = agenda_is_due(sched, memo) ? 0 : memo->ripe_at, patient = patient_at(sched, lane);
+    time_ns due = agenda_is_due(sched, memo) ? 0 : memo->ripe_at,
+            patient = patient_at(sched, lane, kind);
     return due > patient ? due : patient;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "policies/sched_state.h"
+#include "policies/shape.h"
 
 const uint8_t census_gang_sizes[CENSUS_GANG_SIZES] = {1, 2, 4, 8};
 
@@ -220,7 +220,7 @@ void census_take(struct census_memo *memo, const struct ledger *ledger,
     memo->takes++;
     *census = (struct census){0};
     for (node_id n = 0; n < cluster->node_count; n++) {
-        if (ledger->node_state[n] != NODE_UP || cluster_node_type(cluster, n)->is_tainted)
+        if (!ledger_is_open(ledger, n) || cluster_node_type(cluster, n)->is_tainted)
             continue;
         struct census_state *state = state_of(memo, ledger, n, typical);
         if (state->idle == 0)
@@ -232,31 +232,4 @@ void census_take(struct census_memo *memo, const struct ledger *ledger,
     }
     count_gangs(ledger, census);
     rooms_release(&rooms);
-}
-
-/* The kinds of members that jobs wait for, each once. */
-static void list_waiting(const struct sched *sched, struct member_kinds *kinds,
-                         struct typical_jobs *waiting)
-{
-    const struct pending *pending = &sched->pending;
-    for (uint32_t i = 0; i < pending->busy_count; i++) {
-        const struct shape *shape = &sched->shapes.shapes[pending->lanes[pending->busy[i]].shape];
-        for (uint32_t g = 0; g < shape->group_count; g++)
-            if (shape->groups[g].count > 0)
-                member_kinds_find(kinds, &shape->groups[g].request, 0, 1);
-    }
-    MEM_GROW(waiting->jobs, waiting->capacity, kinds->count);
-    for (uint32_t k = 0; k < kinds->count; k++)
-        waiting->jobs[waiting->count++] = (struct typical_job){.request = kinds->kinds[k].request};
-}
-
-void sched_census(const struct sched *sched, struct census_memo *memo,
-                  const struct typical_jobs *typical, struct census *census)
-{
-    struct member_kinds kinds = {0};
-    struct typical_jobs waiting = {0};
-    list_waiting(sched, &kinds, &waiting);
-    census_take(memo, sched->ledger, typical, &waiting, census);
-    mem_free(waiting.jobs);
-    member_kinds_release(&kinds);
 }

@@ -117,6 +117,8 @@ static bool has_all_its_space(const struct sched *sched, uint32_t slot)
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
         struct space space = placement_space(shape, &holding->piece, slot);
+        if (holding->phase == HOLDING_LEAVING && !job->is_booked)
+            return false; /* it is moved there, and has not left yet */
         if (holding->phase == HOLDING_CLAIMED && !ledger_is_there(sched->ledger, &space))
             return false;
     }
@@ -214,7 +216,7 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source)
 }
 
 /* Try the head of the lane; close the lane if it cannot go. */
-static void try_head(struct sched *sched, uint32_t lane_id)
+void sched_try_head(struct sched *sched, uint32_t lane_id)
 {
     uint32_t slot = pending_head(&sched->pending, lane_id);
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -247,7 +249,7 @@ static void allocate_inference(struct sched *sched)
 {
     for (uint32_t lane = pending_next_of_class(&sched->pending, JOB_INFERENCE); lane != LANE_NONE;
          lane = pending_next_of_class(&sched->pending, JOB_INFERENCE))
-        try_head(sched, lane);
+        sched_try_head(sched, lane);
 }
 
 /* Forecasts for the first heads in the contest that do not go now. */
@@ -256,7 +258,7 @@ static void reserve(struct sched *sched)
     reserve_begin(sched);
     for (uint32_t lane = reserve_next(sched); lane != LANE_NONE; lane = reserve_next(sched)) {
         if (!pending_is_closed(&sched->pending, lane))
-            try_head(sched, lane);
+            sched_try_head(sched, lane);
         if (sched->pending.lanes[lane].count > 0 && pending_is_closed(&sched->pending, lane))
             reserve_for(sched, lane);
     }
@@ -267,7 +269,7 @@ static void contest(struct sched *sched)
 {
     for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
          lane = contest_next(&sched->tree, &sched->pending)) {
-        try_head(sched, lane);
+        sched_try_head(sched, lane);
         if (sched->reserves && reserve_is_due(sched))
             reserve(sched);
     }
@@ -356,6 +358,8 @@ static void act(struct sched *sched)
                 break;
     if (is_planned)
         allocate(sched);
+    if (sched->policy.defrag->drains)
+        drain_seek(sched);
 }
 
 static time_ns earlier(time_ns a, time_ns b)
@@ -385,6 +389,8 @@ static time_ns find_wake(struct sched *sched)
             wake = earlier(wake, plan_wake(sched));
         if (sched->policy.backfill->overtakes)
             wake = earlier(wake, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
+        if (sched->policy.defrag->drains)
+            wake = earlier(wake, drain_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
         time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;
@@ -402,7 +408,7 @@ static bool is_idle(const struct sched *sched)
     return sched->pending.job_count + sched->claim_count + sched->below_count +
                    sched->reject_count + sched->release_count + sched->shapes.closed_count ==
                0 &&
-           sched->ranks_fixed && !headroom_is_kept(sched);
+           sched->ranks_fixed && !headroom_is_kept(sched) && sched->drain.count == 0;
 }
 
 size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out, time_ns *wake_at)
@@ -421,6 +427,8 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
         expire_claims(sched);
     tell_rejects(sched);
     tell_releases(sched);
+    if (sched->policy.defrag->drains)
+        drain_review(sched);
     if (sched->pending.job_count > 0 || sched->shapes.closed_count > 0)
         reopen_shapes(sched);
     start_claims(sched);

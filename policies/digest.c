@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "policies/archive.h"
+#include "policies/defrag/defrag.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
@@ -157,7 +158,7 @@ static void archive_quota(struct archive *archive, struct quota_config *config)
 
 static void archive_preemption(struct archive *archive, struct preemption_config *config)
 {
-    ARCHIVE_KNOWS(struct preemption_config, 168);
+    ARCHIVE_KNOWS(struct preemption_config, 160);
     ARCHIVE(archive, config->victim_key_count);
     for (uint32_t k = 0; k < config->victim_key_count; k++)
         archive_text(archive, config->victims[k]->name);
@@ -177,7 +178,6 @@ static void archive_preemption(struct archive *archive, struct preemption_config
     ARCHIVE(archive, config->evictions_per_job_max);
     ARCHIVE(archive, config->evictions_per_queue_h);
     ARCHIVE(archive, config->loss_ratio_milli);
-    ARCHIVE(archive, config->consolidation_max);
     ARCHIVE(archive, config->spares_inference);
 }
 
@@ -187,12 +187,26 @@ static void archive_backfill(struct archive *archive, struct backfill_config *co
     ARCHIVE(archive, *config);
 }
 
+static void archive_defrag(struct archive *archive, struct defrag_config *config)
+{
+    ARCHIVE_KNOWS(struct defrag_config, 56);
+    ARCHIVE(archive, config->gang_milli_min);
+    ARCHIVE(archive, config->wait);
+    ARCHIVE(archive, config->moves_per_plan);
+    ARCHIVE(archive, config->moves_per_h);
+    ARCHIVE(archive, config->spares_ending);
+    ARCHIVE(archive, config->holds_places);
+    ARCHIVE(archive, config->drain_choice);
+    ARCHIVE(archive, config->drain_nodes_ppm);
+    ARCHIVE(archive, config->drain_expiry);
+}
+
 uint64_t digest_policy(const struct policy_config *policy)
 {
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 792);
+    ARCHIVE_KNOWS(struct policy_config, 848);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -205,6 +219,8 @@ uint64_t digest_policy(const struct policy_config *policy)
     ARCHIVE_POLICY(&archive, config.estimate);
     ARCHIVE_POLICY(&archive, config.backfill);
     archive_backfill(&archive, &config.backfill_config);
+    ARCHIVE_POLICY(&archive, config.defrag);
+    archive_defrag(&archive, &config.defrag_config);
     ARCHIVE_POLICY(&archive, config.gang);
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);

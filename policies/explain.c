@@ -89,9 +89,17 @@ static enum explain_node judge_gpus(const struct look *look, const struct reques
     return free < asked_milli(look, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
 }
 
+/* Is the node kept for the job, or for one in front of it that asks the same? */
+static bool is_kept_for(const struct look *look, node_id node)
+{
+    return look->sched->ledger->is_kept[node] && look->job->lane == look->sched->drain.lane;
+}
+
 /* Members that the node holds, whatever is kept or belongs to cells. */
 static uint32_t room_of(const struct look *look, const struct request *request, node_id node)
 {
+    if (is_kept_for(look, node) && request->gpus > 0)
+        return look->sched->ledger->index->free_count[node] / request->gpus;
     return shape_room(request, look->sched->ledger, node);
 }
 
@@ -107,6 +115,8 @@ static enum explain_node judge(const struct look *look, const struct request *re
                                        .gpu_models = request->gpu_models};
     if (ledger->node_state[node] != NODE_UP)
         return EXPLAIN_NOT_UP;
+    if (ledger->is_kept[node] && !is_kept_for(look, node))
+        return EXPLAIN_KEPT;
     if (is_mismatch(request, &ledger->cluster->types[type]))
         return EXPLAIN_MISMATCH;
     if (shape_members_per_node(request, ledger->cluster, type) == 0)

@@ -31,8 +31,9 @@ void headroom_init(struct sched *sched)
 int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    return sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli -
-           ledger->claimed_milli;
+    const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli -
+                         ledger->coming_milli - ledger->claimed_milli;
+    return sched->drain.count > 0 ? free - drain_free_milli(sched) : free;
 }
 
 struct free_space headroom_count_free(const struct sched *sched)
@@ -121,7 +122,7 @@ static bool will_be_whole(const struct sched *sched, node_id node)
     for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
         if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
             return false;
-    return ledger->node_state[node] == NODE_UP && cluster_node_gpus(sched->cluster, node) > 0;
+    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0;
 }
 
 static int64_t count_whole(const struct sched *sched)

@@ -493,7 +493,7 @@ bool ledger_foresee(struct ledger *ledger)
     bool has_any = false;
     assert(ledger->mark_depth > 0);
     for (node_id node = 0; node < ledger->cluster->node_count; node++)
-        if (ledger->node_state[node] == NODE_UP && is_coming_on(ledger, node)) {
+        if (ledger_is_open(ledger, node) && is_coming_on(ledger, node)) {
             foresee_node(ledger, node);
             has_any = true;
         }
@@ -534,7 +534,8 @@ void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id
     }
 }
 
-void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
+/* Put it into the index, or take it out, as it takes new work or not. */
+static void list_node(struct ledger *ledger, node_id node)
 {
     assert(ledger->mark_depth == 0);
     uint16_t free_milli[NODE_GPUS_MAX] = {0};
@@ -545,14 +546,25 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
         if (ledger->migs != NULL)
             mig[i] = mig_free_of(ledger, first + i);
     }
-    ledger->node_state[node] = (uint8_t)state;
     ledger_note_change(ledger, node);
-    if (state == NODE_UP) {
+    if (ledger_is_open(ledger, node)) {
         node_index_list(ledger->index, node, free_milli, mig);
         note_growth(ledger, node);
     } else {
         node_index_unlist(ledger->index, node, free_milli, mig);
     }
+}
+
+void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
+{
+    ledger->node_state[node] = (uint8_t)state;
+    list_node(ledger, node);
+}
+
+void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept)
+{
+    ledger->is_kept[node] = is_kept;
+    list_node(ledger, node);
 }
 
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes)

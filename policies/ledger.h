@@ -8,7 +8,7 @@
  *  - Between a mark and its roll back or commit every change is logged with the old value.  After a roll
  *    back ledger_hash is what it was at the mark; versions only go up.
  *  - free + coming + claimed + used = 1000 for each GPU, whatever the state of its node.
- *  - The node index (policies/node_index.h) always shows exactly the free GPUs of nodes that are up.
+ *  - The node index (policies/node_index.h) always shows exactly the free GPUs of nodes that are up and not kept.
  *  - Whatever changes what is free, coming or claimed on a node, or its state, raises its version and is one of the changes:
  *    who knows of the first n changes learns what is new from the rest of them.
  *
@@ -86,7 +86,8 @@ struct ledger {
     uint16_t *keep_mask;    /* by node: scratch of the quota policy */
     const uint16_t
         *confine; /* by node: the GPUs that may be used for what is being placed; NULL: all */
-    uint8_t *node_state; /* enum node_state */
+    uint8_t *node_state; /* enum node_state, as the world told it */
+    uint8_t *is_kept;    /* by node: from everybody, for a gang (policies/drain.c) */
     uint32_t *node_version;
     node_id *
         changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
@@ -146,7 +147,7 @@ void ledger_unclaim(struct ledger *ledger, const struct space *space); /* the re
 bool ledger_is_there(const struct ledger *ledger,
                      const struct space *space); /* nothing claimed is outstanding */
 
-/* In a trial: all that is coming arrives on nodes that are up, promised to nobody.  False if nothing does; O(nodes). */
+/* In a trial: all that is coming arrives on nodes that take new work, promised to nobody.  False if nothing does; O(nodes). */
 bool ledger_foresee(struct ledger *ledger);
 
 /* Add the amounts (may be negative) to the queue and all above it. */
@@ -177,6 +178,16 @@ void ledger_note_change(struct ledger *ledger, node_id node);
 
 /* Cordoned, draining, down and absent nodes leave the index; their cells stay. */
 void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state);
+
+/* A kept node leaves the index as if it were cordoned, whatever the world says of it; one that is kept no more is there
+ * again if it is up.  Outside of trials. */
+void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept);
+
+/* Does the node take new work? */
+static inline bool ledger_is_open(const struct ledger *ledger, node_id node)
+{
+    return ledger->node_state[node] == NODE_UP && !ledger->is_kept[node];
+}
 
 /* Nodes that gained free space outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);

@@ -27,9 +27,13 @@ static void list_all(struct ledger *ledger)
     const node_id *grown;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         enum node_state state = (enum node_state)ledger->node_state[n];
+        const bool is_kept = ledger->is_kept[n] != 0;
+        ledger->is_kept[n] = 0;
         ledger_set_node(ledger, n, NODE_UP); /* which GPUs are free is known of all nodes */
         if (state != NODE_UP)
             ledger_set_node(ledger, n, state);
+        if (is_kept)
+            ledger_keep_node(ledger, n, true);
     }
     ledger_take_grown(ledger, &grown);
 }
@@ -51,7 +55,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 280);
+    ARCHIVE_KNOWS(struct ledger, 288);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 3);
     ARCHIVE_KNOWS(struct node_cell, 9 * 4);
@@ -62,6 +66,9 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     if (ledger->migs != NULL)
         archive_bytes(archive, ledger->migs, gpus * sizeof *ledger->migs);
     archive_bytes(archive, ledger->node_state, nodes);
+    archive_bytes(archive, ledger->is_kept, nodes);
+    for (node_id n = 0; n < nodes; n++)
+        archive_expect(archive, ledger->is_kept[n] <= 1);
     if (archive_is_reading(archive))
         list_all(ledger);
     archive_bytes(archive, ledger->owner, gpus * sizeof *ledger->owner);

@@ -11,6 +11,7 @@ uint64_t ledger_hash(const struct ledger *ledger)
     hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
     hash = hash_bytes(ledger->nodes, cluster->node_count * sizeof *ledger->nodes, hash);
     hash = hash_bytes(ledger->node_state, cluster->node_count, hash);
+    hash = hash_bytes(ledger->is_kept, cluster->node_count, hash);
     hash = hash_bytes(ledger->sums, ledger->queue_count * sizeof *ledger->sums, hash);
     for (node_id n = 0; n < cluster->node_count; n++)
         hash = hash_mix(hash, ledger->index->free_mask[n]);
@@ -74,7 +75,8 @@ static const char *check_node(const struct ledger *ledger, node_id node, struct 
 {
     const struct node *entry = &ledger->cluster->nodes[node];
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    bool is_listed = ledger->node_state[node] == NODE_UP && !type->is_tainted;
+    bool is_listed =
+        ledger->node_state[node] == NODE_UP && ledger->is_kept[node] == 0 && !type->is_tainted;
     uint16_t mask = 0;
     for (uint32_t i = 0; i < type->gpu_count; i++) {
         const char *broken = check_gpu(ledger, node, i);

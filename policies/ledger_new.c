@@ -51,6 +51,7 @@ struct ledger *ledger_new(const struct cluster *cluster)
     ledger->owner = arena_alloc_array(arena, cluster->gpu_count, uint32_t);
     ledger->nodes = arena_alloc_array(arena, cluster->node_count, struct node_cell);
     ledger->node_state = arena_alloc_array(arena, cluster->node_count, uint8_t);
+    ledger->is_kept = arena_alloc_array(arena, cluster->node_count, uint8_t);
     ledger->node_version = arena_alloc_array(arena, cluster->node_count, uint32_t);
     ledger->grown = arena_alloc_array(arena, cluster->node_count, node_id);
     ledger->is_grown = arena_alloc_array(arena, cluster->node_count, uint8_t);

@@ -116,7 +116,7 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         .memory = cell->memory_free,
         .request = request,
         .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
-    if (ledger->node_state[node] != NODE_UP || view->share > GPU_MILLI)
+    if (!ledger_is_open(ledger, node) || view->share > GPU_MILLI)
         return false;
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return false;

@@ -71,7 +71,7 @@ void plan_take(struct sched *sched, struct unit *unit)
     charge_unit(sched, unit, -1);
 }
 
-static void give_back(struct sched *sched, struct unit *unit)
+void plan_give_back(struct sched *sched, struct unit *unit)
 {
     unit->is_taken = false;
     move_unit(sched, unit, ledger_take);
@@ -150,7 +150,7 @@ static void drop_bystanders(struct sched *sched)
                 (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
                 touches = plan->node_mark[sched_job_holding(job, i)->piece.node] != 0;
         if (!touches)
-            give_back(sched, unit);
+            plan_give_back(sched, unit);
     }
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
@@ -164,7 +164,7 @@ static void trim(struct sched *sched, uint32_t gainer)
         struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken || is_core_taken(sched, unit))
             continue;
-        give_back(sched, unit);
+        plan_give_back(sched, unit);
         if (!suffices(sched, gainer))
             take_again(sched, unit);
     }
@@ -192,32 +192,48 @@ static void charge_gainer(struct sched *sched, uint32_t gainer, int sign)
     ledger_charge(sched->ledger, own->queue, amounts);
 }
 
+/* The victim is put where plan.moved says. */
+static void note_place(struct plan_scratch *plan, struct unit *unit)
+{
+    unit->is_moved = true;
+    unit->first_place = plan->place_count;
+    unit->place_count = plan->moved.count;
+    MEM_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + plan->moved.count);
+    for (uint32_t p = 0; p < plan->moved.count; p++)
+        plan->places[plan->place_count++] = plan->moved.pieces[p];
+}
+
+bool plan_replace(struct sched *sched, struct unit *unit)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    uint32_t kind = shape_of_unit(sched, unit);
+    const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+    bool is_allowed_back = quota->forbids == NULL ||
+                           quota->forbids(&sched->tree, unit->queue, unit->charge) == QUEUE_NONE;
+    size_t mark = ledger_mark(sched->ledger);
+    if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
+                                           unit->slot, &sched->plan.moved)) {
+        ledger_commit(sched->ledger, mark);
+        charge_unit(sched, unit, 1);
+        note_place(&sched->plan, unit);
+        return true;
+    }
+    ledger_rollback(sched->ledger, mark);
+    return false;
+}
+
 /* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
  * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
 static uint32_t replace_victims(struct sched *sched)
 {
     struct plan_scratch *plan = &sched->plan;
-    const struct quota_policy *quota = sched->policy.quota;
     uint32_t homeless = 0;
+    plan->place_count = 0;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
         unit->is_moved = false;
-        if (!unit->is_taken)
-            continue;
-        uint32_t kind = shape_of_unit(sched, unit);
-        const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
-        bool is_allowed_back = quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue,
-                                                                        unit->charge) == QUEUE_NONE;
-        size_t mark = ledger_mark(sched->ledger);
-        if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
-                                               unit->slot, &plan->moved)) {
-            ledger_commit(sched->ledger, mark);
-            charge_unit(sched, unit, 1);
-            unit->is_moved = true;
-        } else {
-            ledger_rollback(sched->ledger, mark);
-            homeless++;
-        }
+        if (unit->is_taken)
+            homeless += !plan_replace(sched, unit);
     }
     return homeless;
 }
@@ -343,12 +359,12 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     return is_valid;
 }
 
-static uint32_t job_bound(const struct sched *sched, enum plan_kind kind)
+uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
 {
     const struct preemption_config *config = &sched->policy.preempt;
     int64_t bound = config->victims_max;
-    if (kind == PLAN_CONSOLIDATE && config->consolidation_max >= 0)
-        bound = config->consolidation_max;
+    if (kind == PLAN_CONSOLIDATE)
+        bound = moves_bound(sched);
     if (config->evictions_per_cycle > 0 &&
         config->evictions_per_cycle - sched->evicted_in_cycle < bound)
         bound = config->evictions_per_cycle - sched->evicted_in_cycle;
@@ -357,7 +373,7 @@ static uint32_t job_bound(const struct sched *sched, enum plan_kind kind)
 
 static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    return taken_jobs(sched) <= job_bound(sched, kind) && suffices(sched, gainer) &&
+    return taken_jobs(sched) <= plan_job_bound(sched, kind) && suffices(sched, gainer) &&
            is_good(sched, gainer, kind);
 }
 
@@ -382,7 +398,7 @@ static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind k
 {
     /* Who moves is sought among the first of the order only. */
     bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan.is_moving;
-    uint32_t bound = is_bounded ? job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
+    uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct unit *unit;
     while ((!is_bounded || taken_jobs(sched) < bound) &&
            (unit = victims_next(sched, gainer, kind)) != NULL) {
@@ -402,7 +418,7 @@ static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind ki
         group++;
     const struct request *request =
         &ask->groups[group].request; /* stays where it is; shapes may move */
-    while (!is_found && may_go_on && taken_jobs(sched) <= job_bound(sched, kind)) {
+    while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
         may_go_on = offers_take(sched, gainer, request, kind);
         is_found = may_go_on && suffices(sched, gainer) && settle_for(sched, gainer, kind);
     }
@@ -462,6 +478,8 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     if (!could_suffice(sched, ask))
         return false;
     bool has_any = sched->plan.unit_count > 0;
+    if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
+        return false;
     if (has_any && try_grow(sched, gainer, kind, by_node))
         return true;
     if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
@@ -536,6 +554,8 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
                      !has_victims  ? SOURCE_FREE
                      : needs_grace ? SOURCE_EVICTION
                                    : SOURCE_GRACE_0);
+    if (has_victims && kind == PLAN_CONSOLIDATE)
+        moves_hold_places(sched);
     sched->plans++;
     return true;
 }

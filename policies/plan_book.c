@@ -28,6 +28,8 @@ static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum 
     sched->jobs.facts[slot].displaced_by = gainer;
     sched->jobs.facts[slot].displaced_cycle = sched->cycle;
     sched->evicted_in_cycle++;
+    if (reason == REASON_CONSOLIDATED)
+        moves_log(sched);
     victims_log(sched, job->queue);
 }
 
@@ -79,4 +81,20 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
     (void)decision;
     for (uint32_t p = 0; p < pieces->count; p++)
         sched_tell_piece(sched, &pieces->pieces[p]);
+}
+
+void plan_release(struct plan_scratch *plan)
+{
+    mem_free(plan->units);
+    mem_free(plan->sorted);
+    mem_free(plan->order);
+    mem_free(plan->taken);
+    mem_free(plan->places);
+    piece_list_release(&plan->pieces);
+    piece_list_release(&plan->moved);
+    mem_free(plan->touched);
+    mem_free(plan->lanes);
+    mem_free(plan->node_mark);
+    mem_free(plan->spans);
+    mem_free(plan->has_units);
 }

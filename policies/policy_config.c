@@ -5,6 +5,7 @@
 
 #include "policies/backfill/backfills.h"
 #include "policies/choose.h"
+#include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/order_read.h"
@@ -16,7 +17,7 @@
 #include "policies/quota/quotas.h"
 #include "policies/registry.h"
 
-enum { PPM = 1000000 };
+enum { PPM = 1000000, MOVES_MAX = 1000000 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -35,6 +36,7 @@ struct policy_config policy_config_default(void)
         .quota_config = quota_config_default(),
         .estimate = &estimate_limit,
         .backfill = &backfill_none,
+        .defrag = &defrag_none,
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -169,6 +171,56 @@ static void read_backfill(struct policy_config *config, struct json_object *obje
     check_backfill(config, &value);
 }
 
+static void read_moves(struct defrag_config *config, struct json_object *object)
+{
+    config->moves_per_plan =
+        json_get_int(object, "moves_per_plan", -1, MOVES_MAX, config->moves_per_plan);
+    config->moves_per_h = json_get_int(object, "moves_per_h", 0, MOVES_MAX, config->moves_per_h);
+    config->spares_ending = json_get_bool(object, "spares_ending", config->spares_ending);
+    config->holds_places = json_get_bool(object, "holds_places", config->holds_places);
+}
+
+static void read_drains(struct defrag_config *config, struct json_object *object)
+{
+    static const char *const choices[] = {"emptiest", "soonest", NULL}; /* enum drain_choice */
+    config->drain_choice =
+        (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
+    config->drain_nodes_ppm =
+        json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
+    config->drain_expiry = read_patience(object, "drain_expiry_s", config->drain_expiry);
+}
+
+/* A forecast that stands counts on nodes that a drain would take away. */
+static void check_defrag(const struct policy_config *config, const struct json_value *value)
+{
+    if (config->defrag->drains && config->backfill->keeps)
+        json_fail(value, "defrag '%s' would break what backfill '%s' promises; 'easy' does with it",
+                  config->defrag->name, config->backfill->name);
+}
+
+static void read_defrag(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "defrag");
+    struct json_object defrag;
+    if (value.node == NULL)
+        return;
+    json_object_open(&defrag, &value);
+    config->defrag = choose_member(&defrag, "policy", defrag_policies, config->defrag);
+    struct defrag_config *own = &config->defrag_config;
+    *own = config->defrag->defaults;
+    if (config->defrag->moves || config->defrag->drains) {
+        own->gang_milli_min =
+            json_get_scaled(&defrag, "gang_gpus_min", GPU_MILLI, 0, INT32_MAX, own->gang_milli_min);
+        own->wait = json_get_duration(&defrag, "wait_s", own->wait);
+    }
+    if (config->defrag->moves)
+        read_moves(own, &defrag);
+    if (config->defrag->drains)
+        read_drains(own, &defrag);
+    json_object_close(&defrag);
+    check_defrag(config, &value);
+}
+
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "headroom");
@@ -228,6 +280,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     struct json_value preemption = json_member(&object, "preemption");
     preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_VICTIM],
                            &preemption);
+    read_defrag(config, &object);
     read_actions(config, &object);
     config->reservation_expiry =
         read_patience(&object, "reservation_expiry_s", config->reservation_expiry);

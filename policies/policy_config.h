@@ -9,6 +9,7 @@
  *    "gang": {"policy": "all_or_nothing" | "hoard", "stale_after_s": 60},
  *    "placement": "best_fit", "gpu_choice": "lowest" | "near",
  *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
+ *    "defrag": {"policy": "consolidation", parameters of defrag/defrag.h},
  *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
  *    "reservation_expiry_s": 600,
  *    "guarantees": ["gang", "reclaim", "no_loop", "minimal"]}
@@ -20,6 +21,7 @@
 
 #include "base/json.h"
 #include "policies/backfill/backfill.h"
+#include "policies/defrag/defrag.h"
 #include "policies/estimate/estimate.h"
 #include "policies/order/order_config.h"
 #include "policies/placement/placement_config.h"
@@ -77,6 +79,8 @@ struct policy_config {
     const struct estimate_policy *estimate; /* for what plans in time */
     const struct backfill_policy *backfill;
     struct backfill_config backfill_config;
+    const struct defrag_policy *defrag;
+    struct defrag_config defrag_config;
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "policies/backfill/backfills.h"
+#include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/orders.h"
@@ -27,6 +28,9 @@ const struct quota_policy *const quota_policies[] = {
 
 const struct backfill_policy *const backfill_policies[] = {
     &backfill_none, &backfill_easy, &backfill_conservative, &backfill_slurm, NULL};
+
+const struct defrag_policy *const defrag_policies[] = {
+    &defrag_none, &defrag_consolidation, &defrag_drain, &defrag_consolidation_and_drain, NULL};
 
 const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
                                                            &estimate_history, NULL};

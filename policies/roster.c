@@ -124,20 +124,23 @@ static int64_t gpu_time(time_ns span, int64_t milli)
                : product / GPU_MILLI;
 }
 
+time_ns roster_unsaved(struct victim_card *card, time_ns now)
+{
+    time_ns span = now - card->unsaved_since;
+    if (card->save_interval > 0 && span >= card->save_interval) {
+        card->unsaved_since += span / card->save_interval * card->save_interval;
+        span = now - card->unsaved_since;
+    }
+    return span;
+}
+
 struct forfeit roster_forfeit(struct victim_card *card, time_ns now)
 {
     struct forfeit forfeit = {.growth_milli = card->growth_milli, .saved_at = TIME_NEVER};
-    time_ns span = 0;
+    const time_ns span = card->growth_milli > 0 ? roster_unsaved(card, now) : 0;
     forfeit.least_gpu_ns = gpu_time(card->lost_at_least, card->held_milli);
-    if (card->growth_milli > 0) {
-        span = now - card->unsaved_since;
-        if (card->save_interval > 0 && span >= card->save_interval) {
-            card->unsaved_since += span / card->save_interval * card->save_interval;
-            span = now - card->unsaved_since;
-        }
-        if (card->save_interval > 0)
-            forfeit.saved_at = card->unsaved_since + card->save_interval;
-    }
+    if (card->growth_milli > 0 && card->save_interval > 0)
+        forfeit.saved_at = card->unsaved_since + card->save_interval;
     forfeit.loss_gpu_ns = gpu_time(card->lost_at_least + span, card->held_milli);
     return forfeit;
 }

@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 3 };
+enum { SAVE_VERSION = 4 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -98,7 +98,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 4104);
+    ARCHIVE_KNOWS(struct sched, 4328);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
@@ -116,12 +116,15 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         run_times_archive(archive, sched);
     if (sched->typical.is_used)
         typical_archive(archive, &sched->typical, sched->ledger);
+    if (sched->policy.defrag->drains)
+        drain_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;
     potential_archive(archive, &sched->potential, sched->cluster);
     roster_archive(archive, sched);
     agenda_archive(archive, sched);
     archive_evictions(archive, sched);
+    moves_archive(archive, sched);
 }
 
 /* ---- Saving ---- */

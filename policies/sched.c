@@ -19,7 +19,8 @@ static void study_orders(struct sched *sched)
 struct error sched_find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
-        policy->preemption == NULL || policy->gang == NULL)
+        policy->preemption == NULL || policy->gang == NULL || policy->backfill == NULL ||
+        policy->defrag == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }
@@ -114,21 +115,6 @@ static void free_lists(struct slot_list *lists, size_t count)
     mem_free(lists);
 }
 
-static void free_plan(struct plan_scratch *plan)
-{
-    mem_free(plan->units);
-    mem_free(plan->sorted);
-    mem_free(plan->order);
-    mem_free(plan->taken);
-    piece_list_release(&plan->pieces);
-    piece_list_release(&plan->moved);
-    mem_free(plan->touched);
-    mem_free(plan->lanes);
-    mem_free(plan->node_mark);
-    mem_free(plan->spans);
-    mem_free(plan->has_units);
-}
-
 void sched_free(struct sched *sched)
 {
     if (sched == NULL)
@@ -138,7 +124,9 @@ void sched_free(struct sched *sched)
         mem_free(sched->arrays[a].parked);
     if (sched->needs_accounts)
         accounts_release(&sched->accounts);
-    free_plan(&sched->plan);
+    plan_release(&sched->plan);
+    moves_release(sched);
+    drain_release(sched);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
     shape_table_release(&sched->shapes);
@@ -444,7 +432,7 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
         return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
-    bool had = false, was_whole = job->state == SJOB_EVICTING;
+    bool had = false, was_whole = !job->is_booked; /* all that it held was on its way out */
     for (uint32_t i = job->holding_count; i-- > 0;) {
         const struct holding *holding = sched_job_holding(job, i);
         if (holding->phase == HOLDING_CLAIMED || !is_meant(holding, which))
@@ -463,6 +451,15 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
         run_times_interrupted(sched, slot, end == EVICT_SAVED);
 }
 
+/* Does it hold anything but promises? */
+static bool holds_space(const struct sched_job *job)
+{
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase != HOLDING_CLAIMED)
+            return true;
+    return false;
+}
+
 void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);
@@ -470,8 +467,8 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
         return;
     sched_begin_fact(sched, now);
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (!job->is_booked && job->state != SJOB_EVICTING)
-        return; /* it holds nothing that could end */
+    if (!holds_space(job))
+        return; /* nothing that could end */
     if (!will_retry && job->lane != LANE_NONE)
         sched_unwait(sched, slot);
     for (uint32_t c = 0; c < sched->claim_count; c++)
@@ -568,6 +565,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 {
     sched_begin_fact(sched, now);
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
+    drain_node_changed(sched, node, state);
     ledger_set_node(sched->ledger, node, state);
     if (was_up == is_up)
         return;

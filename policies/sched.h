@@ -178,6 +178,8 @@ struct sched_counts {
         promised_starts; /* of jobs that backfill may not delay: it had told when they would start */
     uint64_t
         late_starts; /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before them */
+    uint64_t drains, drains_filled; /* begun; those whose gang started on the nodes */
+    int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

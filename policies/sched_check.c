@@ -471,6 +471,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     broken = broken != NULL ? broken : roster_check(sched);
     broken = broken != NULL ? broken : agenda_check(sched);
+    broken = broken != NULL ? broken : drain_check(sched);
     arena_release(&tally.arena);
     return broken;
 }

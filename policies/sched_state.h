@@ -1,15 +1,17 @@
 /* policies/sched_state.h -- the scheduler's inside, shared by sched.c (facts), booking.c (what jobs hold and wait
- * for), eligible.c (dependencies and arrays), cycle.c (decisions), victims.c and plan.c (evictions).  Nobody else
- * includes it. */
+ * for), eligible.c (dependencies and arrays), cycle.c (decisions), victims.c and plan.c (evictions), moves.c and drain.c
+ * (defragmentation).  Nobody else includes it. */
 #ifndef POLICIES_SCHED_STATE_H
 #define POLICIES_SCHED_STATE_H
 
 #include "policies/accounts.h"
 #include "policies/contest.h"
+#include "policies/drain.h"
 #include "policies/forecast.h"
 #include "policies/gang/gang.h"
 #include "policies/job_table.h"
 #include "policies/ledger.h"
+#include "policies/moves.h"
 #include "policies/pending.h"
 #include "policies/placement/placement.h"
 #include "policies/potential.h"
@@ -80,6 +82,7 @@ struct unit {
     int64_t charge[QUEUE_SUM_COUNT];
     int64_t held_milli; /* of GPUs; what it is charged may differ, by the model */
     struct forfeit forfeit;
+    uint32_t first_place, place_count; /* where it is put, while is_moved: of plan_scratch.places */
     bool is_borrower, is_taken, is_kept, is_moved, is_refused;
 };
 #define UNIT_CORE UINT32_MAX
@@ -116,6 +119,9 @@ struct plan_scratch {
     size_t taken_capacity;
     uint32_t taken_count;
     struct piece_list pieces, moved; /* of the gainer; of a victim put elsewhere */
+    struct piece *places;            /* of all victims put elsewhere, by unit */
+    size_t place_capacity;
+    uint32_t place_count;
     queue_id *touched;
     size_t touched_capacity;
     uint32_t *lanes; /* that may ask for a plan */
@@ -277,6 +283,8 @@ struct sched {
     struct run_times run_times;     /* where the estimate policy learns */
     struct typical_book typical;    /* where the placement policy asks which jobs usually come */
     struct potential potential;     /* when the policy evicts */
+    struct drain drain;             /* when the policy drains */
+    struct move_log moves;          /* when they are bounded */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;
 };
@@ -328,6 +336,8 @@ void sched_begin_fact(struct sched *sched, time_ns now);
 
 static inline void sched_pass_time(struct sched *sched, time_ns now)
 {
+    if (sched->drain.count > 0)
+        drain_count_time(sched, now);
     sched->now = sched->shapes.now = now;
     if (sched->policy.quota->advance != NULL)
         sched_advance_quota(sched, now);
@@ -371,6 +381,8 @@ void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
 /* Start the waiting job on sched->pieces, whose space is free. */
 void sched_start(struct sched *sched, uint32_t slot, enum source source);
+/* Try the head of the lane; close the lane if it cannot go. */
+void sched_try_head(struct sched *sched, uint32_t lane);
 
 /* ---- eligible.c */
 
@@ -404,6 +416,11 @@ bool plan_await(struct sched *sched, uint32_t slot);
 
 /* Take the unit in the trial; the surplus of a core goes with it. */
 void plan_take(struct sched *sched, struct unit *unit);
+void plan_give_back(struct sched *sched, struct unit *unit);
+/* Put the unit, which is taken, elsewhere in the trial, and charge it again; false: it has no place. */
+bool plan_replace(struct sched *sched, struct unit *unit);
+/* Jobs that one plan of this kind may evict now. */
+uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind);
 /* Is the holding a surplus member of the job of this core? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
 
@@ -447,6 +464,8 @@ void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *ne
 
 /* The gainer claims the pieces of the plan. */
 void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);
+
+void plan_release(struct plan_scratch *plan);
 
 /* ---- headroom.c */
 
@@ -505,6 +524,8 @@ static inline void roster_foresee(const struct sched *sched, uint32_t slot)
     __builtin_prefetch(&sched->jobs.jobs[slot]);
 }
 struct forfeit roster_forfeit(struct victim_card *card, time_ns now); /* if it left now */
+/* The run time since its work was last safe. */
+time_ns roster_unsaved(struct victim_card *card, time_ns now);
 
 /* The job is a possible victim now, or is none any more. */
 void roster_list(struct sched *sched, uint32_t slot, bool is_listed);

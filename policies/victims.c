@@ -133,7 +133,7 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
     const struct victim_card *card = roster_card(sched, slot);
     if (slot == gainer || card->is_spent ||
         (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
-        is_rematch(sched, gainer, slot))
+        is_rematch(sched, gainer, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
         return false;
     if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
                                  pending_compare(&sched->pending, gainer, slot) >= 0))

@@ -177,7 +177,9 @@ static enum clock_hand blocked_by(const struct sched *sched, const struct shape 
         return HAND_RESOURCES;
     int64_t free = free_for(sched, shape);
     if (free < asked)
-        return free + sched->claimed_piece_milli - sched->ledger->claimed_milli < asked
+        return free + drain_free_milli(sched) + sched->claimed_piece_milli -
+                           sched->ledger->claimed_milli <
+                       asked
                    ? HAND_RESOURCES
                    : HAND_RESERVED_FOR_OTHER;
     return asks_domain(shape) && placement_may_fit(sched->ledger, shape) ? HAND_TOPOLOGY

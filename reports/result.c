@@ -103,6 +103,9 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "decisions", facts->decisions);
     pair_count(out, "promised_starts", facts->promised_starts);
     pair_count(out, "late_starts", facts->late_starts);
+    pair_count(out, "drains", facts->drains);
+    pair_count(out, "drains_filled", facts->drains_filled);
+    pair_double(out, "kept_gpu_h", facts->kept_gpu_h);
     key(out, "is_partial");
     buffer_string(out, facts->is_partial ? "true" : "false");
     buffer_char(out, '}');

@@ -259,6 +259,9 @@ static void finish(struct engine *engine)
     result->facts.is_partial = is_partial;
     result->facts.promised_starts = counts.promised_starts;
     result->facts.late_starts = counts.late_starts;
+    result->facts.drains = counts.drains;
+    result->facts.drains_filled = counts.drains_filled;
+    result->facts.kept_gpu_h = (double)counts.kept_gpu_ns / (3600.0 * TIME_NS_PER_S);
     engine_emit_finished(engine);
 }
 

@@ -165,6 +165,8 @@ struct run_facts {
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
+    uint64_t drains, drains_filled;        /* by defragmentation, likewise */
+    double kept_gpu_h;                     /* whole GPUs that drains kept free */
     bool is_partial;                       /* stopped early by a signal */
 };
 

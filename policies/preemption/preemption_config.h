@@ -41,8 +41,7 @@ struct preemption_config {
     int64_t evictions_per_job_max; /* a job evicted so often is no victim any more */
     int64_t
         evictions_per_queue_h; /* disruption budget: jobs of one queue evicted in any hour; 0: no bound */
-    int64_t loss_ratio_milli;  /* GPU time thrown away per GPU time the gainer has waited; 0: any */
-    int64_t consolidation_max; /* jobs moved by one consolidation; 0: none, -1: no bound */
+    int64_t loss_ratio_milli; /* GPU time thrown away per GPU time the gainer has waited; 0: any */
     bool
         spares_inference; /* latency-critical inference gives way only for what its queue borrowed */
 };

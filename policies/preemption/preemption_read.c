@@ -90,8 +90,6 @@ static void read_budgets(struct preemption_config *config, struct json_object *o
         json_get_int(object, "evictions_per_queue_h", 0, STEPS_MAX, config->evictions_per_queue_h);
     config->loss_ratio_milli =
         json_get_scaled(object, "loss_ratio", 1000, 0, INT32_MAX, config->loss_ratio_milli);
-    config->consolidation_max =
-        json_get_int(object, "consolidation_max", -1, STEPS_MAX, config->consolidation_max);
 }
 
 void preemption_config_read(struct preemption_config *config,

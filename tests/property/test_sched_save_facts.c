@@ -127,6 +127,13 @@ static void write_policy(struct world *w)
     static const char *const backfills[] = {
         "\"easy\", \"reservations\": 3", "\"conservative\"",
         "\"slurm\", \"depth\": 10, \"per_user\": 4, \"window_s\": 2000"};
+    static const char *const defrags[] = {
+        "\"consolidation\", \"moves_per_plan\": 3",
+        "\"consolidation\", \"moves_per_h\": 5, \"wait_s\": 20, \"gang_gpus_min\": 2",
+        "\"drain\", \"drain_nodes_ratio\": 0.5, \"drain_expiry_s\": 300",
+        "\"drain\", \"drain_nodes_ratio\": 1, \"wait_s\": 20, \"drain_choice\": \"soonest\"",
+        "\"consolidation_and_drain\", \"drain_nodes_ratio\": 0.5, \"moves_per_h\": 20",
+        "\"none\""};
     static const char *const evicts[] = {"checkpoint", "checkpoint", "kill", "none"};
     uint32_t quota = once_in(w, 3) ? 0 : below(w, 11);
     bool is_strict = once_in(w, 2), is_planned = quota == 0 && is_strict && !once_in(w, 4);
@@ -141,8 +148,8 @@ static void write_policy(struct world *w)
              "\"preemption\": {\"policy\": \"%s\", \"search\": \"%s\", \"within_queue\": \"%s\", "
              "\"replaces_victims\": %s, \"grace_s\": %u, \"min_runtime_s\": %u, \"delay_s\": %u, "
              "\"attempts_per_cycle\": %u, \"evictions_per_queue_h\": %u, \"loss_ratio\": %s, "
-             "\"spares_inference\": %s, \"evictions_per_job_max\": 5, \"consolidation_max\": 3, "
-             "\"rematch_cycles\": 5}}",
+             "\"spares_inference\": %s, \"evictions_per_job_max\": 5, "
+             "\"rematch_cycles\": 5}, \"defrag\": {\"policy\": %s}}",
              orders[below(w, 8)], is_strict ? "strict" : "skip", quotas[quota],
              placements[below(w, 5)], is_planned ? backfills[below(w, 3)] : "\"none\"",
              once_in(w, 5) ? "hoard" : "all_or_nothing", 200 + below(w, 2) * 1000,
@@ -150,7 +157,8 @@ static void write_policy(struct world *w)
              kept * below(w, 5), evicts[below(w, 4)], once_in(w, 2) ? "node" : "ordered",
              once_in(w, 2) ? "lower" : "lower_or_newer", once_in(w, 3) ? "true" : "false",
              below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60, 1 + below(w, 4), below(w, 3) * 4,
-             once_in(w, 3) ? "0.1" : "0", once_in(w, 2) ? "true" : "false");
+             once_in(w, 3) ? "0.1" : "0", once_in(w, 2) ? "true" : "false",
+             defrags[below(w, is_planned ? 2 : 6)]);
 }
 
 static void read_policy(struct world *w)

@@ -161,11 +161,18 @@ static bool is_anybody_leaving(const struct honest_world *world, node_id node)
     return false;
 }
 
+/* Does it move, and has not left where it was? */
+static bool is_on_its_way(const struct honest_job *job)
+{
+    return job->hold_count > 0 && honest_job_held(job) == 0;
+}
+
 /* All that it waited for has left, and it was not started in this tick's cycle. */
 static void check_reserved(struct honest_world *world, uint32_t j)
 {
     const struct honest_job *job = &world->jobs[j];
-    bool is_there = job->reserved_count > 0 && job->reserved_at < world->tick;
+    bool is_there =
+        job->reserved_count > 0 && job->reserved_at < world->tick && !is_on_its_way(job);
     for (uint32_t i = 0; i < job->reserved_count && is_there; i++)
         is_there = !is_anybody_leaving(world, job->reserved[i].node);
     if (is_there)

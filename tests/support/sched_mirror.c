@@ -453,7 +453,7 @@ static bool is_understood(const struct policy_config *config)
 {
     const struct preemption_config *preempt = &config->preempt;
     bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 &&
-                    !config->inference_first && preempt->consolidation_max == 0 &&
+                    !config->inference_first && !config->defrag->moves && !config->defrag->drains &&
                     preempt->within_queue == WITHIN_LOWER && preempt->delay == 0 &&
                     preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
     for (uint32_t i = 0; i < config->order_count; i++)

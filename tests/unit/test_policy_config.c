@@ -94,6 +94,25 @@ static void test_placement_parameters(void **state)
     expect_refused("{\"placement_weights\": 5}", "placement_weights");
 }
 
+/* What a policy does not use it may not be given; forecasts that stand count on the nodes that a drain keeps. */
+static void test_defragmentation(void **state)
+{
+    (void)state;
+    expect_refused("{\"defrag\": {\"policy\": \"tidy\"}}", "tidy");
+    expect_refused("{\"defrag\": {\"colour\": 1}}", "colour");
+    expect_refused("{\"defrag\": {\"policy\": \"none\", \"wait_s\": 1}}", "wait_s");
+    expect_refused("{\"defrag\": {\"policy\": \"drain\", \"moves_per_h\": 1}}", "moves_per_h");
+    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"drain_expiry_s\": 1}}",
+                   "drain_expiry_s");
+    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": -2}}",
+                   "from -1");
+    expect_refused("{\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 2}}",
+                   "drain_nodes_ratio");
+    expect_refused("{\"backfill\": {\"policy\": \"conservative\"}, \"defrag\": {\"policy\": "
+                   "\"drain\"}}",
+                   "what backfill 'conservative' promises");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_unknown_fields),
         cmocka_unit_test(test_placement_parameters),
         cmocka_unit_test(test_backfill_needs_lines_that_suit),
+        cmocka_unit_test(test_defragmentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,8 @@ static void a_consolidation_waits_for_the_head_there_is(void **state)
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(),
                     WITH(PRIORITY, "consolidation", "none",
-                         "\"min_runtime_s\": 0, \"delay_s\": 50, \"consolidation_max\": 1"));
+                         "\"min_runtime_s\": 0, \"delay_s\": 50}, \"defrag\": {\"policy\": "
+                         "\"consolidation\", \"moves_per_plan\": 1"));
     sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 2, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);

@@ -71,8 +71,9 @@ static void what_a_failed_plan_took_stays(void **state)
 {
     (void)state;
     struct sched_case c;
-    setup_full(&c, KEEPING_FOUR("consolidation", "\"min_runtime_s\": 100, \"consolidation_max\": "
-                                                 "-1, \"search\": \"ordered\""));
+    setup_full(&c, KEEPING_FOUR("consolidation", "\"min_runtime_s\": 100, \"search\": "
+                                                 "\"ordered\"}, \"defrag\": {\"policy\": "
+                                                 "\"consolidation\", \"moves_per_plan\": -1"));
     sched_case_submit(&c, sched_case_job(4, 1, 4, 90), SECONDS(1000));
     sched_case_cycle(&c, SECONDS(1000));
     assert_int_equal(sched_case_counts(&c).plans_tried, 1);
@@ -112,8 +113,8 @@ static void no_more_than_256_leave_a_node(void **state)
 #define MOVING_ONE(search)                                                                         \
     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"placement\": \"worst_fit\", " \
     "\"quota\": \"none\", \"actions\": [\"allocate\", \"consolidation\"], \"preemption\": "        \
-    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"consolidation_max\": 1, \"victims\": "         \
-    "[\"priority\"], \"search\": \"" search "\"}}"
+    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [\"priority\"], \"search\": "       \
+    "\"" search "\"}, \"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": 1}}"
 
 /* Three nodes of 4, of which the first has a job of 3 and the others one of 2 each.  For a gainer of 4 only one may move.  In
  * order that is the first, for whom there is no other place; node by node it is one of the others. */

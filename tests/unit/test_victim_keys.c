@@ -96,7 +96,6 @@ static void assert_same(const struct preemption_config *a, const struct preempti
     assert_int_equal(a->rematch_cycles, b->rematch_cycles);
     assert_int_equal(a->evictions_per_queue_h, b->evictions_per_queue_h);
     assert_int_equal(a->loss_ratio_milli, b->loss_ratio_milli);
-    assert_int_equal(a->consolidation_max, b->consolidation_max);
     assert_int_equal(a->spares_inference, b->spares_inference);
 }
 
@@ -133,7 +132,7 @@ static void every_field_is_read(void **state)
         " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
         " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
         " \"rematch_cycles\": 10,"
-        " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5, \"consolidation_max\": -1,"
+        " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5,"
         " \"spares_inference\": true}}",
         &r);
     struct preemption_config want = {.victims = {&victim_class, &victim_cost},
@@ -154,7 +153,6 @@ static void every_field_is_read(void **state)
                                      .rematch_cycles = 10,
                                      .evictions_per_queue_h = 9,
                                      .loss_ratio_milli = 1500,
-                                     .consolidation_max = -1,
                                      .spares_inference = true};
     assert_false(error_is(error));
     assert_ptr_equal(r.policy, &preemption_kill);
@@ -211,7 +209,7 @@ static void bad_fields_are_refused(void **state)
         {"{\"victims\": [\"oldest\", \"oldest\"]}", "named twice"},
         {"{\"search\": \"best\"}", "'search' must be one of"},
         {"{\"victims_max\": 0}", "from 1"},
-        {"{\"consolidation_max\": -2}", "from -1"},
+        {"{\"consolidation_max\": 1}", "consolidation_max"},
         {"{\"loss_ratio\": -0.5}", "from 0"},
         {"{\"grace_s\": -1}", "a duration"},
         {"{\"grace\": 1}", "grace"},
