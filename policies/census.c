@@ -131,9 +131,11 @@ static uint64_t hash_view(const struct idle_view *view)
 {
     uint64_t hash = hash_mix((uintptr_t)view->type, view->mig_milli);
     hash = hash_mix(hash, (uint64_t)view->cpu_milli << 32 | view->memory_mib);
-    uint64_t gpus[sizeof view->gpu_milli / sizeof(uint64_t)];
+    enum { WORDS = NODE_GPUS_MAX / 4 };
+    uint64_t gpus[WORDS];
+    _Static_assert(sizeof gpus == sizeof view->gpu_milli, "all of them count");
     memcpy(gpus, view->gpu_milli, sizeof gpus);
-    for (size_t w = 0; w < sizeof gpus / sizeof gpus[0]; w++)
+    for (size_t w = 0; w < WORDS; w++)
         hash = hash_mix(hash, gpus[w]);
     return view->mig_milli == 0
                ? hash
