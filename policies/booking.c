@@ -352,23 +352,23 @@ static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
         turn_below(sched, slot, is_below);
 }
 
-/* Run time and GPU time up to now, at the rate of before; then at this one. */
-static void note_service(struct sched *sched, uint32_t slot, int64_t rate_milli)
-{
-    struct job_facts *facts = &sched->jobs.facts[slot];
-    time_ns span = sched->now - facts->attained_at;
-    if (facts->rate_milli > 0) {
-        facts->ran += span;
-        facts->attained_gpu_ns += (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
-    }
-    facts->attained_at = sched->now;
-    facts->rate_milli = rate_milli;
-}
-
 struct phase_sum {
     uint32_t count[4];
     int64_t running_milli;
 };
+
+/* Run time and GPU time up to now, at the rate of before; then at this one. */
+static void note_service(struct sched *sched, uint32_t slot, const struct phase_sum *sum)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    time_ns span = sched->now - facts->attained_at;
+    if (facts->is_serving)
+        facts->ran += span;
+    facts->attained_gpu_ns += (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+    facts->attained_at = sched->now;
+    facts->rate_milli = sum->running_milli;
+    facts->is_serving = sum->count[HOLDING_RUNNING] > 0;
+}
 
 static struct phase_sum sum_phases(const struct sched_job *job)
 {
@@ -434,8 +434,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
                    (job->fill == FILL_BELOW || (job->is_below && sum.count[HOLDING_CLAIMED] > 0)));
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot);
-    if (!sched->ranks_fixed)
-        note_service(sched, slot, sum.running_milli);
+    if (!sched->ranks_fixed || sched->policy.defrag->moves) /* who asks how long it ran */
+        note_service(sched, slot, &sum);
     if (may_wait(job, &sum) && !is_full(sched, job))
         sched_wait(sched, slot);
     else if (!sched->ranks_fixed)
@@ -446,13 +446,19 @@ void sched_settle(struct sched *sched, uint32_t slot)
         forecast_settle(sched, slot);
 }
 
+time_ns sched_ran(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    return facts->ran + (facts->is_serving ? sched->now - facts->attained_at : 0);
+}
+
 /* What changes while it waits and runs. */
 static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
     time_ns span = sched->now - facts->attained_at;
-    view->ran = facts->ran + (facts->rate_milli > 0 ? span : 0);
+    view->ran = sched_ran(sched, slot);
     view->attained_gpu_ns =
         facts->attained_gpu_ns + (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
     int64_t holds[QUEUE_SUM_COUNT] = {0};

@@ -88,6 +88,7 @@ struct job_facts {
     uint16_t after_left;      /* dependencies that are still open */
     bool is_held;             /* by its submitter */
     uint8_t claim_source;     /* enum source */
+    bool is_serving;          /* it runs since attained_at, on GPUs or without */
 };
 
 enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */

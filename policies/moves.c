@@ -2,8 +2,8 @@
  *
  * A move is an eviction whose victim was placed again in the after-state of the plan (policies/plan.c).  It costs the job the
  * grace to save its work, the restart, and what it ran since its work was last safe, if it cannot save it in that grace.
- * Known limits: an end is planned from the last START and the whole of what the estimate policy believes, as everywhere; what
- * earlier attempts saved is not taken off.  Members above a minimum that move are not promised a place.
+ * All that it ran in earlier attempts is taken to be saved, so that with true estimates none ends sooner than is believed here.
+ * Known limit: members above a minimum that move are not promised a place.
  * Cost: O(1) for the cost of a move; the log forgets each move once. */
 #include <string.h>
 
@@ -25,8 +25,11 @@ bool moves_spares(struct sched *sched, uint32_t slot)
 {
     if (!sched->policy.defrag_config.spares_ending)
         return false;
-    const time_ns end = forecast_planned_end(sched, slot);
-    return end != TIME_NEVER && end - sched->now <= moves_cost(sched, slot);
+    const time_ns end = forecast_planned_end(sched, slot), length = forecast_length(sched, slot);
+    if (end == TIME_NEVER)
+        return false;
+    const time_ns left = length - sched_ran(sched, slot), cost = moves_cost(sched, slot);
+    return end - sched->now <= cost || left <= cost;
 }
 
 bool moves_for(const struct sched *sched, const struct shape *ask)

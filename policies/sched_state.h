@@ -356,6 +356,8 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t holding);
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
 /* After holdings came or went: state, fill, lists and ranks of the job, and whether and for what it waits. */
 void sched_settle(struct sched *sched, uint32_t slot);
+/* How long it has run in all its attempts; kept where ranks move, or defragmentation moves jobs. */
+time_ns sched_ran(const struct sched *sched, uint32_t slot);
 
 void sched_wait(struct sched *sched, uint32_t slot); /* for its next chunk, if there is one */
 void sched_unwait(struct sched *sched, uint32_t slot);

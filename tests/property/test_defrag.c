@@ -39,12 +39,13 @@ struct defrag_watch {
     uint32_t moved;
     uint8_t was_kept[RANDOM_WORLD_NODES_MAX]; /* before the cycle, in drain number... */
     uint64_t drains;
+    time_ns ran[RANDOM_WORLD_JOBS_MAX]; /* in attempts that were evicted, until that was decided */
     uint32_t place_due
         [RANDOM_WORLD_JOBS_MAX]; /* tick at which it has started at the latest; 0: it is not moved */
 };
 
 struct seen {
-    uint64_t moves, places, kept_cycles, drains, filled, near_ends;
+    uint64_t moves, places, kept_cycles, drains, filled, near_ends, again;
 };
 
 /* ---- The rules ---- */
@@ -70,13 +71,30 @@ static time_ns cost_of(const struct honest_world *world, const struct honest_job
     return grace + plan->restart + unsaved;
 }
 
-static void check_guard(struct honest_world *world, uint32_t j, struct seen *seen)
+/* What is decided need not come true. */
+static bool may_fail(const struct honest_world *world)
+{
+    return world->scenario->fault_count > 0 || world->scenario->refuse_milli > 0;
+}
+
+/* Since its minimum runs. */
+static time_ns run_of(const struct honest_world *world, uint32_t j)
+{
+    const time_ns since = world->jobs[j].whole_since;
+    return since == TIME_NEVER ? 0 : world->now - since;
+}
+
+/* ran: in attempts before, all of which may have been saved. */
+static void check_guard(struct honest_world *world, uint32_t j, time_ns ran, struct seen *seen)
 {
     const struct honest_job *job = &world->jobs[j];
     if (job->job.estimate <= 0 || !world->scenario->policy.defrag_config.spares_ending)
         return;
-    const time_ns left = job->decided + job->job.estimate - world->now;
+    const time_ns planned = job->decided + job->job.estimate - world->now;
+    const time_ns unsaved = job->job.estimate - ran - run_of(world, j);
+    const time_ns left = planned < unsaved ? planned : unsaved;
     const time_ns cost = cost_of(world, job);
+    seen->again += ran > 0;
     seen->near_ends += left <= 2 * cost;
     if (left <= cost)
         honest_world_break(world, "guard", world->tick, j,
@@ -160,11 +178,14 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
     }
     if (all[at].kind == DECISION_EVICT && all[at].reason == REASON_CONSOLIDATED) {
         seen_of_world->moves++;
-        check_guard(world, j, seen_of_world);
+        check_guard(world, j, watch->ran[j], seen_of_world);
         check_budget(world, j, watch);
         check_plan(world, all, at);
         check_place(world, all, count, at, watch);
     }
+    if (all[at].kind == DECISION_EVICT && !all[at].is_partial && !may_fail(world) &&
+        !world->jobs[j].was_retried)
+        watch->ran[j] += run_of(world, j);
     watch->of_rules.on_decision(world, all, count, at);
 }
 
@@ -180,11 +201,10 @@ static void before_cycle(struct honest_world *world)
 static void on_tick(struct honest_world *world, bool had_cycle)
 {
     struct defrag_watch *watch = world->watch.self;
-    const bool may_fail = world->scenario->fault_count > 0 || world->scenario->refuse_milli > 0;
     for (uint32_t j = 0; j < world->scenario->job_count; j++) {
         if (world->jobs[j].state != JOB_THERE)
             watch->place_due[j] = 0; /* it ended while it could save */
-        if (watch->place_due[j] > 0 && world->tick > watch->place_due[j] && !may_fail)
+        if (watch->place_due[j] > 0 && world->tick > watch->place_due[j] && !may_fail(world))
             honest_world_break(world, "place", world->tick, j,
                                "the place held for it is not taken");
     }
@@ -291,14 +311,15 @@ static void test_random_worlds(void **state)
                 scenario.fault_count = scenario.refuse_milli = scenario.delay_ticks = 0;
             play(&scenario, &seen);
         }
-    print_message("%llu moves, %llu of them near their end, %llu places taken; %llu drains, %llu "
-                  "filled, %llu nodes kept\n",
+    print_message("%llu moves, %llu of them near their end, %llu after an eviction, %llu places "
+                  "taken; %llu drains, %llu filled, %llu nodes kept\n",
                   (unsigned long long)seen.moves, (unsigned long long)seen.near_ends,
-                  (unsigned long long)seen.places, (unsigned long long)seen.drains,
-                  (unsigned long long)seen.filled, (unsigned long long)seen.kept_cycles);
+                  (unsigned long long)seen.again, (unsigned long long)seen.places,
+                  (unsigned long long)seen.drains, (unsigned long long)seen.filled,
+                  (unsigned long long)seen.kept_cycles);
     if (only == NULL) /* worlds where nothing moves prove nothing */
-        assert_true(seen.moves > 200 && seen.near_ends > 20 && seen.places > 100 &&
-                    seen.drains > 200 && seen.filled > 50);
+        assert_true(seen.moves > 200 && seen.near_ends > 20 && seen.again > 3 &&
+                    seen.places > 100 && seen.drains > 200 && seen.filled > 50);
 }
 
 int main(void)
