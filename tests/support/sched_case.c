@@ -7,17 +7,24 @@
 
 #include <cmocka.h>
 
-void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
-                     const char *policy)
+struct policy_config sched_case_policy(const char *text)
 {
     struct json_doc *doc;
     struct policy_config config;
-    struct error error = json_doc_parse(&doc, "test", text_of(policy), ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&config, &root);
     assert_false(error_is(error));
     json_doc_free(doc);
+    return config;
+}
+
+void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
+                     const char *policy)
+{
+    struct error error = ERROR_OK;
+    const struct policy_config config = sched_case_policy(policy);
     *c = (struct sched_case){.cluster = cluster, .queues = queues};
     c->sched = sched_new(cluster, queues, &config, &error);
     assert_non_null(c->sched);

@@ -26,6 +26,9 @@ struct sched_case {
     decision_id starts[SCHED_CASE_JOBS]; /* the last of each job */
 };
 
+/* Out of JSON; one that is refused fails the test. */
+struct policy_config sched_case_policy(const char *text);
+
 /* Takes the cluster and the queues; `policy` is JSON.  A policy that is refused fails the test. */
 void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
                      const char *policy);

@@ -106,19 +106,6 @@ static void most_of_those_that_came_are_typical(void **state)
 
 static const char policy_text[] = "{\"placement\": \"fgd\"}";
 
-static struct policy_config fgd_policy(void)
-{
-    struct json_doc *doc;
-    struct policy_config config;
-    struct error error = json_doc_parse(&doc, "test", text_of(policy_text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    policy_config_read(&config, &root);
-    assert_false(error_is(error));
-    json_doc_free(doc);
-    return config;
-}
-
 /* A job of one GPU, beside a node of four that are free and one of three: for jobs of one GPU both are alike, for those of
  * four the second is lost already.  told: that those of four are usual. */
 static node_id chosen_node(bool is_told, bool is_reloaded)
@@ -133,7 +120,7 @@ static node_id chosen_node(bool is_told, bool is_reloaded)
         sched_typical_told(c.sched, kinds, 1, SECONDS(1));
     sched_case_submit(&c, sched_case_job(1, 1, 1, 50), SECONDS(1));
     if (is_reloaded) {
-        const struct policy_config policy = fgd_policy();
+        const struct policy_config policy = sched_case_policy(policy_text);
         c.sched = reload(c.sched, c.cluster, c.queues, &policy);
     }
     sched_case_cycle(&c, SECONDS(1));

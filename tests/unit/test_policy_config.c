@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policies/sched.h"
+#include "tests/support/sched_case.h"
 
 static void expect_refused(const char *text, const char *said)
 {
@@ -57,29 +58,16 @@ static void test_backfill_needs_lines_that_suit(void **state)
     expect_refused("{\"backfill\": {\"colour\": 1}}", "colour");
 }
 
-static struct policy_config accepted(const char *text)
-{
-    struct json_doc *doc;
-    struct policy_config policy;
-    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    policy_config_read(&policy, &root);
-    assert_false(error_is(error));
-    json_doc_free(doc);
-    return policy;
-}
-
 static void test_placement_parameters(void **state)
 {
     (void)state;
-    struct policy_config policy = accepted("{}");
+    struct policy_config policy = sched_case_policy("{}");
     assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_LOWEST);
     assert_int_equal(policy.placement_config.weights.gpu, 5);
     assert_int_equal(policy.placement_config.weights.cpu, 1);
     assert_int_equal(policy.placement_config.weights.memory, 1);
-    policy = accepted("{\"gpu_choice\": \"near\", \"placement_weights\": {\"gpu\": 1000, "
-                      "\"memory\": 0}}");
+    policy = sched_case_policy("{\"gpu_choice\": \"near\", \"placement_weights\": {\"gpu\": 1000, "
+                               "\"memory\": 0}}");
     assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_NEAR);
     assert_int_equal(policy.placement_config.weights.gpu, 1000);
     assert_int_equal(policy.placement_config.weights.cpu, 1);

@@ -28,19 +28,6 @@ static const char policy_text[] =
     "\"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 0, \"grace_s\": 30, "
     "\"evictions_per_queue_h\": 4}}";
 
-static struct policy_config read_policy(const char *text)
-{
-    struct json_doc *doc;
-    struct policy_config config;
-    struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
-    assert_false(error_is(error));
-    struct json_value root = json_doc_root(doc, &error);
-    policy_config_read(&config, &root);
-    assert_false(error_is(error));
-    json_doc_free(doc);
-    return config;
-}
-
 static struct queue_table *make_queues(void)
 {
     struct queue_table *queues = queue_table_new();
@@ -89,7 +76,7 @@ static struct buffer save(const struct sched_case *c)
 static struct sched *load(const struct sched_case *c, const struct buffer *saved, size_t length,
                           struct error *error)
 {
-    const struct policy_config policy = read_policy(policy_text);
+    const struct policy_config policy = sched_case_policy(policy_text);
     /* In a block of its own, so that whoever reads behind it is seen. */
     char *bytes = mem_alloc(length);
     memcpy(bytes, saved->bytes, length);
@@ -199,7 +186,7 @@ static void what_belongs_to_another_world_is_refused(void **state)
 {
     struct sched_case c;
     struct error error;
-    struct policy_config policy = read_policy(policy_text);
+    struct policy_config policy = sched_case_policy(policy_text);
     (void)state;
     open_case(&c);
     struct buffer saved = save(&c);
@@ -211,11 +198,11 @@ static void what_belongs_to_another_world_is_refused(void **state)
     policy.preempt.grace++;
     expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error,
                    "another policy");
-    policy = read_policy(policy_text);
+    policy = sched_case_policy(policy_text);
     policy.quota = &quota_limits;
     expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error,
                    "another policy");
-    policy = read_policy(policy_text);
+    policy = sched_case_policy(policy_text);
     struct queue_table *queues = queue_table_new();
     expect_refusal(sched_load(c.cluster, queues, &policy, bytes, &error), &error, "other queues");
     queue_table_free(queues);
@@ -236,7 +223,7 @@ static void what_decides_the_same_is_taken(void **state)
 {
     struct sched_case c;
     struct error error;
-    struct policy_config policy = read_policy(policy_text);
+    struct policy_config policy = sched_case_policy(policy_text);
     (void)state;
     open_case(&c);
     struct buffer saved = save(&c), again = {0};
@@ -266,7 +253,7 @@ static void what_decides_the_same_is_taken(void **state)
 static void a_policy_that_cannot_be_saved_says_so(void **state)
 {
     struct quota_policy mute = quota_credits;
-    struct policy_config policy = read_policy(policy_text);
+    struct policy_config policy = sched_case_policy(policy_text);
     struct sched_case c = {.cluster = cluster_uniform_new(2, 4), .queues = make_queues()};
     struct buffer out = {0};
     struct error error;
