@@ -72,11 +72,11 @@ static const struct kind mixed_kinds[KINDS] = {
 };
 
 /* As many of each as there are kinds in the mix. */
-static struct typical_job typical_list[] = {{{.gpu_milli = 300, HOST(2, 16)}, 0.2},
-                                            {{.gpu_milli = 500, HOST(4, 32)}, 0.2},
-                                            {{.gpus = 1, HOST(12, 96)}, 0.2},
-                                            {{.gpus = 4, HOST(48, 400)}, 0.2},
-                                            {{HOST(4, 16)}, 0.2}};
+static struct typical_job typical_list[] = {{{.gpu_milli = 300, HOST(2, 16)}, 0.2, 1, 0},
+                                            {{.gpu_milli = 500, HOST(4, 32)}, 0.2, 1, 0},
+                                            {{.gpus = 1, HOST(12, 96)}, 0.2, 1, 0},
+                                            {{.gpus = 4, HOST(48, 400)}, 0.2, 1, 0},
+                                            {{HOST(4, 16)}, 0.2, 1, 0}};
 static const struct typical_jobs typical = {typical_list, KINDS, KINDS};
 
 /* ---- what is counted ---- */
