@@ -230,6 +230,21 @@ static void x_caption(const struct curves *curves, struct buffer *out)
     buffer_format(out, "%s since the start", curves->unit);
 }
 
+/* The end of a section: the drawing, and its numbers. */
+static void draw_over_time(const struct plot *plot, const struct curves *curves,
+                           const struct plot_tool *tool, const char *y_text,
+                           const double *const *columns, const char *const *heads,
+                           size_t column_count, struct buffer *out)
+{
+    size_t from = out->length;
+    struct buffer caption = {0};
+    x_caption(curves, &caption);
+    drawing(plot, tool, y_text, buffer_c_string(&caption), out);
+    buffer_release(&caption);
+    time_table(curves, columns, heads, column_count, !has_drawing(out, from), out);
+    buffer_string(out, "</section>\n");
+}
+
 static void utilization(const struct metrics *metrics, const struct curves *curves,
                         const struct plot_tool *tool, struct buffer *out)
 {
@@ -287,13 +302,7 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
         out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
                           "two is GPU time held but not used.</p>\n"
                         : "The workload does not tell how active the SMs are.</p>\n");
-    size_t from = out->length;
-    struct buffer caption = {0};
-    x_caption(curves, &caption);
-    drawing(&plot, tool, "GPUs", buffer_c_string(&caption), out);
-    buffer_release(&caption);
-    time_table(curves, columns, heads, has_active ? 4 : 3, !has_drawing(out, from), out);
-    buffer_string(out, "</section>\n");
+    draw_over_time(&plot, curves, tool, "GPUs", columns, heads, has_active ? 4 : 3, out);
 }
 
 static void free_gpus(const struct metrics *metrics, const struct curves *curves,
@@ -346,14 +355,8 @@ static void free_gpus(const struct metrics *metrics, const struct curves *curves
                   "<section><h2>Free GPUs over time</h2>\n<p class=\"note\">Means of the samples. "
                   "What is of no use for typical jobs, the kinds that 95 % of the workload's "
                   "members are of, is told by cause in the table.</p>\n");
-    size_t from = out->length;
-    struct buffer caption = {0};
-    x_caption(curves, &caption);
-    drawing(&plot, tool, "GPUs", buffer_c_string(&caption), out);
-    buffer_release(&caption);
-    time_table(curves, (const double *const *)curves->space, heads, SPACE_COUNT,
-               !has_drawing(out, from), out);
-    buffer_string(out, "</section>\n");
+    draw_over_time(&plot, curves, tool, "GPUs", (const double *const *)curves->space, heads,
+                   SPACE_COUNT, out);
 }
 
 static void queue_length(const struct metrics *metrics, const struct curves *curves,
@@ -386,13 +389,7 @@ static void queue_length(const struct metrics *metrics, const struct curves *cur
     buffer_string(out,
                   "<section><h2>Queue length over time</h2>\n<p class=\"note\">Jobs that waited, "
                   "the mean over each interval.</p>\n");
-    size_t from = out->length;
-    struct buffer caption = {0};
-    x_caption(curves, &caption);
-    drawing(&plot, tool, "jobs", buffer_c_string(&caption), out);
-    buffer_release(&caption);
-    time_table(curves, columns, heads, 1, !has_drawing(out, from), out);
-    buffer_string(out, "</section>\n");
+    draw_over_time(&plot, curves, tool, "jobs", columns, heads, 1, out);
 }
 
 /* ---- queue times ---- */

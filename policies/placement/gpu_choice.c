@@ -65,7 +65,7 @@ static uint32_t first_set(uint32_t size)
     return (1u << size) - 1;
 }
 
-/* The next larger number with as many bits (Gosper's hack: HAKMEM, item 175). */
+/* The next larger number with as many bits (Gosper, HAKMEM, item 175). */
 static uint32_t next_set(uint32_t set)
 {
     const uint32_t low = set & -set, above = set + low;

@@ -1,0 +1,17 @@
+/* sim/shapes.h -- what the members of a workload usually ask, for schedulers to be told (sched_typical_told).
+ *
+ *   TRY(shapes_write(source, cluster, &out));        [{"count":1344,"gpu_fraction":0.81,"cpus":3},...]
+ *
+ * Law: the kinds that TYPICAL_PERCENT of all members are of (policies/member_kinds.h), the commonest first, with how many
+ * there are of each; as policy.typical of a scenario takes it.
+ * Cost: the source is read to its end. */
+#ifndef SIM_SHAPES_H
+#define SIM_SHAPES_H
+
+#include "base/buffer.h"
+#include "workloads/source.h"
+
+struct error shapes_write(struct job_source *source, const struct cluster *cluster,
+                          struct buffer *out) MUST_CHECK;
+
+#endif
