@@ -111,7 +111,7 @@ SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json
                $(addprefix topologies/,gpu_model mig queue_table cluster) workloads/job
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) $(addprefix topologies/,mig_% cluster_json%) \
                workloads/job_% policies/%
-SCHED_NOT := workloads/job_truth%
+SCHED_NOT := workloads/job_truth% topologies/mig_show%
 SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o
 SCHED_SO := libwindtunnel_sched.so

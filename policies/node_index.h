@@ -72,26 +72,6 @@ void node_index_list(struct node_index *index, node_id node, const uint16_t *fre
 void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli,
                        const struct mig_free *mig);
 
-/* The free instances of that profile, as bits of their starts. */
-static inline uint8_t gpu_layout_starts(const struct gpu_layout *layout, uint8_t free_starts,
-                                        enum mig_profile_id profile)
-{
-    uint8_t out = 0;
-    for (uint32_t s = 0; s < MIG_SLICES; s++)
-        if ((free_starts >> s & 1) && layout->profile[s] == profile + 1)
-            out |= (uint8_t)(1u << s);
-    return out;
-}
-
-/* All instances, as bits of their starts. */
-static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
-{
-    uint8_t out = 0;
-    for (uint32_t s = 0; s < MIG_SLICES; s++)
-        out |= (uint8_t)((layout->profile[s] != 0) << s);
-    return out;
-}
-
 /* The smallest v >= from with shared GPUs in that type, or GPU_MILLI. */
 uint32_t node_index_share(const struct type_index *type, uint32_t from);
 

@@ -1,7 +1,9 @@
-/* windtunnel topology show: a cluster as text. */
+/* windtunnel topology show, topology mig: a cluster as text; MIG of a GPU model. */
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
+#include "topologies/mig_arrange.h"
+#include "topologies/mig_show.h"
 
 static int show(const struct args *args)
 {
@@ -15,7 +17,7 @@ static int show(const struct args *args)
     return tool_print(&out);
 }
 
-static const struct args_example examples[] = {
+static const struct args_example show_examples[] = {
     {"windtunnel topology show topologies/dgx-h100-500.json",
      "500 DGX H100 nodes and their fabric."},
     {0},
@@ -30,8 +32,108 @@ const struct args_verb verb_topology_show = {
             "Reads a cluster (JSON, or a node list with openb's columns) and prints its "
             "pools, units, the inside of a node and the fabric.",
             NULL},
-    .examples = examples,
+    .examples = show_examples,
     .operands_min = 1,
     .operands_max = 1,
     .run = show,
+};
+
+/* ---- MIG ---- */
+
+enum { MODELS_MAX = 64 };
+
+static void hint_models_with_mig(struct error *error)
+{
+    uint32_t count;
+    const struct gpu_model *models = gpu_model_table(&count);
+    struct buffer names = {0};
+    for (uint32_t i = 0; i < count; i++)
+        if (models[i].mig != MIG_NONE)
+            buffer_format(&names, "%s%s", names.length > 0 ? ", " : "", models[i].name);
+    error_set_hint(error, "these have MIG: %s", buffer_c_string(&names));
+    buffer_release(&names);
+}
+
+/* A built-in model that has MIG. */
+static struct error find_model(const char *name, const struct gpu_model **out)
+{
+    uint32_t count, kept = 0;
+    const char *names[MODELS_MAX + 1];
+    const struct gpu_model *models = gpu_model_table(&count);
+    *out = gpu_model_find(text_of(name));
+    if (*out != NULL && (*out)->mig != MIG_NONE)
+        return ERROR_OK;
+    struct error error = *out == NULL
+                             ? error_new(ERROR_USAGE, "there is no GPU model '%s'", name)
+                             : error_new(ERROR_USAGE, "GPU model '%s' has no MIG", (*out)->name);
+    for (uint32_t i = 0; i < count && kept < MODELS_MAX; i++)
+        if (models[i].mig != MIG_NONE)
+            names[kept++] = models[i].name;
+    names[kept] = NULL;
+    const char *nearest = *out == NULL ? text_nearest(text_of(name), names) : NULL;
+    if (nearest != NULL)
+        error_set_hint(&error, "did you mean '%s'?", nearest);
+    else
+        hint_models_with_mig(&error);
+    return error;
+}
+
+static struct error tell_mig(const struct args *args, struct buffer *out)
+{
+    const struct gpu_model *model;
+    struct gpu_layout layout;
+    const char *text = args_string(args, "layout");
+    bool is_json = args_flag(args, "json");
+    TRY(find_model(args_operand(args, 0), &model));
+    if (text == NULL) {
+        (is_json ? mig_show_model_json : mig_show_model)(model, out);
+        return ERROR_OK;
+    }
+    TRY(mig_layout_read(&layout, model, text_of(text)));
+    (is_json ? mig_show_layout_json : mig_show_layout)(model, &layout, out);
+    return ERROR_OK;
+}
+
+static int mig(const struct args *args)
+{
+    struct buffer out = {0};
+    struct error error = tell_mig(args, &out);
+    return error_is(error) ? tool_fail(&error) : tool_print(&out);
+}
+
+static const struct args_option mig_options[] = {
+    {.name = "layout",
+     .letter = 'l',
+     .metavar = "TEXT",
+     .help = "Tell what this layout uses and what still fits beside it, in place of the tables. "
+             "Instances are joined by '+', each a profile and '@' and the memory slice where it "
+             "starts, or the profile alone for the lowest slices that leave room for those behind "
+             "it; 'empty' has none."},
+    {.name = "json", .help = "Print JSON in place of text."},
+    {0},
+};
+
+static const struct args_example mig_examples[] = {
+    {"windtunnel topology mig h100", "Profiles and maximal layouts of an H100."},
+    {"windtunnel topology mig h100 --layout 3g.40gb@0+1g.10gb@4",
+     "What fits beside these two instances."},
+    {0},
+};
+
+const struct args_verb verb_topology_mig = {
+    .name = "topology mig",
+    .summary = "the MIG profiles and layouts of a GPU model",
+    .synopsis = "MODEL [OPTION]...",
+    .description =
+        (const char *const[]){
+            "Prints the MIG profiles of a built-in GPU model, by its name or an alias, how many "
+            "layouts they make, and the maximal ones: those beside which no further instance "
+            "fits. A layout is drawn by memory slice; the digit is the compute slices of the "
+            "instance, 'm' one with media engines, '.' a free slice.",
+            NULL},
+    .options = mig_options,
+    .examples = mig_examples,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = mig,
 };

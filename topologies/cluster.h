@@ -24,7 +24,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "topologies/gpu_model.h"
-#include "topologies/mig.h"
+#include "topologies/mig_layout.h"
 
 typedef uint32_t node_id;
 typedef uint32_t gpu_id;
@@ -45,12 +45,6 @@ struct label {
     const char *value;
 };
 
-/* The MIG instances of one GPU, for good.  Without any it is whole. */
-struct gpu_layout {
-    uint8_t profile
-        [MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
-};
-
 /* What is equal for all nodes of a type. */
 struct node_type {
     uint16_t gpu_count; /* 0..NODE_GPUS_MAX */
@@ -63,7 +57,7 @@ struct node_type {
     uint32_t max_tasks;               /* members of jobs at once; 0: no limit */
     bool is_tainted;                  /* nobody tolerates taints: it takes no new work */
     uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
-    const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
+    const struct gpu_layout *layouts; /* for good, by GPU index; NULL if the mask is 0 */
 };
 
 struct node_pool {

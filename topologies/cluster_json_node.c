@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "topologies/cluster_build.h"
+#include "topologies/mig_arrange.h"
 
 enum { LABELS_MAX = 64, TAINTS_MAX = 64, TASKS_MAX = 1000000 };
 
@@ -39,74 +40,27 @@ static int read_profile(const struct json_value *value, const char *name,
     int profile = mig_profile_find(model->mig, text_of(name));
     if (profile >= 0)
         return profile;
-    const struct mig_profile *profiles = mig_profiles(model->mig);
-    if (profiles == NULL) {
+    if (mig_profiles(model->mig) == NULL) {
         json_fail(value, "GPU model '%s' has no MIG", model->name);
         return -1;
     }
-    const char *names[MIG_PROFILE_COUNT + 1] = {NULL};
-    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
-        names[p] = profiles[p].name;
     json_fail(value, "GPU model '%s' has no MIG profile '%s'", model->name, name);
-    const char *nearest = text_nearest(text_of(name), names);
+    const char *nearest = mig_profile_nearest(model->mig, text_of(name));
     if (nearest != NULL)
         error_set_hint(value->error, "did you mean '%s'?", nearest);
     return -1;
 }
 
-/* The instances of one GPU while they are read. */
-struct arrangement {
-    struct gpu_layout layout;
-    uint8_t taken;
-    uint8_t loose[MIG_SLICES]; /* profiles whose start is not told */
-    uint32_t loose_count;
-    uint8_t counts[MIG_PROFILE_COUNT];
-};
-
-static void put_at(struct arrangement *arrangement, uint8_t profile, unsigned start)
+static void complain(const struct json_value *value, const struct mig_complaint *why)
 {
-    arrangement->layout.profile[start] = (uint8_t)(profile + 1);
-    arrangement->taken |= mig_mask((enum mig_profile_id)profile, start);
-}
-
-/* Find starts for the loose ones from `next` on, the lowest that leave room for those behind. */
-static bool arrange(struct arrangement *arrangement, uint32_t next)
-{
-    if (next == arrangement->loose_count)
-        return true;
-    uint8_t profile = arrangement->loose[next];
-    uint8_t starts = mig_fit(arrangement->taken, (enum mig_profile_id)profile);
-    for (; starts != 0; starts &= (uint8_t)(starts - 1)) {
-        struct arrangement before = *arrangement;
-        put_at(arrangement, profile, (unsigned)__builtin_ctz(starts));
-        if (arrange(arrangement, next + 1))
-            return true;
-        *arrangement = before;
-    }
-    return false;
-}
-
-static void add_instance(const struct json_value *value, const struct gpu_model *model,
-                         uint8_t profile, int64_t start, struct arrangement *arrangement)
-{
-    const struct mig_profile *shape = &mig_profiles(model->mig)[profile];
-    uint8_t starts = mig_fit(arrangement->taken, (enum mig_profile_id)profile);
-    if (arrangement->counts[profile]++ == shape->max_count)
-        json_fail(value, "a GPU has at most %u of %s", shape->max_count, shape->name);
-    else if (start < 0)
-        arrangement->loose[arrangement->loose_count++] = profile;
-    else if (!(shape->starts >> start & 1))
-        json_fail(value, "an instance of %s cannot start at slice %lld", shape->name,
-                  (long long)start);
-    else if (!(starts >> start & 1))
-        json_fail(value, "this instance of %s overlaps one before it", shape->name);
-    else
-        put_at(arrangement, profile, (unsigned)start);
+    json_fail(value, "%s", why->what);
+    if (why->hint[0] != '\0')
+        error_set_hint(value->error, "%s", why->hint);
 }
 
 /* {"profile": "1g.10gb", "start": 0}, or the profile alone. */
 static void read_instance(const struct json_value *value, const struct gpu_model *model,
-                          struct arrangement *arrangement)
+                          struct mig_arrangement *arrangement)
 {
     int64_t start = -1;
     int profile = -1;
@@ -123,22 +77,23 @@ static void read_instance(const struct json_value *value, const struct gpu_model
         if (!has_failed(&object))
             profile = read_profile(&place, name, model);
     }
-    if (profile >= 0)
-        add_instance(value, model, (uint8_t)profile, start, arrangement);
+    struct mig_complaint why;
+    if (profile >= 0 &&
+        !mig_arrangement_add(arrangement, model->mig, (enum mig_profile_id)profile, start, &why))
+        complain(value, &why);
 }
 
 static struct gpu_layout read_layout(const struct json_value *list, const struct gpu_model *model)
 {
-    struct arrangement arrangement = {0};
+    struct mig_arrangement arrangement = {.count = 0};
+    struct mig_complaint why;
     size_t count = json_is_null(list->node) ? 0 : json_array_count(list);
-    if (count > MIG_SLICES)
-        json_fail(list, "a GPU has at most %d instances", MIG_SLICES - 1);
     for (size_t i = 0; i < count && !error_is(*list->error); i++) {
         struct json_value item = json_array_item(list, i);
         read_instance(&item, model, &arrangement);
     }
-    if (!error_is(*list->error) && !arrange(&arrangement, 0))
-        json_fail(list, "these instances do not fit one GPU together");
+    if (!error_is(*list->error) && !mig_arrangement_finish(&arrangement, &why))
+        complain(list, &why);
     return arrangement.layout;
 }
 

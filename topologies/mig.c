@@ -115,6 +115,23 @@ static const struct mig_profile *const families[MIG_FAMILY_COUNT] = {
 static const uint8_t fit[MASKS][MIG_PROFILE_COUNT] = {FIT_64(0), FIT_64(64), FIT_64(128),
                                                       FIT_64(192)};
 
+/* What mig_largest says. */
+#define LARGEST_1(m)                                                                               \
+    (RUN8(m) & STARTS_FIRST    ? MIG_7G                                                            \
+     : RUN4(m) & STARTS_FIRST  ? MIG_4G                                                            \
+     : RUN4(m) & STARTS_3G     ? MIG_3G                                                            \
+     : RUN2(m) & STARTS_2G     ? MIG_2G                                                            \
+     : RUN2(m) & STARTS_1G2MEM ? MIG_1G_2MEM                                                       \
+     : RUN1(m) & STARTS_1G     ? MIG_1G                                                            \
+                               : -1)
+#define LARGEST_4(m)  LARGEST_1(m), LARGEST_1((m) + 1), LARGEST_1((m) + 2), LARGEST_1((m) + 3)
+#define LARGEST_16(m) LARGEST_4(m), LARGEST_4((m) + 4), LARGEST_4((m) + 8), LARGEST_4((m) + 12)
+#define LARGEST_64(m)                                                                              \
+    LARGEST_16(m), LARGEST_16((m) + 16), LARGEST_16((m) + 32), LARGEST_16((m) + 48)
+
+static const int8_t largest[MASKS] = {LARGEST_64(0), LARGEST_64(64), LARGEST_64(128),
+                                      LARGEST_64(192)};
+
 const struct mig_profile *mig_profiles(enum mig_family family)
 {
     assert(family < MIG_FAMILY_COUNT);
@@ -128,6 +145,15 @@ int mig_profile_find(enum mig_family family, struct text name)
         if (text_is(name, profiles[p].name))
             return p;
     return -1;
+}
+
+const char *mig_profile_nearest(enum mig_family family, struct text name)
+{
+    const struct mig_profile *profiles = mig_profiles(family);
+    const char *names[MIG_PROFILE_COUNT + 1] = {NULL};
+    for (int p = 0; profiles != NULL && p < MIG_PROFILE_COUNT; p++)
+        names[p] = profiles[p].name;
+    return text_nearest(name, names);
 }
 
 uint8_t mig_fit(uint8_t mask, enum mig_profile_id profile)
@@ -148,4 +174,23 @@ uint8_t mig_mask(enum mig_profile_id profile, unsigned start)
     const struct mig_profile *shape = &h100_80[profile]; /* all families are alike */
     assert(start < MIG_SLICES && (shape->starts >> start & 1));
     return (uint8_t)(((1u << shape->memory_slices) - 1) << start);
+}
+
+int mig_largest(uint8_t mask)
+{
+    return largest[mask];
+}
+
+uint32_t mig_free_compute(uint8_t mask)
+{
+    return (uint32_t)__builtin_popcount(~mask & ((1u << MIG_COMPUTE_SLICES) - 1));
+}
+
+double mig_fragmentation(uint8_t mask)
+{
+    uint32_t free_compute = mig_free_compute(mask);
+    if (free_compute == 0)
+        return 0;
+    int profile = mig_largest(mask); /* where compute is free, a 1g fits at least */
+    return 1 - (double)h100_80[profile].compute_slices / free_compute;
 }

@@ -5,8 +5,10 @@
  * same for every family in shape (1g, 1g+me, 1g with double memory, 2g, 3g, 4g, 7g);
  * names, memory and SMs differ.
  *
- * Law: mig_fit[mask][p] holds, as bits, exactly the legal starts of p that do not
+ * Law: mig_fit(mask, p) holds, as bits, exactly the legal starts of p that do not
  * overlap the mask; the memory mask alone keeps compute slices <= 7.
+ *
+ * It does not: know which instances there are (topologies/mig_layout.h).
  * Source: nvidia-smi mig -lgip / -lgipp of H100-80GB; A100, H200 and B200 have the same start sets.
  */
 #ifndef TOPOLOGIES_MIG_H
@@ -17,7 +19,10 @@
 
 #include "topologies/gpu_model.h"
 
-enum { MIG_SLICES = 8 }; /* memory slices of a GPU */
+enum {
+    MIG_SLICES = 8,         /* memory slices of a GPU */
+    MIG_COMPUTE_SLICES = 7, /* the last memory slice has none beside it */
+};
 
 enum mig_profile_id {
     MIG_1G,
@@ -48,6 +53,9 @@ const struct mig_profile *mig_profiles(enum mig_family family);
 /* The profile of that name, "+me" included; -1 if the family has none. */
 int mig_profile_find(enum mig_family family, struct text name);
 
+/* The name of a profile that is near to that one, for "did you mean"; NULL if none is. */
+const char *mig_profile_nearest(enum mig_family family, struct text name);
+
 /* Bits of the legal starts of `profile` free under `mask`.  O(1). */
 uint8_t mig_fit(uint8_t mask, enum mig_profile_id profile);
 
@@ -56,5 +64,17 @@ uint8_t mig_mask(enum mig_profile_id profile, unsigned start);
 
 /* How many they are: the same in every family. */
 uint32_t mig_slices(enum mig_profile_id profile);
+
+/* The profile with the most compute slices that still fits under `mask`, of two such the one with more memory, never
+ * MIG_1G_ME; -1 if none fits.  O(1). */
+int mig_largest(uint8_t mask);
+
+/* The most compute slices that instances outside `mask` can have together: the free ones among slices 0..6, for a 1g may
+ * start at each of these and no profile has more compute than memory slices. */
+uint32_t mig_free_compute(uint8_t mask);
+
+/* How much of that the largest instance that fits leaves behind: 1 - its compute / mig_free_compute(mask), in 0..1;
+ * 0 where nothing is free.  As in Zambianco et al. (arXiv 2511.18906), who place where this grows least. */
+double mig_fragmentation(uint8_t mask);
 
 #endif

@@ -5,7 +5,7 @@
 #include "topologies/gpu_model.h"
 #include "topologies/mig.h"
 
-enum { PRIORITY_DEFAULT = 50, MIG_COMPUTE_SLICES = 7, MIG_MEMORY_SLICES = 8 };
+enum { PRIORITY_DEFAULT = 50 };
 
 const char *const job_class_names[] = {"training", "interactive", "inference", NULL};
 
@@ -37,7 +37,7 @@ static int64_t mig_gpu_milli(const struct request *request, const struct gpu_mod
         return GPU_MILLI;
     const struct mig_profile *profile = &profiles[request->mig - 1];
     int64_t compute = profile->compute_slices * GPU_MILLI / MIG_COMPUTE_SLICES;
-    int64_t memory = profile->memory_slices * GPU_MILLI / MIG_MEMORY_SLICES;
+    int64_t memory = profile->memory_slices * GPU_MILLI / MIG_SLICES;
     return compute > memory ? compute : memory;
 }
 

@@ -174,7 +174,7 @@ static void impossible_layouts_are_refused(void **state)
     (void)state;
     check_refused(H100("\"gpus_layout\": [[{\"profile\": \"3g.40gb\", \"start\": 2}]]"),
                   "error: c.json:1:88: an instance of 3g.40gb cannot start at slice 2",
-                  "at /pools/0/gpus_layout/0/0");
+                  "at /pools/0/gpus_layout/0/0; 3g.40gb may start at 0 or 4");
     check_refused(H100("\"gpus_layout\": [[{\"profile\": \"4g.40gb\", \"start\": 0}, {\"profile\": "
                        "\"1g.10gb\", \"start\": 3}]]"),
                   "error: c.json:1:124: this instance of 1g.10gb overlaps one before it",

@@ -1,8 +1,4 @@
-/* tests/unit/test_mig.c -- MIG geometry against nvidia-smi's tables and against brute force.
- *
- * The brute force knows only sizes and starts (not masks or tables): it places instances in every
- * way and counts placed states, maximal ones, and what they come to as multisets.
- */
+/* tests/unit/test_mig.c -- MIG profiles against nvidia-smi's tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +10,7 @@
 
 #include "topologies/mig.h"
 
-enum { SLICES = 8, STATES_MAX = 4096 };
+enum { SLICES = 8 };
 
 struct row {
     const char *name;
@@ -150,125 +146,6 @@ static void masks_cover_the_slices_from_their_start(void **state)
     }
 }
 
-/* ---- layouts, counted ---- */
-
-struct tally {
-    const struct mig_profile *profiles;
-    unsigned allowed;           /* bits of the profiles that take part */
-    uint8_t profile_at[SLICES]; /* profile + 1 that starts there, 0: none */
-    bool taken[SLICES];
-    unsigned states, maximal;
-    unsigned compute_max;
-    uint32_t multisets[STATES_MAX]; /* of maximal states, without repeats */
-    unsigned multiset_count;
-};
-
-static bool can_place(const struct tally *tally, int p, unsigned start)
-{
-    const struct mig_profile *profile = &tally->profiles[p];
-    if (!(tally->allowed >> p & 1) || !(profile->starts >> start & 1))
-        return false;
-    for (unsigned i = start; i < start + profile->memory_slices; i++)
-        if (i >= SLICES || tally->taken[i])
-            return false;
-    return true;
-}
-
-static bool is_maximal(const struct tally *tally)
-{
-    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
-        for (unsigned start = 0; start < SLICES; start++)
-            if (can_place(tally, p, start))
-                return false;
-    return true;
-}
-
-static void note_state(struct tally *tally)
-{
-    uint32_t multiset = 0; /* a hexadecimal digit per profile */
-    unsigned compute = 0;
-    for (unsigned i = 0; i < SLICES; i++) {
-        if (tally->profile_at[i] == 0)
-            continue;
-        multiset += 1u << (4 * (tally->profile_at[i] - 1));
-        compute += tally->profiles[tally->profile_at[i] - 1].compute_slices;
-    }
-    tally->states++;
-    if (compute > tally->compute_max)
-        tally->compute_max = compute;
-    if (!is_maximal(tally))
-        return;
-    tally->maximal++;
-    for (unsigned i = 0; i < tally->multiset_count; i++)
-        if (tally->multisets[i] == multiset)
-            return;
-    tally->multisets[tally->multiset_count++] = multiset;
-}
-
-/* Choose what starts at `slice` and behind it, in every way. */
-static void place_from(struct tally *tally, unsigned slice)
-{
-    if (slice == SLICES) {
-        note_state(tally);
-        return;
-    }
-    place_from(tally, slice + 1); /* nothing starts here */
-    for (int p = 0; p < MIG_PROFILE_COUNT; p++) {
-        if (!can_place(tally, p, slice))
-            continue;
-        unsigned size = tally->profiles[p].memory_slices;
-        tally->profile_at[slice] = (uint8_t)(p + 1);
-        memset(&tally->taken[slice], true, size);
-        place_from(tally, slice + 1);
-        memset(&tally->taken[slice], false, size);
-        tally->profile_at[slice] = 0;
-    }
-}
-
-static void check_counts(unsigned allowed, unsigned states, unsigned maximal, unsigned multisets)
-{
-    for (size_t f = 0; f < FAMILIES; f++) {
-        struct tally tally = {.profiles = mig_profiles(families[f].family), .allowed = allowed};
-        place_from(&tally, 0);
-        assert_int_equal(tally.states, states);
-        assert_int_equal(tally.maximal, maximal);
-        assert_int_equal(tally.multiset_count, multisets);
-        assert_int_equal(tally.compute_max, 7); /* the memory mask alone keeps this */
-    }
-}
-
-#define BASE_PROFILES (1u << MIG_1G | 1u << MIG_2G | 1u << MIG_3G | 1u << MIG_4G | 1u << MIG_7G)
-
-/* 19 are the "19 configurations" of NVIDIA's MIG user guide. */
-static void base_profiles_make_298_states_and_19_layouts(void **state)
-{
-    (void)state;
-    check_counts(BASE_PROFILES, 298, 19, 14);
-}
-
-static void double_memory_makes_723_states_and_78_layouts(void **state)
-{
-    (void)state;
-    check_counts(BASE_PROFILES | 1u << MIG_1G_2MEM, 723, 78, 38);
-}
-
-/* The same search, but through mig_fit and mig_mask, as the ledger will go. */
-static unsigned count_by_mask(uint8_t mask, unsigned from)
-{
-    unsigned count = 1;
-    for (unsigned start = from; start < SLICES; start++)
-        for (unsigned p = 0; p < MIG_PROFILE_COUNT; p++)
-            if ((BASE_PROFILES >> p & 1) && (mig_fit(mask, p) >> start & 1))
-                count += count_by_mask((uint8_t)(mask | mig_mask(p, start)), start + 1);
-    return count;
-}
-
-static void masks_lead_to_the_same_states(void **state)
-{
-    (void)state;
-    assert_int_equal(count_by_mask(0, 0), 298);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,9 +154,6 @@ int main(void)
         cmocka_unit_test(profiles_are_found_by_name),
         cmocka_unit_test(fit_is_what_a_naive_search_finds_for_every_mask),
         cmocka_unit_test(masks_cover_the_slices_from_their_start),
-        cmocka_unit_test(base_profiles_make_298_states_and_19_layouts),
-        cmocka_unit_test(double_memory_makes_723_states_and_78_layouts),
-        cmocka_unit_test(masks_lead_to_the_same_states),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

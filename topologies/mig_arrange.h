@@ -1,0 +1,50 @@
+/* topologies/mig_arrange.h -- a MIG layout put together from named instances, and its spelling.
+ *
+ * Words: an instance whose start is told is placed at once; a loose one gets, at the end, the lowest start that
+ * leaves room for the loose ones behind it.
+ *
+ * Law: a layout has one spelling, its instances by start, "3g.40gb@0+1g.10gb@4"; the empty one is "empty".  What is
+ * written is read back as the same layout.  Readers of cluster files and of that text go through the same check.
+ *
+ *   struct gpu_layout layout;
+ *   TRY(mig_layout_read(&layout, gpu_model_find(TEXT("h100")), TEXT("3g.40gb+1g.10gb")));
+ */
+#ifndef TOPOLOGIES_MIG_ARRANGE_H
+#define TOPOLOGIES_MIG_ARRANGE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "topologies/mig_layout.h"
+
+/* The instances of one GPU while they come; {0} is none. */
+struct mig_arrangement {
+    struct gpu_layout layout;         /* of those placed; at the end of all */
+    uint8_t loose[MIG_INSTANCES_MAX]; /* profiles of the loose ones, as they came */
+    uint8_t loose_count;
+    uint8_t count;                     /* of all */
+    uint8_t counts[MIG_PROFILE_COUNT]; /* the same by profile */
+};
+
+/* What is wrong, and what to do about it ("": nothing to say). */
+struct mig_complaint {
+    char what[80];
+    char hint[80];
+};
+
+/* Add an instance; start < 0: a loose one.  False if it cannot be there: then *why is filled, and the arrangement
+ * is as before. */
+bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family,
+                         enum mig_profile_id profile, int64_t start, struct mig_complaint *why);
+
+/* Place the loose ones; `layout` is then what was asked.  False if they do not fit together. */
+bool mig_arrangement_finish(struct mig_arrangement *arrangement, struct mig_complaint *why);
+
+/* Append the spelling of a legal layout with the names of a family that is not MIG_NONE. */
+void mig_layout_write(const struct gpu_layout *layout, enum mig_family family, struct buffer *out);
+
+/* Read it: instances in any order, joined by '+', each a profile and perhaps '@' and its start; or "empty".  Else
+ * ERROR_CONFIG, and *out is not set. */
+struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model,
+                             struct text text) MUST_CHECK;
+
+#endif

@@ -1,0 +1,100 @@
+/* topologies/mig_layout.h -- the MIG instances of one GPU: a layout, its number, and what it still admits.
+ *
+ * Words: an instance is a profile and the memory slice it starts at; a layout is a set of instances of one GPU;
+ * it is legal if each has a start that its profile allows, no two cover the same slice and no profile is there
+ * more often than it may; it is maximal in a set of profiles if no further instance of these fits.
+ *
+ * Law: the legal layouts are numbered 0..MIG_LAYOUT_COUNT-1 without gaps, the same in every family, and 0 is the
+ * empty one; mig_layout_get(mig_layout_of(layout)) is the layout again.  The number is a rank: going through the
+ * slices from 0, at each the layouts where nothing starts come first, then those of each profile in turn.
+ *
+ *   struct gpu_layout layout = {{[0] = MIG_3G + 1, [4] = MIG_1G + 1}};
+ *   mig_layout_id id = mig_layout_of(&layout);
+ *   struct mig_room room = mig_layout_room(&layout);      (room.starts[MIG_2G]: bits of where one more would fit)
+ *
+ * It does not: know who uses which instance (policies/ledger.h), or names (topologies/mig_arrange.h).
+ */
+#ifndef TOPOLOGIES_MIG_LAYOUT_H
+#define TOPOLOGIES_MIG_LAYOUT_H
+
+#include "topologies/mig.h"
+
+/* The instances of one GPU.  Without any it is whole. */
+struct gpu_layout {
+    uint8_t profile
+        [MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
+};
+
+typedef uint16_t mig_layout_id;
+
+enum {
+    MIG_LAYOUT_COUNT = 2319,
+    MIG_INSTANCES_MAX = 7, /* of one GPU: nothing starts at the last slice */
+};
+
+/* Sets of profiles, as bits. */
+enum mig_profile_set {
+    MIG_SET_BASE = 1 << MIG_1G | 1 << MIG_2G | 1 << MIG_3G | 1 << MIG_4G | 1 << MIG_7G,
+    MIG_SET_COMPUTE = MIG_SET_BASE | 1 << MIG_1G_2MEM, /* without media engines */
+    MIG_SET_ALL = (1 << MIG_PROFILE_COUNT) - 1,
+};
+
+/* ---- Which layout ---- */
+
+/* Why an instance cannot be added; the first that applies. */
+enum mig_misfit {
+    MIG_FITS,
+    MIG_NO_START, /* its profile never starts there */
+    MIG_TOO_MANY, /* of its profile */
+    MIG_OVERLAPS  /* an instance that is there */
+};
+enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile,
+                                  unsigned start);
+
+/* Whatever the bytes are. */
+bool mig_layout_is_legal(const struct gpu_layout *layout);
+
+/* The number of a legal layout (asserted), and the layout of a number below MIG_LAYOUT_COUNT.  O(slices). */
+mig_layout_id mig_layout_of(const struct gpu_layout *layout);
+struct gpu_layout mig_layout_get(mig_layout_id id);
+
+/* ---- What is in it: of legal layouts ---- */
+
+uint8_t mig_layout_mask(const struct gpu_layout *layout);     /* bits of the slices covered */
+uint8_t mig_layout_profiles(const struct gpu_layout *layout); /* a set, as above */
+uint32_t mig_layout_compute(const struct gpu_layout *layout); /* compute slices, 0..7 */
+uint32_t mig_layout_count(const struct gpu_layout *layout, enum mig_profile_id profile);
+
+/* The free instances of that profile, as bits of their starts. */
+static inline uint8_t gpu_layout_starts(const struct gpu_layout *layout, uint8_t free_starts,
+                                        enum mig_profile_id profile)
+{
+    uint8_t out = 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if ((free_starts >> s & 1) && layout->profile[s] == profile + 1)
+            out |= (uint8_t)(1u << s);
+    return out;
+}
+
+/* All instances, as bits of their starts. */
+static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
+{
+    uint8_t out = 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        out |= (uint8_t)((layout->profile[s] != 0) << s);
+    return out;
+}
+
+/* ---- What it still admits: of legal layouts ---- */
+
+/* Beside the instances that are there; each profile for itself, as if no other were added. */
+struct mig_room {
+    uint8_t starts[MIG_PROFILE_COUNT]; /* bits: one more may start there */
+    uint8_t most[MIG_PROFILE_COUNT];   /* so many more fit together */
+};
+struct mig_room mig_layout_room(const struct gpu_layout *layout);
+
+/* Does no profile of the set (bits) fit any more? */
+bool mig_layout_is_maximal(const struct gpu_layout *layout, uint8_t profiles);
+
+#endif
