@@ -1,16 +1,43 @@
 /* The best spot, node after node; see policies/placement/by_node.h. */
 #include "policies/placement/by_node.h"
 
+#include "policies/placement/draw.h"
+
 static void forget_kind(struct node_offers *kind)
 {
     mem_free(kind->of);
-    mem_free(kind->winner);
+    mem_free(kind->match);
 }
 
 static void forget(struct by_node *memory)
 {
     while (memory->count > 0)
         forget_kind(&memory->kinds[--memory->count]);
+}
+
+static bool is_drawn(const struct node_offers *kind)
+{
+    return kind->policy->draw != NULL;
+}
+
+/* So many as the kind tells apart. */
+static uint32_t told_left(const struct node_offers *kind, const struct search *search)
+{
+    if (!kind->policy->joins_members)
+        return 0;
+    const uint32_t left = search->spot.members_left;
+    return left > kind->members_max ? kind->members_max + 1 : left;
+}
+
+static uint32_t members_max(const struct search *search)
+{
+    const struct cluster *cluster = search->ledger->cluster;
+    uint32_t most = 0;
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const uint32_t members = shape_members_per_node(search->request, cluster, t);
+        most = members > most ? members : most;
+    }
+    return most;
 }
 
 static struct node_offers *kind_new(struct by_node *memory, const struct search *search)
@@ -28,9 +55,11 @@ static struct node_offers *kind_new(struct by_node *memory, const struct search 
         width *= 2;
     memory->kinds[k] = (struct node_offers){.policy = search->policy,
                                             .request = *search->request,
+                                            .members_max = members_max(search),
                                             .of = mem_zalloc(nodes, sizeof(struct node_offer)),
-                                            .winner = mem_zalloc(width, sizeof(node_id)),
+                                            .match = mem_zalloc(width, sizeof(uint32_t)),
                                             .width = width};
+    memory->kinds[k].members_left = told_left(&memory->kinds[k], search);
     memory->last = k;
     return &memory->kinds[k];
 }
@@ -46,7 +75,8 @@ static struct node_offers *kind_of(struct by_node *memory, const struct search *
     for (uint32_t i = 0; i < memory->count; i++) {
         const uint32_t k = (memory->last + i) % memory->count;
         if (memory->kinds[k].policy != search->policy ||
-            !request_is_same(&memory->kinds[k].request, search->request))
+            !request_is_same(&memory->kinds[k].request, search->request) ||
+            memory->kinds[k].members_left != told_left(&memory->kinds[k], search))
             continue;
         memory->last = k;
         return &memory->kinds[k];
@@ -122,7 +152,7 @@ static struct node_offer look_at(struct search *search, node_id node)
 static node_id winner_at(const struct node_offers *kind, uint32_t node_count, uint32_t at)
 {
     if (at < kind->width)
-        return kind->winner[at];
+        return kind->match[at];
     return at - kind->width < node_count ? at - kind->width : NODE_NONE;
 }
 
@@ -139,11 +169,41 @@ static void replay(struct node_offers *kind, uint32_t node_count, node_id node)
 {
     for (uint32_t at = (kind->width + node) / 2; at > 0; at /= 2) {
         const node_id winner = play(kind, node_count, at);
-        if (winner == kind->winner[at] && winner != node)
+        if (winner == kind->match[at] && winner != node)
             return;
-        kind->winner[at] = winner;
+        kind->match[at] = winner;
     }
 }
+
+/* ---- where nodes are drawn ---- */
+
+static struct node_offer room_of(const struct search *search, node_id node)
+{
+    return (struct node_offer){.score = draw_has_room(search, node) ? 0 : SPOT_NEVER,
+                               .seen = search->ledger->node_version[node] + 1};
+}
+
+/* Nodes with room of match `at`, or of the one that stands there. */
+static uint32_t count_at(const struct node_offers *kind, uint32_t node_count, uint32_t at)
+{
+    if (at < kind->width)
+        return kind->match[at];
+    return at - kind->width < node_count && kind->of[at - kind->width].score != SPOT_NEVER;
+}
+
+static uint32_t sum(const struct node_offers *kind, uint32_t node_count, uint32_t at)
+{
+    return count_at(kind, node_count, 2 * at) + count_at(kind, node_count, 2 * at + 1);
+}
+
+/* The node has room and had none, or the reverse. */
+static void recount(struct node_offers *kind, node_id node, bool has_room)
+{
+    for (uint32_t at = (kind->width + node) / 2; at > 0; at /= 2)
+        kind->match[at] = has_room ? kind->match[at] + 1 : kind->match[at] - 1;
+}
+
+/* ---- what has changed ---- */
 
 static bool is_seen(const struct node_offers *kind, const struct ledger *ledger, node_id node)
 {
@@ -154,11 +214,25 @@ static bool is_seen(const struct node_offers *kind, const struct ledger *ledger,
 static void look_at_all(struct node_offers *kind, struct search *search)
 {
     const uint32_t node_count = search->ledger->cluster->node_count;
+    const bool drawn = is_drawn(kind);
     for (node_id n = 0; n < node_count; n++)
         if (!is_seen(kind, search->ledger, n))
-            kind->of[n] = look_at(search, n);
+            kind->of[n] = drawn ? room_of(search, n) : look_at(search, n);
     for (uint32_t at = kind->width - 1; at > 0; at--)
-        kind->winner[at] = play(kind, node_count, at);
+        kind->match[at] = drawn ? sum(kind, node_count, at) : play(kind, node_count, at);
+}
+
+static void look_again(struct node_offers *kind, struct search *search, node_id node)
+{
+    if (!is_drawn(kind)) {
+        kind->of[node] = look_at(search, node);
+        replay(kind, search->ledger->cluster->node_count, node);
+        return;
+    }
+    const int64_t before = kind->of[node].score;
+    kind->of[node] = room_of(search, node);
+    if (kind->of[node].score != before)
+        recount(kind, node, before == SPOT_NEVER);
 }
 
 static void look_at_changed(struct node_offers *kind, struct search *search)
@@ -171,10 +245,8 @@ static void look_at_changed(struct node_offers *kind, struct search *search)
     else
         for (uint64_t c = kind->change_count; c < ledger->change_count; c++) {
             const node_id node = ledger->changes[c & ledger->change_mask];
-            if (is_seen(kind, ledger, node))
-                continue;
-            kind->of[node] = look_at(search, node);
-            replay(kind, node_count, node);
+            if (!is_seen(kind, ledger, node))
+                look_again(kind, search, node);
         }
     kind->change_count = ledger->change_count;
 }
@@ -199,14 +271,51 @@ static void find_in(const struct node_offers *kind, struct search *search, uint3
     }
 }
 
+/* Count nodes of the region with room among those of match `at`, `width` of them from `first` on, up to `wanted` of them;
+ * the last is *node if there are as many. */
+static uint32_t count_in(const struct node_offers *kind, const struct search *search, uint32_t at,
+                         node_id first, uint32_t width, uint32_t wanted, node_id *node)
+{
+    const struct region *region = &search->region;
+    const uint32_t all = count_at(kind, search->ledger->cluster->node_count, at);
+    if (all == 0 || first > region->last || first + width <= region->first)
+        return 0;
+    if (all < wanted && region->level == NULL && first >= region->first &&
+        first + width - 1 <= region->last)
+        return all;
+    if (width == 1) {
+        *node = first;
+        return region_contains(region, first);
+    }
+    uint32_t count = count_in(kind, search, 2 * at, first, width / 2, wanted, node);
+    if (count < wanted)
+        count +=
+            count_in(kind, search, 2 * at + 1, first + width / 2, width / 2, wanted - count, node);
+    return count;
+}
+
+static bool draw_in(const struct node_offers *kind, struct search *search)
+{
+    node_id node = NODE_NONE;
+    const uint32_t count = count_in(kind, search, 1, 0, kind->width, UINT32_MAX, &node);
+    if (count == 0)
+        return false;
+    count_in(kind, search, 1, 0, kind->width, draw_node(search, count) + 1, &node);
+    draw_take(search, node);
+    return true;
+}
+
 bool by_node_best(struct by_node *memory, struct search *search)
 {
     struct node_offers *kind = kind_of(memory, search);
     if (kind == NULL)
         kind = kind_new(memory, search);
+    search->spot.members_here = 0;
     look_at_changed(kind, search);
     kind->asked = ++memory->asked;
     search->best = (struct candidate){.score = SPOT_NEVER, .node = NODE_NONE, .gpu_index = -1};
+    if (is_drawn(kind))
+        return draw_in(kind, search);
     find_in(kind, search, 1, 0, kind->width);
     return search->best.node != NODE_NONE;
 }

@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "policies/placement/by_node.h"
+#include "policies/placement/one_node.h"
+
 enum amount { AMOUNT_GPU, AMOUNT_CPU, AMOUNT_MEMORY, AMOUNT_COUNT };
 
 struct domain {
@@ -355,14 +358,27 @@ bool domains_place(struct placing *placing, const struct region *region)
     return place_set(placing, SET_NONE, region);
 }
 
+static bool place_on_node(struct placing *placing, node_id node)
+{
+    struct region everywhere = region_everywhere(placing->ledger);
+    struct region region = confine(&everywhere, NULL, node);
+    return try_set(placing, SET_NONE, &region);
+}
+
 bool domains_place_on_one_node(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    struct domain_list list = list_domains(placing, SET_NONE, NULL, &everywhere, false);
-    for (uint32_t i = 0; i < list.count; i++) {
-        struct region node = confine(&everywhere, NULL, list.domains[i].id);
-        if (try_set(placing, SET_NONE, &node))
-            return true;
+    if (!one_node_may_hold(placing->ledger->cluster, placing->shape))
+        return false;
+    const struct job_group *only = one_node_only_group(placing);
+    if (only != NULL) {
+        struct search search = one_node_search(placing, only, &everywhere);
+        return by_node_best(placing_memory(placing), &search) &&
+               place_on_node(placing, search.best.node);
     }
+    struct domain_list list = list_domains(placing, SET_NONE, NULL, &everywhere, false);
+    for (uint32_t i = 0; i < list.count; i++)
+        if (place_on_node(placing, list.domains[i].id))
+            return true;
     return false;
 }

@@ -17,7 +17,9 @@
  * topology-aware scheduling (labels by level).  Departure from KAI: inside a domain the policy's own score decides, not
  * the room of preferred sub-domains.
  *
- * Cost: O(nodes * groups) to weigh the domains of a level, and O(domains * log) to order them, per set.
+ * Cost: O(nodes * groups) to weigh the domains of a level, and O(domains * log) to order them, per set.  A single node for
+ * members that are alike is found in O(log nodes), as policies/placement/by_node.h says, and where no node could hold them
+ * all in O(node types).
  */
 #ifndef POLICIES_PLACEMENT_DOMAINS_H
 #define POLICIES_PLACEMENT_DOMAINS_H
@@ -33,11 +35,17 @@ struct placing {
     uint32_t owner;
     struct piece_list *out;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
+    uint16_t joined_group;
+    uint32_t
+        joined_full; /* of the pieces held, and then of those placed: so many first ones lie where no member of joined_group has room */
 };
 
 /* Place one member of the group in the region; members_left counts it.  (policies/placement/placement.c) */
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
                     const struct region *region);
+
+/* What is remembered of nodes (policies/placement/by_node.h), from call to call. */
+struct by_node *placing_memory(struct placing *placing);
 
 /* A group is placed between two marks or not at all: its pieces do not grow across one. */
 struct placing_mark {

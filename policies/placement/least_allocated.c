@@ -52,11 +52,15 @@ static int64_t score_with_gpus(const struct spot *spot)
            3;
 }
 
+/* Where no GPU is used in part what is free of a node is its free GPUs. */
 static int64_t bound_with_gpus(const struct spot *spot)
 {
-    const struct node_type *type = &spot->ledger->cluster->types[spot->type];
-    return (host_sum(spot, type->cpu_milli, type->memory_mib) +
-            gpu_part(spot, (int64_t)type->gpu_count * GPU_MILLI)) /
+    const struct ledger *ledger = spot->ledger;
+    const struct node_type *type = &ledger->cluster->types[spot->type];
+    const bool is_whole = spot->node_free >= 0 && type->layout_mask == 0 &&
+                          node_index_is_whole(ledger->index, spot->type);
+    const int64_t gpus = is_whole ? spot->node_free : (int64_t)type->gpu_count;
+    return (host_sum(spot, type->cpu_milli, type->memory_mib) + gpu_part(spot, gpus * GPU_MILLI)) /
            3;
 }
 

@@ -6,7 +6,8 @@
  * the job is larger than a node) and piles blast radius up.
  * Source: Ray, placement groups PACK and STRICT_PACK (docs.ray.io, "Placement groups").  Departures: Ray sorts
  * bundles by resources and retries; here the groups of a job keep their order of scarcity.
- * Cost: O(nodes with room) a member, and O(nodes) a job of several for the single node. */
+ * Cost: a member: the nodes where members of the job are and that have room, else O(log nodes), and a score once for each
+ * state of a node (policies/placement/by_node.h); for the single node as policies/placement/domains.h says. */
 #include "policies/placement/placements.h"
 
 enum { ROOM_BITS = 21, FIT_BITS = 16 }; /* a score: tier, room, fit */
@@ -30,6 +31,7 @@ const struct placement_policy placement_pack = {
         "price of blast radius",
     .score = score,
     .looks_at_nodes = true,
+    .joins_members = true,
     .one_node = ONE_NODE_PREFERRED,
 };
 
@@ -39,5 +41,6 @@ const struct placement_policy placement_strict_pack = {
     .summary = "all members of a job on one node, or none; a job larger than a node waits for ever",
     .score = score,
     .looks_at_nodes = true,
+    .joins_members = true,
     .one_node = ONE_NODE_REQUIRED,
 };

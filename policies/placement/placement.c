@@ -137,7 +137,8 @@ static struct piece piece_at(const struct search *search, uint16_t group)
         .node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
         piece.gpu_mask = choose_gpus(search);
-    else if (best->gpu_index >= 0 && search->request->mig == 0 && is_near(search->ledger))
+    else if (best->gpu_index >= 0 && search->request->mig == 0 && is_near(search->ledger) &&
+             search->policy->draw == NULL)
         piece.gpu_mask = choose_share(search);
     else if (best->gpu_index >= 0)
         piece.gpu_mask = (uint16_t)(1u << best->gpu_index);
@@ -161,6 +162,37 @@ static void take_best(struct placing *placing, const struct search *search, uint
         placing->here[piece.node]++;
 }
 
+static const struct piece *joined_piece(const struct placing *placing, uint32_t index)
+{
+    return index < placing->held.count ? &placing->held.pieces[index]
+                                       : &placing->out->pieces[index - placing->held.count];
+}
+
+/* The best of the nodes where members of the job are.  What has no room there has none until something is taken back. */
+static bool find_joined(struct placing *placing, struct search *search, uint16_t group)
+{
+    const uint32_t count = placing->held.count + placing->out->count;
+    bool all_full = true;
+    node_id before = NODE_NONE;
+    if (placing->joined_group != group)
+        placing->joined_full = 0;
+    placing->joined_group = group;
+    search->best.node = NODE_NONE;
+    for (uint32_t i = placing->joined_full; i < count; i++) {
+        const node_id node = joined_piece(placing, i)->node;
+        if (node == before)
+            continue;
+        before = node;
+        if (shape_room(search->request, placing->ledger, node) > 0) {
+            all_full = false;
+            search_node(search, node);
+        } else if (all_full) {
+            placing->joined_full = i + 1;
+        }
+    }
+    return search->best.node != NODE_NONE;
+}
+
 static struct search search_for(const struct placing *placing, uint16_t group,
                                 const struct region *region)
 {
@@ -168,30 +200,48 @@ static struct search search_for(const struct placing *placing, uint16_t group,
                      region, placing->here, placing->owner);
 }
 
-/* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
-static bool find_best(struct placing *placing, struct search *search, uint32_t members_left)
+struct by_node *placing_memory(struct placing *placing)
 {
-    const bool is_local =
-        placing->policy->is_local && search->request->mig == 0 && placing->ledger->confine == NULL;
     struct by_node **memory = &placing->out->by_node;
-    if (!is_local)
+    if (*memory == NULL)
+        *memory = mem_zalloc(1, sizeof **memory);
+    return *memory;
+}
+
+/* Does it pay to remember nodes, and can they be? */
+static bool is_by_node(const struct placing *placing, const struct search *search)
+{
+    const struct placement_policy *policy = placing->policy;
+    return (policy->is_local || policy->joins_members || policy->draw != NULL) &&
+           search->request->mig == 0 && placing->ledger->confine == NULL &&
+           !region_is_one_node(&search->region);
+}
+
+/* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
+static bool find_best(struct placing *placing, struct search *search, uint16_t group,
+                      uint32_t members_left)
+{
+    const struct by_node *memory = placing->out->by_node;
+    search->spot.members_left = members_left;
+    if (!is_by_node(placing, search))
         return search_best(search, members_left);
-    if (placing->policy->bound != NULL && (*memory == NULL || !by_node_knows(*memory, search))) {
+    if (placing->policy->joins_members && find_joined(placing, search, group))
+        return true;
+    if (placing->policy->bound != NULL &&
+        (memory == NULL || !by_node_knows(placing_memory(placing), search))) {
         search->looks_left = LOOKS_MAX;
         bool is_found = search_best(search, members_left);
         if (search->looks_left > 0)
             return is_found;
     }
-    if (*memory == NULL)
-        *memory = mem_zalloc(1, sizeof **memory);
-    return by_node_best(*memory, search);
+    return by_node_best(placing_memory(placing), search);
 }
 
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
                     const struct region *region)
 {
     struct search search = search_for(placing, group, region);
-    if (!find_best(placing, &search, members_left))
+    if (!find_best(placing, &search, group, members_left))
         return false;
     take_best(placing, &search, group);
     return true;
@@ -215,6 +265,7 @@ void placing_rollback(struct placing *placing, const struct placing_mark *mark)
     ledger_rollback(placing->ledger, mark->ledger);
     forget_from(placing, mark->piece_count);
     placing->out->count = mark->piece_count;
+    placing->joined_full = 0;
 }
 
 void placing_commit(struct placing *placing, const struct placing_mark *mark)
@@ -255,7 +306,7 @@ static bool place_in_order(struct placing *placing, const struct region *region)
         uint16_t g = shape->order[i];
         struct search search = search_for(placing, g, region);
         for (uint32_t left = shape->groups[g].count; left > 0; left--) {
-            if (!find_best(placing, &search, left))
+            if (!find_best(placing, &search, g, left))
                 return false;
             take_best(placing, &search, g);
         }

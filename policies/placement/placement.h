@@ -5,7 +5,8 @@
  * among equals, and inside a spot, the lowest node, then the lowest GPU.  Members of a gang are placed
  * one after another, each on the state that the one before left.
  *
- * A policy that must know more of a node than that has it looked at one by one (`looks_at_nodes`).
+ * A policy that must know more of a node than that has it looked at one by one (`looks_at_nodes`).  One that leaves it to
+ * chance is asked which of so many it takes (`draw`).
  *
  * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members
  * to domains first (policies/placement/domains.h), the policy scores the spots inside.
@@ -50,6 +51,10 @@ struct placement_policy {
      * that it is computed once for each state of a node (policies/placement/by_node.h).  With a bound that is done only
      * where the bound leaves many nodes to look at. */
     bool is_local;
+    /* The same of a policy that cares where members of the job are: a node where some are scores higher than any where none
+     * is; where none is, the score depends, beside what is_local names, on members_left, and no more on that where it is
+     * more than any node could hold when empty. */
+    bool joins_members;
     bool uses_typical; /* it reads ledger->typical (policies/fragmentation.h) */
     /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about where the
      * other has room.  Not of a policy that looks at nodes. */
@@ -61,6 +66,11 @@ struct placement_policy {
     /* Called once per member of whole GPUs: which of the node's free ones it gets; as many as asked, and at least
      * so many are free.  NULL: as `gpu_choice` of the policy file says. */
     uint16_t (*choose_gpus)(uint16_t free_mask, uint32_t gpus);
+    /* Of policies that look at nodes; NULL: the highest score wins.  Else it alone decides, and score is not called.  Called
+     * once per member: which of the `count` nodes with room, in their order, is taken; the spot has node NODE_NONE.  Once
+     * more for a share or an instance, if the node that was taken has several GPUs with room for it: which of these.
+     * Below count; pure. */
+    uint32_t (*draw)(const struct spot *spot, uint32_t count);
 };
 
 extern const struct placement_policy *const placement_policies[]; /* NULL-terminated */

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "policies/placement/draw.h"
+
 /* The scans are compiled twice: plain, everywhere and by spots alone, and with all that may narrow them. */
 #define SCAN static inline __attribute__((always_inline))
 
@@ -189,6 +191,16 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                                     .owner = owner}};
 }
 
+void search_node(struct search *search, node_id node)
+{
+    const struct region region = search->region;
+    if (!region_contains(&region, node))
+        return;
+    search->region = (struct region){.first = node, .last = node};
+    scan_type(search, search->ledger->cluster->nodes[node].type, false);
+    search->region = region;
+}
+
 bool search_best(struct search *search, uint32_t members_left)
 {
     const struct cluster *cluster = search->ledger->cluster;
@@ -197,6 +209,10 @@ bool search_best(struct search *search, uint32_t members_left)
     if (search->is_plain)
         for (uint32_t t = 0; t < cluster->type_count; t++)
             scan_type(search, t, true);
+    else if (search->policy->draw != NULL)
+        return draw_best(search);
+    else if (region_is_one_node(&search->region))
+        search_node(search, search->region.first);
     else
         for (uint32_t t = 0; t < cluster->type_count; t++)
             scan_type(search, t, false);

@@ -1,7 +1,8 @@
 /* policies/placement/search.h -- the best spot for one member, in a part of the cluster.
  *
  * Law: the choice is that of looking at every node and GPU of the region in order and taking the first of the
- * highest score; the node index only spares the looking.
+ * highest score; the node index only spares the looking.  Of a policy that draws it is the node of that number among those
+ * with room, in their order, and then the GPU.
  */
 #ifndef POLICIES_PLACEMENT_SEARCH_H
 #define POLICIES_PLACEMENT_SEARCH_H
@@ -42,6 +43,11 @@ static inline bool region_contains(const struct region *region, node_id node)
            (region->level == NULL || region->level->domain[node] == region->id);
 }
 
+static inline bool region_is_one_node(const struct region *region)
+{
+    return region->first == region->last;
+}
+
 static inline struct region region_everywhere(const struct ledger *ledger)
 {
     return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
@@ -54,5 +60,9 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
 
 /* Find search->best; false if no spot has room, or too many had to be looked at.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);
+
+/* Look at one node more, if it is in the region: search->best stays unless what the node has is better, and scores a member
+ * as search->spot tells.  Not of a policy that draws. */
+void search_node(struct search *search, node_id node);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "policies/gang/gangs.h"
+#include "policies/placement/gpu_choice.h"
 
 static struct guard_slot slots[PLUGINS_MAX];
 static const struct guard_frame *volatile innermost;
@@ -157,10 +158,9 @@ static int64_t placement_score(int at, const struct spot *spot)
     bool is_pure = policy->score(spot) == score;
     bool is_bounded = is_within_bound(policy, spot, score);
     DONE;
-    if (!is_pure)
-        blame(slot, "gave two scores for the same spot");
-    if (!is_bounded)
-        blame(slot, "scored a node higher than its own 'bound'");
+    if (!is_pure || !is_bounded)
+        blame(slot, is_pure ? "scored a node higher than its own 'bound'"
+                            : "gave two scores for the same spot");
     if (score != SPOT_NEVER || policy->looks_at_nodes)
         return score;
     blame(slot, "scored a spot SPOT_NEVER, which only a policy that looks at nodes may");
@@ -170,8 +170,7 @@ static int64_t placement_score(int at, const struct spot *spot)
 static int64_t placement_bound(int at, const struct spot *spot)
 {
     HOOK(at, "bound");
-    const struct placement_policy *policy = slot->own->policy;
-    int64_t bound = policy->bound(spot);
+    int64_t bound = ((const struct placement_policy *)slot->own->policy)->bound(spot);
     DONE;
     return bound;
 }
@@ -186,9 +185,17 @@ static uint16_t placement_choose_gpus(int at, uint16_t free_mask, uint32_t gpus)
         return chosen;
     blame(slot, (chosen & ~free_mask) != 0 ? "chose GPUs that are not free"
                                            : "chose more or fewer GPUs than were asked for");
-    for (chosen = free_mask; (uint32_t)__builtin_popcount(chosen) > gpus;)
-        chosen &= (uint16_t)(chosen - 1);
-    return chosen;
+    return gpu_choice_lowest(free_mask, gpus);
+}
+
+static uint32_t placement_draw(int at, const struct spot *spot, uint32_t count)
+{
+    HOOK(at, "draw");
+    uint32_t drawn = ((const struct placement_policy *)slot->own->policy)->draw(spot, count);
+    DONE;
+    if (drawn >= count)
+        blame(slot, "drew a number that is not below the count");
+    return drawn < count ? drawn : 0;
 }
 
 /* ---- gang ---- */
@@ -420,6 +427,10 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
     {                                                                                              \
         return placement_choose_gpus(n, mask, gpus);                                               \
     }                                                                                              \
+    static uint32_t draw_##n(const struct spot *s, uint32_t count)                                 \
+    {                                                                                              \
+        return placement_draw(n, s, count);                                                        \
+    }                                                                                              \
     static bool next_##n(const struct gang_view *v, uint32_t chunk[])                              \
     {                                                                                              \
         return gang_next(n, v, chunk);                                                             \
@@ -477,7 +488,10 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
         .order = {.rank = rank_##n}, .victim = {.rank = victim_##n},                               \
         .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},      \
         .gang = {.next = next_##n},                                                                \
-        .placement = {.score = score_##n, .bound = bound_##n, .choose_gpus = choose_##n},          \
+        .placement = {.score = score_##n,                                                          \
+                      .bound = bound_##n,                                                          \
+                      .choose_gpus = choose_##n,                                                   \
+                      .draw = draw_##n},                                                           \
         .quota = {                                                                                 \
             .complaint = complaint_##n,                                                            \
             .forbids = forbids_##n,                                                                \
@@ -538,6 +552,7 @@ static void arm_placement(struct placement_policy *policy, const struct placemen
     KEEP(score);
     KEEP(bound);
     KEEP(choose_gpus);
+    KEEP(draw);
 }
 
 static void arm_estimate(struct estimate_policy *policy, const struct estimate_policy *table)

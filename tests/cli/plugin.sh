@@ -393,6 +393,10 @@ nonsense "scored a node higher than its own 'bound'" PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { return s->node; }
 static int64_t bound(const struct spot *s) { return -1; }
 static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true, .bound = bound};'
+nonsense 'drew a number that is not below the count' PLACEMENT placement=mine \
+    'static int64_t score(const struct spot *s) { return 0; }
+static uint32_t draw(const struct spot *s, uint32_t count) { return count; }
+static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score, .looks_at_nodes = true, .draw = draw};'
 nonsense 'gave two scores for the same spot' PLACEMENT placement=mine \
     'static int64_t score(const struct spot *s) { static int64_t n; return n++; }
 static const struct placement_policy policy = {.name = "mine", .summary = "s", .score = score};'

@@ -73,6 +73,20 @@ static bool is_found_as(const struct search *search, bool is_found,
              search->best.score == expected->score));
 }
 
+static bool is_remembered(const struct placement_policy *policy)
+{
+    return policy->is_local || policy->joins_members || policy->draw != NULL;
+}
+
+/* The best spot of a job none of whose members is on any node. */
+static struct candidate none_is_here(const struct search *search, uint32_t left)
+{
+    static const uint32_t here[RANDOM_PLACEMENT_NODES_MAX + 1];
+    struct search alone = *search;
+    alone.here = here;
+    return random_placement_best(&alone, left);
+}
+
 static void the_best_spot_is_that_of_looking_everywhere(void **state)
 {
     (void)state;
@@ -102,7 +116,9 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
             struct candidate expected = random_placement_best(&search, left);
             bool is_found = search_best(&search, left),
                  is_right = is_found_as(&search, is_found, &expected);
-            if (search.policy->is_local && request.mig == 0) {
+            if (is_remembered(search.policy) && request.mig == 0) {
+                if (search.policy->joins_members)
+                    expected = none_is_here(&search, left);
                 is_right &= is_found_as(&search, by_node_best(memory, &search), &expected);
                 remembered += is_found;
                 if (is_found && random_placement_once_in(&stream, 3))
@@ -132,12 +148,36 @@ struct long_world {
     struct cluster *cluster;
     struct ledger *ledger;
     uint32_t here[LONG_NODES];
+    uint8_t room[LONG_NODES];
     struct space jobs[LONG_JOBS];
     bool is_leaving[LONG_JOBS];
     uint32_t count;
     struct piece_list pieces;
     struct random_stream stream;
 };
+
+static struct long_world *long_world_new(uint64_t seed, uint32_t entity)
+{
+    struct long_world *w = mem_zalloc(1, sizeof *w);
+    random_stream_init(&w->stream, seed, "long", entity);
+    w->cluster = cluster_uniform_new(LONG_NODES, 8);
+    w->cluster->types[0].cpu_milli = 40000;
+    w->cluster->types[0].memory_mib = 160000;
+    w->ledger = ledger_new(w->cluster);
+    w->ledger->typical = &typical;
+    memset(w->room, 8, sizeof w->room);
+    w->ledger->room = w->room;
+    return w;
+}
+
+static void long_world_free(struct long_world *w)
+{
+    assert_null(ledger_check(w->ledger));
+    piece_list_release(&w->pieces);
+    ledger_free(w->ledger);
+    cluster_free(w->cluster);
+    mem_free(w);
+}
 
 static struct request long_request(struct random_stream *stream)
 {
@@ -217,27 +257,159 @@ static void what_is_remembered_changes_no_choice(void **state)
     for (uint64_t seed = 1; seed <= LONG_SEEDS; seed++)
         for (uint32_t p = 0; p < RANDOM_PLACEMENT_POLICIES; p++) {
             const struct placement_policy *policy = random_placement_policies[p];
-            uint8_t room[LONG_NODES];
-            if (!policy->is_local)
+            if (!is_remembered(policy))
                 continue;
-            struct long_world *w = mem_zalloc(1, sizeof *w);
-            random_stream_init(&w->stream, seed, "long", p);
-            w->cluster = cluster_uniform_new(LONG_NODES, 8);
-            w->cluster->types[0].cpu_milli = 40000;
-            w->cluster->types[0].memory_mib = 160000;
-            w->ledger = ledger_new(w->cluster);
-            w->ledger->typical = &typical;
-            memset(room, 8, sizeof room);
-            w->ledger->room = room;
+            struct long_world *w = long_world_new(seed, p);
             for (uint32_t round = 0; round < LONG_ROUNDS; round++)
                 long_round(w, policy);
-            assert_null(ledger_check(w->ledger));
             assert_true(w->count > LONG_NODES);
-            piece_list_release(&w->pieces);
-            ledger_free(w->ledger);
-            cluster_free(w->cluster);
-            mem_free(w);
+            long_world_free(w);
         }
+}
+
+/* ---- gangs on nodes ---- */
+
+enum { GANG_MAX = 12 };
+
+/* need / free, the largest over GPU, CPU and memory, as a fraction. */
+struct part {
+    uint64_t need, free;
+};
+
+static bool is_larger(struct part a, struct part b)
+{
+    return (unsigned __int128)a.need * b.free > (unsigned __int128)b.need * a.free;
+}
+
+static struct part part_taken(const struct ledger *ledger, const struct job_group *group,
+                              node_id node)
+{
+    const struct request *request = &group->request;
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    struct part parts[3] = {
+        {((uint64_t)request->gpus * GPU_MILLI + request->gpu_milli) * group->count, 0},
+        {(uint64_t)request->cpu_milli * group->count, ledger->nodes[node].cpu_free},
+        {(uint64_t)request->memory_mib * group->count, ledger->nodes[node].memory_free}};
+    struct part largest = {0, 1};
+    for (uint32_t g = 0; g < cluster_node_gpus(ledger->cluster, node); g++)
+        parts[0].free += gpus[g].free;
+    for (uint32_t a = 0; a < 3; a++)
+        largest = is_larger(parts[a], largest) ? parts[a] : largest;
+    return largest;
+}
+
+/* Of the nodes that hold all members the one that is then fullest; NODE_NONE: none does. */
+static node_id fullest_for_all(const struct ledger *ledger, const struct job_group *group)
+{
+    struct part best_part = {0, 1};
+    node_id best = NODE_NONE;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        if (shape_room(&group->request, ledger, n) < group->count)
+            continue;
+        const struct part part = part_taken(ledger, group, n);
+        if (best != NODE_NONE && !is_larger(part, best_part))
+            continue;
+        best_part = part;
+        best = n;
+    }
+    return best;
+}
+
+/* Where its members go if each looks at all nodes: on the fullest node that holds them all, else one after another. */
+static bool gang_by_looking(struct long_world *w, const struct placement_policy *policy,
+                            const struct job_group *group, node_id nodes[])
+{
+    struct region region = region_everywhere(w->ledger);
+    const node_id only = group->count > 1 ? fullest_for_all(w->ledger, group) : NODE_NONE;
+    if (only != NODE_NONE)
+        region.first = region.last = only;
+    else if (group->count > 1 && policy->one_node == ONE_NODE_REQUIRED)
+        return false;
+    const size_t mark = ledger_mark(w->ledger);
+    uint32_t placed = 0;
+    for (; placed < group->count; placed++) {
+        struct search search = search_of(policy, w->ledger, &group->request, &region, w->here, 1);
+        if (!search_best(&search, group->count - placed))
+            break;
+        nodes[placed] = search.best.node;
+        w->here[search.best.node]++;
+        take_found(w->ledger, &search);
+    }
+    for (uint32_t i = 0; i < placed; i++)
+        w->here[nodes[i]]--;
+    ledger_rollback(w->ledger, mark);
+    return placed == group->count;
+}
+
+static bool is_on_nodes(const struct piece_list *pieces, const node_id nodes[])
+{
+    uint32_t member = 0;
+    for (uint32_t i = 0; i < pieces->count; i++)
+        for (uint32_t m = 0; m < pieces->pieces[i].member_count; m++)
+            if (pieces->pieces[i].node != nodes[member++])
+                return false;
+    return true;
+}
+
+static uint32_t nodes_of(const struct piece_list *pieces)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        bool is_first = true;
+        for (uint32_t k = 0; k < i; k++)
+            is_first &= pieces->pieces[k].node != pieces->pieces[i].node;
+        count += is_first;
+    }
+    return count;
+}
+
+/* How many nodes a gang is on; 0: it was not placed, or is of one member. */
+static uint32_t gang_round(struct long_world *w, const struct placement_policy *policy)
+{
+    struct random_placement_ask ask;
+    node_id nodes[GANG_MAX];
+    random_placement_group(&ask, long_request(&w->stream), 1 + random_below(&w->stream, GANG_MAX));
+    ask.shape.member_count = ask.groups[0].count;
+    const bool expected = gang_by_looking(w, policy, &ask.groups[0], nodes);
+    const size_t mark = ledger_mark(w->ledger);
+    const bool is_placed = placement_place(policy, w->ledger, &ask.shape, 1, &w->pieces);
+    assert_int_equal(is_placed, expected);
+    if (!is_placed || w->count + w->pieces.count > LONG_JOBS) {
+        ledger_rollback(w->ledger, mark);
+        return 0;
+    }
+    if (!is_on_nodes(&w->pieces, nodes))
+        fail_msg("%s: %u members of a gang are not where looking puts them", policy->name,
+                 ask.groups[0].count);
+    ledger_commit(w->ledger, mark);
+    for (uint32_t i = 0; i < w->pieces.count; i++) {
+        w->is_leaving[w->count] = false;
+        w->jobs[w->count++] = placement_space(&ask.shape, &w->pieces.pieces[i], 1);
+    }
+    return ask.groups[0].count == 1 ? 0 : nodes_of(&w->pieces);
+}
+
+static void gangs_are_packed_as_if_all_nodes_were_looked_at(void **state)
+{
+    (void)state;
+    uint32_t together = 0, apart = 0;
+    for (uint64_t seed = 1; seed <= LONG_SEEDS; seed++)
+        for (uint32_t p = 0; p < RANDOM_PLACEMENT_POLICIES; p++) {
+            const struct placement_policy *policy = random_placement_policies[p];
+            if (!policy->joins_members)
+                continue;
+            struct long_world *w = long_world_new(seed, p);
+            for (uint32_t round = 0; round < LONG_ROUNDS; round++) {
+                const uint32_t nodes = gang_round(w, policy);
+                together += nodes == 1;
+                apart += nodes > 1;
+                while (w->count > LONG_JOBS / 2 ||
+                       (w->count > 0 && random_below(&w->stream, 3) > 0))
+                    long_give_back(w);
+            }
+            long_world_free(w);
+        }
+    assert_true(together > LONG_SEEDS * LONG_ROUNDS / 4 && apart > LONG_SEEDS * LONG_ROUNDS / 20);
 }
 
 /* ---- members on nodes ---- */
@@ -266,18 +438,6 @@ static uint32_t fewest_nodes(struct ledger *ledger, const struct job_group *grou
         nodes++;
     }
     return nodes;
-}
-
-static uint32_t nodes_of(const struct piece_list *pieces)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < pieces->count; i++) {
-        bool is_first = true;
-        for (uint32_t k = 0; k < i; k++)
-            is_first &= pieces->pieces[k].node != pieces->pieces[i].node;
-        count += is_first;
-    }
-    return count;
 }
 
 static uint32_t nodes_with_room(const struct ledger *ledger, const struct request *request)
@@ -339,6 +499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_spot_is_that_of_looking_everywhere),
         cmocka_unit_test(what_is_remembered_changes_no_choice),
+        cmocka_unit_test(gangs_are_packed_as_if_all_nodes_were_looked_at),
         cmocka_unit_test(pack_and_spread_are_exact_for_one_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,12 +219,80 @@ static void never_fits_is_not_too_strict(void **state)
     assert_true(never > SEEDS && placed > SEEDS);
 }
 
+/* Place the members, or those that are still to come; rolled back.  The pieces are told with whether all were placed. */
+static bool try_extend(const struct placement_policy *policy, struct ledger *ledger,
+                       const struct shape *shape, struct held_pieces held, struct piece_list *out)
+{
+    const size_t mark = ledger_mark(ledger);
+    const bool is_placed = placement_extend(policy, ledger, shape, held, 1, out);
+    ledger_rollback(ledger, mark);
+    return is_placed;
+}
+
+static void assert_same_pieces(const struct piece_list *a, const struct piece_list *b,
+                               uint64_t seed)
+{
+    bool is_same = a->count == b->count;
+    for (uint32_t i = 0; is_same && i < a->count; i++)
+        is_same = a->pieces[i].node == b->pieces[i].node &&
+                  a->pieces[i].group == b->pieces[i].group &&
+                  a->pieces[i].gpu_mask == b->pieces[i].gpu_mask &&
+                  a->pieces[i].member_count == b->pieces[i].member_count;
+    if (!is_same)
+        fail_msg("seed %u: members are elsewhere if all nodes are looked at", (unsigned)seed);
+}
+
+/* Packed on a few nodes first, and by topology, with members held or none: as the same policy does if it does not say that
+ * it joins members, so that every node is looked at. */
+static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
+{
+    (void)state;
+    uint32_t placed = 0, extended = 0;
+    struct placement_policy looking = placement_pack;
+    looking.joins_members = false;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "joined", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0}, others = {0}, own = {0};
+        random_placement_load(&stream, ledger);
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            struct random_placement_ask ask;
+            random_placement_sets(&stream, &ask);
+            const size_t mark = ledger_mark(ledger);
+            struct held_pieces held = {0};
+            if (random_placement_once_in(&stream, 2) &&
+                placement_place(random_placement_policies[random_below(&stream, 3)], ledger,
+                                &ask.shape, 1, &own))
+                held = (struct held_pieces){own.pieces, own.count};
+            else
+                ledger_rollback(ledger, mark);
+            const size_t trial = held.count > 0 ? mark : ledger_mark(ledger);
+            const bool is_placed = try_extend(&placement_pack, ledger, &ask.shape, held, &pieces);
+            assert_int_equal(is_placed, try_extend(&looking, ledger, &ask.shape, held, &others));
+            if (is_placed)
+                assert_same_pieces(&pieces, &others, seed);
+            placed += is_placed;
+            extended += is_placed && held.count > 0;
+            ledger_rollback(ledger, trial);
+        }
+        piece_list_release(&pieces);
+        piece_list_release(&others);
+        piece_list_release(&own);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(placed > SEEDS && extended > SEEDS / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_set_is_placed_if_a_domain_holds_it),
         cmocka_unit_test(nested_sets_stay_in_their_domains),
         cmocka_unit_test(never_fits_is_not_too_strict),
+        cmocka_unit_test(members_are_joined_as_if_all_nodes_were_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,18 +193,25 @@ static bool has_gpu_room(const struct ledger *ledger, const struct request *requ
     return false;
 }
 
+/* What is drawn: spots so far, and the number of the one that came up. */
+struct drawing {
+    uint32_t count, number;
+};
+
+/* drawing: NULL: the highest score wins. */
 static void consider(struct candidate *best, const struct placement_policy *policy,
-                     const struct spot *spot, int32_t gpu)
+                     const struct spot *spot, int32_t gpu, struct drawing *drawing)
 {
-    int64_t score = policy->score(spot);
+    const int64_t score = drawing != NULL ? 0 : policy->score(spot);
     if (policy->looks_at_nodes && score == SPOT_NEVER)
         return;
-    if (best->node == NODE_NONE || score > best->score)
+    if (drawing != NULL ? drawing->count++ == drawing->number
+                        : best->node == NODE_NONE || score > best->score)
         *best = (struct candidate){.score = score, .node = spot->node, .gpu_index = gpu};
 }
 
 static void consider_node(struct candidate *best, const struct search *search, uint32_t left,
-                          node_id node)
+                          node_id node, struct drawing *drawing)
 {
     const struct ledger *ledger = search->ledger;
     const struct request *request = search->request;
@@ -226,7 +233,7 @@ static void consider_node(struct candidate *best, const struct search *search, u
         spot.milli = (int32_t)(mig_slices(request->mig - 1) * 125);
     if (share == 0 && request->mig == 0) {
         if (free >= request->gpus)
-            consider(best, search->policy, &spot, -1);
+            consider(best, search->policy, &spot, -1, drawing);
         return;
     }
     for (uint32_t i = 0; i < type->gpu_count; i++) {
@@ -234,13 +241,35 @@ static void consider_node(struct candidate *best, const struct search *search, u
             continue;
         spot.gpu_left = ledger->gpus[ledger->cluster->nodes[node].first_gpu + i].free;
         spot.node_free = spot.gpu_left == GPU_MILLI && request->mig == 0 ? free : -1;
-        consider(best, search->policy, &spot, (int32_t)i);
+        consider(best, search->policy, &spot, (int32_t)i, drawing);
     }
+}
+
+/* The node with room of the number that comes up, and of its GPUs likewise. */
+static struct candidate drawn_of(const struct search *search, uint32_t left, const node_id nodes[],
+                                 uint32_t count)
+{
+    struct candidate best = {.node = NODE_NONE};
+    struct spot spot = search->spot;
+    struct drawing drawing = {.number = UINT32_MAX};
+    if (count == 0)
+        return best;
+    spot.node = NODE_NONE;
+    spot.members_left = left;
+    const node_id node = nodes[search->policy->draw(&spot, count)];
+    consider_node(&best, search, left, node, &drawing);
+    spot.node = node;
+    drawing = (struct drawing){
+        .number = drawing.count > 1 ? search->policy->draw(&spot, drawing.count) : 0};
+    consider_node(&best, search, left, node, &drawing);
+    return best;
 }
 
 struct candidate random_placement_best(const struct search *search, uint32_t left)
 {
     struct candidate best = {.node = NODE_NONE};
+    node_id nodes[RANDOM_PLACEMENT_NODES_MAX + 1];
+    uint32_t count = 0;
     const struct ledger *ledger = search->ledger;
     const struct request *request = search->request;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
@@ -249,10 +278,18 @@ struct candidate random_placement_best(const struct search *search, uint32_t lef
                         request->gpu_memory_mib != 0 || request->mig != 0;
         if (region_contains(&search->region, n) && takes_work(ledger, n) &&
             has_host_room(ledger, request, n) &&
-            (!asks_gpu || request->gpu_models == 0 || (request->gpu_models >> model & 1)))
-            consider_node(&best, search, left, n);
+            (!asks_gpu || request->gpu_models == 0 || (request->gpu_models >> model & 1))) {
+            struct candidate own = {.node = NODE_NONE};
+            struct drawing first = {0};
+            if (search->policy->draw == NULL)
+                consider_node(&best, search, left, n, NULL);
+            else
+                consider_node(&own, search, left, n, &first);
+            if (own.node != NODE_NONE)
+                nodes[count++] = n;
+        }
     }
-    return best;
+    return search->policy->draw == NULL ? best : drawn_of(search, left, nodes, count);
 }
 
 /* What the member takes at the spot, told from the cells alone. */
