@@ -32,6 +32,7 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .late_starts = sched->forecasts.late_starts,
         .drains = sched->drain.begun,
         .drains_filled = sched->drain.filled,
+        .recuts = sched->recuts.told,
         .kept_gpu_ns = sched->drain.kept_gpu_ns,
     };
 }

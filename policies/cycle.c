@@ -358,6 +358,8 @@ static void act(struct sched *sched)
                 break;
     if (is_planned)
         allocate(sched);
+    if (sched->policy.geometry->score != NULL && sched->pending.job_count > 0)
+        recuts_seek(sched);
     if (sched->policy.defrag->drains)
         drain_seek(sched);
 }
@@ -391,6 +393,8 @@ static time_ns find_wake(struct sched *sched)
             wake = earlier(wake, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
         if (sched->policy.defrag->drains)
             wake = earlier(wake, drain_wake(sched));
+        if (sched->policy.geometry->score != NULL)
+            wake = earlier(wake, recuts_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
         time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;

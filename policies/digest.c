@@ -29,6 +29,7 @@ static void archive_type(struct archive *archive, struct node_type type)
     ARCHIVE(archive, type.max_tasks);
     ARCHIVE(archive, type.is_tainted);
     ARCHIVE(archive, type.layout_mask);
+    ARCHIVE(archive, type.recut_mask);
     for (uint32_t i = 0; i < type.gpu_count && type.layout_mask != 0; i++) {
         struct gpu_layout layout = type.layouts[i];
         ARCHIVE(archive, layout);
@@ -201,12 +202,22 @@ static void archive_defrag(struct archive *archive, struct defrag_config *config
     ARCHIVE(archive, config->drain_expiry);
 }
 
+static void archive_geometry(struct archive *archive, struct geometry_config *config)
+{
+    ARCHIVE_KNOWS(struct geometry_config, 32);
+    ARCHIVE(archive, config->wait);
+    ARCHIVE(archive, config->recuts_per_h);
+    ARCHIVE(archive, config->rest);
+    ARCHIVE(archive, config->needs);
+    ARCHIVE(archive, config->fills);
+}
+
 uint64_t digest_policy(const struct policy_config *policy)
 {
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 848);
+    ARCHIVE_KNOWS(struct policy_config, 888);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -221,6 +232,8 @@ uint64_t digest_policy(const struct policy_config *policy)
     archive_backfill(&archive, &config.backfill_config);
     ARCHIVE_POLICY(&archive, config.defrag);
     archive_defrag(&archive, &config.defrag_config);
+    ARCHIVE_POLICY(&archive, config.geometry);
+    archive_geometry(&archive, &config.geometry_config);
     ARCHIVE_POLICY(&archive, config.gang);
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);

@@ -192,7 +192,7 @@ static uint32_t list_choices(struct sched *sched, const struct request *request)
     plan_ends(sched);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         const uint32_t members =
-            shape_members_per_node(request, sched->cluster, sched->cluster->nodes[n].type);
+            shape_members_per_node(request, sched->cluster, sched->cluster->nodes[n].type, false);
         if (members == 0 || !sched->ledger->index->is_listed[n])
             continue;
         MEM_GROW(drain->choices, drain->choice_capacity, (size_t)count + 1);
@@ -211,7 +211,7 @@ static uint64_t kept_members(const struct sched *sched, const struct request *re
     uint64_t members = 0;
     for (uint32_t i = 0; i < sched->drain.count; i++)
         members += shape_members_per_node(request, sched->cluster,
-                                          sched->cluster->nodes[sched->drain.nodes[i]].type);
+                                          sched->cluster->nodes[sched->drain.nodes[i]].type, false);
     return members;
 }
 
@@ -412,11 +412,12 @@ const char *drain_check(const struct sched *sched)
         uint32_t listed = 0;
         for (uint32_t i = 0; i < drain->count; i++)
             listed += drain->nodes[i] == n;
+        listed += recuts_keep(sched, n); /* never both: see policies/policy_config.c */
         if (listed != sched->ledger->is_kept[n])
             return "a node is kept for nobody, or not kept for whom it is";
         if (listed > 0 && sched->ledger->node_state[n] != NODE_UP)
             return "a node is kept that is not up";
-        kept += listed;
+        kept += listed - recuts_keep(sched, n);
     }
     if (kept >
         (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM)

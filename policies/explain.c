@@ -119,7 +119,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
         return EXPLAIN_KEPT;
     if (is_mismatch(request, &ledger->cluster->types[type]))
         return EXPLAIN_MISMATCH;
-    if (shape_members_per_node(request, ledger->cluster, type) == 0)
+    if (shape_members_per_node(request, ledger->cluster, type, ledger->recuts) == 0)
         return EXPLAIN_TOO_SMALL;
     if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)
         return judge_gpus(look, request, node);
@@ -204,7 +204,7 @@ static uint32_t most_per_node(const struct cluster *cluster, const struct reques
 {
     uint32_t most = 1;
     for (uint32_t t = 0; t < cluster->type_count; t++) {
-        uint32_t here = shape_members_per_node(request, cluster, t);
+        uint32_t here = shape_members_per_node(request, cluster, t, false);
         most = here > most ? here : most;
     }
     return most;

@@ -83,7 +83,8 @@ static uint32_t members_per_node(const struct sched *sched, const struct job_gro
 {
     uint32_t most = 1;
     for (uint32_t t = 0; t < sched->cluster->type_count; t++) {
-        uint32_t here = shape_members_per_node(&group->request, sched->cluster, t);
+        uint32_t here =
+            shape_members_per_node(&group->request, sched->cluster, t, sched->ledger->recuts);
         most = here > most ? here : most;
     }
     return most < group->count ? most : group->count;

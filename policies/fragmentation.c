@@ -9,16 +9,21 @@ static uint32_t profile_milli(uint32_t profile)
     return mig_slices((enum mig_profile_id)profile) * MIG_SLICE_MILLI;
 }
 
-static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node)
+static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node,
+                           uint16_t partitioned)
 {
-    for (uint32_t g = 0; g < view->type->gpu_count; g++) {
-        if (!(view->type->layout_mask >> g & 1))
-            continue;
-        view->mig_milli += ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+    const uint16_t recut = ledger->recuts ? view->type->recut_mask : 0;
+    for (uint32_t mask = partitioned | recut; mask != 0; mask &= mask - 1) {
+        const uint32_t g = (uint32_t)__builtin_ctz(mask);
+        const gpu_id gpu = ledger->cluster->nodes[node].first_gpu + g;
+        if (partitioned >> g & 1)
+            view->mig_milli += ledger->gpus[gpu].free;
         for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
             view->mig_open_milli[p] +=
                 profile_milli(p) *
-                bits_count16(ledger_mig_starts(ledger, node, g, (enum mig_profile_id)p));
+                (recut >> g & 1
+                     ? ledger_mig_room(ledger, gpu, (enum mig_profile_id)p)
+                     : bits_count16(ledger_mig_starts(ledger, node, g, (enum mig_profile_id)p)));
     }
 }
 
@@ -27,14 +32,15 @@ struct idle_view idle_view_of(const struct ledger *ledger, node_id node)
     const struct cluster *cluster = ledger->cluster;
     const struct node_cell *cell = &ledger->nodes[node];
     const struct gpu_cell *gpus = &ledger->gpus[cluster->nodes[node].first_gpu];
+    const uint16_t partitioned = ledger_layout_mask(ledger, node);
     struct idle_view view = {.cluster = cluster,
                              .type = cluster_node_type(cluster, node),
                              .cpu_milli = cell->cpu_free,
                              .memory_mib = cell->memory_free};
     for (uint32_t g = 0; g < view.type->gpu_count; g++)
-        view.gpu_milli[g] = view.type->layout_mask >> g & 1 ? 0 : gpus[g].free;
-    if (view.type->layout_mask != 0)
-        view_instances(&view, ledger, node);
+        view.gpu_milli[g] = partitioned >> g & 1 ? 0 : gpus[g].free;
+    if (ledger->migs != NULL)
+        view_instances(&view, ledger, node, partitioned);
     return view;
 }
 

@@ -1,12 +1,7 @@
-#include "policies/ledger.h"
+#include "policies/ledger_inside.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* Which array a log entry restores; the upper bits of table_index. */
-enum table { TABLE_GPU, TABLE_OWNER, TABLE_NODE, TABLE_SUM, TABLE_TOTAL, TABLE_MIG, TABLE_WHOLE };
-enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
-enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
 
 static int64_t *total_of(struct ledger *ledger, uint32_t which)
 {
@@ -15,28 +10,10 @@ static int64_t *total_of(struct ledger *ledger, uint32_t which)
                                    : &ledger->claimed_milli;
 }
 
-static void log_word(struct ledger *ledger, enum table table, uint32_t element, uint32_t word,
-                     uint64_t old)
-{
-    if (ledger->mark_depth == 0)
-        return;
-    if (ledger->log_count == ledger->log_capacity)
-        MEM_GROW(ledger->log, ledger->log_capacity, ledger->log_count + 1);
-    ledger->log[ledger->log_count++] =
-        (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
-}
-
 void ledger_note_change(struct ledger *ledger, node_id node)
 {
     ledger->node_version[node]++;
     ledger->changes[ledger->change_count++ & ledger->change_mask] = node;
-}
-
-static uint64_t gpu_word(const struct gpu_cell *cell)
-{
-    uint64_t word;
-    memcpy(&word, cell, sizeof word);
-    return word;
 }
 
 static uint32_t *node_words(struct ledger *ledger, node_id node)
@@ -48,41 +25,6 @@ size_t ledger_mark(struct ledger *ledger)
 {
     ledger->mark_depth++;
     return ledger->log_count;
-}
-
-static struct mig_free mig_free_of(const struct ledger *ledger, gpu_id gpu)
-{
-    return (struct mig_free){ledger->migs[gpu].free,
-                             (uint8_t)(ledger->gpus[gpu].free / MIG_SLICE_MILLI)};
-}
-
-static uint32_t mig_word(const struct mig_cell *cell)
-{
-    return cell->free | (uint32_t)cell->coming << 8 | (uint32_t)cell->claimed << 16;
-}
-
-/* The cells of a partitioned GPU change together, and are logged in one entry. */
-static void set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell)
-{
-    node_id node = ledger->index->gpu_node[gpu];
-    struct mig_free before = mig_free_of(ledger, gpu);
-    log_word(ledger, TABLE_MIG, gpu, mig_word(&ledger->migs[gpu]), gpu_word(&ledger->gpus[gpu]));
-    ledger->migs[gpu] = mig;
-    ledger->gpus[gpu] = cell;
-    node_index_change_mig(ledger->index, node, gpu - ledger->cluster->nodes[node].first_gpu, before,
-                          mig_free_of(ledger, gpu));
-}
-
-static void undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry)
-{
-    node_id node = ledger->index->gpu_node[gpu];
-    struct mig_free before = mig_free_of(ledger, gpu);
-    ledger->migs[gpu] = (struct mig_cell){(uint8_t)entry->word, (uint8_t)(entry->word >> 8),
-                                          (uint8_t)(entry->word >> 16)};
-    memcpy(&ledger->gpus[gpu], &entry->old, sizeof entry->old);
-    node_index_change_mig(ledger->index, node, gpu - ledger->cluster->nodes[node].first_gpu, before,
-                          mig_free_of(ledger, gpu));
-    ledger_note_change(ledger, node);
 }
 
 /* Inlined where the direction is known: this is most of what a plain job does to the ledger. */
@@ -137,7 +79,10 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         *total_of(ledger, entry->word) = (int64_t)entry->old;
         break;
     case TABLE_MIG:
-        undo_mig(ledger, element, entry);
+        ledger_undo_mig(ledger, element, entry);
+        break;
+    case TABLE_CUT:
+        ledger_undo_cut(ledger, element);
         break;
     }
 }
@@ -155,10 +100,10 @@ void ledger_commit(struct ledger *ledger, size_t mark)
     assert(ledger->mark_depth > 0 && mark <= ledger->log_count);
     (void)mark;
     if (--ledger->mark_depth == 0)
-        ledger->log_count = 0;
+        ledger->log_count = ledger->cut_count = 0;
 }
 
-static void add_total(struct ledger *ledger, enum total which, int64_t delta)
+void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta)
 {
     if (delta == 0)
         return;
@@ -192,9 +137,12 @@ static void set_node_word(struct ledger *ledger, node_id node, uint32_t word, ui
     words[word] = value;
 }
 
-static void note_growth(struct ledger *ledger, node_id node)
+void ledger_note_growth(struct ledger *ledger, node_id node)
 {
-    if (ledger->mark_depth != 0 || ledger->is_grown[node])
+    if (ledger->mark_depth != 0)
+        return;
+    ledger->growth_count++;
+    if (ledger->is_grown[node])
         return;
     ledger->is_grown[node] = 1;
     ledger->grown[ledger->grown_count++] = node;
@@ -281,9 +229,9 @@ static void add_totals(struct ledger *ledger, const struct split *before, const 
 {
     int64_t coming = (int64_t)after->coming - before->coming;
     int64_t claimed = (int64_t)after->claimed - before->claimed;
-    add_total(ledger, TOTAL_COMING, coming);
-    add_total(ledger, TOTAL_CLAIMED, claimed);
-    add_total(ledger, TOTAL_USED, (int64_t)before->free - after->free - coming - claimed);
+    ledger_add_total(ledger, TOTAL_COMING, coming);
+    ledger_add_total(ledger, TOTAL_CLAIMED, claimed);
+    ledger_add_total(ledger, TOTAL_USED, (int64_t)before->free - after->free - coming - claimed);
 }
 
 static uint8_t with_bit(uint8_t bits, uint8_t bit, bool is_set)
@@ -311,7 +259,7 @@ static void move_mig(struct ledger *ledger, const struct space *space, enum move
     cell.coming = (uint16_t)(cell.coming + after.coming - before.coming);
     cell.claimed = (uint16_t)(cell.claimed + after.claimed - before.claimed);
     cell.holders = (uint16_t)(cell.holders + holders_delta(move));
-    set_mig(ledger, gpu, mig, cell);
+    ledger_set_mig(ledger, gpu, mig, cell);
     add_totals(ledger, &before, &after);
 }
 
@@ -381,7 +329,7 @@ DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum 
         move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
     ledger_note_change(ledger, space->node);
     if (move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM)
-        note_growth(ledger, space->node);
+        ledger_note_growth(ledger, space->node);
 }
 
 void ledger_take(struct ledger *ledger, const struct space *space)
@@ -432,16 +380,6 @@ bool ledger_is_there(const struct ledger *ledger, const struct space *space)
     return cell->cpu_claimed == 0 && cell->memory_claimed == 0 && cell->tasks_claimed == 0;
 }
 
-uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index,
-                          enum mig_profile_id profile)
-{
-    if (!ledger_has_layout(ledger, node, gpu_index))
-        return 0;
-    return gpu_layout_starts(&cluster_node_type(ledger->cluster, node)->layouts[gpu_index],
-                             ledger->migs[ledger->cluster->nodes[node].first_gpu + gpu_index].free,
-                             profile);
-}
-
 static bool is_coming_on(struct ledger *ledger, node_id node)
 {
     const uint32_t *words = node_words(ledger, node) + NODE_RESOURCES;
@@ -466,7 +404,7 @@ static void foresee_node(struct ledger *ledger, node_id node)
         struct gpu_cell cell = ledger->gpus[first + i];
         if (cell.coming == 0)
             continue;
-        add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
+        ledger_add_total(ledger, TOTAL_COMING, -(int64_t)cell.coming);
         cell.free = (uint16_t)(cell.free + cell.coming);
         cell.coming = 0;
         if (cell.free == GPU_MILLI && ledger->owner[first + i] != OWNER_NONE)
@@ -475,7 +413,7 @@ static void foresee_node(struct ledger *ledger, node_id node)
             struct mig_cell mig = ledger->migs[first + i];
             mig.free |= mig.coming;
             mig.coming = 0;
-            set_mig(ledger, first + i, mig, cell);
+            ledger_set_mig(ledger, first + i, mig, cell);
         } else {
             set_gpu(ledger, node, i, cell);
         }
@@ -538,20 +476,16 @@ void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id
 static void list_node(struct ledger *ledger, node_id node)
 {
     assert(ledger->mark_depth == 0);
-    uint16_t free_milli[NODE_GPUS_MAX] = {0};
-    struct mig_free mig[NODE_GPUS_MAX] = {{0}};
+    struct gpu_free gpus[NODE_GPUS_MAX];
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++) {
-        free_milli[i] = ledger->gpus[first + i].free;
-        if (ledger->migs != NULL)
-            mig[i] = mig_free_of(ledger, first + i);
-    }
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        gpus[i] = ledger_gpu_free(ledger, first + i);
     ledger_note_change(ledger, node);
     if (ledger_is_open(ledger, node)) {
-        node_index_list(ledger->index, node, free_milli, mig);
-        note_growth(ledger, node);
+        node_index_list(ledger->index, node, gpus);
+        ledger_note_growth(ledger, node);
     } else {
-        node_index_unlist(ledger->index, node, free_milli, mig);
+        node_index_unlist(ledger->index, node, gpus);
     }
 }
 

@@ -9,6 +9,8 @@
  *    back ledger_hash is what it was at the mark; versions only go up.
  *  - free + coming + claimed + used = 1000 for each GPU, whatever the state of its node.
  *  - The node index (policies/node_index.h) always shows exactly the free GPUs of nodes that are up and not kept.
+ *  - A partitioned GPU's instances lie where its layout says; what is made of a GPU anew (`making`) is coming or claimed
+ *    until the world says that it is there.
  *  - Whatever changes what is free, coming or claimed on a node, or its state, raises its version and is one of the changes:
  *    who knows of the first n changes learns what is new from the rest of them.
  *
@@ -35,6 +37,21 @@ enum { MIG_SLICE_MILLI = GPU_MILLI / MIG_SLICES };
  * counts MIG_SLICE_MILLI for each of their memory slices; slices in no instance count as free. */
 struct mig_cell {
     uint8_t free, coming, claimed;
+    uint8_t
+        making; /* those that the world has not made yet; MIG_MAKES_WHOLE: the GPU is on its way to be whole */
+};
+enum { MIG_MAKES_WHOLE = 0xff };
+
+/* How a GPU is cut. */
+struct gpu_cut {
+    bool is_partitioned; /* with no instance yet, perhaps; else it is whole */
+    struct gpu_layout layout;
+};
+
+struct cut_undo { /* of a GPU that was cut anew in a trial: as it was */
+    struct gpu_cut cut;
+    struct mig_cell mig;
+    struct gpu_cell cell;
 };
 
 /* Words by kind, then resource.  Tasks are counted only where the cluster limits them. */
@@ -77,9 +94,12 @@ struct placement_config; /* policies/placement/placement_config.h */
 
 struct ledger {
     const struct cluster *cluster;
-    struct gpu_cell *gpus; /* by gpu_id */
-    struct mig_cell *migs; /* by gpu_id; NULL: no GPU has MIG instances */
-    uint32_t *owner;       /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
+    struct gpu_cell *gpus;      /* by gpu_id */
+    struct mig_cell *migs;      /* by gpu_id; NULL: no GPU is partitioned or may ever be */
+    struct gpu_layout *layouts; /* the same */
+    uint16_t *layout_mask;      /* by node: GPUs that are partitioned; NULL as migs is */
+    bool recuts;                /* GPUs that may be cut anew are, for those who find no place */
+    uint32_t *owner; /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
     struct node_cell *nodes;
     bool limits_tasks;      /* some node does */
     struct gpu_keep *keeps; /* by gpu_id */
@@ -105,11 +125,15 @@ struct ledger {
     const struct placement_config *placement; /* borrowed; NULL: the defaults */
     struct ledger_entry *log;
     size_t log_count, log_capacity;
+    struct cut_undo *cuts; /* that log entries name */
+    size_t cut_capacity;
+    uint32_t cut_count;
     uint32_t mark_depth;
     int64_t used_milli, coming_milli, claimed_milli;
     node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;
+    uint64_t growth_count; /* times that a node's free space grew, outside of marks */
     struct arena arena;
 };
 
@@ -153,11 +177,34 @@ bool ledger_foresee(struct ledger *ledger);
 /* Add the amounts (may be negative) to the queue and all above it. */
 void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[QUEUE_SUM_COUNT]);
 
-/* Has the GPU MIG instances? */
+/* Partitioned GPUs of the node: neither whole nor shared. */
+static inline uint16_t ledger_layout_mask(const struct ledger *ledger, node_id node)
+{
+    return ledger->layout_mask == NULL ? 0 : ledger->layout_mask[node];
+}
+
 static inline bool ledger_has_layout(const struct ledger *ledger, node_id node, uint32_t gpu_index)
 {
-    return cluster_node_type(ledger->cluster, node)->layout_mask >> gpu_index & 1;
+    return ledger_layout_mask(ledger, node) >> gpu_index & 1;
 }
+
+struct gpu_cut ledger_cut_of(const struct ledger *ledger, gpu_id gpu);
+
+/* Memory slices of a partitioned GPU in instances that are not free; of a whole one all, unless it is wholly free. */
+uint8_t ledger_busy_slices(const struct ledger *ledger, gpu_id gpu);
+
+/* How many instances of the profile the GPU could have besides those in use, if it were cut anew for them. */
+uint32_t ledger_mig_room(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile);
+
+/* Cut a GPU anew: instances that are not in `cut` with the same place are destroyed and must be free, a GPU that was whole
+ * must be wholly free.  New instances are coming, or free at once (is_made). */
+void ledger_recut(struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut, bool is_made);
+
+/* Of the GPU what the world has still to make: it is coming, or claimed. */
+uint32_t ledger_making_milli(const struct ledger *ledger, gpu_id gpu);
+
+/* The world has made what was being made of the GPU: coming -> free; claimed -> used. */
+void ledger_made(struct ledger *ledger, gpu_id gpu);
 
 /* The instances of that profile that are free on the GPU, as bits of their starts. */
 uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index,
@@ -188,6 +235,9 @@ static inline bool ledger_is_open(const struct ledger *ledger, node_id node)
 {
     return ledger->node_state[node] == NODE_UP && !ledger->is_kept[node];
 }
+
+/* The node has more free than before, for good; nothing inside of a trial. */
+void ledger_note_growth(struct ledger *ledger, node_id node);
 
 /* Nodes that gained free space outside of marks since the last call.  Borrowed until the next change. */
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);

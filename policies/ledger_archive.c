@@ -55,16 +55,22 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 288);
+    ARCHIVE_KNOWS(struct ledger, 336);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
-    ARCHIVE_KNOWS(struct mig_cell, 3);
+    ARCHIVE_KNOWS(struct mig_cell, 4);
+    ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
     ARCHIVE_KNOWS(struct node_cell, 9 * 4);
     assert(ledger->mark_depth == 0 && ledger->log_count == 0);
     if (archive_is_reading(archive))
         unlist_all(ledger);
     archive_bytes(archive, ledger->gpus, gpus * sizeof *ledger->gpus);
-    if (ledger->migs != NULL)
+    if (ledger->migs != NULL) {
         archive_bytes(archive, ledger->migs, gpus * sizeof *ledger->migs);
+        archive_bytes(archive, ledger->layouts, gpus * sizeof *ledger->layouts);
+        archive_bytes(archive, ledger->layout_mask, nodes * sizeof *ledger->layout_mask);
+        for (gpu_id g = 0; g < gpus; g++)
+            archive_expect(archive, mig_layout_is_legal(&ledger->layouts[g]));
+    }
     archive_bytes(archive, ledger->node_state, nodes);
     archive_bytes(archive, ledger->is_kept, nodes);
     for (node_id n = 0; n < nodes; n++)
@@ -85,4 +91,5 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     ARCHIVE(archive, ledger->coming_milli);
     ARCHIVE(archive, ledger->claimed_milli);
     archive_grown(archive, ledger);
+    ARCHIVE(archive, ledger->growth_count);
 }

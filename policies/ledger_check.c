@@ -6,8 +6,12 @@ uint64_t ledger_hash(const struct ledger *ledger)
 {
     const struct cluster *cluster = ledger->cluster;
     uint64_t hash = hash_bytes(ledger->gpus, cluster->gpu_count * sizeof *ledger->gpus, 1);
-    if (ledger->migs != NULL)
+    if (ledger->migs != NULL) {
         hash = hash_bytes(ledger->migs, cluster->gpu_count * sizeof *ledger->migs, hash);
+        hash = hash_bytes(ledger->layouts, cluster->gpu_count * sizeof *ledger->layouts, hash);
+        hash = hash_bytes(ledger->layout_mask, cluster->node_count * sizeof *ledger->layout_mask,
+                          hash);
+    }
     hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
     hash = hash_bytes(ledger->nodes, cluster->node_count * sizeof *ledger->nodes, hash);
     hash = hash_bytes(ledger->node_state, cluster->node_count, hash);
@@ -26,24 +30,30 @@ struct sums {
 static const char *check_mig(const struct ledger *ledger, node_id node, uint32_t gpu_index)
 {
     const struct node *entry = &ledger->cluster->nodes[node];
-    const struct gpu_layout *layout = &cluster_node_type(ledger->cluster, node)->layouts[gpu_index];
     gpu_id gpu = entry->first_gpu + gpu_index;
+    const struct gpu_layout *layout = &ledger->layouts[gpu];
     const struct mig_cell *mig = &ledger->migs[gpu];
     const struct gpu_cell *cell = &ledger->gpus[gpu];
     uint32_t free = GPU_MILLI, coming = 0, claimed = 0;
+    uint8_t covered = 0;
     if ((mig->free & mig->coming) | (mig->free & mig->claimed) | (mig->coming & mig->claimed) |
-        ((mig->free | mig->coming | mig->claimed) & ~gpu_layout_all(layout)))
+            ((mig->free | mig->coming | mig->claimed | mig->making) & ~gpu_layout_all(layout)) ||
+        (mig->making & mig->free))
         return "a MIG instance is in two states, or is not there";
     for (uint32_t s = 0; s < MIG_SLICES; s++) {
         if (layout->profile[s] == 0)
             continue;
         enum mig_profile_id profile = (enum mig_profile_id)(layout->profile[s] - 1);
+        if (!(mig_fit(covered, profile) >> s & 1))
+            return "a GPU's MIG instances overlap, or one lies where none of its profile may";
+        covered |= mig_mask(profile, s);
         uint32_t milli = mig_slices(profile) * MIG_SLICE_MILLI;
         coming += mig->coming >> s & 1 ? milli : 0;
         claimed += mig->claimed >> s & 1 ? milli : 0;
         free -= mig->free >> s & 1 ? 0 : milli;
         for (uint32_t e = 0; e <= MIG_SLICES; e++)
-            if (bits_test(&ledger->index->types[entry->type].mig->open[profile][e], gpu) !=
+            if ((ledger->index->types[entry->type].mig != NULL &&
+                 bits_test(&ledger->index->types[entry->type].mig->open[profile][e], gpu)) !=
                 (ledger->index->is_listed[node] && cell->free / MIG_SLICE_MILLI == e &&
                  ledger_mig_starts(ledger, node, gpu_index, profile) != 0))
                 return "the node index is wrong about a MIG instance";

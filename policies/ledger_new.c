@@ -8,15 +8,23 @@ static void init_migs(struct ledger *ledger)
     const struct cluster *cluster = ledger->cluster;
     bool any = false;
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        any |= cluster->types[t].layout_mask != 0;
+        any |= (cluster->types[t].layout_mask | cluster->types[t].recut_mask) != 0;
     if (!any)
         return;
     ledger->migs = arena_alloc_array(&ledger->arena, cluster->gpu_count, struct mig_cell);
-    for (node_id n = 0; n < cluster->node_count; n++)
-        for (uint32_t i = 0; i < cluster_node_gpus(cluster, n); i++)
-            if (ledger_has_layout(ledger, n, i))
-                ledger->migs[cluster->nodes[n].first_gpu + i].free =
-                    gpu_layout_all(&cluster_node_type(cluster, n)->layouts[i]);
+    ledger->layouts = arena_alloc_array(&ledger->arena, cluster->gpu_count, struct gpu_layout);
+    ledger->layout_mask = arena_alloc_array(&ledger->arena, cluster->node_count, uint16_t);
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(cluster, n);
+        ledger->layout_mask[n] = type->layout_mask;
+        for (uint32_t i = 0; i < type->gpu_count; i++) {
+            const gpu_id gpu = cluster->nodes[n].first_gpu + i;
+            if (!(type->layout_mask >> i & 1))
+                continue;
+            ledger->layouts[gpu] = type->layouts[i];
+            ledger->migs[gpu].free = gpu_layout_all(&type->layouts[i]);
+        }
+    }
 }
 
 static void init_nodes(struct ledger *ledger)
@@ -77,6 +85,7 @@ void ledger_free(struct ledger *ledger)
     mem_free(ledger->sums);
     mem_free(ledger->parent);
     mem_free(ledger->log);
+    mem_free(ledger->cuts);
     arena_release(&ledger->arena);
     mem_free(ledger);
 }

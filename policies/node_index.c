@@ -26,18 +26,16 @@ struct node_index *node_index_new(const struct cluster *cluster)
     for (uint32_t t = 0; t < cluster->type_count; t++) {
         for (uint32_t n = 0; n <= cluster->types[t].gpu_count; n++)
             bits_init(&index->types[t].whole[n], &index->arena, cluster->node_count);
-        if (cluster->types[t].layout_mask != 0)
-            index->types[t].mig = mig_index_new(index);
     }
-    static const uint16_t all_free[NODE_GPUS_MAX] = {
-        GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI,
-        GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI, GPU_MILLI};
     for (node_id n = 0; n < cluster->node_count; n++) {
         const struct node_type *type = cluster_node_type(cluster, n);
-        struct mig_free mig[NODE_GPUS_MAX] = {{0}};
-        for (uint32_t i = 0; type->layout_mask != 0 && i < type->gpu_count; i++)
-            mig[i] = (struct mig_free){gpu_layout_all(&type->layouts[i]), MIG_SLICES};
-        node_index_list(index, n, all_free, mig);
+        struct gpu_free gpus[NODE_GPUS_MAX];
+        for (uint32_t i = 0; i < type->gpu_count; i++)
+            gpus[i] = type->layout_mask >> i & 1
+                          ? (struct gpu_free){GPU_MILLI, true, gpu_layout_all(&type->layouts[i]),
+                                              type->layouts[i]}
+                          : (struct gpu_free){.milli = GPU_MILLI};
+        node_index_list(index, n, gpus);
     }
     return index;
 }
@@ -116,35 +114,62 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
         node_index_change_whole(index, node, bit, 1, after == GPU_MILLI);
 }
 
-static void mig_add(const struct gpu_layout *layout, struct mig_index *mig, gpu_id gpu,
-                    struct mig_free free)
+enum { SLICE_MILLI = GPU_MILLI / MIG_SLICES };
+
+static void mig_add(struct node_index *index, struct type_index *type, gpu_id gpu,
+                    const struct gpu_free *free)
 {
+    if (type->mig == NULL)
+        type->mig = mig_index_new(index);
     for (uint32_t s = 0; s < MIG_SLICES; s++)
-        if (free.starts >> s & 1)
-            bits_add(&mig->open[layout->profile[s] - 1][free.eighths], gpu);
+        if (free->starts >> s & 1)
+            bits_add(&type->mig->open[free->layout.profile[s] - 1][free->milli / SLICE_MILLI], gpu);
 }
 
-static void mig_remove(const struct gpu_layout *layout, struct mig_index *mig, gpu_id gpu,
-                       struct mig_free free)
+static void mig_remove(struct type_index *type, gpu_id gpu, const struct gpu_free *free)
 {
     for (uint32_t s = 0; s < MIG_SLICES; s++)
-        if (free.starts >> s & 1)
-            bits_remove(&mig->open[layout->profile[s] - 1][free.eighths], gpu);
+        if (free->starts >> s & 1)
+            bits_remove(&type->mig->open[free->layout.profile[s] - 1][free->milli / SLICE_MILLI],
+                        gpu);
+}
+
+static void gpu_add(struct node_index *index, struct type_index *type, gpu_id gpu,
+                    const struct gpu_free *free)
+{
+    if (free->is_partitioned)
+        mig_add(index, type, gpu, free);
+    else
+        share_add(index, type, gpu, free->milli);
+}
+
+static void gpu_remove(struct type_index *type, gpu_id gpu, const struct gpu_free *free)
+{
+    if (free->is_partitioned)
+        mig_remove(type, gpu, free);
+    else
+        share_remove(type, gpu, free->milli);
+}
+
+static bool is_whole(const struct gpu_free *free)
+{
+    return free->milli == GPU_MILLI && !free->is_partitioned;
 }
 
 void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
-                           struct mig_free before, struct mig_free after)
+                           const struct gpu_free *before, const struct gpu_free *after)
 {
-    if (!index->is_listed[node])
-        return;
     const struct node *entry = &index->cluster->nodes[node];
-    const struct gpu_layout *layout = &index->cluster->types[entry->type].layouts[gpu_index];
-    mig_remove(layout, index->types[entry->type].mig, entry->first_gpu + gpu_index, before);
-    mig_add(layout, index->types[entry->type].mig, entry->first_gpu + gpu_index, after);
+    struct type_index *type = &index->types[entry->type];
+    if (index->is_listed[node]) {
+        gpu_remove(type, entry->first_gpu + gpu_index, before);
+        gpu_add(index, type, entry->first_gpu + gpu_index, after);
+    }
+    if (is_whole(before) != is_whole(after))
+        node_index_change_whole(index, node, (uint16_t)(1u << gpu_index), 1, is_whole(after));
 }
 
-void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli,
-                     const struct mig_free *mig)
+void node_index_list(struct node_index *index, node_id node, const struct gpu_free *gpus)
 {
     const struct node *entry = &index->cluster->nodes[node];
     const struct node_type *kind = &index->cluster->types[entry->type];
@@ -153,23 +178,19 @@ void node_index_list(struct node_index *index, node_id node, const uint16_t *fre
         return;
     uint16_t mask = 0;
     for (uint32_t i = 0; i < kind->gpu_count; i++)
-        if (free_milli[i] == GPU_MILLI && !(kind->layout_mask >> i & 1))
+        if (is_whole(&gpus[i]))
             mask |= (uint16_t)(1u << i);
     index->free_mask[node] = mask;
     index->free_count[node] = (uint8_t)bits_count16(mask);
     if (kind->is_tainted)
         return;
     for (uint32_t i = 0; i < kind->gpu_count; i++)
-        if (kind->layout_mask >> i & 1)
-            mig_add(&kind->layouts[i], type->mig, entry->first_gpu + i, mig[i]);
-        else
-            share_add(index, type, entry->first_gpu + i, free_milli[i]);
+        gpu_add(index, type, entry->first_gpu + i, &gpus[i]);
     index->is_listed[node] = 1;
     bits_add(&type->whole[index->free_count[node]], node);
 }
 
-void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli,
-                       const struct mig_free *mig)
+void node_index_unlist(struct node_index *index, node_id node, const struct gpu_free *gpus)
 {
     if (!index->is_listed[node])
         return;
@@ -177,10 +198,7 @@ void node_index_unlist(struct node_index *index, node_id node, const uint16_t *f
     const struct node_type *kind = &index->cluster->types[entry->type];
     struct type_index *type = &index->types[entry->type];
     for (uint32_t i = 0; i < kind->gpu_count; i++)
-        if (kind->layout_mask >> i & 1)
-            mig_remove(&kind->layouts[i], type->mig, entry->first_gpu + i, mig[i]);
-        else
-            share_remove(type, entry->first_gpu + i, free_milli[i]);
+        gpu_remove(type, entry->first_gpu + i, &gpus[i]);
     bits_remove(&type->whole[index->free_count[node]], node);
     index->is_listed[node] = 0;
 }

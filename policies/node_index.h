@@ -4,6 +4,7 @@
  * the GPUs of such nodes with exactly v milli left, 0 < v < 1000; mig->open[type][p][e] those partitioned GPUs
  * of such nodes that have a free instance of profile p and e eighths free in all.  Partitioned GPUs are in
  * none of the former.  Listed are nodes that are up and not tainted.  Kept by the ledger at every change.
+ * Which GPUs are partitioned, and how, may change: whoever says what is free of one says its layout too.
  * Cost: a change O(1); the best bucket is found without looking at nodes.
  */
 #ifndef POLICIES_NODE_INDEX_H
@@ -23,7 +24,7 @@ struct type_index {
     struct bits whole[NODE_GPUS_MAX + 1]; /* nodes, by free whole GPUs */
     struct bits *shared[GPU_MILLI];       /* GPUs, by milli left; NULL until first needed */
     uint64_t shared_any[SHARE_WORDS];     /* bit v: shared[v] is not empty */
-    struct mig_index *mig;                /* NULL: no GPU of this type is partitioned */
+    struct mig_index *mig;                /* NULL: no GPU of this type was ever partitioned */
 };
 
 struct node_index {
@@ -57,20 +58,20 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
 void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
                              uint32_t gpu_count, bool is_free);
 
-/* What is free of a partitioned GPU. */
-struct mig_free {
-    uint8_t starts;  /* bit s: the instance that starts at slice s */
-    uint8_t eighths; /* of the GPU, slices in no instance included */
+/* What is free of a GPU. */
+struct gpu_free {
+    uint16_t milli;           /* slices in no instance included */
+    bool is_partitioned;      /* the rest holds: */
+    uint8_t starts;           /* bit s: the instance that starts at slice s */
+    struct gpu_layout layout; /* of all instances */
 };
+/* GPU `gpu_index` of `node`, one at least of the two partitioned: what is free of it changed, or its layout did. */
 void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
-                           struct mig_free before, struct mig_free after);
+                           const struct gpu_free *before, const struct gpu_free *after);
 
-/* Put a node in (unless it is tainted) or take it out.  free_milli, mig: by GPU index; mig may be NULL where no GPU
- * is partitioned. */
-void node_index_list(struct node_index *index, node_id node, const uint16_t *free_milli,
-                     const struct mig_free *mig);
-void node_index_unlist(struct node_index *index, node_id node, const uint16_t *free_milli,
-                       const struct mig_free *mig);
+/* Put a node in (unless it is tainted) or take it out.  gpus: by GPU index. */
+void node_index_list(struct node_index *index, node_id node, const struct gpu_free *gpus);
+void node_index_unlist(struct node_index *index, node_id node, const struct gpu_free *gpus);
 
 /* The smallest v >= from with shared GPUs in that type, or GPU_MILLI. */
 uint32_t node_index_share(const struct type_index *type, uint32_t from);

@@ -8,6 +8,7 @@
 #include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
+#include "policies/geometry/geometries.h"
 #include "policies/order/order_read.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
@@ -17,7 +18,7 @@
 #include "policies/quota/quotas.h"
 #include "policies/registry.h"
 
-enum { PPM = 1000000, MOVES_MAX = 1000000 };
+enum { PPM = 1000000, MOVES_MAX = 1000000, RECUTS_MAX = 1000000 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -37,6 +38,7 @@ struct policy_config policy_config_default(void)
         .estimate = &estimate_limit,
         .backfill = &backfill_none,
         .defrag = &defrag_none,
+        .geometry = &geometry_static,
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -221,6 +223,52 @@ static void read_defrag(struct policy_config *config, struct json_object *object
     check_defrag(config, &value);
 }
 
+/* What keeps places of its own does not know that GPUs are cut. */
+static void check_geometry(const struct policy_config *config, const struct json_value *value)
+{
+    if (config->geometry->score == NULL)
+        return;
+    if (config->quota->confines != NULL)
+        json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs",
+                  config->geometry->name, config->quota->name);
+    else if (config->defrag->drains && config->geometry_config.needs == RECUT_NODE)
+        json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes",
+                  config->geometry->name, config->defrag->name);
+    else if (config->backfill->keeps)
+        json_fail(value,
+                  "geometry '%s' would break what backfill '%s' promises; 'easy' does with it",
+                  config->geometry->name, config->backfill->name);
+}
+
+static void read_geometry(struct policy_config *config, struct json_object *object)
+{
+    static const char *const needs[] = {"instances", "gpu", "node", NULL}; /* enum recut_needs */
+    struct json_value value = json_member(object, "geometry");
+    struct json_object geometry;
+    if (value.node == NULL)
+        return;
+    if (json_is_string(value.node)) {
+        config->geometry = choose_member(object, "geometry", geometry_policies, config->geometry);
+        config->geometry_config = config->geometry->defaults;
+        check_geometry(config, &value);
+        return;
+    }
+    json_object_open(&geometry, &value);
+    config->geometry = choose_member(&geometry, "policy", geometry_policies, config->geometry);
+    struct geometry_config *own = &config->geometry_config;
+    *own = config->geometry->defaults;
+    if (config->geometry->score != NULL) {
+        own->wait = json_get_duration(&geometry, "wait_s", own->wait);
+        own->recuts_per_h =
+            json_get_int(&geometry, "recuts_per_h", 0, RECUTS_MAX, own->recuts_per_h);
+        own->rest = json_get_duration(&geometry, "rest_s", own->rest);
+        own->needs = (uint8_t)json_get_choice(&geometry, "needs", needs, own->needs);
+        own->fills = json_get_bool(&geometry, "fills", own->fills);
+    }
+    json_object_close(&geometry);
+    check_geometry(config, &value);
+}
+
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "headroom");
@@ -281,6 +329,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_VICTIM],
                            &preemption);
     read_defrag(config, &object);
+    read_geometry(config, &object);
     read_actions(config, &object);
     config->reservation_expiry =
         read_patience(&object, "reservation_expiry_s", config->reservation_expiry);

@@ -10,6 +10,7 @@
  *    "placement": "best_fit", "gpu_choice": "lowest" | "near",
  *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
  *    "defrag": {"policy": "consolidation", parameters of defrag/defrag.h},
+ *    "geometry": {"policy": "on_demand", parameters of geometry/geometry.h},
  *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
  *    "reservation_expiry_s": 600,
  *    "guarantees": ["gang", "reclaim", "no_loop", "minimal"]}
@@ -23,6 +24,7 @@
 #include "policies/backfill/backfill.h"
 #include "policies/defrag/defrag.h"
 #include "policies/estimate/estimate.h"
+#include "policies/geometry/geometry.h"
 #include "policies/order/order_config.h"
 #include "policies/placement/placement_config.h"
 #include "policies/preemption/preemption_config.h"
@@ -81,6 +83,8 @@ struct policy_config {
     struct backfill_config backfill_config;
     const struct defrag_policy *defrag;
     struct defrag_config defrag_config;
+    const struct geometry_policy *geometry;
+    struct geometry_config geometry_config;
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */

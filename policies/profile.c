@@ -94,8 +94,7 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
 {
     struct node_profile *node = &profile->nodes[space->node];
     const gpu_id first = profile->ledger->cluster->nodes[space->node].first_gpu;
-    const uint16_t partitioned =
-        cluster_node_type(profile->ledger->cluster, space->node)->layout_mask;
+    const uint16_t partitioned = ledger_layout_mask(profile->ledger, space->node);
     if (node->count == 0)
         return;
     struct profile_step step = node->steps[node->count - 1];
@@ -234,7 +233,7 @@ static void mean_types(struct profile *profile, const struct request *request)
 {
     const struct cluster *cluster = profile->ledger->cluster;
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        profile->is_meant[t] = shape_members_per_node(request, cluster, t) > 0;
+        profile->is_meant[t] = shape_members_per_node(request, cluster, t, false) > 0;
 }
 
 static bool is_meant(const struct profile *profile, node_id n)
@@ -412,7 +411,7 @@ time_ns profile_find_room(const struct profile *profile, const struct request *r
     const struct cluster *cluster = profile->ledger->cluster;
     const time_ns at = first_on(&profile->nodes[node], request, from, length, bound);
     return at != TIME_NEVER &&
-                   shape_members_per_node(request, cluster, cluster->nodes[node].type) > 0
+                   shape_members_per_node(request, cluster, cluster->nodes[node].type, false) > 0
                ? at
                : TIME_NEVER;
 }

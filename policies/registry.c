@@ -8,6 +8,7 @@
 #include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
+#include "policies/geometry/geometries.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"
@@ -31,6 +32,9 @@ const struct backfill_policy *const backfill_policies[] = {
 
 const struct defrag_policy *const defrag_policies[] = {
     &defrag_none, &defrag_consolidation, &defrag_drain, &defrag_consolidation_and_drain, NULL};
+
+const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand,
+                                                           &geometry_rate_limited, NULL};
 
 const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
                                                            &estimate_history, NULL};

@@ -98,7 +98,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 4328);
+    ARCHIVE_KNOWS(struct sched, 4984);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
@@ -118,6 +118,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
         typical_archive(archive, &sched->typical, sched->ledger);
     if (sched->policy.defrag->drains)
         drain_archive(archive, sched);
+    if (sched->policy.geometry->score != NULL)
+        recuts_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;
     potential_archive(archive, &sched->potential, sched->cluster);

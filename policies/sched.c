@@ -20,7 +20,7 @@ struct error sched_find_gap(const struct policy_config *policy)
 {
     if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
         policy->preemption == NULL || policy->gang == NULL || policy->backfill == NULL ||
-        policy->defrag == NULL)
+        policy->defrag == NULL || policy->geometry == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }
@@ -83,6 +83,11 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
         potential_init(&sched->potential, cluster);
         sched->ledger->room = sched->potential.room;
     }
+    if (policy->geometry->score != NULL) {
+        sched->ledger->recuts = true;
+        sched->recuts.cut_at = mem_zalloc(cluster->gpu_count, sizeof *sched->recuts.cut_at);
+    }
+    sched->shapes.recuts = sched->ledger->recuts;
     if (sched->needs_accounts)
         accounts_init(&sched->accounts, &sched->policy.order_config, queues);
     return sched;
@@ -96,6 +101,7 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
         return NULL;
     struct sched *sched = sched_blank_new(cluster, queues, policy);
     shape_table_init(&sched->shapes);
+    sched->shapes.recuts = sched->ledger->recuts;
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);
@@ -127,6 +133,7 @@ void sched_free(struct sched *sched)
     plan_release(&sched->plan);
     moves_release(sched);
     drain_release(sched);
+    recuts_release(&sched->recuts);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
     shape_table_release(&sched->shapes);
@@ -217,7 +224,7 @@ static bool never_fits(struct sched *sched, uint32_t shape)
     }
     bool is_plain =
         whole->group_count == 1 && whole->topology.required == 0 && whole->set_count == 0;
-    if (!is_plain && !whole->is_proven && !whole->never_fits)
+    if (!is_plain && !whole->is_proven && !whole->never_fits && !sched->ledger->recuts)
         prove_shape(sched, whole);
     return whole->never_fits;
 }
@@ -539,7 +546,7 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
 {
     (void)why; /* the world changed; what follows is the same */
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
-    if (slot == SLOT_NONE || decision == 0)
+    if (recuts_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
         return;
     sched_begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -567,6 +574,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     drain_node_changed(sched, node, state);
     ledger_set_node(sched->ledger, node, state);
+    recuts_node_changed(sched, node);
     if (was_up == is_up)
         return;
     if (sched->overtakes)

@@ -24,7 +24,10 @@
  * one under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that
  * holds members already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
  *
- * It does not: repartition GPUs, or say more of why a job waits than a code and times (policies/explain.h does).
+ * Geometry.  A REPARTITION asks that a GPU be cut anew (policies/geometry/geometry.h); sched_gpu_changed says that it is.
+ * Until then what is made of it is claimed for the job the decision names, which starts afterwards.
+ *
+ * It does not: say more of why a job waits than a code and times (policies/explain.h does).
  */
 #ifndef POLICIES_SCHED_H
 #define POLICIES_SCHED_H
@@ -39,6 +42,7 @@
 #include "base/time.h"
 #include "policies/policy_config.h"
 #include "topologies/cluster.h"
+#include "topologies/mig_layout.h"
 #include "topologies/queue_table.h"
 #include "workloads/job.h"
 
@@ -57,6 +61,9 @@ struct piece {
 
 typedef uint64_t decision_id;
 
+/* In place of the layout of a GPU that is not partitioned. */
+#define MIG_LAYOUT_WHOLE UINT16_MAX
+
 /* What an admission is owed to. */
 enum source {
     SOURCE_FREE,
@@ -72,6 +79,7 @@ enum decision_kind {
     DECISION_RESERVE, /* pieces are held for job while others leave them; a START follows */
     DECISION_RELEASE, /* the reservation of job is given up */
     DECISION_REJECT,  /* job will never be started; it is forgotten at once; no fact follows */
+    DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for the job's sake */
 };
 
 struct decision {
@@ -83,6 +91,7 @@ struct decision {
     time_ns grace;              /* 0: at once, unsaved work is lost */
     bool is_partial;            /* START: a growth; EVICT: a shrink */
     enum source source;         /* START: where its space came from */
+    mig_layout_id layout;       /* REPARTITION; MIG_LAYOUT_WHOLE: not partitioned */
     const struct piece *pieces; /* borrowed until the next call that changes the scheduler */
     uint32_t piece_count;
     const struct wait_times *waited; /* REJECT: from its submission; borrowed as the pieces are */
@@ -150,6 +159,10 @@ void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
 void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
                             time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
+/* The GPU is cut so now, decided here or not; what was in use there went before, and was told.  A layout that does not
+ * hold what is in use is ignored. */
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
+                       time_ns now);
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
                           time_ns now); /* O(queues) */
 
@@ -180,6 +193,7 @@ struct sched_counts {
         late_starts; /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before them */
     uint64_t drains, drains_filled; /* begun; those whose gang started on the nodes */
     int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
+    uint64_t recuts;                /* GPUs that were to be cut anew */
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 

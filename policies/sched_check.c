@@ -220,6 +220,7 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
             members[piece->group] += piece->member_count;
         for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
             if (phase != HOLDING_LEAVING && piece->gpu_milli == GPU_MILLI &&
+                shape->groups[piece->group].request.mig == 0 &&
                 sched->ledger->owner[sched->cluster->nodes[piece->node].first_gpu +
                                      (uint32_t)__builtin_ctz(mask)] != slot)
                 return "a whole GPU does not belong to the job that holds it";
@@ -253,7 +254,8 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         const struct gpu_cell *cell = &ledger->gpus[g];
         const struct gpu_tally *gpu = &tally->gpus[g];
         if ((uint32_t)cell->free + cell->coming + gpu->staying_milli != GPU_MILLI ||
-            (uint32_t)cell->coming + cell->claimed != gpu->leaving_milli ||
+            (uint32_t)cell->coming + cell->claimed !=
+                gpu->leaving_milli + ledger_making_milli(ledger, g) ||
             cell->holders != gpu->holders)
             return "what jobs hold of a GPU differs from its cell";
         if (ledger->keeps[g].firm_holders != gpu->firm)

@@ -18,6 +18,7 @@
 #include "policies/preemption/preemption.h"
 #include "policies/queues.h"
 #include "policies/quota/quota.h"
+#include "policies/recuts.h"
 #include "policies/run_times.h"
 #include "policies/sched.h"
 #include "policies/shape.h"
@@ -285,6 +286,7 @@ struct sched {
     struct potential potential;     /* when the policy evicts */
     struct drain drain;             /* when the policy drains */
     struct move_log moves;          /* when they are bounded */
+    struct recut_book recuts;       /* when the policy cuts GPUs anew */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;
 };

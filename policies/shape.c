@@ -166,23 +166,25 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t instances_of(const struct node_type *type, enum mig_profile_id profile)
+static uint32_t instances_of(const struct node_type *type, enum mig_profile_id profile, bool recuts)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; type->layout_mask != 0 && i < type->gpu_count; i++)
+    const uint16_t recut_mask = recuts ? type->recut_mask : 0;
+    uint32_t count = bits_count16(recut_mask) * mig_profiles(MIG_H100_80)[profile].max_count;
+    for (uint32_t mask = type->layout_mask & ~recut_mask; mask != 0; mask &= mask - 1)
         for (uint32_t s = 0; s < MIG_SLICES; s++)
-            count += type->layouts[i].profile[s] == profile + 1;
+            count += type->layouts[__builtin_ctz(mask)].profile[s] == profile + 1;
     return count;
 }
 
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
-                                uint32_t type_id)
+                                uint32_t type_id, bool recuts)
 {
     const struct node_type *type = &cluster->types[type_id];
     uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
                             times_in(type->memory_mib, request->memory_mib));
     uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    uint32_t gpus = type->gpu_count - (uint32_t)__builtin_popcount(type->layout_mask);
+    const uint16_t partitioned = (uint16_t)(type->layout_mask & ~(recuts ? type->recut_mask : 0));
+    uint32_t gpus = type->gpu_count - (uint32_t)__builtin_popcount(partitioned);
     if (type->is_tainted)
         return 0;
     if (type->max_tasks != 0)
@@ -192,7 +194,7 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
     if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
         return 0;
     if (request->mig != 0)
-        return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1)));
+        return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1), recuts));
     if (request->gpus != 0)
         return lesser(count, gpus / request->gpus);
     if (share > GPU_MILLI)
@@ -201,12 +203,12 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
 }
 
 /* Members that the empty cluster holds. */
-static uint64_t room_for(const struct request *request, const struct cluster *cluster)
+static uint64_t room_for(const struct request *request, const struct cluster *cluster, bool recuts)
 {
     uint64_t room = 0;
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        room +=
-            (uint64_t)shape_members_per_node(request, cluster, t) * cluster->types[t].node_count;
+        room += (uint64_t)shape_members_per_node(request, cluster, t, recuts) *
+                cluster->types[t].node_count;
     return room;
 }
 
@@ -220,21 +222,22 @@ static bool is_below(const struct shape *shape, uint32_t group, uint16_t set)
 
 /* Domains of the level that hold all members of the group when they are empty stay in `may`. */
 static void keep_domains(const struct shape *shape, const struct cluster *cluster, uint32_t group,
-                         const struct cluster_level *level, uint8_t *may, uint64_t *room)
+                         const struct cluster_level *level, bool recuts, uint8_t *may,
+                         uint64_t *room)
 {
     const struct job_group *asked = &shape->groups[group];
     memset(room, 0, level->domain_count * sizeof *room);
     for (node_id n = 0; n < cluster->node_count; n++)
         if (level->domain[n] != DOMAIN_NONE && room[level->domain[n]] < asked->count)
             room[level->domain[n]] +=
-                shape_members_per_node(&asked->request, cluster, cluster->nodes[n].type);
+                shape_members_per_node(&asked->request, cluster, cluster->nodes[n].type, recuts);
     for (uint32_t d = 0; d < level->domain_count; d++)
         may[d] &= room[d] >= asked->count;
 }
 
 /* The set (SET_NONE: the job) requires one domain of that level, counted from 1, and none is large enough. */
 static bool no_domain_holds(const struct shape *shape, const struct cluster *cluster, uint16_t set,
-                            uint8_t required)
+                            uint8_t required, bool recuts)
 {
     if (required == 0)
         return false;
@@ -247,7 +250,7 @@ static bool no_domain_holds(const struct shape *shape, const struct cluster *clu
     memset(may, 1, level->domain_count);
     for (uint32_t g = 0; g < shape->group_count; g++)
         if (shape->groups[g].count > 0 && is_below(shape, g, set))
-            keep_domains(shape, cluster, g, level, may, room);
+            keep_domains(shape, cluster, g, level, recuts, may, room);
     for (uint32_t d = 0; d < level->domain_count; d++)
         any |= may[d] != 0;
     mem_free(may);
@@ -257,15 +260,15 @@ static bool no_domain_holds(const struct shape *shape, const struct cluster *clu
 
 /* Each group alone must fit the empty cluster, and those of a set that requires it one empty domain: exact for one
  * group, never too strict for several. */
-static bool can_never_fit(const struct shape *shape, const struct cluster *cluster)
+static bool can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts)
 {
     for (uint32_t g = 0; g < shape->group_count; g++)
-        if (room_for(&shape->groups[g].request, cluster) < shape->groups[g].count)
+        if (room_for(&shape->groups[g].request, cluster, recuts) < shape->groups[g].count)
             return true;
     for (uint16_t s = 0; s < shape->set_count; s++)
-        if (no_domain_holds(shape, cluster, s, shape->sets[s].topology.required))
+        if (no_domain_holds(shape, cluster, s, shape->sets[s].topology.required, recuts))
             return true;
-    return no_domain_holds(shape, cluster, SET_NONE, shape->topology.required);
+    return no_domain_holds(shape, cluster, SET_NONE, shape->topology.required, recuts);
 }
 
 /* Groups by how many times over the empty cluster holds them, the scarcest first. */
@@ -276,7 +279,8 @@ static const uint16_t *placing_order(struct shape_table *table, const struct sha
     uint64_t times[JOB_GROUPS_MAX];
     for (uint16_t g = 0; g < shape->group_count; g++) {
         uint32_t count = shape->groups[g].count;
-        times[g] = count == 0 ? UINT64_MAX : room_for(&shape->groups[g].request, cluster) / count;
+        times[g] = count == 0 ? UINT64_MAX
+                              : room_for(&shape->groups[g].request, cluster, table->recuts) / count;
         uint32_t at = g;
         for (; at > 0 && times[order[at - 1]] > times[g]; at--)
             order[at] = order[at - 1];
@@ -338,11 +342,12 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .topology = job->topology,
                             .class = job->class,
                             .is_preemptible = job->is_preemptible,
+                            .recut_seen = UINT64_MAX,
                             .clock = {.since = table->now, .hand = HAND_NONE}};
     add_charge(table, shape, cluster);
     shape->is_rigid = is_rigid(shape);
     shape->order = placing_order(table, shape, cluster);
-    shape->never_fits = can_never_fit(shape, cluster);
+    shape->never_fits = can_never_fit(shape, cluster, table->recuts);
     count_open(table, table->count, 0, 1);
     return table->count++;
 }
@@ -433,7 +438,7 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
         return ledger->index->free_count[node] >= request->gpus;
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < type->gpu_count; i++)
-        if (ledger->gpus[first + i].free >= share && !(type->layout_mask >> i & 1))
+        if (ledger->gpus[first + i].free >= share && !ledger_has_layout(ledger, node, i))
             return true;
     return false;
 }
@@ -466,7 +471,7 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
         if (request->mig != 0)
             room += (uint32_t)__builtin_popcount(
                 ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
-        else if (!(type->layout_mask >> i & 1))
+        else if (!ledger_has_layout(ledger, node, i))
             room += ledger->gpus[first + i].free / share;
     return room;
 }
@@ -536,7 +541,7 @@ static void archive_parts(struct archive *archive, struct shape_table *table, st
 
 static void archive_shape(struct archive *archive, struct shape_table *table, struct shape *shape)
 {
-    ARCHIVE_KNOWS(struct shape, 200);
+    ARCHIVE_KNOWS(struct shape, 208);
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, shape->group_count);
     ARCHIVE(archive, shape->set_count);
@@ -551,6 +556,7 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE(archive, shape->member_count);
     ARCHIVE(archive, shape->whole_nodes);
     ARCHIVE(archive, shape->charge);
+    ARCHIVE(archive, shape->recut_seen);
     ARCHIVE(archive, shape->clock.ns);
     ARCHIVE(archive, shape->clock.since);
     ARCHIVE(archive, shape->clock.hand);
@@ -559,7 +565,7 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
 
 void shape_table_archive(struct archive *archive, struct shape_table *table)
 {
-    ARCHIVE_KNOWS(struct shape_table, 600);
+    ARCHIVE_KNOWS(struct shape_table, 608);
     ARCHIVE_ROOM(archive, table->shapes, table->capacity, table->count);
     for (uint32_t id = 0; id < table->count; id++)
         archive_shape(archive, table, &table->shapes[id]);

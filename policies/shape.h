@@ -50,7 +50,9 @@ struct shape {
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
     uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
     uint32_t member_count;
-    struct wait_clock clock;         /* of what closed it */
+    struct wait_clock clock; /* of what closed it */
+    uint64_t
+        recut_seen; /* the ledger's growth_count when cutting GPUs did not help; UINT64_MAX: never tried */
     int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
@@ -66,6 +68,7 @@ struct shape_table {
     uint32_t *slots; /* open addressing by hash; 0: empty, else id + 1 */
     uint32_t slot_count;
     uint32_t closed_count;
+    bool recuts;         /* of the policy: what never fits depends on it */
     uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
     shape_set open[ASKER_COUNT]; /* for whom */
     uint32_t open_count[ASKER_COUNT][SHAPE_SET_BITS];
@@ -98,9 +101,10 @@ void shape_close(struct shape_table *table, uint32_t id, uint8_t closed); /* 0: 
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
 uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
 
-/* Could a node of this type, all free, hold a member?  How many at once. */
+/* Could a node of this type, all free, hold a member?  How many at once.  recuts: GPUs that may be cut anew are cut for
+ * it (policies/geometry/geometry.h). */
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
-                                uint32_t type);
+                                uint32_t type, bool recuts);
 
 /* Does the node, as it is now, hold one member of any of the shape's groups? */
 bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node);

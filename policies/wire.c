@@ -43,6 +43,9 @@ void fact_tell(struct sched *sched, const struct fact *fact)
     case FACT_NODE_CHANGED:
         sched_node_changed(sched, fact->node, fact->state, now);
         break;
+    case FACT_GPU_CHANGED:
+        sched_gpu_changed(sched, fact->node, fact->gpu, fact->layout, now);
+        break;
     case FACT_QUEUES_CHANGED:
         sched_queues_changed(sched, fact->queues, now);
         break;
@@ -106,6 +109,9 @@ static void put_rest(struct buffer *out, const struct cluster *cluster,
         wire_put_text(out, "node", cluster->nodes[fact->node].name);
         wire_put_text(out, "state", wire_node_states[fact->state]);
         break;
+    case FACT_GPU_CHANGED:
+        wire_put_cut(out, cluster, fact->node, fact->gpu, fact->layout);
+        break;
     case FACT_QUEUES_CHANGED:
         wire_put_key(out, "queues");
         queue_table_write(fact->queues, fact->first_queue, out);
@@ -155,7 +161,10 @@ void wire_write_decision(struct buffer *out, const struct cluster *cluster,
     wire_put_fields(out, wire_decision_fields, decision);
     if (decision->reason != REASON_NONE)
         wire_put_text(out, "reason", reason_name(decision->reason));
-    if (decision->piece_count > 0)
+    if (decision->kind == DECISION_REPARTITION)
+        wire_put_cut(out, cluster, decision->pieces[0].node,
+                     (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask), decision->layout);
+    else if (decision->piece_count > 0)
         wire_put_pieces(out, cluster, decision->pieces, decision->piece_count);
     end_line(out);
 }

@@ -37,6 +37,7 @@ enum fact_kind { /* policies/sched.h has a function for each */
                  FACT_JOB_CHECKPOINTED,
                  FACT_DECISION_REFUSED,
                  FACT_NODE_CHANGED,
+                 FACT_GPU_CHANGED,
                  FACT_QUEUES_CHANGED,
                  FACT_TYPICAL_TOLD,
                  FACT_COUNT
@@ -53,8 +54,10 @@ struct fact { /* what does not belong to the kind is 0 */
     enum job_end end;           /* ENDED */
     bool will_retry;            /* ENDED */
     enum refusal refusal;       /* REFUSED */
-    node_id node;               /* NODE_CHANGED */
+    node_id node;               /* NODE_CHANGED, GPU_CHANGED */
     enum node_state state;      /* NODE_CHANGED */
+    uint32_t gpu;               /* GPU_CHANGED: its index on the node */
+    mig_layout_id layout;       /* GPU_CHANGED */
     const struct piece *pieces; /* ADOPTED; borrowed */
     uint32_t piece_count;
     time_ns started;                  /* ADOPTED */

@@ -81,4 +81,10 @@ void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const st
                      uint32_t count);
 const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count);
 
+/* How a GPU is cut, as the members "node", "gpu" and "layout": as topologies/mig_arrange.h spells it, or "whole". */
+void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node,
+                  uint32_t gpu_index, mig_layout_id layout);
+void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node,
+                  uint32_t *gpu_index, mig_layout_id *layout);
+
 #endif

@@ -132,6 +132,9 @@ static void get_fact(struct wire *wire, struct json_object *object, struct fact 
         fact->node = wire_get_node(wire, object, "node");
         fact->state = (enum node_state)need_choice(object, "state", wire_node_states);
         break;
+    case FACT_GPU_CHANGED:
+        wire_get_cut(wire, object, &fact->node, &fact->gpu, &fact->layout);
+        break;
     case FACT_QUEUES_CHANGED:
         get_queues(wire, object, fact);
         break;
@@ -143,12 +146,27 @@ static void get_fact(struct wire *wire, struct json_object *object, struct fact 
     }
 }
 
+/* Of a decision the GPU is a piece. */
+static void get_cut(struct wire *wire, struct json_object *object, struct decision *decision)
+{
+    struct piece *piece = arena_alloc_array(&wire->arena, 1, struct piece);
+    uint32_t gpu = 0;
+    wire_get_cut(wire, object, &piece->node, &gpu, &decision->layout);
+    piece->gpu_mask = (uint16_t)(1u << gpu);
+    piece->gpu_milli = GPU_MILLI;
+    decision->pieces = piece;
+    decision->piece_count = 1;
+}
+
 static void get_decision(struct wire *wire, struct json_object *object, struct decision *decision)
 {
     decision->id = get_decision_id(object, wire_decision_keys[decision->kind]);
     wire_get_fields(object, wire_decision_fields, decision);
     decision->reason = get_reason(object);
-    decision->pieces = wire_get_pieces(wire, object, &decision->piece_count);
+    if (decision->kind == DECISION_REPARTITION)
+        get_cut(wire, object, decision);
+    else
+        decision->pieces = wire_get_pieces(wire, object, &decision->piece_count);
 }
 
 /* ---- the line ---- */

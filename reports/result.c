@@ -106,6 +106,8 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_count(out, "drains", facts->drains);
     pair_count(out, "drains_filled", facts->drains_filled);
     pair_double(out, "kept_gpu_h", facts->kept_gpu_h);
+    pair_count(out, "recuts", facts->recuts);
+    pair_double(out, "recut_gpu_h", facts->recut_gpu_h);
     key(out, "is_partial");
     buffer_string(out, facts->is_partial ? "true" : "false");
     buffer_char(out, '}');

@@ -128,6 +128,8 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->drains = (uint64_t)json_get_int(&object, "drains", 0, INT64_MAX, 0);
     facts->drains_filled = (uint64_t)json_get_int(&object, "drains_filled", 0, INT64_MAX, 0);
     facts->kept_gpu_h = json_get_real(&object, "kept_gpu_h", 0, 1e18, 0);
+    facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
+    facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
     facts->is_partial = json_get_bool(&object, "is_partial", false);
     json_object_close(&object);
 }

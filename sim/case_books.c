@@ -139,6 +139,8 @@ const char *case_books_decision(struct case_books *books, const struct decision 
     case DECISION_RESERVE:
         reserve(entry, decision);
         return NULL;
+    case DECISION_REPARTITION: /* the world does it before the next round */
+        return NULL;
     case DECISION_RELEASE:
         entry->reserved_count = 0;
         return NULL;

@@ -10,6 +10,9 @@ struct effect { /* of a decision of this round */
     job_id job;
     decision_id decision;
     bool is_saved;
+    node_id node; /* REPARTITION: of its one GPU, */
+    uint32_t gpu; /* its index there, */
+    mig_layout_id layout;
 };
 
 struct world {
@@ -107,11 +110,10 @@ static void tell_before(struct world *world)
 
 static void log_decision(struct world *world, const struct decision *decision)
 {
-    static const char *const verbs[] = {[DECISION_START] = "start",
-                                        [DECISION_EVICT] = "evict",
-                                        [DECISION_RESERVE] = "reserve",
-                                        [DECISION_RELEASE] = "release",
-                                        [DECISION_REJECT] = "reject"};
+    static const char *const verbs[] = {
+        [DECISION_START] = "start",     [DECISION_EVICT] = "evict",
+        [DECISION_RESERVE] = "reserve", [DECISION_RELEASE] = "release",
+        [DECISION_REJECT] = "reject",   [DECISION_REPARTITION] = "repartition"};
     const struct case_spec *spec = world->spec;
     struct buffer *log = world->log;
     if (log == NULL || decision->job >= spec->job_count)
@@ -187,13 +189,23 @@ static void cycle(struct world *world)
             return;
         MEM_GROW(world->effects, world->effect_capacity, world->effect_count + 1u);
         world->effects[world->effect_count++] =
-            (struct effect){decision->kind, decision->job, decision->id, is_saved(world, decision)};
+            (struct effect){.kind = decision->kind,
+                            .job = decision->job,
+                            .decision = decision->id,
+                            .is_saved = is_saved(world, decision),
+                            .layout = decision->layout};
+        if (decision->kind != DECISION_REPARTITION)
+            continue;
+        struct effect *effect = &world->effects[world->effect_count - 1];
+        effect->node = decision->pieces[0].node;
+        effect->gpu = (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask);
     }
     breaks(world, case_books_check(&world->books), JOB_NONE);
     breaks(world, sched_check(world->sched), JOB_NONE);
 }
 
-/* Starts take effect at once; when the round is over, who was evicted or was leaving has left. */
+/* Starts take effect at once; when the round is over, GPUs are cut as they were to be, and who was evicted or was leaving
+ * has left. */
 static void take_effect(struct world *world, bool is_first)
 {
     const struct case_spec *spec = world->spec;
@@ -209,6 +221,8 @@ static void take_effect(struct world *world, bool is_first)
         }
     for (uint32_t i = 0; i < world->effect_count; i++) {
         const struct effect *effect = &world->effects[i];
+        if (effect->kind == DECISION_REPARTITION)
+            sched_gpu_changed(world->sched, effect->node, effect->gpu, effect->layout, world->now);
         if (effect->kind != DECISION_EVICT)
             continue;
         case_books_left(&world->books, effect->job, effect->decision);

@@ -15,7 +15,8 @@ struct world_config world_config_default(void)
     return (struct world_config){.queue_limit = -1,
                                  .has_wait_times = true,
                                  .end = TIME_NEVER,
-                                 .sample_interval = 600 * TIME_NS_PER_S};
+                                 .sample_interval = 600 * TIME_NS_PER_S,
+                                 .recut = recut_costs_default()};
 }
 
 /* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
@@ -103,7 +104,7 @@ static void foresee(struct engine *engine)
 {
     enum { LINE_BYTES = 64 };
     uint32_t slot = engine->events.count > 0 ? engine->events.heap[0].subject : UINT32_MAX;
-    if (slot >= engine->job_used)
+    if (slot >= engine->job_used || event_kind(&engine->events.heap[0]) == EVENT_NODE)
         return;
     const struct sim_job *job = &engine->jobs[slot];
     if (slot == engine->foreseen) {
@@ -291,6 +292,7 @@ static void release(struct engine *engine)
     mem_free(engine->fresh);
     mem_free(engine->ended_at);
     mem_free(engine->gpu_used);
+    mem_free(engine->gpus);
     buffer_release(&engine->placement);
     buffer_release(&engine->number);
     mem_free(engine->typical.jobs);

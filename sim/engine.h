@@ -33,6 +33,7 @@
 #include "sim/estimates.h"
 #include "sim/port.h"
 #include "sim/record.h"
+#include "sim/recut_costs.h"
 #include "workloads/source.h"
 
 struct world_config {
@@ -46,6 +47,7 @@ struct world_config {
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
+    struct recut_costs recut; /* how long it takes to cut a GPU anew */
 };
 
 struct world_config world_config_default(void);

@@ -319,6 +319,9 @@ void engine_apply(struct engine *engine, const struct decision *decision)
         engine->has_reserved = true;
         engine_hash(engine, 0x30 + decision->kind, decision->job);
         break;
+    case DECISION_REPARTITION:
+        engine_recut(engine, decision);
+        break;
     case DECISION_RELEASE:
         apply_release(engine, slot);
         engine_hash(engine, 0x30 + decision->kind, decision->job);
@@ -384,6 +387,12 @@ static void on_evicted(struct engine *engine, uint32_t slot)
 
 void engine_event(struct engine *engine, const struct event *event)
 {
+    if (event_kind(event) == EVENT_NODE) {
+        engine->event_count++;
+        engine_gpu_done(engine, event->subject);
+        engine_want_cycle(engine, engine->now);
+        return;
+    }
     const struct sim_job *job = &engine->jobs[event->subject];
     bool is_end = event_kind(event) == EVENT_END;
     if ((is_end ? job->generation : job->tenure) != event->generation)

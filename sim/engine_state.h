@@ -65,6 +65,11 @@ struct level {
     __int128 excess;
 };
 
+struct sim_gpu {
+    node_id node;
+    struct gpu_cut cut; /* as it is, or is on its way to be */
+};
+
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
@@ -124,6 +129,7 @@ struct engine {
     struct wait_times waits; /* scratch: of the row to be emitted */
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
+    struct sim_gpu *gpus;    /* by gpu_id; NULL: none was cut anew yet */
     uint16_t *gpu_used;      /* is_checked: milli by gpu_id, kept apart from the scheduler */
     struct error error;      /* the first one; stops the loop */
 };
@@ -177,6 +183,10 @@ void engine_close(struct engine *engine); /* rows of all that still waits or run
 /* What free GPUs are good for: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
 struct space_row engine_space(struct engine *engine);
+
+/* GPUs cut anew: engine_gpus.c */
+void engine_recut(struct engine *engine, const struct decision *decision);
+void engine_gpu_done(struct engine *engine, gpu_id gpu);
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);

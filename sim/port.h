@@ -110,6 +110,16 @@ static inline void port_queues_changed(struct port *port, const struct queue_tab
                   .kind = FACT_QUEUES_CHANGED, .now = now, .queues = queues, .first_queue = first});
 }
 
+static inline void port_gpu_changed(struct port *port, node_id node, uint32_t gpu_index,
+                                    mig_layout_id layout, time_ns now)
+{
+    port_tell(port, &(struct fact){.kind = FACT_GPU_CHANGED,
+                                   .now = now,
+                                   .node = node,
+                                   .gpu = gpu_index,
+                                   .layout = layout});
+}
+
 static inline void port_typical_told(struct port *port, const struct job_group *kinds,
                                      uint32_t kind_count, time_ns now)
 {

@@ -167,6 +167,8 @@ struct run_facts {
     uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
     uint64_t drains, drains_filled;        /* by defragmentation, likewise */
     double kept_gpu_h;                     /* whole GPUs that drains kept free */
+    uint64_t recuts;                       /* GPUs that were cut anew */
+    double recut_gpu_h;                    /* that took so long in all */
     bool is_partial;                       /* stopped early by a signal */
 };
 

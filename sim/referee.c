@@ -218,6 +218,8 @@ static bool allows(struct referee *referee, struct referee_job *job,
     case DECISION_RESERVE:
         referee_reserve(referee, job, decision->pieces, decision->piece_count);
         return true;
+    case DECISION_REPARTITION:
+        return referee_allows_cut(referee, decision);
     case DECISION_RELEASE:
         referee_release(referee, job);
         return true;

@@ -36,6 +36,16 @@ struct referee *referee_new(const struct cluster *cluster, bool gangs_are_whole)
     referee->gangs_are_whole = gangs_are_whole;
     referee->gpus = mem_zalloc(cluster->gpu_count, sizeof *referee->gpus);
     referee->nodes = mem_zalloc(cluster->node_count, sizeof *referee->nodes);
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(cluster, n);
+        for (uint32_t i = 0; i < type->gpu_count; i++) {
+            struct gpu_cut cut = {.is_partitioned = type->layout_mask >> i & 1};
+            if (cut.is_partitioned)
+                cut.layout = type->layouts[i];
+            struct referee_gpu *gpu = &referee->gpus[cluster->nodes[n].first_gpu + i];
+            gpu->cut = cut;
+        }
+    }
     return referee;
 }
 
@@ -83,13 +93,13 @@ static const char *node_name(const struct referee *referee, const struct piece *
 static bool is_instance(struct referee *referee, const struct request *request,
                         const struct piece *piece)
 {
-    const struct node_type *type = cluster_node_type(referee->cluster, piece->node);
     enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
     unsigned gpu = piece->gpu_mask != 0 ? (unsigned)__builtin_ctz(piece->gpu_mask) : 0;
     if (__builtin_popcount(piece->gpu_mask) != 1 || piece->member_count != 1)
         return referee_says(referee, "a MIG instance is one GPU and one member a piece");
-    if (!(type->layout_mask >> gpu & 1) ||
-        type->layouts[gpu].profile[piece->mig_start] != request->mig)
+    const struct gpu_cut *cut =
+        &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + gpu].cut;
+    if (!cut->is_partitioned || cut->layout.profile[piece->mig_start] != request->mig)
         return referee_says(referee,
                             "GPU %u of node %s has no instance of that profile at slice %u", gpu,
                             node_name(referee, piece), piece->mig_start);
@@ -122,6 +132,38 @@ static bool is_gpus(struct referee *referee, const struct request *request,
     return true;
 }
 
+static uint16_t partitioned_of(const struct referee *referee, node_id node)
+{
+    const struct referee_gpu *first = &referee->gpus[referee->cluster->nodes[node].first_gpu];
+    uint16_t mask = 0;
+    for (uint32_t i = 0; i < cluster_node_gpus(referee->cluster, node); i++)
+        mask |= (uint16_t)(first[i].cut.is_partitioned << i);
+    return mask;
+}
+
+bool referee_allows_cut(struct referee *referee, const struct decision *decision)
+{
+    const struct piece *piece = &decision->pieces[0];
+    const uint32_t index = (uint32_t)__builtin_ctz(piece->gpu_mask);
+    const struct referee_gpu *gpu =
+        &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + index];
+    const struct gpu_cut *cut = &gpu->cut;
+    struct gpu_cut next = {.is_partitioned = decision->layout != MIG_LAYOUT_WHOLE};
+    uint8_t kept = 0;
+    if (!(cluster_node_type(referee->cluster, piece->node)->recut_mask >> index & 1))
+        return referee_says(referee, "GPU %u of node %s may not be cut anew", index,
+                            node_name(referee, piece));
+    if (next.is_partitioned)
+        next.layout = mig_layout_get(decision->layout);
+    for (uint32_t s = 0; cut->is_partitioned && next.is_partitioned && s < MIG_SLICES; s++)
+        if (cut->layout.profile[s] != 0 && cut->layout.profile[s] == next.layout.profile[s])
+            kept |= mig_mask((enum mig_profile_id)(cut->layout.profile[s] - 1), s);
+    if ((gpu->used_slices & ~kept) != 0 || (gpu->used_milli > 0 && !cut->is_partitioned))
+        return referee_says(referee, "GPU %u of node %s is in use where it is to be cut", index,
+                            node_name(referee, piece));
+    return true;
+}
+
 bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job,
                             const struct piece *piece)
 {
@@ -138,7 +180,7 @@ bool referee_piece_is_asked(struct referee *referee, const struct referee_job *j
                             node_name(referee, piece), model->name);
     if (request->mig != 0)
         return is_instance(referee, request, piece);
-    if ((piece->gpu_mask & type->layout_mask) != 0)
+    if ((piece->gpu_mask & partitioned_of(referee, piece->node)) != 0)
         return referee_says(referee,
                             "a GPU of node %s is partitioned: it is neither whole nor shared",
                             node_name(referee, piece));
@@ -534,6 +576,13 @@ bool referee_told(struct referee *referee, const struct fact *fact)
     }
     if (fact->kind == FACT_NODE_CHANGED)
         referee->nodes[fact->node].state = (uint8_t)fact->state;
+    if (fact->kind == FACT_GPU_CHANGED) {
+        struct gpu_cut *cut =
+            &referee->gpus[referee->cluster->nodes[fact->node].first_gpu + fact->gpu].cut;
+        cut->is_partitioned = fact->layout != MIG_LAYOUT_WHOLE;
+        if (cut->is_partitioned)
+            cut->layout = mig_layout_get(fact->layout);
+    }
     if (fact->kind == FACT_DECISION_REFUSED) /* whose it is only the decider knows */
         for (job_id id = 0; id < referee->id_count; id++)
             if (referee->jobs[id] != NULL)

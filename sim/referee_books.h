@@ -2,6 +2,7 @@
 #ifndef SIM_REFEREE_BOOKS_H
 #define SIM_REFEREE_BOOKS_H
 
+#include "policies/ledger.h"
 #include "sim/holding.h"
 #include "sim/referee.h"
 
@@ -33,6 +34,7 @@ enum referee_end { ENDED_NOT, ENDED_WELL, ENDED_BADLY };
 struct referee_gpu {
     uint16_t used_milli;
     uint8_t used_slices; /* MIG: those of instances in use, by their memory slices */
+    struct gpu_cut cut;  /* how it is cut */
 };
 
 struct referee_node {
@@ -81,6 +83,9 @@ bool referee_piece_is_asked(struct referee *referee, const struct referee_job *j
 /* Whether its space is free.  is_new: the node must take new work. */
 bool referee_piece_is_free(struct referee *referee, const struct referee_job *job,
                            const struct piece *piece, bool is_new);
+
+/* Whether what is in use stays when the one GPU of the piece is cut so. */
+bool referee_allows_cut(struct referee *referee, const struct decision *decision);
 
 void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces,
                       uint32_t count, bool is_join);

@@ -392,6 +392,25 @@ static void read_estimates(struct estimates *estimates, const struct json_value 
     json_object_close(&object);
 }
 
+static void read_recut_costs(struct recut_costs *costs, const struct json_value *value)
+{
+    static const char *const paths[] = {"driver", "operator", NULL}; /* enum recut_path */
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    json_object_open(&object, value);
+    costs->path = (uint8_t)json_get_choice(&object, "path", paths, costs->path);
+    costs->create = json_get_duration(&object, "create_s", costs->create);
+    costs->destroy = json_get_duration(&object, "destroy_s", costs->destroy);
+    costs->mode_min = json_get_duration(&object, "mode_min_s", costs->mode_min);
+    costs->mode_max = json_get_duration(&object, "mode_max_s", costs->mode_max);
+    costs->operator_min = json_get_duration(&object, "operator_min_s", costs->operator_min);
+    costs->operator_max = json_get_duration(&object, "operator_max_s", costs->operator_max);
+    if (costs->mode_min > costs->mode_max || costs->operator_min > costs->operator_max)
+        json_fail(value, "a least time is above its most");
+    json_object_close(&object);
+}
+
 static void read_world(struct world_config *world, const struct json_value *value)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
@@ -412,6 +431,8 @@ static void read_world(struct world_config *world, const struct json_value *valu
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);
     struct json_value estimates = json_member(&object, "estimates");
     read_estimates(&world->estimates, &estimates);
+    struct json_value recut = json_member(&object, "mig_recut");
+    read_recut_costs(&world->recut, &recut);
     if (world->sample_interval <= 0) {
         struct json_value sample = json_member(&object, "sample_s");
         json_fail(&sample, "'sample_s' must be positive");

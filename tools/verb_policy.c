@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "policies/backfill/backfill.h"
 #include "policies/defrag/defrag.h"
+#include "policies/geometry/geometry.h"
 #include "policies/estimate/estimate.h"
 #include "policies/order/order.h"
 #include "policies/placement/placements.h"
@@ -84,6 +85,9 @@ static int list(const struct args *args)
     buffer_string(&out, "\ndefrag: what should move\n");
     for (size_t i = 0; defrag_policies[i] != NULL; i++)
         line(&out, defrag_policies[i]->name, defrag_policies[i]->summary);
+    buffer_string(&out, "\ngeometry: how GPUs are cut\n");
+    for (size_t i = 0; geometry_policies[i] != NULL; i++)
+        line(&out, geometry_policies[i]->name, geometry_policies[i]->summary);
     plugin_lines(&out, &plugins);
     plugins_release(&plugins);
     return tool_print(&out);

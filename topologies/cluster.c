@@ -96,7 +96,7 @@ static bool labels_equal(const struct node_type *a, const struct node_type *b)
 
 static bool layouts_equal(const struct node_type *a, const struct node_type *b)
 {
-    return a->layout_mask == b->layout_mask &&
+    return a->layout_mask == b->layout_mask && a->recut_mask == b->recut_mask &&
            (a->layout_mask == 0 ||
             memcmp(a->layouts, b->layouts, a->gpu_count * sizeof *a->layouts) == 0);
 }

@@ -54,10 +54,11 @@ struct node_type {
     uint32_t node_count;
     const struct label *labels;
     uint32_t label_count;
-    uint32_t max_tasks;               /* members of jobs at once; 0: no limit */
-    bool is_tainted;                  /* nobody tolerates taints: it takes no new work */
-    uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
-    const struct gpu_layout *layouts; /* for good, by GPU index; NULL if the mask is 0 */
+    uint32_t max_tasks;   /* members of jobs at once; 0: no limit */
+    bool is_tainted;      /* nobody tolerates taints: it takes no new work */
+    uint16_t layout_mask; /* GPUs with MIG instances: neither whole nor shared */
+    uint16_t recut_mask;  /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
+    const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
 };
 
 struct node_pool {

@@ -121,6 +121,20 @@ static void read_layouts(struct arena *arena, struct json_object *object,
     type->layouts = layouts;
 }
 
+/* Left out: GPUs with instances may be cut anew, others not. */
+static void read_recut(struct json_object *object, const struct gpu_model *model,
+                       struct node_type *type)
+{
+    struct json_value value = json_member(object, "mig_recut");
+    const bool may_recut = json_get_bool(object, "mig_recut", false);
+    type->recut_mask = type->layout_mask;
+    if (value.node == NULL || has_failed(object))
+        return;
+    type->recut_mask = may_recut ? (uint16_t)((1u << type->gpu_count) - 1) : 0;
+    if (may_recut && (model == NULL || model->mig == MIG_NONE))
+        json_fail(&value, "GPU model '%s' has no MIG", model == NULL ? "" : model->name);
+}
+
 /* ---- taints ---- */
 
 /* Kubernetes: with this effect the node is only the last to be taken; here it has none. */
@@ -167,6 +181,7 @@ void cluster_build_read_extras(struct arena *arena, struct json_object *object,
     type->max_tasks = (uint32_t)json_get_int(object, "max_tasks", 0, TASKS_MAX, 0);
     type->is_tainted = read_taints(object);
     read_layouts(arena, object, model, type);
+    read_recut(object, model, type);
 }
 
 /* ---- levels ---- */

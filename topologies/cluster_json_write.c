@@ -176,6 +176,14 @@ static void put_layouts(struct buffer *out, const struct cluster *cluster,
     buffer_char(out, ']');
 }
 
+static void put_recut(struct buffer *out, const struct node_type *type)
+{
+    if (type->recut_mask == type->layout_mask)
+        return;
+    put_key(out, "mig_recut");
+    buffer_string(out, type->recut_mask != 0 ? "true" : "false");
+}
+
 static void put_labels(struct buffer *out, const struct node_type *type)
 {
     if (type->label_count == 0)
@@ -215,6 +223,7 @@ static void put_pool(struct buffer *out, const struct cluster *cluster,
     put_real(out, "memory_gb", (double)type->memory_mib / MIB_PER_GB);
     put_labels(out, type);
     put_layouts(out, cluster, type);
+    put_recut(out, type);
     if (type->max_tasks > 0)
         put_int(out, "max_tasks", type->max_tasks);
     if (type->is_tainted)

@@ -34,7 +34,8 @@ static uint32_t members_max(const struct search *search)
     const struct cluster *cluster = search->ledger->cluster;
     uint32_t most = 0;
     for (uint32_t t = 0; t < cluster->type_count; t++) {
-        const uint32_t members = shape_members_per_node(search->request, cluster, t);
+        const uint32_t members =
+            shape_members_per_node(search->request, cluster, t, search->ledger->recuts);
         most = members > most ? members : most;
     }
     return most;
@@ -109,7 +110,7 @@ static void offer_shares(struct search *search, node_id node, uint32_t share,
     search->spot.milli = (int32_t)share;
     for (uint32_t g = 0; g < type->gpu_count; g++) {
         const bool is_free = free >> g & 1;
-        if ((type->layout_mask >> g & 1) || ledger->gpus[first + g].free < share ||
+        if (ledger_has_layout(ledger, node, g) || ledger->gpus[first + g].free < share ||
             (is_free && (free & ((1u << g) - 1)) != 0))
             continue;
         search->spot.node_free = is_free ? ledger->index->free_count[node] : -1;

@@ -368,7 +368,7 @@ static bool place_on_node(struct placing *placing, node_id node)
 bool domains_place_on_one_node(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    if (!one_node_may_hold(placing->ledger->cluster, placing->shape))
+    if (!one_node_may_hold(placing->ledger, placing->shape))
         return false;
     const struct job_group *only = one_node_only_group(placing);
     if (only != NULL) {

@@ -67,13 +67,15 @@ static const struct placement_policy fullest_node = {
     .joins_members = true,
 };
 
-bool one_node_may_hold(const struct cluster *cluster, const struct shape *shape)
+bool one_node_may_hold(const struct ledger *ledger, const struct shape *shape)
 {
+    const struct cluster *cluster = ledger->cluster;
     for (uint32_t t = 0; t < cluster->type_count; t++) {
         bool holds_all = true;
         for (uint32_t g = 0; g < shape->group_count && holds_all; g++) {
             const struct job_group *group = &shape->groups[g];
-            holds_all = shape_members_per_node(&group->request, cluster, t) >= group->count;
+            holds_all =
+                shape_members_per_node(&group->request, cluster, t, ledger->recuts) >= group->count;
         }
         if (holds_all)
             return true;

@@ -96,7 +96,7 @@ static uint16_t choose_share(const struct search *search)
     const uint16_t confine = ledger->confine != NULL ? ledger->confine[node] : UINT16_MAX;
     uint16_t equal = 0;
     for (uint32_t g = 0; g < type->gpu_count; g++)
-        if (!(type->layout_mask >> g & 1) && (confine >> g & 1) &&
+        if (!ledger_has_layout(ledger, node, g) && (confine >> g & 1) &&
             ledger->gpus[first + g].free >= search->best.milli &&
             score_share(search, g) == search->best.score)
             equal |= (uint16_t)(1u << g);

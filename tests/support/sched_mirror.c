@@ -353,6 +353,9 @@ static void take_decision(struct mirror *mirror, const struct decision *all, siz
     case DECISION_RESERVE:
         take_reserve(mirror, all, at);
         break;
+    case DECISION_REPARTITION:
+        mirror_fail(mirror, "no policy here cuts GPUs anew", decision->job);
+        break;
     case DECISION_RELEASE:
         if (entry->state != RESERVED)
             mirror_fail(mirror, "a reservation was released that is not", decision->job);

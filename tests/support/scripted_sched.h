@@ -150,6 +150,11 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 {
     (void)sched, (void)node, (void)state, (void)now;
 }
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
+                       time_ns now)
+{
+    (void)sched, (void)node, (void)gpu_index, (void)layout, (void)now;
+}
 void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
 {
     (void)sched, (void)queues, (void)now;

@@ -55,7 +55,8 @@ static void check_room(const struct world *world, struct request request, node_i
                        uint32_t empty, uint32_t now)
 {
     assert_int_equal(
-        shape_members_per_node(&request, world->cluster, world->cluster->nodes[node].type), empty);
+        shape_members_per_node(&request, world->cluster, world->cluster->nodes[node].type, false),
+        empty);
     assert_int_equal(shape_room(&request, world->ledger, node), now);
 }
 
@@ -82,8 +83,8 @@ static void a_gpu_too_small_holds_nobody(void **state)
     struct world world = two_models();
     const struct request request = {.gpu_memory_mib = 40 << 10}; /* half a large one */
     check_room(&world, request, 0, 8, 8);
-    assert_int_equal(shape_members_per_node(&request, world.cluster, world.cluster->nodes[1].type),
-                     0);
+    assert_int_equal(
+        shape_members_per_node(&request, world.cluster, world.cluster->nodes[1].type, false), 0);
     release(&world);
 }
 

@@ -127,6 +127,10 @@ static const char *const lines[] = {
     "{\"reserve\":2,\"job\":7,\"reason\":\"Reserved\"}\n",
     "{\"release\":2,\"job\":7}\n",
     "{\"reject\":2,\"job\":7,\"reason\":\"DependencyNeverSatisfied\"}\n",
+    "{\"repartition\":3,\"job\":7,\"node\":\"n0\",\"gpu\":2,\"layout\":\"1g.10gb@0+3g.40gb@4\"}\n",
+    "{\"repartition\":3,\"job\":7,\"node\":\"n0\",\"gpu\":0,\"layout\":\"whole\"}\n",
+    "{\"gpu_changed\":7,\"node\":\"n0\",\"gpu\":2,\"layout\":\"1g.10gb@0+3g.40gb@4\"}\n",
+    "{\"gpu_changed\":7,\"node\":\"n0\",\"gpu\":1,\"layout\":\"empty\"}\n",
     "{\"done\":0}\n",
     "{\"done\":12,\"wake_at\":66000000001,\"reserved_gpu_milli\":8000}\n",
 };
@@ -152,7 +156,7 @@ static void write_line(struct fixture *fixture, const struct wire_line *line, st
 static void every_kind_of_line_comes_back(void **state)
 {
     struct fixture *fixture = *state;
-    bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_REJECT + 1] = {false};
+    bool has_fact[FACT_COUNT] = {false}, has_decision[DECISION_REPARTITION + 1] = {false};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct wire_line line;
         struct buffer out = {0};
@@ -170,7 +174,7 @@ static void every_kind_of_line_comes_back(void **state)
     }
     for (int kind = 0; kind < FACT_COUNT; kind++)
         assert_true(has_fact[kind]);
-    for (int kind = 0; kind <= DECISION_REJECT; kind++)
+    for (int kind = 0; kind <= DECISION_REPARTITION; kind++)
         assert_true(has_decision[kind]);
 }
 

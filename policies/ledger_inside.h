@@ -1,0 +1,51 @@
+/* policies/ledger_inside.h -- the ledger's log, shared by ledger.c (amounts), ledger_cut.c (how GPUs are cut).  Nobody
+ * else includes it. */
+#ifndef POLICIES_LEDGER_INSIDE_H
+#define POLICIES_LEDGER_INSIDE_H
+
+#include <string.h>
+
+#include "policies/ledger.h"
+
+/* Which array a log entry restores; the upper bits of table_index. */
+enum table {
+    TABLE_GPU,
+    TABLE_OWNER,
+    TABLE_NODE,
+    TABLE_SUM,
+    TABLE_TOTAL,
+    TABLE_MIG,
+    TABLE_WHOLE,
+    TABLE_CUT
+};
+enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
+enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
+
+static inline void log_word(struct ledger *ledger, enum table table, uint32_t element,
+                            uint32_t word, uint64_t old)
+{
+    if (ledger->mark_depth == 0)
+        return;
+    if (ledger->log_count == ledger->log_capacity)
+        MEM_GROW(ledger->log, ledger->log_capacity, ledger->log_count + 1);
+    ledger->log[ledger->log_count++] =
+        (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
+}
+
+static inline uint64_t gpu_word(const struct gpu_cell *cell)
+{
+    uint64_t word;
+    memcpy(&word, cell, sizeof word);
+    return word;
+}
+
+void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
+
+/* The cells of a partitioned GPU. */
+void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
+struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);
+
+void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);
+void ledger_undo_cut(struct ledger *ledger, gpu_id gpu);
+
+#endif

@@ -1,0 +1,570 @@
+/* GPUs cut anew; see policies/recuts.h.
+ *
+ *   choose   in a trial of the ledger, where instances could be made, one after another, until the job fits
+ *   check    headroom, forecasts and the budget allow it
+ *   book     the cuts are told (REPARTITION), and the job claims its space: it starts when the world has made it
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/archive.h"
+#include "policies/sched_state.h"
+
+static const time_ns hour = 3600 * TIME_NS_PER_S;
+
+/* ---- Which GPUs may be cut ---- */
+
+static bool is_idle_node(const struct ledger *ledger, node_id node)
+{
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        if (ledger->gpus[first + i].free != GPU_MILLI)
+            return false;
+    return true;
+}
+
+/* Bits of the node's GPUs that may be cut, whatever for. */
+static uint16_t cuttable(struct sched *sched, node_id node)
+{
+    const struct ledger *ledger = sched->ledger;
+    const struct geometry_config *config = &sched->policy.geometry_config;
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    uint16_t out = 0;
+    if (!ledger->index->is_listed[node] ||
+        (config->needs == RECUT_NODE && !is_idle_node(ledger, node)))
+        return 0;
+    for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0;
+         mask &= mask - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(mask);
+        const time_ns cut_at = sched->recuts.cut_at[first + i] - 1;
+        if (ledger->migs[first + i].making != 0 ||
+            (config->needs != RECUT_INSTANCES && ledger->gpus[first + i].free != GPU_MILLI))
+            continue;
+        if (cut_at >= 0 && sched->now - cut_at < config->rest) {
+            if (cut_at + config->rest < sched->recuts.rested_at)
+                sched->recuts.rested_at = cut_at + config->rest;
+            continue;
+        }
+        out |= (uint16_t)(1u << i);
+    }
+    return out;
+}
+
+static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
+{
+    const struct node_cell *cell = &ledger->nodes[node];
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib &&
+           cell->tasks_free != 0 &&
+           (request->gpu_models == 0 || (request->gpu_models >> type->model & 1));
+}
+
+/* ---- An instance ---- */
+
+struct cut_choice {
+    int64_t score;
+    gpu_id gpu;
+    uint32_t start;
+};
+
+static uint32_t count_starts(const struct gpu_layout *layout, uint8_t slices)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (layout->profile[s] != 0 &&
+            (mig_mask((enum mig_profile_id)(layout->profile[s] - 1), s) & slices) != 0)
+            count++;
+    return count;
+}
+
+static void consider_gpu(struct sched *sched, gpu_id gpu, enum mig_profile_id profile,
+                         struct cut_choice *best)
+{
+    const struct gpu_cut cut = ledger_cut_of(sched->ledger, gpu);
+    struct cut_place place = {.profile = profile,
+                              .busy = ledger_busy_slices(sched->ledger, gpu),
+                              .is_whole = !cut.is_partitioned};
+    if (ledger_mig_room(sched->ledger, gpu, profile) == 0)
+        return;
+    for (uint32_t starts = mig_fit(place.busy, profile); starts != 0; starts &= starts - 1) {
+        place.start = (uint32_t)__builtin_ctz(starts);
+        place.destroyed = count_starts(&cut.layout, mig_mask(profile, place.start));
+        const int64_t score = sched->policy.geometry->score(&place);
+        if (best->gpu == UINT32_MAX || score > best->score)
+            *best = (struct cut_choice){score, gpu, place.start};
+    }
+}
+
+/* What is left of the GPU for those that wait, the largest profiles first. */
+static void fill_layout(const struct sched *sched, struct gpu_layout *layout, uint8_t *taken)
+{
+    const struct pending *pending = &sched->pending;
+    uint32_t wanted[MIG_PROFILE_COUNT] = {0};
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const struct lane *lane = &pending->lanes[pending->busy[b]];
+        const struct shape *shape = &sched->shapes.shapes[lane->shape];
+        for (uint32_t g = 0; g < shape->group_count; g++)
+            if (shape->groups[g].request.mig != 0)
+                wanted[shape->groups[g].request.mig - 1] += lane->count * shape->groups[g].count;
+    }
+    for (uint32_t p = MIG_PROFILE_COUNT; p-- > 0;)
+        for (; wanted[p] > 0; wanted[p]--) {
+            const struct mig_room room = mig_layout_room(layout);
+            const uint8_t starts = room.starts[p] & mig_fit(*taken, (enum mig_profile_id)p);
+            if (starts == 0)
+                break;
+            const uint32_t start = (uint32_t)__builtin_ctz(starts);
+            layout->profile[start] = (uint8_t)(p + 1);
+            *taken |= mig_mask((enum mig_profile_id)p, start);
+        }
+}
+
+/* The layout of the GPU with the instance: those in use stay, and of the free ones those that are not in the way. */
+static struct gpu_cut cut_with(const struct sched *sched, const struct cut_choice *choice,
+                               enum mig_profile_id profile)
+{
+    const struct ledger *ledger = sched->ledger;
+    const struct gpu_cut before = ledger_cut_of(ledger, choice->gpu);
+    uint8_t taken = ledger_busy_slices(ledger, choice->gpu) | mig_mask(profile, choice->start);
+    struct gpu_cut cut = {.is_partitioned = true};
+    cut.layout.profile[choice->start] = (uint8_t)(profile + 1);
+    for (uint32_t s = 0; before.is_partitioned && s < MIG_SLICES; s++)
+        if (before.layout.profile[s] != 0 && !(ledger->migs[choice->gpu].free >> s & 1))
+            cut.layout.profile[s] = before.layout.profile[s];
+    if (sched->policy.geometry_config.fills)
+        fill_layout(sched, &cut.layout, &taken);
+    for (uint32_t s = 0; before.is_partitioned && s < MIG_SLICES; s++) {
+        const enum mig_profile_id old = (enum mig_profile_id)(before.layout.profile[s] - 1);
+        if (before.layout.profile[s] == 0 || !(ledger->migs[choice->gpu].free >> s & 1) ||
+            !(mig_layout_room(&cut.layout).starts[old] >> s & 1))
+            continue;
+        cut.layout.profile[s] = before.layout.profile[s];
+    }
+    return cut;
+}
+
+/* ---- A plan ---- */
+
+/* In the trial the GPU is cut so at once. */
+static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t at = 0;
+    while (at < book->plan_count && book->plan[at].gpu != gpu)
+        at++;
+    book->plan[at] = (struct recut_order){gpu, *cut};
+    book->plan_count += at == book->plan_count;
+    ledger_recut(sched->ledger, gpu, cut, true);
+}
+
+static bool make_instance(struct sched *sched, const struct request *request)
+{
+    const struct ledger *ledger = sched->ledger;
+    const enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
+    struct cut_choice best = {.gpu = UINT32_MAX};
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        uint16_t mask = has_host_room(ledger, request, n) ? cuttable(sched, n) : 0;
+        for (; mask != 0; mask &= (uint16_t)(mask - 1))
+            consider_gpu(sched, ledger->cluster->nodes[n].first_gpu + (uint32_t)__builtin_ctz(mask),
+                         profile, &best);
+    }
+    if (best.gpu == UINT32_MAX)
+        return false;
+    const struct gpu_cut cut = cut_with(sched, &best, profile);
+    order_cut(sched, best.gpu, &cut);
+    return true;
+}
+
+/* Partitioned GPUs of the node that are free in all and may be whole again. */
+static uint16_t may_be_whole(struct sched *sched, node_id node)
+{
+    const struct ledger *ledger = sched->ledger;
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    uint16_t out = cuttable(sched, node) & ledger_layout_mask(ledger, node);
+    for (uint32_t mask = out; mask != 0; mask &= mask - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(mask);
+        if (ledger->gpus[first + i].free != GPU_MILLI)
+            out &= (uint16_t) ~(1u << i);
+    }
+    return out;
+}
+
+/* On the node where the fewest GPUs lack. */
+static bool make_whole(struct sched *sched, const struct request *request)
+{
+    const struct ledger *ledger = sched->ledger;
+    node_id best = NODE_NONE;
+    uint32_t least = UINT32_MAX;
+    uint16_t best_mask = 0;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const uint32_t free = ledger->index->free_count[n];
+        if (free >= request->gpus || !has_host_room(ledger, request, n) ||
+            ledger_layout_mask(ledger, n) == 0)
+            continue;
+        const uint32_t lacking = request->gpus - free;
+        const uint16_t mask = may_be_whole(sched, n);
+        if (bits_count16(mask) < lacking || lacking >= least)
+            continue;
+        best = n;
+        least = lacking;
+        best_mask = mask;
+    }
+    if (best == NODE_NONE || sched->recuts.plan_count + least > RECUTS_PER_PLAN)
+        return false;
+    for (; least > 0; least--, best_mask &= (uint16_t)(best_mask - 1)) {
+        const struct gpu_cut whole = {.is_partitioned = false};
+        order_cut(sched,
+                  ledger->cluster->nodes[best].first_gpu + (uint32_t)__builtin_ctz(best_mask),
+                  &whole);
+    }
+    return true;
+}
+
+/* Members of the group that instances that are free could hold, whatever else they ask. */
+static uint32_t free_instances(const struct ledger *ledger, enum mig_profile_id profile)
+{
+    uint32_t count = 0;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        for (uint32_t mask = ledger->index->is_listed[n] ? ledger_layout_mask(ledger, n) : 0;
+             mask != 0; mask &= mask - 1)
+            count +=
+                bits_count16(ledger_mig_starts(ledger, n, (uint32_t)__builtin_ctz(mask), profile));
+    return count;
+}
+
+/* One step nearer to what it asks: of its groups the first that lacks instances, else the first that a cut could help. */
+static bool make_more(struct sched *sched, const struct shape *ask)
+{
+    const struct request *wanted = NULL;
+    for (uint32_t g = 0; g < ask->group_count; g++) {
+        const struct job_group *group = &ask->groups[g];
+        if (group->count == 0 || (group->request.mig == 0 && group->request.gpus == 0))
+            continue;
+        wanted = wanted == NULL ? &group->request : wanted;
+        if (group->request.mig != 0 &&
+            free_instances(sched->ledger, (enum mig_profile_id)(group->request.mig - 1)) <
+                group->count) {
+            wanted = &group->request;
+            break;
+        }
+    }
+    if (wanted == NULL || sched->recuts.plan_count == RECUTS_PER_PLAN)
+        return false;
+    return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
+}
+
+/* In the trial: cut GPUs until the job has its pieces. */
+static bool plan_cuts(struct sched *sched, uint32_t slot)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    for (uint32_t step = 0; step < RECUTS_PER_PLAN && make_more(sched, ask); step++) {
+        size_t mark = ledger_mark(sched->ledger);
+        if (sched_place(sched, slot, &sched->plan.pieces)) {
+            ledger_commit(sched->ledger, mark);
+            return true;
+        }
+        ledger_rollback(sched->ledger, mark);
+    }
+    return false;
+}
+
+/* ---- The budget ---- */
+
+static void forget_old(struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t old = 0;
+    while (old < book->at_count && book->at[old] <= sched->now - hour)
+        old++;
+    book->at_count -= old;
+    memmove(book->at, book->at + old, book->at_count * sizeof *book->at);
+}
+
+/* GPUs that may be cut now. */
+static uint32_t budget_left(struct sched *sched)
+{
+    const int64_t bound = sched->policy.geometry_config.recuts_per_h;
+    if (bound == 0)
+        return UINT32_MAX;
+    if (sched->recuts.at_count > 0)
+        forget_old(sched);
+    return (int64_t)sched->recuts.at_count < bound
+               ? (uint32_t)(bound - (int64_t)sched->recuts.at_count)
+               : 0;
+}
+
+/* ---- Booking ---- */
+
+/* Where all of a node must be free nothing comes to it meanwhile. */
+static void keep_node(struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs == RECUT_NODE && !sched->ledger->is_kept[node])
+        ledger_keep_node(sched->ledger, node, true);
+}
+
+bool recuts_keep(const struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs != RECUT_NODE ||
+        sched->ledger->node_state[node] != NODE_UP)
+        return false;
+    for (uint32_t i = 0; i < sched->recuts.count; i++)
+        if (sched->ledger->index->gpu_node[sched->recuts.open[i].gpu] == node)
+            return true;
+    return false;
+}
+
+void recuts_node_changed(struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs == RECUT_NODE &&
+        sched->ledger->is_kept[node] != recuts_keep(sched, node))
+        ledger_keep_node(sched->ledger, node, !sched->ledger->is_kept[node]);
+}
+
+static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_order *order)
+{
+    struct recut_book *book = &sched->recuts;
+    const node_id node = sched->ledger->index->gpu_node[order->gpu];
+    const uint32_t index = order->gpu - sched->cluster->nodes[node].first_gpu;
+    struct decision *decision = sched_decide(sched, DECISION_REPARTITION, slot);
+    const struct piece piece = {
+        .node = node, .gpu_mask = (uint16_t)(1u << index), .gpu_milli = GPU_MILLI};
+    decision->layout =
+        order->cut.is_partitioned ? mig_layout_of(&order->cut.layout) : MIG_LAYOUT_WHOLE;
+    const decision_id id = decision->id;
+    sched_tell_piece(sched, &piece);
+    MEM_GROW(book->open, book->capacity, (size_t)book->count + 1);
+    book->open[book->count++] =
+        (struct recut){id, order->gpu, ledger_cut_of(sched->ledger, order->gpu)};
+    ledger_recut(sched->ledger, order->gpu, &order->cut, false);
+    book->cut_at[order->gpu] = sched->now + 1;
+    keep_node(sched, node);
+    book->told++;
+    if (sched->policy.geometry_config.recuts_per_h == 0)
+        return;
+    MEM_GROW(book->at, book->at_capacity, (size_t)book->at_count + 1);
+    book->at[book->at_count++] = sched->now;
+}
+
+/* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
+static bool cut_for(struct sched *sched, uint32_t slot)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct free_space before = headroom_free(sched);
+    book->plan_count = 0;
+    size_t mark = ledger_mark(sched->ledger);
+    bool is_good = plan_cuts(sched, slot);
+    if (!is_good && book->rested_at == TIME_NEVER) /* only more space helps */
+        sched_ask(sched, &sched->jobs.jobs[slot])->recut_seen = sched->ledger->growth_count;
+    is_good = is_good && book->plan_count <= budget_left(sched) &&
+              (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
+              (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan.pieces));
+    ledger_rollback(sched->ledger, mark);
+    if (!is_good)
+        return false;
+    for (uint32_t i = 0; i < book->plan_count; i++)
+        tell_cut(sched, slot, &book->plan[i]);
+    plan_book_gainer(sched, slot, SOURCE_FREE);
+    headroom_close(sched);
+    return true;
+}
+
+/* ---- Who may ask ---- */
+
+static bool could_help(const struct sched *sched, const struct shape *ask)
+{
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        if (ask->groups[g].count > 0 &&
+            (ask->groups[g].request.mig != 0 || ask->groups[g].request.gpus != 0))
+            return ask->recut_seen != sched->ledger->growth_count;
+    return false;
+}
+
+/* Since when its head waits, if cutting could help it; TIME_NEVER. */
+static time_ns asks_since(const struct sched *sched, uint32_t lane_id)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
+    const struct shape *ask = &sched->shapes.shapes[lane->shape];
+    if (lane->count == 0 || lane->quota_block != QUEUE_NONE || !(ask->closed & SHAPE_BLOCKED) ||
+        !could_help(sched, ask) ||
+        (sched->pending.is_strict && pending_first(&sched->pending, lane->line) != lane_id))
+        return TIME_NEVER;
+    return sched->jobs.facts[pending_head(&sched->pending, lane_id)].waiting_since;
+}
+
+static bool is_forbidden(struct sched *sched, uint32_t slot)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    return quota->forbids != NULL &&
+           quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE;
+}
+
+static void drop_lane(struct recut_book *book, uint32_t *count, uint32_t lane)
+{
+    uint32_t at = 0;
+    while (book->lanes[at] != lane)
+        at++;
+    book->lanes[at] = book->lanes[--*count];
+}
+
+void recuts_seek(struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct pending *pending = &sched->pending;
+    uint32_t count = 0;
+    book->rested_at = TIME_NEVER;
+    MEM_GROW(book->lanes, book->lane_capacity, (size_t)pending->busy_count + 1);
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const time_ns since = asks_since(sched, pending->busy[b]);
+        if (since != TIME_NEVER &&
+            time_after(since, sched->policy.geometry_config.wait) <= sched->now)
+            book->lanes[count++] = pending->busy[b];
+    }
+    while (count > 0 && budget_left(sched) > 0) {
+        const uint32_t lane =
+            contest_best(&sched->tree, &sched->pending, book->lanes, count, &sched->contest);
+        const uint32_t slot = pending_head(&sched->pending, lane);
+        if (is_forbidden(sched, slot) || !cut_for(sched, slot) ||
+            asks_since(sched, lane) == TIME_NEVER ||
+            time_after(asks_since(sched, lane), sched->policy.geometry_config.wait) > sched->now)
+            drop_lane(book, &count, lane);
+    }
+}
+
+time_ns recuts_wake(struct sched *sched)
+{
+    const struct pending *pending = &sched->pending;
+    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts.at[0] + hour;
+    time_ns first = sched->recuts.rested_at;
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const time_ns since = asks_since(sched, pending->busy[b]);
+        time_ns due = since == TIME_NEVER ? TIME_NEVER
+                                          : time_after(since, sched->policy.geometry_config.wait);
+        due = due < open_at ? open_at : due;
+        if (due > sched->now && due < first)
+            first = due;
+    }
+    return first;
+}
+
+/* ---- What the world says ---- */
+
+static void close_recut(struct recut_book *book, uint32_t at)
+{
+    for (book->count--; at < book->count; at++)
+        book->open[at] = book->open[at + 1];
+}
+
+static bool is_same_cut(const struct gpu_cut *a, const struct gpu_cut *b)
+{
+    return a->is_partitioned == b->is_partitioned &&
+           (!a->is_partitioned || memcmp(&a->layout, &b->layout, sizeof a->layout) == 0);
+}
+
+/* May the GPU be cut so: all that goes is free? */
+static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut)
+{
+    const struct gpu_cut now = ledger_cut_of(ledger, gpu);
+    if (ledger->migs == NULL || ledger->migs[gpu].making != 0)
+        return false;
+    if (!now.is_partitioned || !cut->is_partitioned)
+        return ledger->gpus[gpu].free == GPU_MILLI;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (now.layout.profile[s] != 0 && now.layout.profile[s] != cut->layout.profile[s] &&
+            !(ledger->migs[gpu].free >> s & 1))
+            return false;
+    return true;
+}
+
+static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
+    for (uint32_t i = 0; i < book->count; i++)
+        if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
+            close_recut(book, i);
+            ledger_made(sched->ledger, gpu);
+            recuts_node_changed(sched, sched->ledger->index->gpu_node[gpu]);
+            return;
+        }
+    if (is_same_cut(&now, cut) || !is_possible(sched->ledger, gpu, cut))
+        return;
+    ledger_recut(sched->ledger, gpu, cut, true);
+    ledger_note_growth(sched->ledger, sched->ledger->index->gpu_node[gpu]);
+}
+
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
+                       time_ns now)
+{
+    struct gpu_cut cut = {.is_partitioned = layout != MIG_LAYOUT_WHOLE};
+    sched_begin_fact(sched, now);
+    if (cut.is_partitioned)
+        cut.layout = mig_layout_get(layout);
+    done(sched, sched->cluster->nodes[node].first_gpu + gpu_index, &cut);
+}
+
+/* Who claims something of what was to be made there. */
+static void drop_claims_of(struct sched *sched, gpu_id gpu)
+{
+    const node_id node = sched->ledger->index->gpu_node[gpu];
+    const uint16_t bit = (uint16_t)(1u << (gpu - sched->cluster->nodes[node].first_gpu));
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        const uint32_t slot = sched->claims[c];
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        bool is_there = false;
+        for (uint32_t i = 0; i < job->holding_count; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            is_there |= holding->phase == HOLDING_CLAIMED && holding->piece.node == node &&
+                        (holding->piece.gpu_mask & bit) != 0;
+        }
+        if (is_there)
+            sched_drop_claim(sched, slot);
+    }
+}
+
+bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t at = 0;
+    while (at < book->count && book->open[at].decision != decision)
+        at++;
+    if (at == book->count)
+        return false;
+    const struct recut recut = book->open[at];
+    sched_begin_fact(sched, now);
+    close_recut(book, at);
+    drop_claims_of(sched, recut.gpu);
+    ledger_made(sched->ledger, recut.gpu); /* it is all free, and can be what it was */
+    if (is_possible(sched->ledger, recut.gpu, &recut.before))
+        ledger_recut(sched->ledger, recut.gpu, &recut.before, true);
+    recuts_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
+    return true;
+}
+
+void recuts_release(struct recut_book *book)
+{
+    mem_free(book->open);
+    mem_free(book->at);
+    mem_free(book->cut_at);
+    mem_free(book->lanes);
+}
+
+void recuts_archive(struct archive *archive, struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    ARCHIVE_KNOWS(struct recut, 24);
+    ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
+    for (uint32_t i = 0; i < book->count; i++) {
+        struct recut *recut = &book->open[i];
+        ARCHIVE(archive, recut->decision);
+        ARCHIVE(archive, recut->gpu);
+        ARCHIVE(archive, recut->before.is_partitioned);
+        ARCHIVE(archive, recut->before.layout);
+        archive_expect(archive, recut->gpu < sched->cluster->gpu_count &&
+                                    mig_layout_is_legal(&recut->before.layout));
+    }
+    ARCHIVE_ARRAY(archive, book->at, book->at_capacity, book->at_count);
+    archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
+    ARCHIVE(archive, book->told);
+    ARCHIVE(archive, book->rested_at);
+}
