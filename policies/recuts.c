@@ -541,6 +541,14 @@ bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
     return true;
 }
 
+void recuts_init(struct sched *sched)
+{
+    const bool recuts = sched->policy.geometry->score != NULL;
+    sched->ledger->recuts = sched->shapes.recuts = recuts;
+    if (recuts)
+        sched->recuts.cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts.cut_at);
+}
+
 void recuts_release(struct recut_book *book)
 {
     mem_free(book->open);

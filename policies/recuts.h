@@ -51,6 +51,7 @@ bool recuts_refused(struct sched *sched, decision_id decision, time_ns now);
 /* Is the node kept until a GPU of it is cut? */
 bool recuts_keep(const struct sched *sched, node_id node);
 void recuts_node_changed(struct sched *sched, node_id node); /* up, or not */
+void recuts_init(struct sched *sched);                       /* if the policy cuts GPUs */
 void recuts_release(struct recut_book *book);
 void recuts_archive(struct archive *archive, struct sched *sched);
 

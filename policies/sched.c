@@ -83,11 +83,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
         potential_init(&sched->potential, cluster);
         sched->ledger->room = sched->potential.room;
     }
-    if (policy->geometry->score != NULL) {
-        sched->ledger->recuts = true;
-        sched->recuts.cut_at = mem_zalloc(cluster->gpu_count, sizeof *sched->recuts.cut_at);
-    }
-    sched->shapes.recuts = sched->ledger->recuts;
+    recuts_init(sched);
     if (sched->needs_accounts)
         accounts_init(&sched->accounts, &sched->policy.order_config, queues);
     return sched;
