@@ -42,7 +42,7 @@ known() { # record folder
     zstd -dcq "$1/timeline.csv.zst" | cut -d, -f1-20
 }
 
-answers='^{"\(start\|evict\|reserve\|release\|reject\|done\)":'
+answers='^{"\(start\|evict\|reserve\|release\|reject\|repartition\|done\)":'
 
 # ---- What was recorded is decided again ----
 
@@ -95,8 +95,9 @@ for preset in fifo kai kueue windtunnel easy slurm; do
 done
 replays busy.json --policy windtunnel --set world.decision_latency_s=7
 replays busy.json --policy easy --set policy.estimate=history
+replays busy.json --policy windtunnel --set policy.geometry=on_demand --set cluster.pools.left.mig_recut=true
 for kind in '"evict"' '"reserve"' '"partial":true' '"reject"' DependencyNever '"wake_at"' '"mig_start"' \
-    '"milli":[0-9]*,' '"members":[2-9]' '"source":"eviction"' '"for_job"'; do
+    '"milli":[0-9]*,' '"repartition"' '"layout":"whole"' '"members":[2-9]' '"source":"eviction"' '"for_job"'; do
     grep -q "$kind" all || fail "no run decided $kind: a weaker test than meant"
 done
 grep -q '"after"' events.jsonl && grep -q '"array_max"' events.jsonl || fail 'no dependencies or arrays were told'
