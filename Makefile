@@ -120,7 +120,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all profiled run test test-quick test-all bench preset-table backfill-table defrag-table packing-table lint format asan ubsan valgrind coverage mutants \
+.PHONY: all profiled run test test-quick test-all bench preset-table backfill-table defrag-table packing-table topology-table lint format asan ubsan valgrind coverage mutants \
         golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
@@ -152,7 +152,7 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled bench preset-table backfill-table defrag-table packing-table $(TESTING)
+INSTALLING := run profiled bench preset-table backfill-table defrag-table packing-table topology-table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
@@ -344,6 +344,9 @@ defrag-table: link ## Run the main scenario under defragmentation policies, what
 
 packing-table: link ## Fill a GPU-sharing cluster under packing policies, beside published means (ARGS='--lists cpu050', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/packing_table $(ARGS)
+
+topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2 --markdown', ...)
+	@WINDTUNNEL=$(B)/windtunnel tools/topology_table $(ARGS)
 
 bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
 	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \

@@ -217,7 +217,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 888);
+    ARCHIVE_KNOWS(struct policy_config, 896);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -238,7 +238,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);
     ARCHIVE_POLICY(&archive, config.placement_firm);
-    ARCHIVE_KNOWS(struct placement_config, 16);
+    ARCHIVE_KNOWS(struct placement_config, 20);
     ARCHIVE(&archive, config.placement_config);
     ARCHIVE_POLICY(&archive, config.preemption);
     archive_preemption(&archive, &config.preempt);

@@ -104,7 +104,7 @@ static bool suits(const struct sched *sched, const struct shape *ask)
     for (uint32_t g = 0; g < ask->group_count; g++)
         groups += ask->groups[g].count > 0;
     return groups == 1 && group_of(ask)->request.gpus > 0 && group_of(ask)->request.mig == 0 &&
-           ask->topology.required == 0 && ask->set_count == 0 &&
+           shape_goes_anywhere(ask, sched->cluster) &&
            ask->charge[QUEUE_SUM_GPU] >= sched->policy.defrag_config.gang_milli_min;
 }
 

@@ -99,7 +99,8 @@ static bool is_kept_for(const struct look *look, node_id node)
 static uint32_t room_of(const struct look *look, const struct request *request, node_id node)
 {
     if (is_kept_for(look, node) && request->gpus > 0)
-        return look->sched->ledger->index->free_count[node] / request->gpus;
+        return shape_members_in(request, cluster_node_type(look->sched->cluster, node),
+                                look->sched->ledger->index->free_mask[node]);
     return shape_room(request, look->sched->ledger, node);
 }
 
@@ -112,6 +113,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
                                        .gpu_milli = request->gpu_milli,
                                        .gpu_memory_mib = request->gpu_memory_mib,
                                        .mig = request->mig,
+                                       .one_island = request->one_island,
                                        .gpu_models = request->gpu_models};
     if (ledger->node_state[node] != NODE_UP)
         return EXPLAIN_NOT_UP;
@@ -194,6 +196,25 @@ static uint32_t confine_to_domains(struct look *look, uint32_t group, uint8_t re
     return best < wanted ? best : wanted;
 }
 
+/* Keep of look->room what lies in domains with room for a slice; how many members fit in whole slices. */
+static uint64_t confine_to_slices(struct look *look, const struct job_group *group)
+{
+    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster_level *level = &cluster->levels[group->slice_level - 1];
+    uint64_t fitting = 0;
+    memset(look->members, 0, level->domain_count * sizeof *look->members);
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] != DOMAIN_NONE)
+            look->members[level->domain[n]] += look->room[n];
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] == DOMAIN_NONE ||
+            look->members[level->domain[n]] < group->slice_members)
+            look->room[n] = 0;
+    for (uint32_t d = 0; d < level->domain_count; d++)
+        fitting += look->members[d] - look->members[d] % group->slice_members;
+    return fitting;
+}
+
 static uint32_t lesser(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -255,6 +276,8 @@ static void look_at_group(struct look *look, uint32_t group)
         fitting += look->room[n];
         look->now[n] = (uint8_t)why;
     }
+    if (look->ask->groups[group].slice_members != 0)
+        fitting = confine_to_slices(look, &look->ask->groups[group]);
     uint8_t required = narrowest(look->ask, group);
     uint32_t count = look->ask->groups[group].count;
     uint32_t fits = fitting < count ? (uint32_t)fitting : count;

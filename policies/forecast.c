@@ -182,7 +182,7 @@ static const struct job_group *plain_group(const struct sched *sched, uint32_t s
                                                                     : sched->policy.placement_firm;
     const struct job_group *only = NULL;
     if (sched->policy.quota->confines != NULL || sched->ledger->limits_tasks ||
-        ask->set_count > 0 || ask->topology.required > 0 || placement->looks_at_nodes ||
+        !shape_goes_anywhere(ask, sched->cluster) || placement->looks_at_nodes ||
         placement->one_node == ONE_NODE_REQUIRED)
         return NULL;
     for (uint32_t g = 0; g < ask->group_count; g++) {

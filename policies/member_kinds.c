@@ -12,7 +12,8 @@ static uint64_t hash_of(const struct request *request, uint8_t level, uint32_t t
     uint64_t hash = hash_mix(request->gpus, request->gpu_milli);
     hash = hash_mix(hash, (uint64_t)request->gpu_memory_mib << 8 | request->mig);
     hash = hash_mix(hash, (uint64_t)request->cpu_milli << 32 | request->memory_mib);
-    return hash_mix(hash_mix(hash, request->gpu_models), (uint64_t)together << 8 | level);
+    hash = hash_mix(hash, request->gpu_models);
+    return hash_mix(hash, (uint64_t)together << 16 | (uint64_t)request->one_island << 8 | level);
 }
 
 static bool is_kind(const struct member_kind *kind, const struct request *request, uint8_t level,
@@ -67,6 +68,10 @@ void member_kinds_add(struct member_kinds *kinds, uint32_t kind, uint64_t member
 /* The level that members of the group must be together in, and how many of them. */
 static uint8_t level_of(const struct job *job, const struct job_group *group, uint32_t *together)
 {
+    if (group->slice_members != 0 && group->slice_level >= job->topology.required) {
+        *together = group->slice_members;
+        return group->slice_level;
+    }
     *together = group->min_count;
     if (job->set_count > 0 && job->sets[group->set].topology.required > 0) {
         *together = job->sets[group->set].min_members;

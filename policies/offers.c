@@ -304,13 +304,13 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
         sched->offers.nodes[sched_job_holding(job, h)->piece.node].cost.milli = COST_STALE;
 }
 
-bool offers_suit(const struct shape *ask)
+bool offers_suit(const struct sched *sched, const struct shape *ask)
 {
     uint32_t groups = 0;
     for (uint32_t g = 0; g < ask->group_count; g++)
         groups += ask->groups[g].count > 0;
     return groups == 1 && ask->groups[ask->order[0]].request.mig == 0 &&
-           ask->topology.required == 0 && ask->set_count == 0;
+           shape_goes_anywhere(ask, sched->cluster);
 }
 
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,

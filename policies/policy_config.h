@@ -8,6 +8,7 @@
  *    "quota": "fairshare",               or {"policy": "fairshare", parameters of quota_config.h}
  *    "gang": {"policy": "all_or_nothing" | "hoard", "stale_after_s": 60},
  *    "placement": "best_fit", "gpu_choice": "lowest" | "near",
+ *    "topology": {"mode": "as_asked", "domains": "best_fit"},
  *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
  *    "defrag": {"policy": "consolidation", parameters of defrag/defrag.h},
  *    "geometry": {"policy": "on_demand", parameters of geometry/geometry.h},

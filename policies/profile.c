@@ -318,10 +318,13 @@ static struct free_amount needed(const struct request *request, uint32_t count)
 }
 
 /* Which of the GPUs a member gets, as policies/placement/placement.c chooses. */
-static uint16_t gpus_of(const struct ledger *ledger, node_id n, uint16_t mask, uint32_t count)
+static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n,
+                        uint16_t mask, uint32_t count)
 {
-    if (ledger->placement == NULL || ledger->placement->gpu_choice != GPU_CHOICE_NEAR)
+    if (ledger->placement == NULL || ledger->placement->gpu_choice == GPU_CHOICE_LOWEST)
         return gpu_choice_lowest(mask, count);
+    if (ledger->placement->gpu_choice == GPU_CHOICE_RAILS)
+        return gpu_choice_rails(mask, pieces_rails(pieces->pieces, pieces->count, n), count);
     return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
 }
 
@@ -336,7 +339,7 @@ static uint32_t name_pieces(const struct profile *profile, node_id n, const stru
     room = room < count ? room : count;
     for (uint32_t i = 0; i < room; i++) {
         struct piece piece = {.node = n,
-                              .gpu_mask = gpus_of(profile->ledger, n, mask, request->gpus),
+                              .gpu_mask = gpus_of(profile->ledger, pieces, n, mask, request->gpus),
                               .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
                               .member_count = 1,
                               .group = group};

@@ -58,6 +58,7 @@ const struct placement_policy *const placement_policies[] = {&placement_best_fit
                                                              &placement_gpu_clustering,
                                                              &placement_fgd,
                                                              &placement_weighted_binpack,
+                                                             &placement_topology,
                                                              &placement_least_allocated,
                                                              &placement_least_allocated_gpus,
                                                              NULL};

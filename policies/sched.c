@@ -218,8 +218,7 @@ static bool never_fits(struct sched *sched, uint32_t shape)
         uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
         whole = &sched->shapes.shapes[least]; /* the table may have moved */
     }
-    bool is_plain =
-        whole->group_count == 1 && whole->topology.required == 0 && whole->set_count == 0;
+    bool is_plain = whole->group_count == 1 && shape_goes_anywhere(whole, sched->cluster);
     if (!is_plain && !whole->is_proven && !whole->never_fits && !sched->ledger->recuts)
         prove_shape(sched, whole);
     return whole->never_fits;
@@ -229,7 +228,7 @@ static bool never_fits(struct sched *sched, uint32_t shape)
  * be started again or not. */
 static uint32_t enroll(struct sched *sched, const struct job *job, bool is_running)
 {
-    uint32_t shape = shape_of(&sched->shapes, sched->cluster, job);
+    uint32_t shape = sched_shape_for(sched, job);
     if (sched->typical.is_used)
         typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
     if (!is_running && never_fits(sched, shape)) {

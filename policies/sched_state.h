@@ -503,7 +503,10 @@ bool headroom_refill(struct sched *sched);
 void offers_init(struct sched *sched);
 void offers_release(struct sched *sched);
 /* Can victims for this chunk be sought node by node? */
-bool offers_suit(const struct shape *ask);
+/* The shape of the job, its levels as the policy's topology mode has them (policies/topology_mode.c). */
+uint32_t sched_shape_for(struct sched *sched, const struct job *job);
+
+bool offers_suit(const struct sched *sched, const struct shape *ask);
 /* Take, in the trial, units that make room for one more member where that costs least; false: nowhere.  Between
  * victims_collect and offers_end. */
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,

@@ -71,7 +71,8 @@ static void group_words(const struct job_group *group, uint64_t words[GROUP_WORD
     words[1] = r->cpu_milli | (uint64_t)r->memory_mib << 32;
     words[2] = r->gpu_models;
     words[3] = group->count | (uint64_t)group->min_count << 32;
-    words[4] = r->mig;
+    words[4] = r->mig | (uint64_t)r->one_island << 8 | (uint64_t)group->slice_level << 16 |
+               (uint64_t)group->slice_members << 32;
     words[5] = group->set;
 }
 
@@ -123,7 +124,8 @@ static struct job job_of_shape(const struct shape *shape)
 static bool is_same_group(const struct job_group *a, const struct job_group *b)
 {
     return request_is_same(&a->request, &b->request) && a->count == b->count &&
-           a->min_count == b->min_count && a->set == b->set;
+           a->min_count == b->min_count && a->set == b->set && a->slice_level == b->slice_level &&
+           a->slice_members == b->slice_members;
 }
 
 /* What hash_job looks at. */
@@ -143,134 +145,6 @@ static bool is_same(const struct shape *shape, const struct job *job)
     return true;
 }
 
-uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model)
-{
-    if (request->gpu_milli != 0)
-        return request->gpu_milli;
-    if (request->gpu_memory_mib == 0)
-        return 0;
-    if (model->memory_mib == 0 || request->gpu_memory_mib > model->memory_mib)
-        return GPU_MILLI + 1;
-    uint64_t milli = (uint64_t)request->gpu_memory_mib * GPU_MILLI;
-    return (uint32_t)((milli + model->memory_mib - 1) / model->memory_mib);
-}
-
-static uint32_t times_in(uint64_t have, uint64_t need)
-{
-    uint64_t times = need == 0 ? UINT32_MAX : have / need;
-    return times > UINT32_MAX ? UINT32_MAX : (uint32_t)times;
-}
-
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t instances_of(const struct node_type *type, enum mig_profile_id profile, bool recuts)
-{
-    const uint16_t recut_mask = recuts ? type->recut_mask : 0;
-    uint32_t count = bits_count16(recut_mask) * mig_profiles(MIG_H100_80)[profile].max_count;
-    for (uint32_t mask = type->layout_mask & ~recut_mask; mask != 0; mask &= mask - 1)
-        for (uint32_t s = 0; s < MIG_SLICES; s++)
-            count += type->layouts[__builtin_ctz(mask)].profile[s] == profile + 1;
-    return count;
-}
-
-uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
-                                uint32_t type_id, bool recuts)
-{
-    const struct node_type *type = &cluster->types[type_id];
-    uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
-                            times_in(type->memory_mib, request->memory_mib));
-    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    const uint16_t partitioned = (uint16_t)(type->layout_mask & ~(recuts ? type->recut_mask : 0));
-    uint32_t gpus = type->gpu_count - (uint32_t)__builtin_popcount(partitioned);
-    if (type->is_tainted)
-        return 0;
-    if (type->max_tasks != 0)
-        count = lesser(count, type->max_tasks);
-    if (request->gpus == 0 && share == 0 && request->mig == 0)
-        return count;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return 0;
-    if (request->mig != 0)
-        return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1), recuts));
-    if (request->gpus != 0)
-        return lesser(count, gpus / request->gpus);
-    if (share > GPU_MILLI)
-        return 0;
-    return lesser(count, gpus * (GPU_MILLI / share));
-}
-
-/* Members that the empty cluster holds. */
-static uint64_t room_for(const struct request *request, const struct cluster *cluster, bool recuts)
-{
-    uint64_t room = 0;
-    for (uint32_t t = 0; t < cluster->type_count; t++)
-        room += (uint64_t)shape_members_per_node(request, cluster, t, recuts) *
-                cluster->types[t].node_count;
-    return room;
-}
-
-static bool is_below(const struct shape *shape, uint32_t group, uint16_t set)
-{
-    uint16_t at = shape->set_count == 0 ? SET_NONE : shape->groups[group].set;
-    while (at != SET_NONE && at != set)
-        at = shape->sets[at].parent;
-    return at == set;
-}
-
-/* Domains of the level that hold all members of the group when they are empty stay in `may`. */
-static void keep_domains(const struct shape *shape, const struct cluster *cluster, uint32_t group,
-                         const struct cluster_level *level, bool recuts, uint8_t *may,
-                         uint64_t *room)
-{
-    const struct job_group *asked = &shape->groups[group];
-    memset(room, 0, level->domain_count * sizeof *room);
-    for (node_id n = 0; n < cluster->node_count; n++)
-        if (level->domain[n] != DOMAIN_NONE && room[level->domain[n]] < asked->count)
-            room[level->domain[n]] +=
-                shape_members_per_node(&asked->request, cluster, cluster->nodes[n].type, recuts);
-    for (uint32_t d = 0; d < level->domain_count; d++)
-        may[d] &= room[d] >= asked->count;
-}
-
-/* The set (SET_NONE: the job) requires one domain of that level, counted from 1, and none is large enough. */
-static bool no_domain_holds(const struct shape *shape, const struct cluster *cluster, uint16_t set,
-                            uint8_t required, bool recuts)
-{
-    if (required == 0)
-        return false;
-    if (required > cluster->level_count)
-        return true;
-    const struct cluster_level *level = &cluster->levels[required - 1];
-    uint8_t *may = mem_alloc(level->domain_count);
-    uint64_t *room = mem_zalloc(level->domain_count, sizeof *room);
-    bool any = false;
-    memset(may, 1, level->domain_count);
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].count > 0 && is_below(shape, g, set))
-            keep_domains(shape, cluster, g, level, recuts, may, room);
-    for (uint32_t d = 0; d < level->domain_count; d++)
-        any |= may[d] != 0;
-    mem_free(may);
-    mem_free(room);
-    return !any;
-}
-
-/* Each group alone must fit the empty cluster, and those of a set that requires it one empty domain: exact for one
- * group, never too strict for several. */
-static bool can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts)
-{
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (room_for(&shape->groups[g].request, cluster, recuts) < shape->groups[g].count)
-            return true;
-    for (uint16_t s = 0; s < shape->set_count; s++)
-        if (no_domain_holds(shape, cluster, s, shape->sets[s].topology.required, recuts))
-            return true;
-    return no_domain_holds(shape, cluster, SET_NONE, shape->topology.required, recuts);
-}
-
 /* Groups by how many times over the empty cluster holds them, the scarcest first. */
 static const uint16_t *placing_order(struct shape_table *table, const struct shape *shape,
                                      const struct cluster *cluster)
@@ -279,8 +153,10 @@ static const uint16_t *placing_order(struct shape_table *table, const struct sha
     uint64_t times[JOB_GROUPS_MAX];
     for (uint16_t g = 0; g < shape->group_count; g++) {
         uint32_t count = shape->groups[g].count;
-        times[g] = count == 0 ? UINT64_MAX
-                              : room_for(&shape->groups[g].request, cluster, table->recuts) / count;
+        times[g] =
+            count == 0
+                ? UINT64_MAX
+                : shape_room_empty(&shape->groups[g].request, cluster, table->recuts) / count;
         uint32_t at = g;
         for (; at > 0 && times[order[at - 1]] > times[g]; at--)
             order[at] = order[at - 1];
@@ -347,7 +223,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     add_charge(table, shape, cluster);
     shape->is_rigid = is_rigid(shape);
     shape->order = placing_order(table, shape, cluster);
-    shape->never_fits = can_never_fit(shape, cluster, table->recuts);
+    shape->never_fits = shape_can_never_fit(shape, cluster, table->recuts);
     count_open(table, table->count, 0, 1);
     return table->count++;
 }
@@ -410,82 +286,6 @@ uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster
     return shape_of(table, cluster, &job);
 }
 
-static bool has_instance(const struct ledger *ledger, node_id node, enum mig_profile_id profile)
-{
-    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
-        if (ledger_mig_starts(ledger, node, i, profile) != 0)
-            return true;
-    return false;
-}
-
-static bool member_fits(const struct request *request, const struct ledger *ledger, node_id node)
-{
-    const struct node_cell *cell = &ledger->nodes[node];
-    if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib ||
-        cell->tasks_free == 0)
-        return false;
-    const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
-    if (type->is_tainted)
-        return false;
-    if (request->gpus == 0 && share == 0 && request->mig == 0)
-        return true;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return false;
-    if (request->mig != 0)
-        return has_instance(ledger, node, (enum mig_profile_id)(request->mig - 1));
-    if (request->gpus != 0)
-        return ledger->index->free_count[node] >= request->gpus;
-    gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    for (uint32_t i = 0; i < type->gpu_count; i++)
-        if (ledger->gpus[first + i].free >= share && !ledger_has_layout(ledger, node, i))
-            return true;
-    return false;
-}
-
-bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node)
-{
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (member_fits(&shape->groups[g].request, ledger, node))
-            return true;
-    return false;
-}
-
-/* Members by the GPUs of the node alone. */
-static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node)
-{
-    const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
-    gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    uint32_t room = 0;
-    if (request->gpus == 0 && share == 0 && request->mig == 0)
-        return UINT32_MAX;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return 0;
-    if (request->gpus != 0)
-        return (ledger->confine == NULL
-                    ? ledger->index->free_count[node]
-                    : (uint32_t)__builtin_popcount(ledger_usable(ledger, node))) /
-               request->gpus;
-    for (uint32_t i = 0; i < type->gpu_count; i++)
-        if (request->mig != 0)
-            room += (uint32_t)__builtin_popcount(
-                ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
-        else if (!ledger_has_layout(ledger, node, i))
-            room += ledger->gpus[first + i].free / share;
-    return room;
-}
-
-uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node)
-{
-    const struct node_cell *cell = &ledger->nodes[node];
-    if (!ledger->index->is_listed[node])
-        return 0;
-    uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
-                            times_in(cell->memory_free, request->memory_mib));
-    return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node));
-}
-
 /* ---- saved and loaded ---- */
 
 void shape_archive_request(struct archive *archive, struct request *request)
@@ -495,6 +295,7 @@ void shape_archive_request(struct archive *archive, struct request *request)
     ARCHIVE(archive, request->gpu_milli);
     ARCHIVE(archive, request->gpu_memory_mib);
     ARCHIVE(archive, request->mig);
+    ARCHIVE(archive, request->one_island);
     ARCHIVE(archive, request->cpu_milli);
     ARCHIVE(archive, request->memory_mib);
     ARCHIVE(archive, request->gpu_models);
@@ -507,6 +308,8 @@ static void archive_group(struct archive *archive, struct job_group *group)
     ARCHIVE(archive, group->count);
     ARCHIVE(archive, group->min_count);
     ARCHIVE(archive, group->set);
+    ARCHIVE(archive, group->slice_level);
+    ARCHIVE(archive, group->slice_members);
 }
 
 static void archive_set(struct archive *archive, struct job_set *set)

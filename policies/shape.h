@@ -101,6 +101,21 @@ void shape_close(struct shape_table *table, uint32_t id, uint8_t closed); /* 0: 
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
 uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
 
+/* Members of whole GPUs that these GPUs of a node of that type hold: each in one island where the request says so. */
+uint32_t shape_members_in(const struct request *request, const struct node_type *type,
+                          uint16_t gpus);
+
+/* Members that the empty cluster holds, whatever slices they come in. */
+uint64_t shape_room_empty(const struct request *request, const struct cluster *cluster,
+                          bool recuts);
+
+/* Could no state of the cluster hold it?  Each group alone must fit it empty, and those of a set that requires it one
+ * empty domain: exact for one group, never too strict for several. */
+bool shape_can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts);
+
+/* May members go wherever GPUs are free: no domain, no set, no slices, and no island that a node could split? */
+bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster);
+
 /* Could a node of this type, all free, hold a member?  How many at once.  recuts: GPUs that may be cut anew are cut for
  * it (policies/geometry/geometry.h). */
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,

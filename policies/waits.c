@@ -148,6 +148,9 @@ static bool asks_domain(const struct shape *shape)
     for (uint32_t s = 0; s < shape->set_count; s++)
         if (shape->sets[s].topology.required != 0)
             return true;
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].slice_members != 0)
+            return true;
     return shape->topology.required != 0;
 }
 

@@ -47,6 +47,8 @@ static const struct wire_field group_fields[] = {
     WIRE_FIELD(struct job_group, request.memory_mib, "memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0,
                NULL),
     WIRE_INT(struct job_group, set, "set", 0, JOB_SETS_MAX - 1, 0),
+    WIRE_INT(struct job_group, slice_members, "slice_members", 0, UINT32_MAX, 0),
+    WIRE_BOOL(struct job_group, request.one_island, "one_island", false),
     {0},
 };
 
@@ -113,6 +115,8 @@ static void put_group(struct buffer *out, const struct cluster *cluster,
         wire_put_text(out, "mig", profiles_of(cluster)[request->mig - 1].name);
     if (request->gpu_models != 0)
         put_models(out, cluster, request->gpu_models);
+    if (group->slice_level != 0)
+        wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
     buffer_char(out, '}');
 }
 
@@ -136,6 +140,19 @@ static uint64_t get_models(const struct wire *wire, struct json_object *object)
     return mask;
 }
 
+static uint8_t get_level(const struct wire *wire, struct json_object *object, const char *key)
+{
+    const char *name = json_get_string(object, key, NULL);
+    if (name == NULL)
+        return 0;
+    uint8_t level = cluster_level_of(wire->cluster, text_of(name));
+    if (level == 0) {
+        struct json_value place = json_member(object, key);
+        json_fail(&place, "the cluster has no level '%s'", name);
+    }
+    return level;
+}
+
 static void get_group(const struct wire *wire, const struct json_value *value,
                       struct job_group *group)
 {
@@ -145,6 +162,7 @@ static void get_group(const struct wire *wire, const struct json_value *value,
     group->min_count = (uint32_t)json_get_int(&object, "min_members", 0, UINT32_MAX, group->count);
     group->request.mig = get_mig(wire, &object);
     group->request.gpu_models = get_models(wire, &object);
+    group->slice_level = get_level(wire, &object, "slice_level");
     json_object_close(&object);
 }
 
@@ -162,19 +180,6 @@ static void put_topology(struct buffer *out, const struct cluster *cluster,
     if (topology.preferred != 0)
         wire_put_text(out, "preferred", cluster->levels[topology.preferred - 1].name);
     buffer_char(out, '}');
-}
-
-static uint8_t get_level(const struct wire *wire, struct json_object *object, const char *key)
-{
-    const char *name = json_get_string(object, key, NULL);
-    if (name == NULL)
-        return 0;
-    uint8_t level = cluster_level_of(wire->cluster, text_of(name));
-    if (level == 0) {
-        struct json_value place = json_member(object, key);
-        json_fail(&place, "the cluster has no level '%s'", name);
-    }
-    return level;
 }
 
 static struct topology_ask get_topology(const struct wire *wire, struct json_object *owner)

@@ -1,6 +1,7 @@
 /* reports/metric_values.c -- the table of metrics, their formulas, and their JSON. */
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/metrics_inside.h"
@@ -32,6 +33,13 @@ static const struct metric metric_table[METRIC_COUNT] = {
     {"fragmented_topology_ratio", NAN, "ratio", BETTER_LOWER},
     [METRIC_LARGEST_GANG_GPUS] = {"largest_gang_gpus", NAN, "gpus", BETTER_HIGHER},
     [METRIC_MIG_SLICES_UNPLACEABLE] = {"mig_slices_unplaceable", NAN, "slices", BETTER_LOWER},
+    [METRIC_GANG_LINK_GB_PER_S_MEAN] = {"gang_link_gb_per_s_mean", NAN, "gb_per_s", BETTER_HIGHER},
+    [METRIC_GANG_LINK_GB_PER_S_P10] = {"gang_link_gb_per_s_p10", NAN, "gb_per_s", BETTER_HIGHER},
+    [METRIC_GANG_LINKS_FROM] = {"gang_link_nvlink_ratio", NAN, "ratio", BETTER_HIGHER},
+    [METRIC_GANG_LINKS_FROM + 1] = {"gang_link_pcie_ratio", NAN, "ratio", BETTER_NEITHER},
+    [METRIC_GANG_LINKS_FROM + 2] = {"gang_link_leaf_ratio", NAN, "ratio", BETTER_NEITHER},
+    [METRIC_GANG_LINKS_FROM + 3] = {"gang_link_spine_ratio", NAN, "ratio", BETTER_LOWER},
+    [METRIC_GANG_LINKS_FROM + 4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P50_S] = {"queue_time_p50_s", NAN, "s", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P95_S] = {"queue_time_p95_s", NAN, "s", BETTER_LOWER},
     [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER},
@@ -228,6 +236,40 @@ static void fill_space(const struct metrics *metrics, double *value)
     value[METRIC_MIG_SLICES_UNPLACEABLE] = space->slices;
 }
 
+static int compare_links(const void *a, const void *b)
+{
+    const struct link_use *x = a, *y = b;
+    if (x->bytes_per_s != y->bytes_per_s)
+        return x->bytes_per_s < y->bytes_per_s ? -1 : 1;
+    return x->tier < y->tier ? -1 : x->tier > y->tier;
+}
+
+/* Weighed by GPU time.  The p10 is the lowest rate that a tenth of it does not exceed. */
+static void fill_links(const struct metrics *metrics, double *value)
+{
+    wide_int all = 0, seen = 0;
+    double sum = 0;
+    if (metrics->link_count > 1)
+        qsort(metrics->links, metrics->link_count, sizeof *metrics->links, compare_links);
+    for (size_t i = 0; i < metrics->link_count; i++)
+        all += metrics->links[i].milli_ns;
+    if (all == 0)
+        return;
+    for (int tier = LINK_NVLINK; tier < LINK_TIER_COUNT; tier++)
+        value[METRIC_GANG_LINKS_FROM + tier - LINK_NVLINK] = 0;
+    for (size_t i = 0; i < metrics->link_count; i++) {
+        const struct link_use *use = &metrics->links[i];
+        const double share = (double)use->milli_ns / (double)all,
+                     rate = (double)use->bytes_per_s / 1e9;
+        if (seen * 10 < all && (seen + use->milli_ns) * 10 >= all)
+            value[METRIC_GANG_LINK_GB_PER_S_P10] = rate;
+        seen += use->milli_ns;
+        sum += share * rate;
+        value[METRIC_GANG_LINKS_FROM + use->tier - LINK_NVLINK] += share;
+    }
+    value[METRIC_GANG_LINK_GB_PER_S_MEAN] = sum;
+}
+
 static void fill_cost(const struct metrics *metrics, const struct tally *tally, double *value)
 {
     const struct run_facts *facts = &metrics->facts;
@@ -253,6 +295,7 @@ static void fill_whole(const struct metrics *metrics, double *value)
         value[METRIC_MAKESPAN_S] = time_to_seconds(metrics->end_max - metrics->submit_min);
     fill_window(metrics, value);
     fill_space(metrics, value);
+    fill_links(metrics, value);
     fill_cost(metrics, &all->tally, value);
 }
 

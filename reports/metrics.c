@@ -28,6 +28,7 @@ void metrics_free(struct metrics *metrics)
     mem_free(metrics->cells);
     mem_free(metrics->samples);
     mem_free(metrics->arrived);
+    mem_free(metrics->links);
     arena_release(&metrics->arena);
     mem_free(metrics);
 }
@@ -210,6 +211,24 @@ static struct error on_job(void *self, const struct job_row *row)
     return ERROR_OK;
 }
 
+static struct error on_gang_attempt(void *self, const struct attempt_row *row)
+{
+    struct metrics *metrics = self;
+    size_t at = 0;
+    if (row->is_partial)
+        return ERROR_OK; /* it did not work yet */
+    while (at < metrics->link_count && (metrics->links[at].tier != row->link_tier ||
+                                        metrics->links[at].bytes_per_s != row->link_bytes_per_s))
+        at++;
+    if (at == metrics->link_count) {
+        MEM_GROW(metrics->links, metrics->link_capacity, at + 1);
+        metrics->links[metrics->link_count++] =
+            (struct link_use){.tier = row->link_tier, .bytes_per_s = row->link_bytes_per_s};
+    }
+    metrics->links[at].milli_ns += (wide_int)row->gpu_milli * (row->end - row->start);
+    return ERROR_OK;
+}
+
 static struct error on_sample(void *self, const struct timeline_row *row)
 {
     struct metrics *metrics = self;
@@ -250,6 +269,7 @@ struct record_sink metrics_sink(struct metrics *metrics)
     return (struct record_sink){
         .self = metrics,
         .on_job = on_job,
+        .on_gang_attempt = on_gang_attempt,
         .on_sample = on_sample,
         .on_arrived = on_arrived,
         .on_finished = on_finished,

@@ -35,6 +35,9 @@
  *                            (Feitelson, JSSPP 2001)
  *   makespan_s               first submission to last end
  *   queue_length_mean        pending jobs, over the window
+ *   gang_link_gb_per_s_mean, _p10   of each GPU over the narrowest link of its gang (topologies/links.h), by GPU time of the
+ *                            attempts with more than one GPU in all, warm-up included; a tenth of that time has the p10
+ *                            or less.  gang_link_{tier}_ratio: the part of that time whose farthest tier it is
  *   wait_{reason}_job_h      time that the jobs waited for that reason (sched_why of policies/sched.h), all their waits
  *                            from the submission on together; not defined if none did, or the run did not keep it
  *   little_error_ratio       |L - lambda W| / L over the whole run, warm-up included: L T is the integral of pending

@@ -77,6 +77,10 @@ enum metric_id {
     METRIC_FRAGMENTED_BY_FROM, /* by cause */
     METRIC_LARGEST_GANG_GPUS = METRIC_FRAGMENTED_BY_FROM + RECORD_CAUSE_COUNT,
     METRIC_MIG_SLICES_UNPLACEABLE,
+    METRIC_GANG_LINK_GB_PER_S_MEAN,
+    METRIC_GANG_LINK_GB_PER_S_P10,
+    METRIC_GANG_LINKS_FROM, /* by enum link_tier, from LINK_NVLINK on */
+    METRIC_GANG_LINKS_LAST = METRIC_GANG_LINKS_FROM + LINK_TIER_COUNT - 1 - LINK_NVLINK,
     /* of cuts too */
     METRIC_CUTS_FROM,
     METRIC_QUEUE_TIME_P50_S = METRIC_CUTS_FROM,
@@ -142,6 +146,13 @@ struct space_means {
     double slices;
 };
 
+/* GPU time of gangs over one kind of link. */
+struct link_use {
+    int64_t bytes_per_s;
+    wide_int milli_ns;
+    uint8_t tier; /* enum link_tier */
+};
+
 struct queue_cache_entry {
     const char *name; /* borrowed; see the law of sim/record.h */
     uint32_t queue;
@@ -164,6 +175,9 @@ struct metrics {
 
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
+
+    struct link_use *links; /* kinds in the order in which they came: a few dozen at most */
+    size_t link_count, link_capacity;
 
     struct arrived_row *arrived;
     size_t arrived_count, arrived_capacity;

@@ -53,8 +53,12 @@ enum attempt_column {
     ATTEMPT_SAVED,
     ATTEMPT_LOST,
     ATTEMPT_IS_PARTIAL,
+    ATTEMPT_LINK_TIER,
+    ATTEMPT_LINK_RATE,
     ATTEMPT_END
 };
+
+enum { LINK_RATE_SCALE = 1000000000 };
 
 /* In the order of record_timeline_columns. */
 enum timeline_column {
@@ -297,9 +301,20 @@ static struct error read_attempt(struct reading *reading)
                     : csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
     row.lost = read_span(rows, ATTEMPT_LOST);
     row.is_partial = csv_int(rows, ATTEMPT_IS_PARTIAL, 0, 1) != 0;
+    row.link_tier = LINK_NONE;
+    row.link_bytes_per_s = 0;
+    if (csv_text(rows, ATTEMPT_LINK_TIER).length > 0) {
+        row.link_tier = (uint8_t)csv_choice(rows, ATTEMPT_LINK_TIER, link_tier_names);
+        row.link_bytes_per_s = csv_scaled(rows, ATTEMPT_LINK_RATE, LINK_RATE_SCALE);
+    }
     if (row.end < row.start)
         csv_fail(rows, ATTEMPT_END, "before the start");
-    return csv_has_error(rows) ? ERROR_OK : reading->sink->on_attempt(reading->sink->self, &row);
+    const struct record_sink *sink = reading->sink;
+    if (!csv_has_error(rows) && sink->on_attempt != NULL)
+        TRY(sink->on_attempt(sink->self, &row));
+    if (!csv_has_error(rows) && sink->on_gang_attempt != NULL && row.link_tier != LINK_NONE)
+        TRY(sink->on_gang_attempt(sink->self, &row));
+    return ERROR_OK;
 }
 
 static struct space_row read_space(struct csv_rows *rows)
@@ -381,7 +396,7 @@ static struct error read_arrived(struct reading *reading, const struct result *r
 static struct error read_files(struct reading *reading, const char *folder,
                                const struct result *result)
 {
-    if (reading->sink->on_attempt != NULL)
+    if (reading->sink->on_attempt != NULL || reading->sink->on_gang_attempt != NULL)
         TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));
     if (reading->sink->on_job != NULL)
         TRY(read_file(reading, folder, "jobs.csv.zst", record_job_columns));

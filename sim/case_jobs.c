@@ -168,11 +168,8 @@ static uint32_t count_in(const struct case_draft *draft, enum part part, uint16_
 
 static bool asks_equal(const struct case_task *a, const struct case_task *b)
 {
-    const struct request *x = &a->request, *y = &b->request;
-    return a->set == b->set && x->gpus == y->gpus && x->gpu_milli == y->gpu_milli &&
-           x->gpu_memory_mib == y->gpu_memory_mib && x->mig == y->mig &&
-           x->cpu_milli == y->cpu_milli && x->memory_mib == y->memory_mib &&
-           x->gpu_models == y->gpu_models;
+    return a->set == b->set && request_is_same(&a->request, &b->request) &&
+           a->slice_members == b->slice_members && a->slice_level == b->slice_level;
 }
 
 /* Groups in the order of the tasks; group_of: by task. */
@@ -192,7 +189,10 @@ static void make_groups(struct case_reading *reading, const struct case_draft *d
                 json_fail(task->value, "more than %d kinds of tasks in one job", JOB_GROUPS_MAX);
                 return;
             }
-            groups[count++] = (struct job_group){.request = task->request, .set = task->set};
+            groups[count++] = (struct job_group){.request = task->request,
+                                                 .set = task->set,
+                                                 .slice_level = task->slice_level,
+                                                 .slice_members = task->slice_members};
         }
         groups[count - 1].count += task->count;
         groups[count - 1].min_count = groups[count - 1].count;

@@ -62,6 +62,18 @@ static uint8_t read_model(struct case_reading *reading, struct cluster_build *bu
     return index;
 }
 
+/* "nvlink_island": GPUs that share NVLink; without it all of the node do. */
+static void read_island(struct json_object *object, struct pool_spec *spec)
+{
+    const uint16_t gpus = spec->type.gpu_count;
+    const int64_t island = json_get_int(object, "nvlink_island", 1, NODE_GPUS_MAX, gpus);
+    struct json_value value = json_member(object, "nvlink_island");
+    if (gpus > 0 && island > 0 && gpus % island == 0)
+        spec->island_gpus = (uint8_t)island;
+    else if (value.node != NULL)
+        json_fail(&value, "'nvlink_island' must divide the %u GPUs of the node", gpus);
+}
+
 static uint8_t read_node(struct case_reading *reading, struct cluster_build *build,
                          const struct json_value *value)
 {
@@ -74,6 +86,7 @@ static uint8_t read_node(struct case_reading *reading, struct cluster_build *bui
     struct pool_spec spec = {.name = text_of(name), .numa_count = 1};
     spec.type.gpu_count = (uint16_t)json_get_int(&object, "gpus", 0, NODE_GPUS_MAX, 0);
     spec.island_gpus = (uint8_t)spec.type.gpu_count;
+    read_island(&object, &spec);
     spec.type.model = read_model(reading, build, &object, &model);
     spec.type.cpu_milli = (uint32_t)json_get_scaled(
         &object, "cpus", CASE_MILLI, 0, (int64_t)CPUS_MAX * CASE_MILLI, CLUSTER_AMPLE_CPU_MILLI);

@@ -43,7 +43,7 @@ uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_
     return (uint32_t)(json_get_real(object, key, 0, gb_max, 0) * CASE_MIB_PER_GB + 0.5);
 }
 
-static uint8_t level_of(struct case_reading *reading, struct json_object *object, const char *key)
+uint8_t case_level_read(struct case_reading *reading, struct json_object *object, const char *key)
 {
     const struct cluster *cluster = reading->spec->cluster;
     const char *name = json_get_string(object, key, NULL), *names[CLUSTER_LEVELS_MAX + 1];
@@ -73,8 +73,8 @@ struct topology_ask case_topology_read(struct case_reading *reading, struct json
         return ask;
     struct json_object topology;
     json_object_open(&topology, &value);
-    ask.required = level_of(reading, &topology, "required");
-    ask.preferred = level_of(reading, &topology, "preferred");
+    ask.required = case_level_read(reading, &topology, "required");
+    ask.preferred = case_level_read(reading, &topology, "preferred");
     if (ask.preferred != 0 && ask.preferred < ask.required)
         json_fail(&value, "the preferred level is wider than the required one");
     json_object_close(&topology);

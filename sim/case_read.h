@@ -41,6 +41,8 @@ struct case_task {
     struct request request;
     uint16_t set; /* index into the draft's sets; SET_NONE */
     uint8_t state;
+    uint8_t slice_level; /* as of struct job_group */
+    uint32_t slice_members;
     uint32_t count;
     node_id node;  /* NODE_NONE while it waits */
     int mig_start; /* -1: not said */
@@ -82,6 +84,9 @@ uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_
 
 /* The node's id; NODE_NONE after an error at `value`. */
 node_id case_node_of(struct case_reading *reading, const struct json_value *value);
+
+/* The number of the level that a member of the object names; 0 if it is absent, or after an error. */
+uint8_t case_level_read(struct case_reading *reading, struct json_object *object, const char *key);
 
 /* {"required": LEVEL, "preferred": LEVEL} */
 struct topology_ask case_topology_read(struct case_reading *reading, struct json_object *object);

@@ -53,6 +53,7 @@ static void read_request(struct case_reading *reading, struct json_object *objec
         request->gpus = 1;
     else
         request->gpu_milli = (uint16_t)milli;
+    request->one_island = json_get_bool(object, "one_island", false);
     request->cpu_milli = (uint32_t)json_get_scaled(object, "cpus", CASE_MILLI, 0,
                                                    (int64_t)CPUS_MAX * CASE_MILLI, CASE_MILLI);
     request->memory_mib = case_memory_mib(object, "memory_gb", MEMORY_GB_MAX, CASE_MIB_PER_GB);
@@ -144,6 +145,8 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     task->mig_start = -1;
     read_request(reading, &object, &task->request);
     task->set = set_of(reading, draft, &object);
+    task->slice_members = (uint32_t)json_get_int(&object, "slice_members", 1, CASE_TASKS_MAX, 0);
+    task->slice_level = case_level_read(reading, &object, "slice_level");
     task->state = (uint8_t)json_get_choice(&object, "state", state_names, TASK_PENDING);
     task->count = (uint32_t)json_get_int(&object, "count", 1, CASE_TASKS_MAX, 1);
     json_get_string(&object, "name", NULL); /* for people */

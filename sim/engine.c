@@ -272,6 +272,7 @@ static void find_wants(struct engine *engine)
         const struct record_sink *sink = &engine->config->sinks[i];
         engine->wants_jobs |= sink->on_job != NULL;
         engine->wants_attempts |= sink->on_attempt != NULL;
+        engine->wants_gang_attempts |= sink->on_gang_attempt != NULL;
         engine->wants_samples |= sink->on_sample != NULL;
     }
 }
@@ -284,7 +285,9 @@ static void release(struct engine *engine)
         engine_drop_changes(&engine->jobs[s], false);
         mem_free(engine->jobs[s].changes);
         mem_free(engine->jobs[s].after);
+        mem_free(engine->jobs[s].close);
     }
+    mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);
     mem_free(engine->slot_of);

@@ -1,4 +1,5 @@
 /* The invariants, checked on the world's own books and on the scheduler's. */
+#include "sim/closeness.h"
 #include "sim/engine_state.h"
 
 static void broken(struct engine *engine, const char *what)
@@ -35,6 +36,28 @@ void engine_check_give(struct engine *engine, const struct piece *pieces, uint32
         }
 }
 
+void engine_check_asks(struct engine *engine, struct sim_job *own, const struct job *job)
+{
+    own->close_count = 0;
+    if (!engine->config->is_checked || !closeness_is_asked(job))
+        return;
+    own->close_count = job->group_count;
+    MEM_GROW(own->close, own->close_capacity, (size_t)own->close_count);
+    for (uint32_t g = 0; g < own->close_count; g++)
+        own->close[g] = *job_group(job, g);
+}
+
+static void check_closeness(struct engine *engine, const struct sim_job *job)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    for (uint32_t g = 0; g < job->close_count; g++) {
+        const char *complaint = closeness_complaint(
+            cluster, &job->close[g], g, holding_pieces(&job->holding), job->holding.piece_count);
+        if (complaint != NULL)
+            broken(engine, complaint);
+    }
+}
+
 void engine_check_holding(struct engine *engine, const struct sim_job *job)
 {
     const struct holding *holding = &job->holding;
@@ -51,6 +74,7 @@ void engine_check_holding(struct engine *engine, const struct sim_job *job)
     if (job->is_exact && (milli > job->asked_milli ||
                           (members == holding->member_count && milli != job->asked_milli)))
         broken(engine, "a job got more or fewer GPUs than it asked");
+    check_closeness(engine, job);
 }
 
 /* Under the gang guarantee members wait for others only in a gang that was complete, and only so long: until the

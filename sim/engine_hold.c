@@ -61,7 +61,7 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all that comes or goes in one instant is one change */
-    if (engine->wants_attempts)
+    if (engine->wants_attempts || (engine->wants_gang_attempts && job->held_milli > GPU_MILLI))
         engine_emit_attempt(engine, job, why,
                             reference - progress_reference(progress, progress->work),
                             progress_reference(progress, work) - reference);

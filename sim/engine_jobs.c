@@ -102,6 +102,7 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
                      const struct job_truth *truth)
 {
     holding_plan(&own->holding, job);
+    engine_check_asks(engine, own, job);
     fill_row(engine, &own->row, job, truth, own->holding.member_count);
     fill_after(engine, own, job);
     own->checkpoint = job->checkpoint;

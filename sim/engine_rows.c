@@ -98,6 +98,21 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
     }
 }
 
+/* Of more than one GPU: the narrowest link between them. */
+static void tell_link(struct engine *engine, const struct sim_job *job, struct attempt_row *row)
+{
+    const struct piece *pieces = holding_pieces(&job->holding);
+    const uint32_t count = job->holding.piece_count;
+    if (job->held_milli <= GPU_MILLI)
+        return;
+    MEM_GROW(engine->places, engine->place_capacity, (size_t)count);
+    for (uint32_t i = 0; i < count; i++)
+        engine->places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};
+    struct link link = links_narrowest(engine->config->cluster, engine->places, count);
+    row->link_tier = (uint8_t)link.tier;
+    row->link_bytes_per_s = link.bytes_per_s;
+}
+
 void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
                          time_ns saved, time_ns lost)
 {
@@ -113,10 +128,13 @@ void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attemp
                               .saved = saved,
                               .lost = lost,
                               .is_partial = job->is_waiting};
+    tell_link(engine, job, &row);
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_attempt != NULL)
             check_sink(engine, sink->on_attempt(sink->self, &row));
+        if (sink->on_gang_attempt != NULL && row.link_tier != LINK_NONE)
+            check_sink(engine, sink->on_gang_attempt(sink->self, &row));
     }
 }
 

@@ -56,6 +56,9 @@ struct sim_job {
     size_t change_capacity;
     struct job_after *after;
     size_t after_capacity;
+    struct job_group *close; /* is_checked, and some group asks closeness: its groups */
+    size_t close_capacity;
+    uint32_t close_count; /* 0: it asks none */
 };
 
 /* An amount, and its integral over time (in units x ns) as if it had always been what it is now: what that is too much.
@@ -125,7 +128,9 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     bool has_reserved; /* some job was ever reserved space */
-    bool wants_jobs, wants_attempts, wants_samples;
+    bool wants_jobs, wants_attempts, wants_gang_attempts, wants_samples;
+    struct link_place *places; /* scratch */
+    size_t place_capacity;
     struct wait_times waits; /* scratch: of the row to be emitted */
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
@@ -199,6 +204,8 @@ void engine_emit_finished(struct engine *engine);
 /* Invariants: engine_check.c */
 void engine_check_take(struct engine *engine, const struct piece *pieces, uint32_t count);
 void engine_check_give(struct engine *engine, const struct piece *pieces, uint32_t count);
+/* Remember what it asks, if it must be checked. */
+void engine_check_asks(struct engine *engine, struct sim_job *own, const struct job *job);
 void engine_check_holding(struct engine *engine, const struct sim_job *job); /* after a change */
 void engine_check_instant(struct engine *engine);
 

@@ -39,8 +39,8 @@ const char record_job_columns[] =
     "evictions,lost_gpu_s,overhead_gpu_s,resizes,held_gpu_s,preempted_gpu_s,evictions_wasted,"
     "wait_by_reason_s,end_s";
 
-const char record_attempt_columns[] =
-    "job_id,start_s,gpus,placement,why,reason,attempt,saved_s,lost_s,is_partial,end_s";
+const char record_attempt_columns[] = "job_id,start_s,gpus,placement,why,reason,attempt,saved_s,"
+                                      "lost_s,is_partial,link_tier,link_gb_per_s,end_s";
 
 const char record_timeline_columns[] =
     "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"

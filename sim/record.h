@@ -19,6 +19,7 @@
  *   work_asked_s  equal to work_s: it did all that was asked
  *   wait_total_s  equal to wait_s: it waited once, from its submission on
  *   idle_gpus to mig_slices_unplaceable   of a sample: not known
+ *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   saved_s       of an attempt, equal to end_s - start_s: all of it was work, and kept
  *
  * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
@@ -31,6 +32,7 @@
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
+#include "topologies/links.h"
 #include "workloads/job.h"
 
 enum job_end_state {
@@ -106,6 +108,8 @@ struct attempt_row {
     uint8_t reason;      /* enum reason for evictions */
     time_ns saved, lost; /* reference work kept and thrown away */
     bool is_partial;     /* fewer members than its minimum: it idled, and waited for the others */
+    uint8_t link_tier; /* enum link_tier (topologies/links.h); LINK_NONE of no more than one GPU */
+    int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
 };
 
 /* What the GPUs that are free are good for (policies/census.h has the words), at one moment.  Typical are the kinds of members
@@ -177,6 +181,8 @@ struct record_sink {
     void *self;
     struct error (*on_job)(void *self, const struct job_row *row);
     struct error (*on_attempt)(void *self, const struct attempt_row *row);
+    /* The same rows, but of attempts that have a link tier alone: who takes only these leaves the others without cost. */
+    struct error (*on_gang_attempt)(void *self, const struct attempt_row *row);
     struct error (*on_sample)(void *self, const struct timeline_row *row);
     struct error (*on_arrived)(void *self, const struct arrived_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);

@@ -313,6 +313,15 @@ static char *attempt_work(struct line_time *times, char *at, const struct attemp
     return line_uint(at, row->is_partial);
 }
 
+static char *attempt_link(struct line_time *times, char *at, const struct attempt_row *row)
+{
+    if (row->link_tier == LINK_NONE)
+        return line_word(at, ",", 1); /* both are empty */
+    const char *tier = link_tier_names[row->link_tier];
+    at = line_word(at, tier, strlen(tier));
+    return line_ns(at, &times[TIME_OTHER], row->link_bytes_per_s); /* in 10^9 */
+}
+
 static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct record_files *files = self;
@@ -328,6 +337,7 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     at = field_text(at, placement);
     memcpy(at, why->bytes, why->length);
     at = attempt_work(times, at + why->length, row);
+    at = attempt_link(times, at, row);
     at = line_ns(at, &times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_ATTEMPTS]);

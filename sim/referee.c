@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/closeness.h"
 #include "sim/referee_books.h"
 
 /* ---- what the job would hold ---- */
@@ -71,6 +72,18 @@ static bool topology_holds(struct referee *referee, const struct job *job)
     return true;
 }
 
+static bool closeness_holds(struct referee *referee, const struct job *job)
+{
+    const struct holding *stand = &referee->stand;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const char *complaint = closeness_complaint(referee->cluster, job_group(job, g), g,
+                                                    holding_pieces(stand), stand->piece_count);
+        if (complaint != NULL)
+            return referee_says(referee, "%s", complaint);
+    }
+    return true;
+}
+
 static bool counts_hold(struct referee *referee, const struct job *job)
 {
     uint32_t held[JOB_GROUPS_MAX] = {0};
@@ -134,7 +147,8 @@ static bool stands_well(struct referee *referee, const struct referee_job *job,
     make_stand(referee, job);
     add_joins(referee, job);
     holding_add(&referee->stand, decision->pieces, decision->piece_count);
-    return counts_hold(referee, &job->job) && topology_holds(referee, &job->job);
+    return counts_hold(referee, &job->job) && topology_holds(referee, &job->job) &&
+           closeness_holds(referee, &job->job);
 }
 
 static bool allows_start(struct referee *referee, struct referee_job *job,

@@ -33,7 +33,8 @@ struct error shapes_write(struct job_source *source, const struct cluster *clust
                 &kinds.kinds[member_kinds_find(&kinds, &typical.jobs[j].request, 0, 1)];
             const uint32_t count =
                 kind->members < UINT32_MAX ? (uint32_t)kind->members : UINT32_MAX;
-            groups[j] = (struct job_group){kind->request, count, count, 0};
+            groups[j] =
+                (struct job_group){.request = kind->request, .count = count, .min_count = count};
         }
         wire_write_kinds(out, cluster, groups, typical.count);
         buffer_char(out, '\n');

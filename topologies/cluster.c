@@ -105,7 +105,8 @@ static bool types_equal(const struct node_type *a, const struct node_type *b)
 {
     return a->gpu_count == b->gpu_count && a->model == b->model && a->cpu_milli == b->cpu_milli &&
            a->memory_mib == b->memory_mib && a->max_tasks == b->max_tasks &&
-           a->is_tainted == b->is_tainted && layouts_equal(a, b) && labels_equal(a, b);
+           a->is_tainted == b->is_tainted && a->island_gpus == b->island_gpus &&
+           layouts_equal(a, b) && labels_equal(a, b);
 }
 
 /* A copy with the labels in the order of their keys, so that equal sets compare equal. */
@@ -166,10 +167,13 @@ void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spe
     struct cluster *cluster = build->cluster;
     assert(spec->type.gpu_count <= NODE_GPUS_MAX && spec->numa_count >= 1);
     MEM_GROW(build->pools, build->pool_capacity, cluster->pool_count + 1u);
+    struct node_type type = spec->type;
+    type.island_gpus = spec->island_gpus != 0 ? spec->island_gpus : (uint8_t)type.gpu_count;
     struct node_pool *pool = &build->pools[cluster->pool_count++];
     *pool = (struct node_pool){.name = arena_copy(&cluster->arena, spec->name),
                                .first = cluster->node_count,
-                               .type = intern_type(build, spec->type),
+                               .type = intern_type(build, type),
+                               .nvlink_nodes = spec->nvlink_nodes > 1 ? spec->nvlink_nodes : 1,
                                .nic_count = spec->nic_count,
                                .numa_count = spec->numa_count,
                                .price_usd_per_gpu_h = spec->price_usd_per_gpu_h};
@@ -282,6 +286,18 @@ static uint32_t number_units(struct cluster_build *build, uint32_t nodes_per_uni
     return unit + 1;
 }
 
+/* Runs of nodes inside a pool. */
+static void number_nvlink(struct cluster_build *build)
+{
+    uint32_t nvlink = UINT32_MAX;
+    for (uint32_t i = 0; i < build->cluster->node_count; i++) {
+        struct node *node = &build->nodes[i];
+        const struct node_pool *pool = &build->pools[node->pool];
+        nvlink += (i - pool->first) % pool->nvlink_nodes == 0;
+        node->nvlink = nvlink;
+    }
+}
+
 /* ---- levels ---- */
 
 static const char *label_of(const struct cluster *cluster, node_id node, const char *key)
@@ -293,13 +309,14 @@ static const char *label_of(const struct cluster *cluster, node_id node, const c
     return NULL;
 }
 
-enum level_kind { LEVEL_NODE, LEVEL_UNIT, LEVEL_LABEL };
+enum level_kind { LEVEL_NODE, LEVEL_UNIT, LEVEL_NVLINK, LEVEL_LABEL };
 
 static enum level_kind kind_of_level(const char *name)
 {
-    return strcmp(name, "node") == 0   ? LEVEL_NODE
-           : strcmp(name, "unit") == 0 ? LEVEL_UNIT
-                                       : LEVEL_LABEL;
+    return strcmp(name, "node") == 0     ? LEVEL_NODE
+           : strcmp(name, "unit") == 0   ? LEVEL_UNIT
+           : strcmp(name, "nvlink") == 0 ? LEVEL_NVLINK
+                                         : LEVEL_LABEL;
 }
 
 /* What tells the domain of a node from its siblings; false: it is in none. */
@@ -309,6 +326,10 @@ static bool put_place(const struct cluster *cluster, const char *level, node_id 
     if (kind_of_level(level) == LEVEL_UNIT) {
         buffer_int(out, cluster->nodes[node].unit);
         return true;
+    }
+    if (kind_of_level(level) == LEVEL_NVLINK) {
+        buffer_int(out, cluster->nodes[node].nvlink);
+        return !cluster_is_split(cluster, node);
     }
     const char *value = label_of(cluster, node, level);
     if (value != NULL)
@@ -322,7 +343,9 @@ static bool is_as_before(const struct cluster *cluster, enum level_kind kind,
 {
     const struct node *at = &cluster->nodes[node];
     return node > 0 && (around == NULL || around[node] == around[node - 1]) &&
-           (kind == LEVEL_UNIT ? at->unit == at[-1].unit : at->type == at[-1].type);
+           (kind == LEVEL_UNIT     ? at->unit == at[-1].unit
+            : kind == LEVEL_NVLINK ? at->nvlink == at[-1].nvlink
+                                   : at->type == at[-1].type);
 }
 
 /* Number the domains of a level inside those of the level around it. */
@@ -405,11 +428,14 @@ struct cluster *cluster_build_finish(struct cluster_build *build, const struct f
         cluster->fabric.rails = derive_rails(build);
     lay_rails(build, cluster->fabric.rails);
     cluster->fabric.unit_count = number_units(build, cluster->fabric.nodes_per_unit);
+    number_nvlink(build);
     fabric_derive_switches(&cluster->fabric);
     struct arena *arena = &cluster->arena;
     cluster->types = move_to_arena(arena, build->types, cluster->type_count, sizeof *build->types);
     cluster->pools = move_to_arena(arena, build->pools, cluster->pool_count, sizeof *build->pools);
     cluster->nodes = move_to_arena(arena, build->nodes, cluster->node_count, sizeof *build->nodes);
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        cluster->has_split_nodes |= cluster->types[t].island_gpus < cluster->types[t].gpu_count;
     lay_levels(cluster, build);
     build->cluster = NULL;
     return cluster;

@@ -3,6 +3,8 @@
  * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can
  * tell apart (same GPU model, count and layouts, CPUs, memory, labels, task limit, taints), whatever their pool;
  * a unit is a scalable unit or rack (the nodes under one group of leaves); a rail is the i-th NIC of every node;
+ * an island is the GPUs of a node that share NVLink (those without NVLink count as one); an NVLink domain is an island of
+ * all GPUs of a node, or of all GPUs of several nodes (a rack of GB200 NVL72: 18 nodes of 4);
  * a level is a way to part the nodes into domains, each level inside the one before it.
  *
  * Law: built once, then const.  Nodes are numbered 0..node_count-1 in the order of the file,
@@ -56,6 +58,8 @@ struct node_type {
     uint32_t label_count;
     uint32_t max_tasks;   /* members of jobs at once; 0: no limit */
     bool is_tainted;      /* nobody tolerates taints: it takes no new work */
+    uint8_t island_gpus;  /* GPUs 0.. of so many are an island, then the next so many; of a
+                                         node without GPUs: 0 */
     uint16_t layout_mask; /* GPUs with MIG instances: neither whole nor shared */
     uint16_t recut_mask;  /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
@@ -71,13 +75,16 @@ struct node_pool {
     uint8_t gpu_numa[NODE_GPUS_MAX];   /* the NUMA node of each GPU */
     uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of each GPU's nearest NIC */
     uint8_t gpu_island[NODE_GPUS_MAX]; /* GPUs with the same number share NVLink; 255: no NVLink */
-    double price_usd_per_gpu_h;        /* 0: unknown */
+    uint32_t nvlink_nodes;      /* one after another, that share NVLink; 1: each for itself */
+    double price_usd_per_gpu_h; /* 0: unknown */
 };
 
 struct node {
     uint32_t type;
     uint32_t pool;
     uint32_t unit; /* scalable unit or rack, from 0 */
+    uint32_t
+        nvlink; /* NVLink domain, from 0, of all nodes; of one with several islands it is not one */
     gpu_id first_gpu;
     const char *name;
 };
@@ -96,9 +103,10 @@ struct fabric {
 /* Nodes parted into domains.  A domain's identity includes the domains around it: rack r1 of zone a is not rack
  * r1 of zone b.  A node without the label is in no domain of this level and of those below it. */
 struct cluster_level {
-    const char *name;       /* of a node label; or "unit" (struct node), or "node": each its own */
-    uint32_t domain_count;  /* numbered in the order of their first nodes */
-    const uint32_t *domain; /* by node_id; DOMAIN_NONE */
+    const char
+        *name; /* of a node label; or "unit" or "nvlink" (struct node), or "node": each its own */
+    uint32_t domain_count;       /* numbered in the order of their first nodes */
+    const uint32_t *domain;      /* by node_id; DOMAIN_NONE */
     const node_id *first, *last; /* by domain: between them all its nodes are, and perhaps others */
 };
 
@@ -117,7 +125,8 @@ struct cluster {
     struct fabric fabric;
     struct cluster_level *levels; /* the widest first; requests count them from 1 */
     uint32_t level_count;
-    struct arena arena; /* owns everything above */
+    bool has_split_nodes; /* some node has several islands */
+    struct arena arena;   /* owns everything above */
 };
 
 static inline const struct node_type *cluster_node_type(const struct cluster *cluster, node_id node)
@@ -132,6 +141,12 @@ static inline uint16_t cluster_node_gpus(const struct cluster *cluster, node_id 
 
 /* Index of the model of that name or alias among the cluster's; 63 if it has none. */
 uint8_t cluster_model_of(const struct cluster *cluster, struct text name);
+
+/* Does the node have several islands? */
+static inline bool cluster_is_split(const struct cluster *cluster, node_id node)
+{
+    return cluster_node_type(cluster, node)->island_gpus < cluster_node_gpus(cluster, node);
+}
 
 /* Number of the level of that name, from 1; 0 if the cluster has none. */
 uint8_t cluster_level_of(const struct cluster *cluster, struct text name);

@@ -51,6 +51,7 @@ struct pool_spec {
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
     uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
+    uint32_t nvlink_nodes;               /* so many nodes share it; 0 or 1: each for itself */
     const struct cluster_inside *inside; /* NUMA node and NIC of each GPU; NULL: spread evenly */
     double price_usd_per_gpu_h;
 };
@@ -69,7 +70,7 @@ void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spe
 void cluster_build_read_extras(struct arena *arena, struct json_object *object,
                                const struct gpu_model *model, struct node_type *type);
 
-/* "levels", an array of names.  That each but "unit" and "node" is a label of some node can be told only after
+/* "levels", an array of names.  That each but "unit", "nvlink" and "node" is a label of some node can be told only after
  * finish: a level that is not has no domain. */
 void cluster_build_read_levels(struct cluster_build *build, const struct json_value *array);
 /* Fail at the first of them that has no domain. */

@@ -244,6 +244,11 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
     else if (island > 1 && model != NULL && nvlink_bytes_per_s <= 0)
         json_fail(&value, "GPU model '%s' has no NVLink", model->name);
     draft->spec.island_gpus = (uint8_t)island;
+    draft->spec.nvlink_nodes =
+        (uint32_t)json_get_int(pool, "nvlink_nodes", 1, CLUSTER_NODES_MAX, 1);
+    value = json_member(pool, "nvlink_nodes");
+    if (draft->spec.nvlink_nodes > 1 && (nvlink_bytes_per_s <= 0 || island != type->gpu_count))
+        json_fail(&value, "nodes that share NVLink have it between all their own GPUs");
 }
 
 static void read_host(struct json_object *pool, struct pool_draft *draft)

@@ -211,7 +211,8 @@ void cluster_check_levels(const struct cluster *cluster, const struct json_value
         struct json_value item = json_array_item(array, i);
         json_fail(&item, "no node has the label '%s' and those of the levels before it",
                   cluster->levels[i].name);
-        error_set_hint(array->error,
-                       "a level is a label of the nodes, \"unit\" or \"node\"; the widest first");
+        error_set_hint(
+            array->error,
+            "a level is a label of the nodes, \"unit\", \"nvlink\" or \"node\"; the widest first");
     }
 }

@@ -217,6 +217,8 @@ static void put_pool(struct buffer *out, const struct cluster *cluster,
     if (type->gpu_count > 0) {
         put_text(out, "gpu_model", cluster->models[type->model].name);
         put_int(out, "nvlink_island", island_gpus(pool, type->gpu_count));
+        if (pool->nvlink_nodes > 1)
+            put_int(out, "nvlink_nodes", pool->nvlink_nodes);
     }
     put_key(out, "cpus");
     buffer_scaled(out, type->cpu_milli, MILLI);

@@ -82,6 +82,46 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
     return ask_group(&each, (uint32_t)members, (uint32_t)ask->min_members, &job->first, culprit);
 }
 
+/* The first pool whose GPUs will do; NULL. */
+static const struct node_pool *pool_for(const struct cluster *cluster, uint64_t gpu_models)
+{
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        const struct node_type *type = &cluster->types[cluster->pools[p].type];
+        if (type->gpu_count > 0 && (gpu_models == 0 || (gpu_models >> type->model & 1)))
+            return &cluster->pools[p];
+    }
+    return NULL;
+}
+
+const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster,
+                                struct job *job)
+{
+    const struct node_pool *pool = pool_for(cluster, ask->gpu_models);
+    if (pool == NULL)
+        return "no node has GPUs that will do";
+    const int64_t island = cluster->types[pool->type].island_gpus;
+    const int64_t width = ask->tensor_parallel, each = width < island ? width : island;
+    const uint8_t level = cluster_level_of(cluster, TEXT("nvlink"));
+    if (width > each * pool->nvlink_nodes)
+        return "no NVLink domain has so many GPUs";
+    if (width % each != 0)
+        return "it does not fill its nodes";
+    if (width > each && level == 0)
+        return "it spans nodes, and the cluster has no level \"nvlink\"";
+    struct ask own = *ask;
+    enum ask_field culprit;
+    own.nodes = ask->gpus / each;
+    const char *complaint = ask_shape(&own, job, &culprit);
+    if (complaint != NULL)
+        return complaint;
+    job->first.request.one_island = each > 1;
+    if (width > each) {
+        job->first.slice_level = level;
+        job->first.slice_members = (uint32_t)(width / each);
+    }
+    return NULL;
+}
+
 uint64_t ask_models(const struct cluster *cluster, struct text names)
 {
     uint64_t mask = 0;

@@ -20,7 +20,8 @@ struct ask {
     int64_t gpu_memory_mib; /* 0: none */
     int mig;                /* profile + 1; 0: none */
     int64_t cpu_milli, memory_mib;
-    int64_t min_members; /* 0: all */
+    int64_t min_members;     /* 0: all */
+    int64_t tensor_parallel; /* GPUs that must share NVLink; 0: not given */
     uint64_t gpu_models;
 };
 
@@ -30,6 +31,12 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
 /* The same for one group of `count` members, each asking `each` (its nodes and min_members count nothing). */
 const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count,
                       struct job_group *group, enum ask_field *culprit);
+
+/* GPUs `gpus` in groups of `tensor_parallel`, as members and slices of group 0.  A group that fits an island of a node is one
+ * member, and lies in one island; a larger one is the members of as many nodes as it fills, a slice of the level "nvlink".
+ * Where it fits is told by the first pool of nodes whose GPUs will do.  Returns NULL, or why the cluster cannot hold one. */
+const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster,
+                                struct job *job);
 
 /* The mask of models named in "A|B|C": bit 63 for those the cluster lacks; 0 for an empty text. */
 uint64_t ask_models(const struct cluster *cluster, struct text names);

@@ -182,6 +182,36 @@ static const char *times_complaint(const struct job *job)
     return NULL;
 }
 
+/* Is the minimum of the group's set all its members? */
+static bool is_whole(const struct job *job, const struct job_group *group)
+{
+    uint64_t members = 0;
+    if (job->set_count == 0)
+        return group->min_count == group->count;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        if (job_group(job, g)->set == group->set)
+            members += job_group(job, g)->count;
+    return job->sets[group->set].min_members == members;
+}
+
+const char *job_closeness_complaint(const struct job *job)
+{
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        if (group->request.one_island && group->request.gpus == 0)
+            return "only whole GPUs can be asked in one island";
+        if ((group->slice_members == 0) != (group->slice_level == 0))
+            return "slices have both a size and a level";
+        if (group->slice_members == 0)
+            continue;
+        if (group->count % group->slice_members != 0)
+            return "the members of a group do not divide into its slices";
+        if (!is_whole(job, group))
+            return "members in slices start together: the minimum must be all of them";
+    }
+    return NULL;
+}
+
 const char *job_complaint(const struct job *job)
 {
     if (job->class >= JOB_CLASS_COUNT)
@@ -196,6 +226,8 @@ const char *job_complaint(const struct job *job)
             return complaint;
     }
     const char *complaint = sets_complaint(job);
+    if (complaint == NULL)
+        complaint = job_closeness_complaint(job);
     if (complaint == NULL)
         complaint = ties_complaint(job);
     if (complaint != NULL)

@@ -7,6 +7,7 @@
  *   32 nodes x 8 GPUs         one group, 32 members of 8 GPUs
  *   16 GPUs anywhere (flat)   one group, 16 members of 1 GPU
  *   a seventh of a GPU        one group, 1 member of 142 milli-GPUs
+ *   tensor parallel over 8    one group, 8 members of 4 GPUs in slices of 2, each in one NVLink domain (NVL72)
  *
  * Law: what really happens to it (run time, failure, activity) is struct job_truth in
  * workloads/job_truth.h, which no policy may include.
@@ -39,6 +40,7 @@ struct request {
     uint16_t gpu_milli;      /* a share of one GPU, 1..999 */
     uint32_t gpu_memory_mib; /* memory on one GPU */
     uint8_t mig;             /* enum mig_profile_id + 1 */
+    bool one_island; /* its whole GPUs lie in one island of the node (topologies/cluster.h) */
     uint32_t cpu_milli;
     uint32_t memory_mib;
     uint64_t gpu_models; /* bit i: cluster.models[i] will do; 0: any */
@@ -49,7 +51,18 @@ struct job_group {
     uint32_t count;         /* members, >= 1 */
     uint32_t min_count;     /* that must run together, 1..count; unused when the job has sets */
     uint16_t set;           /* the set its members belong to; 0 when the job has none */
+    uint8_t slice_level;    /* the level of slices, counted as in topology_ask; 0: it has none */
+    uint32_t
+        slice_members; /* members come in slices of so many, each in one domain; 0: it has none */
 };
+
+/* Slices.  A tensor-parallel group of several members must not leave its NVLink domain, wherever the others of the job are:
+ * the members of such a group of the job (struct job_group) are parted into slices of `slice_members`, and all of a slice
+ * are in one domain of `slice_level`.  Which member is of which slice is not said: in every domain of that level stands a
+ * multiple of slice_members of them.
+ * Laws: slice_members divides count.  A group in slices has its minimum at all its members, and so has its set:
+ * slices start and leave together (an elastic job could be left with a part of one).
+ * Source: Kueue's podset slices (kueue.x-k8s.io/podset-slice-required-topology, -size); Slurm's --segment. */
 
 /* Where members of a job or of a set must be, and where they had better be: levels of the cluster's tree of
  * domains (topologies/cluster.h), counted from 1, the widest; 0: nothing is asked. */
@@ -125,7 +138,7 @@ static inline bool request_is_same(const struct request *a, const struct request
     return a->gpus == b->gpus && a->gpu_milli == b->gpu_milli &&
            a->gpu_memory_mib == b->gpu_memory_mib && a->mig == b->mig &&
            a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
-           a->gpu_models == b->gpu_models;
+           a->gpu_models == b->gpu_models && a->one_island == b->one_island;
 }
 
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */
@@ -146,5 +159,8 @@ void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);
 
 /* Whether the declaration obeys the laws above; the reason it does not, or NULL. */
 const char *job_complaint(const struct job *job);
+
+/* The part of it that is of slices and islands; all else obeys. */
+const char *job_closeness_complaint(const struct job *job);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-static struct error level_read(const struct reader *reader, const struct line *line,
-                               const struct field *field, uint8_t *level)
+struct error json_level_read(const struct reader *reader, const struct line *line,
+                             const struct field *field, uint8_t *level)
 {
     if (!field_is_set(field) || reader->cluster == NULL)
         return ERROR_OK;
@@ -28,8 +28,8 @@ struct error json_topology_read(const struct reader *reader, const struct line *
         if (field != NULL)
             TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, field));
     }
-    TRY(level_read(reader, line, &required, &ask->required));
-    return level_read(reader, line, &preferred, &ask->preferred);
+    TRY(json_level_read(reader, line, &required, &ask->required));
+    return json_level_read(reader, line, &preferred, &ask->preferred);
 }
 
 int json_sets_find(const struct json_sets *sets, struct text name)

@@ -21,6 +21,10 @@ struct json_sets {
     uint16_t count;
 };
 
+/* The number of the level that a field names; as it was if none does, or no cluster is at hand. */
+struct error json_level_read(const struct reader *reader, const struct line *line,
+                             const struct field *field, uint8_t *level) MUST_CHECK;
+
 /* The object {"required": LEVEL, "preferred": LEVEL}. */
 struct error json_topology_read(const struct reader *reader, const struct line *line,
                                 struct text object, struct topology_ask *ask) MUST_CHECK;

@@ -4,7 +4,16 @@
 #include "workloads/json_sets.h"
 #include "workloads/native_row.h"
 
-enum { GROUP_COUNT, GROUP_MIN_MEMBERS, GROUP_SET, GROUP_MIG, GROUP_OWN_COUNT };
+enum {
+    GROUP_COUNT,
+    GROUP_MIN_MEMBERS,
+    GROUP_SET,
+    GROUP_MIG,
+    GROUP_SLICE_MEMBERS,
+    GROUP_SLICE_LEVEL,
+    GROUP_ONE_ISLAND,
+    GROUP_OWN_COUNT
+};
 
 /* What only groups have; the rest of their names are native ones. */
 static const struct column group_columns[GROUP_OWN_COUNT] = {
@@ -12,6 +21,9 @@ static const struct column group_columns[GROUP_OWN_COUNT] = {
     [GROUP_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
     [GROUP_SET] = {"set", false, FIELD_TEXT},
     [GROUP_MIG] = {"mig", false, FIELD_TEXT},
+    [GROUP_SLICE_MEMBERS] = {"slice_members", false, FIELD_NUMBER},
+    [GROUP_SLICE_LEVEL] = {"slice_level", false, FIELD_TEXT},
+    [GROUP_ONE_ISLAND] = {"one_island", false, FIELD_BOOL},
 };
 
 struct jsonl_state {
@@ -47,7 +59,7 @@ static struct error ask_error(const struct line *line, const struct field *field
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* The fields of one object of `groups`; own: count, min_members and set. */
+/* The fields of one object of `groups`; own: those that only groups have. */
 static struct error group_fields(struct reader *reader, const struct line *line, struct text object,
                                  struct field own[GROUP_OWN_COUNT])
 {
@@ -95,6 +107,22 @@ static struct error group_set(const struct line *line, const struct json_sets *s
     return ERROR_OK;
 }
 
+/* Slices, and whether a member keeps to one island. */
+static struct error group_closeness(const struct reader *reader, const struct line *line,
+                                    struct text object, const struct field own[GROUP_OWN_COUNT],
+                                    struct job_group *group)
+{
+    int64_t members = 0;
+    TRY(field_int(line, &own[GROUP_SLICE_MEMBERS], 1, group->count, &members));
+    TRY(json_level_read(reader, line, &own[GROUP_SLICE_LEVEL], &group->slice_level));
+    if (field_is_set(&own[GROUP_SLICE_MEMBERS]) != field_is_set(&own[GROUP_SLICE_LEVEL]))
+        return input_error(line->input, line->text, object,
+                           "'slice_members' and 'slice_level' are given together");
+    group->slice_members = group->slice_level != 0 ? (uint32_t)members : 0;
+    TRY(field_bool(line, &own[GROUP_ONE_ISLAND], &group->request.one_island));
+    return ERROR_OK;
+}
+
 static struct error group_read(struct reader *reader, const struct line *line, struct text object,
                                struct job_group *group)
 {
@@ -115,7 +143,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
         ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
     group->set = set;
     if (complaint == NULL)
-        return ERROR_OK;
+        return group_closeness(reader, line, object, own, group);
     struct field field = *native_row_culprit(state->group, culprit);
     if (!field_is_set(&field))
         field.place = object;
@@ -227,6 +255,9 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     else
         TRY(native_row_shape(reader, &line, state->fields, row));
     TRY(json_sets_finish(reader, &line, nested.sets, &state->sets, &row->job));
+    const char *complaint = job_closeness_complaint(&row->job);
+    if (complaint != NULL)
+        return input_error(line.input, text, nested.groups, "%s", complaint);
     if (nested.topology.at != NULL)
         TRY(json_topology_read(reader, &line, nested.topology, &row->job.topology));
     return native_row_facts(reader, &line, state->fields, row);

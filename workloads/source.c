@@ -242,6 +242,13 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
         return error_new(ERROR_CONFIG,
                          "a synthesized workload needs a cluster with GPUs: its load is "
                          "a share of them");
+    const char *class_name;
+    uint32_t index;
+    const char *complaint =
+        synth_complaint(source->spec->synth, source->cluster, &class_name, &index);
+    if (complaint != NULL)
+        return error_new(ERROR_CONFIG, "size %u of the class '%s' cannot be: %s", index + 1,
+                         class_name, complaint);
     source->synth = synth_new(source->spec->synth, source->cluster, seed);
     synth_tenants(source->synth, source->queues);
     source->facts.format = "synth";

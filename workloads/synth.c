@@ -62,19 +62,51 @@ static void demand_init(struct synth *synth)
     alias_init(&synth->projects, &synth->arena, synth->demand, count);
 }
 
-static struct job template_of(const struct synth *synth, const struct synth_class *class,
-                              const struct synth_size *size)
+static uint8_t level_of(const struct cluster *cluster, const char *name)
 {
-    struct job job = job_default();
+    return name == NULL ? 0 : cluster_level_of(cluster, text_of(name));
+}
+
+/* What a job of that size asks; or why it cannot be. */
+static const char *shape_size(const struct cluster *cluster, const struct synth_size *size,
+                              struct job *job)
+{
     struct ask ask = size->ask;
     enum ask_field culprit;
     uint64_t mig_models = 0;
     if (size->mig != NULL)
-        ask.mig = ask_mig(synth->cluster, text_of(size->mig), &mig_models);
-    ask.gpu_models =
-        ask_both_models(ask_models(synth->cluster, text_of(size->gpu_model)), mig_models);
-    const char *complaint = ask_shape(&ask, &job, &culprit);
-    assert(complaint == NULL && "synth_read has checked it");
+        ask.mig = ask_mig(cluster, text_of(size->mig), &mig_models);
+    ask.gpu_models = ask_both_models(ask_models(cluster, text_of(size->gpu_model)), mig_models);
+    job->topology.required = level_of(cluster, size->required);
+    job->topology.preferred = level_of(cluster, size->preferred);
+    if ((size->required != NULL && job->topology.required == 0) ||
+        (size->preferred != NULL && job->topology.preferred == 0))
+        return "the cluster has no level of the name that its 'topology' says";
+    return ask.tensor_parallel != 0 ? ask_tensor_parallel(&ask, cluster, job)
+                                    : ask_shape(&ask, job, &culprit);
+}
+
+const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
+                            const char **class_name, uint32_t *index)
+{
+    for (uint32_t c = 0; c < spec->class_count; c++)
+        for (uint32_t s = 0; s < spec->classes[c].size_count; s++) {
+            struct job job = job_default();
+            const char *complaint = shape_size(cluster, &spec->classes[c].sizes[s], &job);
+            *class_name = spec->classes[c].name;
+            *index = s;
+            if (complaint != NULL)
+                return complaint;
+        }
+    return NULL;
+}
+
+static struct job template_of(const struct synth *synth, const struct synth_class *class,
+                              const struct synth_size *size)
+{
+    struct job job = job_default();
+    const char *complaint = shape_size(synth->cluster, size, &job);
+    assert(complaint == NULL && "synth_read and synth_complaint have checked it");
     (void)complaint;
     job.class = (uint8_t) class->class;
     job.priority = class->priority;

@@ -13,7 +13,7 @@
  *       "arrivals": {"process": "poisson", "diurnal_peak_to_mean": 2, "weekly": true,
  *                    "burst": {"factor": 3, "duration": "20m", "per_day": 2}},
  *       "sizes": [{"weight": 70, "gpu_milli": 142, "whole_gpus": 1}, ...,
- *                 {"weight": 2.5, "gpus": 64, "nodes": 8}],
+ *                 {"weight": 2.5, "gpus": 64, "nodes": 8}, {"gpus": 64, "tensor_parallel": 8}],
  *       "run_time": {"distribution": "lognormal", "median": "6h", "sigma": 1.2, "max": "30d"},
  *       "sm_active": [0.15, 0.35], "would_do": 1.0,
  *       "fail_early": 0.15, "cancelled": 0.10,
@@ -34,10 +34,15 @@ struct synth_spec; /* opaque; made by synth_read, lives in the arena */
 /* Fails through the sticky error. */
 struct synth_spec *synth_read(const struct json_value *value, struct arena *arena);
 
-struct synth; /* one stream of it */
+struct synth; /* one stream of it; synth_complaint has none */
 struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster,
                         uint64_t seed);
 void synth_free(struct synth *synth);
+
+/* Why the cluster cannot hold a size of the mix, with the size's place in *class_name and *index; NULL: it can, as far as
+ * tensor-parallel groups go. */
+const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
+                            const char **class_name, uint32_t *index);
 
 /* Adds the tenants to `queues`: root -> organisation -> team -> project, deserved shares summing to the
  * cluster: equal per team, within a team equal per project; demand is Zipf over all projects, the ranks dealt

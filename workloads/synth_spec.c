@@ -83,10 +83,28 @@ static void size_check(const struct json_value *value, const struct synth_size *
         json_fail(value, "'mig' must be a MIG profile such as 1g.10gb, got \"%s\"", size->mig);
         return;
     }
+    if (ask.tensor_parallel != 0 && (ask.gpus == 0 || ask.gpus % ask.tensor_parallel != 0 ||
+                                     ask.nodes != 0 || ask.min_members != 0)) {
+        json_fail(value,
+                  "'tensor_parallel' must divide 'gpus', and excludes 'nodes' and 'min_members'");
+        return;
+    }
     ask.mig = size->mig != NULL;
     const char *complaint = ask_shape(&ask, &job, &culprit);
     if (complaint != NULL)
         json_fail(value, "this size cannot be: %s", complaint);
+}
+
+static void topology_read(const struct json_value *value, struct synth_size *size,
+                          struct arena *arena)
+{
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    json_object_open(&object, value);
+    size->required = text_kept(&object, "required", arena);
+    size->preferred = text_kept(&object, "preferred", arena);
+    json_object_close(&object);
 }
 
 static void size_read(const struct json_value *value, struct synth_size *size, struct arena *arena)
@@ -104,8 +122,11 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     ask->memory_mib =
         json_get_scaled(&object, "memory_gb", MILLI, 0, INT32_MAX, 0) * MIB_PER_GB / MILLI;
     ask->min_members = json_get_int(&object, "min_members", 1, ASK_GPUS_MAX, 0);
+    ask->tensor_parallel = json_get_int(&object, "tensor_parallel", 2, ASK_GPUS_MAX, 0);
     size->mig = text_kept(&object, "mig", arena);
     size->gpu_model = text_kept(&object, "gpu_model", arena);
+    struct json_value topology = json_member(&object, "topology");
+    topology_read(&topology, size, arena);
     double whole_default = ask->gpus != 0 ? (double)ask->gpus : 1;
     size->whole_gpus = json_get_real(&object, "whole_gpus", 1e-3, ASK_GPUS_MAX, whole_default);
     json_object_close(&object);

@@ -18,6 +18,7 @@ struct synth_size {
     struct ask ask;
     const char *mig; /* the profile's name; NULL: none */
     const char *gpu_model;
+    const char *required, *preferred; /* names of levels, of all members; NULL: nothing is asked */
 };
 
 struct synth_class {

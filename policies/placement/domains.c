@@ -6,14 +6,18 @@
 
 #include "policies/placement/by_node.h"
 #include "policies/placement/one_node.h"
+#include "policies/placement/placement_config.h"
+#include "policies/placement/slices.h"
 
 enum amount { AMOUNT_GPU, AMOUNT_CPU, AMOUNT_MEMORY, AMOUNT_COUNT };
 
 struct domain {
     uint32_t id;
-    bool holds;          /* members of the set */
-    bool has_all;        /* each group alone has room */
-    bool has_any;        /* some group has room for a member */
+    bool holds;   /* members of the set */
+    bool has_all; /* each group alone has room */
+    bool has_any; /* some group has room for a member */
+    uint32_t room,
+        quota; /* members of the only group that it has room for, and that go there at most */
     uint64_t need, free; /* of the amount of which the set takes the largest part */
 };
 
@@ -39,6 +43,8 @@ bool domains_are_asked(const struct shape *shape)
     bool asks = shape->topology.required != 0 || shape->topology.preferred != 0;
     for (uint32_t s = 0; s < shape->set_count; s++)
         asks |= shape->sets[s].topology.required != 0 || shape->sets[s].topology.preferred != 0;
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        asks |= shape->groups[g].slice_members != 0;
     return asks;
 }
 
@@ -74,6 +80,22 @@ static uint32_t domain_of(const struct weighing *weighing, node_id node)
     return weighing->level == NULL ? node : weighing->level->domain[node];
 }
 
+/* Do slices of the group lie in domains narrower than those that are weighed, so that what is left of one counts nothing? */
+static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing,
+                              uint32_t group)
+{
+    const struct job_group *asked = &placing->shape->groups[group];
+    return asked->slice_members != 0 && weighing->level != NULL &&
+           weighing->level < slices_level(placing, group);
+}
+
+/* Slices need a domain of theirs. */
+static bool may_stand(const struct placing *placing, uint32_t group, node_id node)
+{
+    return placing->shape->groups[group].slice_members == 0 ||
+           slices_level(placing, group)->domain[node] != DOMAIN_NONE;
+}
+
 static void weigh_node(const struct placing *placing, struct weighing *weighing, node_id node)
 {
     const struct ledger *ledger = placing->ledger;
@@ -90,9 +112,26 @@ static void weigh_node(const struct placing *placing, struct weighing *weighing,
     uint32_t *rooms = &weighing->rooms[(size_t)domain * shape->group_count];
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
         uint32_t g = (uint32_t)__builtin_ctzll(left);
+        if (has_slices_inside(placing, weighing, g) || !may_stand(placing, g, node))
+            continue;
         uint32_t room = shape_room(&shape->groups[g].request, ledger, node);
         uint32_t lacking = shape->groups[g].count - rooms[g];
         rooms[g] += room < lacking ? room : lacking;
+    }
+}
+
+/* Of a group in slices: whole ones, and what torn ones lack. */
+static void weigh_slices(const struct placing *placing, struct weighing *weighing, uint32_t group)
+{
+    const struct cluster_level *level = slices_level(placing, group);
+    const uint32_t *rooms = slices_rooms(placing, group, weighing->region);
+    const uint32_t count = placing->shape->groups[group].count;
+    for (uint32_t d = 0; d < level->domain_count; d++) {
+        if (rooms[d] == 0)
+            continue;
+        const uint32_t domain = domain_of(weighing, level->first[d]) - weighing->first;
+        uint32_t *room = &weighing->rooms[(size_t)domain * placing->shape->group_count + group];
+        *room = rooms[d] < count - *room ? *room + rooms[d] : count;
     }
 }
 
@@ -136,6 +175,9 @@ static void weigh(const struct placing *placing, struct weighing *weighing)
     for (node_id n = weighing->region->first; count > 0 && n <= weighing->region->last; n++)
         if (region_contains(weighing->region, n))
             weigh_node(placing, weighing, n);
+    for (uint64_t left = count > 0 ? weighing->groups : 0; left != 0; left &= left - 1)
+        if (has_slices_inside(placing, weighing, (uint32_t)__builtin_ctzll(left)))
+            weigh_slices(placing, weighing, (uint32_t)__builtin_ctzll(left));
     weigh_held(placing, weighing);
 }
 
@@ -171,12 +213,14 @@ static struct domain weigh_domain(const struct placing *placing, const struct we
     struct domain domain = {.id = weighing->first + index,
                             .holds = weighing->holds[index] != 0,
                             .has_all = true,
+                            .quota = UINT32_MAX,
                             .free = 1};
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
         uint32_t g = (uint32_t)__builtin_ctzll(left);
         uint32_t room = weighing->rooms[(size_t)index * shape->group_count + g];
         domain.has_all &= room == shape->groups[g].count;
         domain.has_any |= room > 0;
+        domain.room = room;
     }
     for (uint32_t a = 0; a < AMOUNT_COUNT; a++)
         if (compare_parts(need[a], free[a], domain.need, domain.free) > 0) {
@@ -225,9 +269,8 @@ static struct domain_list list_domains(const struct placing *placing, uint16_t s
     return list;
 }
 
-/* The part of a region that is in a domain of a level (NULL: a node). */
-static struct region confine(const struct region *region, const struct cluster_level *level,
-                             uint32_t id)
+struct region domains_part(const struct region *region, const struct cluster_level *level,
+                           uint32_t id)
 {
     struct region out = *region;
     node_id first = level == NULL ? id : level->first[id];
@@ -253,19 +296,69 @@ struct filling {
 
 static bool place_set(struct placing *placing, uint16_t set, const struct region *region);
 
+/* The only group of the set that has members; UINT32_MAX: there are several. */
+static uint32_t only_group(const struct shape *shape, uint64_t groups)
+{
+    uint32_t only = UINT32_MAX;
+    for (uint64_t left = groups; left != 0; left &= left - 1) {
+        const uint32_t g = (uint32_t)__builtin_ctzll(left);
+        if (shape->groups[g].count > 0 && only != UINT32_MAX)
+            return UINT32_MAX;
+        only = shape->groups[g].count > 0 ? g : only;
+    }
+    return only;
+}
+
+/* Deal the members of the set over the domains as the policy says; of several groups each is left to itself. */
+static void deal(struct placing *placing, uint16_t set, struct domain_list *list)
+{
+    const struct placement_config *config = placing->ledger->placement;
+    const uint32_t group = only_group(placing->shape, groups_of(placing->shape, set));
+    if (config == NULL || config->topology.domains == DOMAINS_BEST_FIT || group == UINT32_MAX)
+        return;
+    const struct job_group *asked = &placing->shape->groups[group];
+    const uint32_t step = asked->slice_members != 0 ? asked->slice_members : 1;
+    struct domain_share *shares =
+        arena_alloc_array(&placing->out->scratch, list->count, struct domain_share);
+    for (uint32_t i = 0; i < list->count; i++)
+        shares[i] = (struct domain_share){.id = list->domains[i].id,
+                                          .room = list->domains[i].room / step * step};
+    list->count = domain_shares_deal((enum topology_domains)config->topology.domains, shares,
+                                     list->count, asked->count / step * step, step);
+    for (uint32_t i = 0; i < list->count; i++) {
+        list->domains[i].id = shares[i].id;
+        list->domains[i].quota = shares[i].quota;
+    }
+}
+
+static bool place_sliced(struct placing *placing, uint16_t group, const struct filling *filling)
+{
+    uint32_t left = placing->shape->groups[group].count;
+    left -= slices_mend(placing, group, left, filling->region);
+    for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
+        struct region part =
+            domains_part(filling->region, filling->level, filling->list.domains[i].id);
+        const uint32_t quota = filling->list.domains[i].quota;
+        left -= slices_place(placing, group, left < quota ? left : quota, &part);
+    }
+    return slices_place(placing, group, left, filling->region) == left;
+}
+
 static bool place_group(struct placing *placing, uint16_t group, const struct filling *filling)
 {
-    uint32_t next = 0;
-    for (uint32_t left = placing->shape->groups[group].count; left > 0; left--) {
-        bool is_placed = false;
-        for (; !is_placed && next < filling->list.count; next += !is_placed) {
-            struct region part =
-                confine(filling->region, filling->level, filling->list.domains[next].id);
-            is_placed = placing_member(placing, group, left, &part);
-        }
-        if (!is_placed && !placing_member(placing, group, left, filling->region))
-            return false;
+    uint32_t left = placing->shape->groups[group].count;
+    if (placing->shape->groups[group].slice_members != 0)
+        return place_sliced(placing, group, filling);
+    for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
+        struct region part =
+            domains_part(filling->region, filling->level, filling->list.domains[i].id);
+        uint32_t quota = filling->list.domains[i].quota;
+        for (; quota > 0 && left > 0 && placing_member(placing, group, left, &part); quota--)
+            left--;
     }
+    for (; left > 0; left--)
+        if (!placing_member(placing, group, left, filling->region))
+            return false;
     return true;
 }
 
@@ -283,7 +376,8 @@ static bool try_set(struct placing *placing, uint16_t set, const struct region *
 static bool place_child(struct placing *placing, uint16_t set, const struct filling *filling)
 {
     for (uint32_t i = 0; i < filling->list.count; i++) {
-        struct region part = confine(filling->region, filling->level, filling->list.domains[i].id);
+        struct region part =
+            domains_part(filling->region, filling->level, filling->list.domains[i].id);
         if (try_set(placing, set, &part))
             return true;
     }
@@ -297,8 +391,10 @@ static bool place_inside(struct placing *placing, uint16_t set, const struct reg
     const struct shape *shape = placing->shape;
     struct filling filling = {.region = region, .level = missed};
     uint64_t groups = groups_of(shape, set), sets_done = 0;
-    if (missed != NULL)
+    if (missed != NULL) {
         filling.list = list_domains(placing, set, missed, region, true);
+        deal(placing, set, &filling.list);
+    }
     for (uint32_t i = 0; i < shape->group_count; i++) {
         uint16_t g = shape->order[i];
         if (!(groups >> g & 1) || shape->groups[g].count == 0)
@@ -321,7 +417,7 @@ static bool place_at_level(struct placing *placing, uint16_t set, const struct r
 {
     struct domain_list list = list_domains(placing, set, level, region, false);
     for (uint32_t i = 0; i < list.count; i++) {
-        struct region part = confine(region, level, list.domains[i].id);
+        struct region part = domains_part(region, level, list.domains[i].id);
         struct placing_mark mark = placing_mark(placing);
         if (place_inside(placing, set, &part, missed)) {
             placing_commit(placing, &mark);
@@ -361,7 +457,7 @@ bool domains_place(struct placing *placing, const struct region *region)
 static bool place_on_node(struct placing *placing, node_id node)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    struct region region = confine(&everywhere, NULL, node);
+    struct region region = domains_part(&everywhere, NULL, node);
     return try_set(placing, SET_NONE, &region);
 }
 

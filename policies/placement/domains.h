@@ -10,6 +10,7 @@
  *  - Of domains with room the one where the set takes the largest part of what is free goes first (best fit), among
  *    equals the lowest number.
  *  - Where a preferred domain could not be had, members fill its like one after another, the emptiest first.
+ *  - A group in slices has each slice in one domain of its level, wherever else its members are (slices.h).
  *  - A set of one group is placed if any placement of it exists.  Several groups, or several sets, are placed
  *    greedily inside a domain (the scarcest group first), domain after domain; sets side by side do not give way.
  *
@@ -38,6 +39,7 @@ struct placing {
     uint16_t joined_group;
     uint32_t
         joined_full; /* of the pieces held, and then of those placed: so many first ones lie where no member of joined_group has room */
+    uint32_t first_growing; /* pieces of `out` before it take no more members */
 };
 
 /* Place one member of the group in the region; members_left counts it.  (policies/placement/placement.c) */
@@ -56,8 +58,12 @@ struct placing_mark placing_mark(struct placing *placing);
 void placing_rollback(struct placing *placing, const struct placing_mark *mark);
 void placing_commit(struct placing *placing, const struct placing_mark *mark);
 
-/* Is any level asked for? */
+/* Is any level asked for, by the job, a set or slices? */
 bool domains_are_asked(const struct shape *shape);
+
+/* The part of a region that is in a domain of a level (NULL: a node). */
+struct region domains_part(const struct region *region, const struct cluster_level *level,
+                           uint32_t id);
 
 /* Place all members in the region, as the job and its sets ask.  False: a part may be left to roll back. */
 bool domains_place(struct placing *placing, const struct region *region);

@@ -17,7 +17,7 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
         const bool has_room =
             request->mig != 0
                 ? ledger_mig_starts(ledger, node, g, (enum mig_profile_id)(request->mig - 1)) != 0
-                : !(type->layout_mask >> g & 1) && ledger->gpus[first + g].free >= share;
+                : !ledger_has_layout(ledger, node, g) && ledger->gpus[first + g].free >= share;
         out |= (uint16_t)((unsigned)has_room << g);
     }
     return ledger->confine == NULL ? out : out & ledger->confine[node];
@@ -45,7 +45,10 @@ bool draw_has_room(const struct search *search, node_id node)
     if (request->gpu_models != 0 &&
         !(request->gpu_models >> cluster_node_type(ledger->cluster, node)->model & 1))
         return false;
-    return bits_count16(gpus_with_room(search, node, share)) >= (asks_part ? 1 : request->gpus);
+    const uint16_t gpus = gpus_with_room(search, node, share);
+    return asks_part
+               ? gpus != 0
+               : shape_members_in(request, cluster_node_type(ledger->cluster, node), gpus) > 0;
 }
 
 uint32_t draw_node(struct search *search, uint32_t count)

@@ -15,6 +15,24 @@ uint16_t gpu_choice_lowest(uint16_t mask, uint32_t count)
     return out;
 }
 
+uint16_t gpu_choice_island(uint32_t island_gpus, uint16_t mask, uint32_t count)
+{
+    uint16_t best = 0;
+    for (uint32_t first = 0; first < NODE_GPUS_MAX; first += island_gpus) {
+        const uint16_t island = mask & (uint16_t)(((1u << island_gpus) - 1) << first);
+        if (bits_count16(island) >= count &&
+            (best == 0 || bits_count16(island) < bits_count16(best)))
+            best = island;
+    }
+    return best;
+}
+
+uint16_t gpu_choice_rails(uint16_t free_mask, uint16_t wanted, uint32_t count)
+{
+    const uint16_t same = gpu_choice_lowest(free_mask & wanted, count);
+    return same | gpu_choice_lowest(free_mask & (uint16_t)~wanted, count - bits_count16(same));
+}
+
 struct parts { /* GPUs, parted by a number that each has */
     uint16_t of[NODE_GPUS_MAX];
     uint32_t count;

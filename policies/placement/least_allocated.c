@@ -57,7 +57,7 @@ static int64_t bound_with_gpus(const struct spot *spot)
 {
     const struct ledger *ledger = spot->ledger;
     const struct node_type *type = &ledger->cluster->types[spot->type];
-    const bool is_whole = spot->node_free >= 0 && type->layout_mask == 0 &&
+    const bool is_whole = spot->node_free >= 0 && (type->layout_mask | type->recut_mask) == 0 &&
                           node_index_is_whole(ledger->index, spot->type);
     const int64_t gpus = is_whole ? spot->node_free : (int64_t)type->gpu_count;
     return (host_sum(spot, type->cpu_milli, type->memory_mib) + gpu_part(spot, gpus * GPU_MILLI)) /

@@ -109,7 +109,8 @@ const struct job_group *one_node_only_group(const struct placing *placing)
             return NULL;
         only = &shape->groups[g];
     }
-    if (only == NULL || only->request.mig != 0 || placing->ledger->confine != NULL ||
+    if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
+        search_minds_islands(placing->ledger, &only->request) || placing->ledger->confine != NULL ||
         placing->held.count > 0 || domains_are_asked(shape) ||
         !is_small(placing->ledger->cluster, only))
         return NULL;

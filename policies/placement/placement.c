@@ -49,9 +49,24 @@ struct node_size placement_largest_node(const struct cluster *cluster)
     return most;
 }
 
+static enum gpu_choice choice_of(const struct ledger *ledger)
+{
+    return ledger->placement != NULL ? ledger->placement->gpu_choice : GPU_CHOICE_LOWEST;
+}
+
 static bool is_near(const struct ledger *ledger)
 {
-    return ledger->placement != NULL && ledger->placement->gpu_choice == GPU_CHOICE_NEAR;
+    return choice_of(ledger) == GPU_CHOICE_NEAR;
+}
+
+uint16_t pieces_rails(const struct piece *pieces, uint32_t count, node_id node)
+{
+    uint16_t rails = 0;
+    if (count == 0 || pieces[0].node == node)
+        return 0;
+    for (uint32_t i = 0; i < count && pieces[i].node == pieces[0].node; i++)
+        rails |= pieces[i].gpu_mask;
+    return rails;
 }
 
 static const struct node_pool *pool_of(const struct ledger *ledger, node_id node)
@@ -59,13 +74,25 @@ static const struct node_pool *pool_of(const struct ledger *ledger, node_id node
     return &ledger->cluster->pools[ledger->cluster->nodes[node].pool];
 }
 
-static uint16_t choose_gpus(const struct search *search)
+/* The GPUs that the job has on its first node. */
+static uint16_t rails_of(const struct placing *placing, node_id node)
+{
+    return placing->held.count > 0 ? pieces_rails(placing->held.pieces, placing->held.count, node)
+                                   : pieces_rails(placing->out->pieces, placing->out->count, node);
+}
+
+static uint16_t choose_gpus(const struct placing *placing, const struct search *search)
 {
     const node_id node = search->best.node;
-    const uint16_t free_mask = ledger_usable(search->ledger, node);
     const uint32_t gpus = search->request->gpus;
+    uint16_t free_mask = ledger_usable(search->ledger, node);
+    if (search_minds_islands(search->ledger, search->request))
+        free_mask = gpu_choice_island(cluster_node_type(search->ledger->cluster, node)->island_gpus,
+                                      free_mask, gpus);
     if (search->policy->choose_gpus != NULL)
         return search->policy->choose_gpus(free_mask, gpus);
+    if (choice_of(search->ledger) == GPU_CHOICE_RAILS)
+        return gpu_choice_rails(free_mask, rails_of(placing, node), gpus);
     return is_near(search->ledger) ? gpu_choice_near(pool_of(search->ledger, node), free_mask, gpus)
                                    : gpu_choice_lowest(free_mask, gpus);
 }
@@ -111,13 +138,14 @@ static bool is_one_piece(const struct placing *placing, const struct piece *last
 {
     return last->node == piece->node && last->group == piece->group &&
            last->gpu_milli == GPU_MILLI && last->member_count < UINT16_MAX &&
-           (!is_near(placing->ledger) || (piece->gpu_mask & -piece->gpu_mask) > last->gpu_mask);
+           (choice_of(placing->ledger) == GPU_CHOICE_LOWEST ||
+            (piece->gpu_mask & -piece->gpu_mask) > last->gpu_mask);
 }
 
 static void append(struct placing *placing, const struct piece *piece, bool is_instance)
 {
     struct piece_list *out = placing->out;
-    if (piece->gpu_milli == GPU_MILLI && !is_instance && out->count > 0) {
+    if (piece->gpu_milli == GPU_MILLI && !is_instance && out->count > placing->first_growing) {
         struct piece *last = &out->pieces[out->count - 1];
         if (is_one_piece(placing, last, piece)) {
             last->gpu_mask |= piece->gpu_mask;
@@ -130,13 +158,14 @@ static void append(struct placing *placing, const struct piece *piece, bool is_i
     out->pieces[out->count++] = *piece;
 }
 
-static struct piece piece_at(const struct search *search, uint16_t group)
+static struct piece piece_at(const struct placing *placing, const struct search *search,
+                             uint16_t group)
 {
     const struct candidate *best = &search->best;
     struct piece piece = {
         .node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
-        piece.gpu_mask = choose_gpus(search);
+        piece.gpu_mask = choose_gpus(placing, search);
     else if (best->gpu_index >= 0 && search->request->mig == 0 && is_near(search->ledger) &&
              search->policy->draw == NULL)
         piece.gpu_mask = choose_share(search);
@@ -154,7 +183,7 @@ static struct piece piece_at(const struct search *search, uint16_t group)
 /* Place a member on the spot that was found. */
 static void take_best(struct placing *placing, const struct search *search, uint16_t group)
 {
-    struct piece piece = piece_at(search, group);
+    struct piece piece = piece_at(placing, search, group);
     struct space space = placement_space(placing->shape, &piece, placing->owner);
     ledger_take(placing->ledger, &space);
     append(placing, &piece, search->request->mig != 0);
@@ -214,6 +243,7 @@ static bool is_by_node(const struct placing *placing, const struct search *searc
     const struct placement_policy *policy = placing->policy;
     return (policy->is_local || policy->joins_members || policy->draw != NULL) &&
            search->request->mig == 0 && placing->ledger->confine == NULL &&
+           !search_minds_islands(placing->ledger, search->request) &&
            !region_is_one_node(&search->region);
 }
 

@@ -110,6 +110,10 @@ bool placement_extend(const struct placement_policy *policy, struct ledger *ledg
 /* An upper bound that costs a few counts per type: false only if the shape cannot be placed now. */
 bool placement_may_fit(const struct ledger *ledger, const struct shape *shape);
 
+/* The GPUs of the first node among the pieces, all of a job, if it is another than `node`; else 0.  Those of one node stand
+ * together. */
+uint16_t pieces_rails(const struct piece *pieces, uint32_t count, node_id node);
+
 /* The space of a piece of such a shape. */
 struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner);
 

@@ -7,10 +7,13 @@
 #define POLICIES_PLACEMENT_CONFIG_H
 
 #include "base/json.h"
+#include "policies/placement/domain_shares.h"
+#include "workloads/job.h"
 
 enum gpu_choice {
     GPU_CHOICE_LOWEST, /* the lowest that are free */
-    GPU_CHOICE_NEAR    /* close together (policies/placement/gpu_choice.h) */
+    GPU_CHOICE_NEAR,   /* close together (policies/placement/gpu_choice.h) */
+    GPU_CHOICE_RAILS /* the same on each node of a job, so that its traffic stays on its rails (likewise) */
 };
 
 enum { PLACEMENT_WEIGHT_MAX = 1000 };
@@ -19,15 +22,34 @@ struct placement_weights { /* of weighted_binpack; 0..PLACEMENT_WEIGHT_MAX, not 
     int32_t gpu, cpu, memory;
 };
 
+/* What becomes of the levels that jobs and their sets ask; slices and islands are kept in any case. */
+enum topology_mode {
+    TOPOLOGY_AS_ASKED,
+    TOPOLOGY_LOOSE,     /* no level counts */
+    TOPOLOGY_PREFERRED, /* the required one is preferred: no job waits for a domain */
+    TOPOLOGY_REQUIRED   /* the preferred one is required, of jobs that an empty domain could hold */
+};
+
+struct topology_config {
+    uint8_t mode;    /* enum topology_mode */
+    uint8_t domains; /* enum topology_domains */
+    uint16_t
+        weight; /* of clean units under the policy `topology`, 0..PLACEMENT_WEIGHT_MAX; the rest is of a tight pack */
+};
+
 struct placement_config {
     enum gpu_choice gpu_choice;
     struct placement_weights weights;
+    struct topology_config topology;
 };
 
-/* The lowest GPUs; weights 5, 1, 1. */
+/* The lowest GPUs; weights 5, 1, 1; topology as asked, best fit. */
 struct placement_config placement_config_default(void);
 
-/* Read "gpu_choice" and "placement_weights" of a policy's object; what is absent stays.  Fails through the sticky error. */
+/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; what is absent stays.  Fails through the sticky error. */
 void placement_config_read(struct placement_config *config, struct json_object *object);
+
+/* What is asked under the mode. */
+struct topology_ask topology_ask_under(enum topology_mode mode, struct topology_ask ask);
 
 #endif

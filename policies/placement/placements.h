@@ -20,6 +20,7 @@ extern const struct placement_policy placement_random;
 extern const struct placement_policy placement_spread;
 extern const struct placement_policy placement_strict_pack;
 extern const struct placement_policy placement_strict_spread;
+extern const struct placement_policy placement_topology;
 extern const struct placement_policy placement_weighted_best_fit;
 extern const struct placement_policy placement_weighted_binpack;
 extern const struct placement_policy placement_worst_fit;

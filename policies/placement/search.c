@@ -15,6 +15,16 @@ static bool has_host_room(const struct search *search, node_id node)
            cell->memory_free >= search->request->memory_mib && cell->tasks_free != 0;
 }
 
+/* Has a member enough of these GPUs, in one island if it asks that? */
+static bool has_gpus(const struct search *search, uint16_t usable, uint32_t least)
+{
+    const struct request *request = search->request;
+    if (bits_count16(usable) < least || !request->one_island)
+        return bits_count16(usable) >= least;
+    const struct node_type *type = &search->ledger->cluster->types[search->spot.type];
+    return shape_members_in(request, type, usable) > 0;
+}
+
 /* Among equal scores the lowest node wins, then the lowest GPU. */
 static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index,
                   uint32_t milli)
@@ -82,7 +92,7 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
         uint16_t usable = ledger_usable(search->ledger, node);
-        if (!is_plain && bits_count16(usable) < least)
+        if (!is_plain && !has_gpus(search, usable, least))
             continue;
         int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
         int64_t score =
@@ -181,6 +191,7 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                            .region = *region,
                            .here = here,
                            .is_plain = !policy->looks_at_nodes && ledger->confine == NULL &&
+                                       !search_minds_islands(ledger, request) &&
                                        region->level == NULL && region->first == 0 &&
                                        region->last == ledger->cluster->node_count - 1,
                            .looks_left = UINT32_MAX,

@@ -53,6 +53,12 @@ static inline struct region region_everywhere(const struct ledger *ledger)
     return (struct region){.first = 0, .last = ledger->cluster->node_count - 1};
 }
 
+/* Does it count which of a node's GPUs are free, not only how many? */
+static inline bool search_minds_islands(const struct ledger *ledger, const struct request *request)
+{
+    return request->one_island && ledger->cluster->has_split_nodes;
+}
+
 /* For members of that request; borrowed for the life of the search.  owner: slot of the job. */
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
                         const struct request *request, const struct region *region,

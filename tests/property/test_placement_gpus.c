@@ -235,9 +235,57 @@ static void placing_a_share_asks_too(void **state)
     close_world(&w);
 }
 
+/* All choices there are: the most of those wanted, then the lowest. */
+static void rails_are_kept_where_they_can_be(void **state)
+{
+    (void)state;
+    struct random_stream stream;
+    uint32_t kept = 0, missed = 0;
+    random_stream_init(&stream, 1, "rails", 0);
+    for (uint32_t round = 0; round < 3000; round++) {
+        const uint16_t free = (uint16_t)random_below(&stream, 256);
+        const uint16_t wanted = (uint16_t)random_below(&stream, 256);
+        const uint32_t count = random_below(&stream, (uint32_t)__builtin_popcount(free) + 1);
+        uint32_t best = 0;
+        bool has_best = false;
+        for (uint32_t set = 0; set < 256; set++) {
+            const uint32_t differ = set ^ best;
+            const int more = __builtin_popcount(set & wanted) - __builtin_popcount(best & wanted);
+            if ((set & ~(uint32_t)free) != 0 || (uint32_t)__builtin_popcount(set) != count)
+                continue;
+            if (!has_best || more > 0 || (more == 0 && (set & differ & -differ) != 0))
+                best = set;
+            has_best = true;
+        }
+        assert_int_equal(gpu_choice_rails(free, wanted, count), best);
+        kept += count > 0 && (best & ~(uint32_t)wanted) == 0;
+        missed += (best & ~(uint32_t)wanted) != 0;
+    }
+    assert_true(kept > 300 && missed > 300);
+}
+
+static void islands_are_chosen_fullest_first(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 8; size *= 2)
+        for (uint32_t free = 0; free < 256; free++)
+            for (uint32_t count = 1; count <= size; count++) {
+                uint32_t best = 0;
+                for (uint32_t first = 0; first < 8; first += size) {
+                    const uint32_t island = free & (((1u << size) - 1) << first);
+                    if ((uint32_t)__builtin_popcount(island) >= count &&
+                        (best == 0 || __builtin_popcount(island) < __builtin_popcount(best)))
+                        best = island;
+                }
+                assert_int_equal(gpu_choice_island(size, (uint16_t)free, count), best);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rails_are_kept_where_they_can_be),
+        cmocka_unit_test(islands_are_chosen_fullest_first),
         cmocka_unit_test(near_is_the_best_of_all_choices),
         cmocka_unit_test(on_a_plain_node_near_is_lowest),
         cmocka_unit_test(shares_go_beside_others),

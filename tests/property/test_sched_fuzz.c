@@ -257,8 +257,8 @@ static void on_abort(int number)
 static uint64_t live(uint64_t seed)
 {
     struct mirror mirror;
-    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
-                                              .is_rigid = true};
+    struct random_case_job_options options = {
+        .max_groups = RANDOM_CASE_GROUPS_MAX, .is_rigid = true, .has_close = seed % 2 == 0};
     struct error error;
     present_seed = seed;
     mirror_open(&mirror, seed);

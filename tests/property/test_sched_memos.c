@@ -166,7 +166,8 @@ static void cycle(struct world *w)
 
 static void submit(struct world *w)
 {
-    struct random_case_job_options options = {.max_groups = 2, .is_rigid = below(w, 3) > 0};
+    struct random_case_job_options options = {
+        .max_groups = 2, .is_rigid = below(w, 3) > 0, .has_close = below(w, 3) == 0};
     if (w->job_count == JOBS)
         return;
     job_id id = w->job_count++;

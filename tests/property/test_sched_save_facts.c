@@ -371,7 +371,8 @@ static void add_wishes(struct world *w, struct job *job)
 static struct job next_job(struct world *w)
 {
     struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
-                                              .is_rigid = once_in(w, 2)};
+                                              .is_rigid = once_in(w, 2),
+                                              .has_close = once_in(w, 3)};
     struct job job = random_case_job(&w->stream, w->clusters[0], w->twin->tree.count, &options);
     memcpy(w->more, options.more, sizeof w->more);
     if (job.more != NULL)

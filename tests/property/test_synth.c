@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "base/input.h"
+#include "topologies/cluster_load.h"
 #include "workloads/source.h"
 #include "workloads/synth.h"
 #include "workloads/synth_spec.h"
@@ -470,9 +471,53 @@ static void test_ends_by_count_and_by_time(void **state)
     arena_release(&arena);
 }
 
+/* Tensor-parallel groups of 8 are members of a whole node, or slices of two; levels are those of the cluster. */
+static void test_groups_and_levels(void **state)
+{
+    (void)state;
+    static const char mix[] =
+        "{\"jobs\": 50, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\": "
+        "[{\"gpus\": 32,"
+        " \"tensor_parallel\": 8, \"topology\": {\"required\": \"unit\", \"preferred\": "
+        "\"node\"}}],"
+        " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
+    struct arena arena = {0};
+    struct synth_spec *spec = spec_of(mix, &arena);
+    struct cluster *racks, *nodes = cluster_uniform_new(8, 8);
+    struct error error = cluster_load(&racks, "topologies/nvl72-8.json");
+    const char *class_name;
+    uint32_t index;
+    assert_string_equal(error_message(&error), "");
+    for (int i = 0; i < 2; i++) {
+        const struct cluster *cluster = i == 0 ? nodes : racks;
+        struct queue_table *queues = queue_table_new();
+        struct job job;
+        struct job_truth truth;
+        assert_null(synth_complaint(spec, cluster, &class_name, &index));
+        struct synth *synth = synth_new(spec, cluster, SEED);
+        synth_tenants(synth, queues);
+        assert_true(synth_next(synth, &job, &truth));
+        assert_null(job_complaint(&job));
+        assert_int_equal(job.first.count * job.first.request.gpus, 32);
+        assert_int_equal(job.first.request.gpus, i == 0 ? 8 : 4);
+        assert_int_equal(job.first.slice_members, i == 0 ? 0 : 2);
+        assert_int_equal(job.topology.required, cluster_level_of(cluster, TEXT("unit")));
+        assert_int_equal(job.topology.preferred, cluster_level_of(cluster, TEXT("node")));
+        synth_free(synth);
+        queue_table_free(queues);
+    }
+    racks->level_count = 1; /* neither "nvlink" nor "node" */
+    assert_non_null(synth_complaint(spec, racks, &class_name, &index));
+    assert_int_equal(index, 0);
+    cluster_free(racks);
+    cluster_free(nodes);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_groups_and_levels),
         cmocka_unit_test(test_run_time_means),
         cmocka_unit_test(test_run_time_means_known),
         cmocka_unit_test(test_arrivals_follow_the_day_and_week),

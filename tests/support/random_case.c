@@ -28,6 +28,11 @@ static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t
         index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
     if (gpus > 0)
         buffer_format(json, ", \"gpu_model\": \"%s\"", models[index]);
+    if (gpus >= 4 && index == 1 &&
+        random_case_once_in(stream, 2)) /* never the first: the level has a domain */
+        buffer_string(json, ", \"nvlink_island\": 2");
+    else if (gpus >= 2 && index < 2 && random_case_once_in(stream, 3))
+        buffer_string(json, ", \"nvlink_nodes\": 2");
     if (random_case_once_in(stream, 2))
         buffer_format(json, ", \"cpus\": %u", between(stream, 1, 3 * gpus + 4));
     if (random_case_once_in(stream, 2))
@@ -46,7 +51,8 @@ struct cluster *random_case_cluster(struct random_stream *stream)
         add_pool(
             stream, &json, i,
             i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
-    buffer_string(&json, "]}");
+    buffer_string(&json,
+                  "], \"levels\": [\"unit\", \"nvlink\"], \"fabric\": {\"nodes_per_unit\": 4}}");
     struct error error =
         json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
     assert_false(error_is(error));
@@ -142,6 +148,17 @@ static struct job_group some_group(struct random_stream *stream, const struct cl
     return group;
 }
 
+static void make_close(struct random_stream *stream, struct job_group *group)
+{
+    if (group->request.gpus > 0 && random_case_once_in(stream, 3))
+        group->request.one_island = true;
+    if (!random_case_once_in(stream, 3))
+        return;
+    group->slice_members = between(stream, 1, 3);
+    group->slice_level = (uint8_t)between(stream, 1, 2);
+    group->count = group->min_count = group->slice_members * between(stream, 1, 3);
+}
+
 static struct checkpoint_plan some_plan(struct random_stream *stream)
 {
     if (random_case_once_in(stream, 3))
@@ -159,10 +176,14 @@ struct job random_case_job(struct random_stream *stream, const struct cluster *c
     job.priority = (int32_t)(random_below(stream, 5) * 25);
     job.is_preemptible = !random_case_once_in(stream, 4);
     job.first = some_group(stream, cluster, options->is_rigid);
+    if (options->has_close)
+        make_close(stream, &job.first);
     if (options->max_groups > 1 && random_case_once_in(stream, 6)) {
         job.group_count = (uint16_t)between(stream, 2, options->max_groups);
         for (uint32_t g = 1; g < job.group_count; g++)
             options->more[g - 1] = some_group(stream, cluster, options->is_rigid);
+        if (options->has_close)
+            make_close(stream, &options->more[0]);
         job.more = options->more;
     }
     job.checkpoint = some_plan(stream);

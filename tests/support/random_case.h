@@ -36,6 +36,7 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 struct random_case_job_options {
     uint16_t max_groups;                           /* 1..RANDOM_CASE_GROUPS_MAX */
     bool is_rigid;                                 /* no members above the minimum */
+    bool has_close;                                /* some in slices, some in one island */
     struct job_group more[RANDOM_CASE_GROUPS_MAX]; /* storage: what the job last made points to */
 };
 

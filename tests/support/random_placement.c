@@ -17,6 +17,7 @@ const struct placement_policy *const random_placement_policies[] = {
     &placement_strict_spread, &placement_random,          &placement_weighted_best_fit,
     &placement_dot_product,   &placement_gpu_packing,     &placement_gpu_clustering,
     &placement_fgd,           &placement_gather,          &placement_weighted_binpack,
+    &placement_topology,
 };
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
@@ -51,6 +52,8 @@ static void put_pool(struct random_stream *stream, uint32_t number, struct buffe
                   number > 0 ? ", " : "", number, between(stream, 1, 3), gpus, number);
     if (gpus > 0 && !random_placement_once_in(stream, 5)) {
         buffer_string(json, ", \"gpu_model\": \"h100-80gb\"");
+        if (gpus >= 4 && random_placement_once_in(stream, 2))
+            buffer_format(json, ", \"nvlink_island\": %u", between(stream, 1, 2) * 2);
         if (random_placement_once_in(stream, 3))
             put_layout(stream, gpus, json);
     }

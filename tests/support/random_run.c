@@ -268,7 +268,8 @@ static void fit_quotas(const struct random_run *run, struct queue_table *queues)
 void random_run_open(struct random_run *run, uint64_t seed, uint32_t choice)
 {
     struct random_stream stream;
-    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX};
+    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
+                                              .has_close = seed % 2 == 0};
     *run = (struct random_run){.seed = seed};
     random_stream_init(&stream, seed, "presets", choice);
     run->cluster = random_case_cluster(&stream);

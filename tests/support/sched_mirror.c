@@ -116,6 +116,19 @@ static bool has_headroom(const struct mirror *mirror, const struct job *job, int
     return true;
 }
 
+/* Members of whole GPUs that the free ones hold, island by island if they ask that. */
+static int64_t members_whole(const struct mirror *mirror, node_id node, const struct amounts *left,
+                             const struct request *request)
+{
+    const struct node_pool *pool = &mirror->cluster->pools[mirror->cluster->nodes[node].pool];
+    int64_t free[UINT8_MAX + 1] = {0}, members = 0;
+    for (uint32_t g = 0; g < cluster_node_gpus(mirror->cluster, node); g++)
+        free[request->one_island ? pool->gpu_island[g] : 0] += left->gpu[g] == GPU_MILLI;
+    for (uint32_t i = 0; i <= UINT8_MAX; i++)
+        members += free[i] / request->gpus;
+    return members;
+}
+
 /* Members of a request that a node with so much left can take. */
 static int64_t members_in(const struct mirror *mirror, node_id node, const struct amounts *left,
                           const struct request *request)
@@ -130,12 +143,10 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
     if (mirror->node_state[node] != NODE_UP ||
         (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
-    for (uint32_t g = 0; g < type->gpu_count && needs_gpu; g++)
-        members += request->gpus > 0  ? left->gpu[g] == GPU_MILLI
-                   : left->gpu[g] > 0 ? left->gpu[g] / share
-                                      : 0;
+    for (uint32_t g = 0; g < type->gpu_count && needs_gpu && request->gpus == 0; g++)
+        members += left->gpu[g] > 0 ? left->gpu[g] / share : 0;
     if (request->gpus > 0)
-        members /= request->gpus;
+        members = members_whole(mirror, node, left, request);
     if (!needs_gpu)
         members = INT32_MAX;
     if (request->cpu_milli > 0 && left->cpu / request->cpu_milli < members)
@@ -148,10 +159,22 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
 /* Exact for one group; of several it is false: which goes where is the policy's choice. */
 static bool fits(const struct mirror *mirror, const struct amounts *left, const struct job *job)
 {
-    int64_t members = 0;
-    for (node_id n = 0; n < mirror->cluster->node_count && job->group_count == 1; n++)
-        members += members_in(mirror, n, &left[n], &job->first.request);
-    return job->group_count == 1 && members >= job->first.count;
+    const struct job_group *group = &job->first;
+    int64_t members = 0, *rooms = calloc(mirror->cluster->node_count, sizeof *rooms);
+    assert_non_null(rooms);
+    for (node_id n = 0; n < mirror->cluster->node_count && job->group_count == 1; n++) {
+        const int64_t room = members_in(mirror, n, &left[n], &group->request);
+        const uint32_t domain = group->slice_members == 0
+                                    ? n
+                                    : mirror->cluster->levels[group->slice_level - 1].domain[n];
+        if (domain != DOMAIN_NONE)
+            rooms[domain] += room;
+    }
+    for (uint32_t d = 0; d < mirror->cluster->node_count; d++)
+        members +=
+            group->slice_members == 0 ? rooms[d] : rooms[d] - rooms[d] % group->slice_members;
+    free(rooms);
+    return job->group_count == 1 && members >= group->count;
 }
 
 static void set_pieces(struct mirror_job *entry, const struct piece *pieces, uint32_t count)

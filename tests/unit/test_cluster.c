@@ -183,7 +183,8 @@ static void pools_of_many_kinds(void **state)
         "   \"labels\": {\"zone\": \"b\", \"rack\": \"r1\"}},\n"
         "  {\"name\": \"mx2\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"mx1\", "
         "\"cpus\": 8,\n"
-        "   \"labels\": {\"rack\": \"r1\", \"zone\": \"b\"}, \"price_usd_per_gpu_h\": 1.25},\n"
+        "   \"nvlink_island\": 2, \"labels\": {\"rack\": \"r1\", \"zone\": \"b\"}, "
+        "\"price_usd_per_gpu_h\": 1.25},\n"
         "  {\"name\": \"mx3\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"mx1\", "
         "\"cpus\": 8,\n"
         "   \"labels\": {\"rack\": \"r2\", \"zone\": \"b\"}}]}");
@@ -191,6 +192,9 @@ static void pools_of_many_kinds(void **state)
     assert_int_equal(cluster->type_count, 3); /* mx and mx2 differ in order of labels alone */
     assert_int_equal(cluster->pools[1].type, cluster->pools[2].type);
     assert_int_equal(cluster->types[cluster->pools[1].type].node_count, 4);
+    assert_int_equal(cluster->types[cluster->pools[1].type].island_gpus, 2);
+    assert_int_equal(cluster->types[cluster->pools[3].type].island_gpus, 4);
+    assert_true(cluster->has_split_nodes);
     assert_int_equal(cluster->model_count, 1);
     assert_string_equal(cluster->models[0].name, "mx1");
     assert_int_equal(cluster->models[0].memory_mib, 96 * 1024);

@@ -119,6 +119,33 @@ static void equal_nodes_of_two_units_are_in_two_racks(void **state)
     cluster_free(cluster);
 }
 
+static void nodes_that_share_nvlink_are_a_domain(void **state)
+{
+    (void)state;
+    static const uint32_t nvlink[] = {0, 0, 1, 1, 2, 3, 4, DOMAIN_NONE};
+    struct cluster *cluster = cluster_of(
+        "{\"levels\": [\"nvlink\"], \"pools\": ["
+        "{\"name\": \"rack\", \"nodes\": 5, \"gpus_per_node\": 4, \"gpu_model\": \"h100\","
+        " \"nvlink_nodes\": 2},"
+        "{\"name\": \"alone\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\"},"
+        "{\"name\": \"pcie\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"t4\"},"
+        "{\"name\": \"split\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\","
+        " \"nvlink_island\": 4}]}");
+    check_domains(&cluster->levels[0], 8, nvlink);
+    assert_int_equal(cluster->levels[0].domain_count, 5);
+    assert_false(cluster_is_split(cluster, 6));
+    assert_true(cluster_is_split(cluster, 7));
+    cluster_free(cluster);
+    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": \"t4\","
+                  " \"nvlink_nodes\": 2}]}",
+                  "error: c.json:1:80: nodes that share NVLink have it between all their own GPUs",
+                  "at /pools/0/nvlink_nodes");
+    check_refused("{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": \"h100\","
+                  " \"nvlink_island\": 2, \"nvlink_nodes\": 2}]}",
+                  "error: c.json:1:102: nodes that share NVLink have it between all their own GPUs",
+                  "at /pools/0/nvlink_nodes");
+}
+
 static void a_file_may_have_no_levels(void **state)
 {
     (void)state;
@@ -241,6 +268,7 @@ int main(void)
         cmocka_unit_test(units_and_nodes_are_the_usual_levels),
         cmocka_unit_test(domains_lie_inside_those_around_them),
         cmocka_unit_test(equal_nodes_of_two_units_are_in_two_racks),
+        cmocka_unit_test(nodes_that_share_nvlink_are_a_domain),
         cmocka_unit_test(a_file_may_have_no_levels),
         cmocka_unit_test(bad_levels_are_refused),
         cmocka_unit_test(layouts_hold_instances_by_start),

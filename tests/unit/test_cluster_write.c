@@ -95,6 +95,7 @@ static void shipped_clusters_come_back(void **state)
     (void)state;
     check(at("topologies/dgx-h100-500.json"));
     check(at("topologies/philly-352.json"));
+    check(at("topologies/nvl72-8.json"));
     check(at("topologies/hwloc-node.json"));
     check(cluster_uniform_new(3, 2));
 }

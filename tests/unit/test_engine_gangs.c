@@ -29,6 +29,9 @@ static void test_hoards(void **state)
     check_attempt(log, 1, S(20), S(50), ATTEMPT_RESIZED, 2, 0, 0);
     assert_true(run_attempt(log, 0, 1)->is_partial);
     assert_false(run_attempt(log, 0, 2)->is_partial);
+    assert_int_equal(run_attempt(log, 0, 0)->link_tier, LINK_NONE); /* one GPU */
+    assert_int_equal(run_attempt(log, 0, 1)->link_tier, LINK_PCIE);
+    assert_true(run_attempt(log, 0, 1)->link_bytes_per_s == LINKS_PCIE_BYTES_PER_S);
     assert_true(last->partial_gang_gpu_s == 10 + 30 * 2);
     assert_true(last->pending_job_s == 50);
     assert_int_equal(last->started, 1);
@@ -146,6 +149,25 @@ static void test_guarantee(void **state)
     cluster_free(cluster);
 }
 
+/* A half of a slice starts. */
+static void test_torn_slices_are_found(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 8);
+    struct run_setup setup = scripted_setup(cluster);
+    struct run_job job = elastic(no_plan);
+    job.job.first.count = job.job.first.min_count = 4;
+    job.job.first.slice_members = 2;
+    job.job.first.slice_level = 2;
+    assert_null(job_complaint(&job.job));
+    script_start(0, 0, 0, 3);
+    check_broken(&setup, job, "a slice is not in one domain");
+    script = (struct script){0};
+    script_start(0, 0, 0, 4);
+    run_log_free(run_jobs(&setup, &job, 1));
+    cluster_free(cluster);
+}
+
 /* ---- What evictions are for -------------------------------------------------------------------- */
 
 /* Three are evicted for job 1: two before its reservation is given up, one before it starts. */
@@ -222,9 +244,13 @@ static void test_eligible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hoards),  cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_guarantee),
-        cmocka_unit_test(test_wasted),  cmocka_unit_test(test_eligible),
+        cmocka_unit_test(test_hoards),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_guarantee),
+        cmocka_unit_test(test_torn_slices_are_found),
+        cmocka_unit_test(test_wasted),
+        cmocka_unit_test(test_eligible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

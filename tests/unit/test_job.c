@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "topologies/cluster_load.h"
 #include "topologies/gpu_model.h"
 #include "topologies/mig.h"
 #include "workloads/ask.h"
@@ -120,6 +121,70 @@ static void test_set_complaints(void **state)
     check_complaint(sound, "no set must");
 }
 
+static void test_closeness_complaints(void **state)
+{
+    (void)state;
+    struct job sound = job_default(), job;
+    struct job_set sets[1] = {{.name = "", .parent = SET_NONE, .min_members = 6}};
+    sound.first = (struct job_group){.request = {.gpus = 4, .one_island = true},
+                                     .count = 6,
+                                     .min_count = 6,
+                                     .slice_level = 1,
+                                     .slice_members = 3};
+    assert_null(job_complaint(&sound));
+    job = sound, job.first.slice_members = 4, check_complaint(job, "divide");
+    job = sound, job.first.slice_members = 0, check_complaint(job, "size and a level");
+    job = sound, job.first.slice_level = 0, check_complaint(job, "size and a level");
+    job = sound, job.first.min_count = 3, check_complaint(job, "start together");
+    job = sound, job.first.request = (struct request){.gpu_milli = 500, .one_island = true};
+    check_complaint(job, "only whole GPUs");
+    job = sound, job.set_count = 1, job.sets = sets;
+    assert_null(job_complaint(&job));
+    sets[0].min_members = 3;
+    check_complaint(job, "start together");
+}
+
+static void check_tensor_parallel(struct cluster *cluster, struct ask ask, uint32_t count,
+                                  uint32_t gpus, uint32_t slice)
+{
+    struct job job = job_default();
+    assert_null(ask_tensor_parallel(&ask, cluster, &job));
+    assert_null(job_complaint(&job));
+    assert_int_equal(job.first.count, count);
+    assert_int_equal(job.first.request.gpus, gpus);
+    assert_int_equal(job.first.request.one_island, gpus > 1);
+    assert_int_equal(job.first.slice_members, slice);
+    assert_int_equal(job.first.slice_level,
+                     slice == 0 ? 0 : cluster_level_of(cluster, TEXT("nvlink")));
+}
+
+static void test_tensor_parallel_groups(void **state)
+{
+    (void)state;
+    struct cluster *rack, *node = cluster_uniform_new(4, 8);
+    struct ask ask = {.gpus = 64, .tensor_parallel = 8, .cpu_milli = 64000};
+    struct job job = job_default();
+    struct error error = cluster_load(&rack, "topologies/nvl72-8.json");
+    assert_string_equal(error_message(&error), "");
+    check_tensor_parallel(node, ask, 8, 8, 0);
+    check_tensor_parallel(rack, ask, 16, 4, 2);
+    ask.tensor_parallel = 2;
+    check_tensor_parallel(node, ask, 32, 2, 0);
+    check_tensor_parallel(rack, ask, 32, 2, 0);
+    ask = (struct ask){.gpus = 144, .tensor_parallel = 72};
+    check_tensor_parallel(rack, ask, 36, 4, 18);
+    assert_non_null(strstr(ask_tensor_parallel(&ask, node, &job), "no NVLink domain"));
+    ask = (struct ask){.gpus = 12, .tensor_parallel = 6};
+    assert_non_null(strstr(ask_tensor_parallel(&ask, rack, &job), "does not fill"));
+    rack->level_count = 1;
+    ask = (struct ask){.gpus = 16, .tensor_parallel = 8};
+    assert_non_null(strstr(ask_tensor_parallel(&ask, rack, &job), "no level"));
+    ask.gpu_models = 2;
+    assert_non_null(strstr(ask_tensor_parallel(&ask, rack, &job), "no node has GPUs"));
+    cluster_free(rack);
+    cluster_free(node);
+}
+
 static void test_tie_complaints(void **state)
 {
     (void)state;
@@ -223,6 +288,8 @@ int main(void)
         cmocka_unit_test(test_groups_sum_their_members),
         cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_set_complaints),
+        cmocka_unit_test(test_closeness_complaints),
+        cmocka_unit_test(test_tensor_parallel_groups),
         cmocka_unit_test(test_tie_complaints),
         cmocka_unit_test(test_class_names),
         cmocka_unit_test(test_asks_are_split_over_members),

@@ -74,8 +74,49 @@ static void means_over_the_window(void **state)
     metrics_free(m);
 }
 
+static void feed_gang(struct metrics *metrics, int64_t gpus, time_ns span, enum link_tier tier,
+                      int64_t bytes_per_s, bool is_partial)
+{
+    struct record_sink sink = metrics_sink(metrics);
+    struct attempt_row row = {.start = 5 * S,
+                              .end = 5 * S + span,
+                              .gpu_milli = gpus * GPU_MILLI,
+                              .link_tier = (uint8_t)tier,
+                              .link_bytes_per_s = bytes_per_s,
+                              .is_partial = is_partial};
+    assert_null(sink.on_attempt); /* others cost nothing */
+    assert_false(error_is(sink.on_gang_attempt(sink.self, &row)));
+}
+
+/* 800 GPU seconds of NVLink, 150 of a leaf, 50 of a core: by GPU time, not by gangs. */
+static void links_of_gangs(void **state)
+{
+    (void)state;
+    struct metrics *m = metrics_new();
+    feed_gang(m, 8, 100 * S, LINK_NVLINK, 450000000000, false);
+    feed_gang(m, 10, 10 * S, LINK_LEAF, 50000000000, false);
+    feed_gang(m, 5, 10 * S, LINK_LEAF, 50000000000, false);
+    feed_gang(m, 25, 2 * S, LINK_CORE, 12500000000, false);
+    feed_gang(m, 500, 99 * S, LINK_PCIE, 1, true); /* it waited for its other members */
+    finish(m, (struct run_facts){.end = 120 * S, .gpu_count = 16});
+    near(metrics_value(m, "gang_link_gb_per_s_mean"), 0.8 * 450 + 0.15 * 50 + 0.05 * 12.5);
+    near(metrics_value(m, "gang_link_gb_per_s_p10"), 50);
+    near(metrics_value(m, "gang_link_nvlink_ratio"), 0.8);
+    near(metrics_value(m, "gang_link_pcie_ratio"), 0);
+    near(metrics_value(m, "gang_link_leaf_ratio"), 0.15);
+    near(metrics_value(m, "gang_link_spine_ratio"), 0);
+    near(metrics_value(m, "gang_link_core_ratio"), 0.05);
+    metrics_free(m);
+    m = metrics_new();
+    finish(m, (struct run_facts){.end = 120 * S, .gpu_count = 16});
+    assert_true(isnan(metrics_value(m, "gang_link_gb_per_s_mean")));
+    assert_true(isnan(metrics_value(m, "gang_link_core_ratio")));
+    metrics_free(m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(means_over_the_window)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(links_of_gangs),
+                                       cmocka_unit_test(means_over_the_window)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,6 +72,19 @@ static void test_placement_parameters(void **state)
     assert_int_equal(policy.placement_config.weights.gpu, 1000);
     assert_int_equal(policy.placement_config.weights.cpu, 1);
     assert_int_equal(policy.placement_config.weights.memory, 0);
+    assert_int_equal(policy.placement_config.topology.mode, TOPOLOGY_AS_ASKED);
+    assert_int_equal(policy.placement_config.topology.domains, DOMAINS_BEST_FIT);
+    assert_int_equal(policy.placement_config.topology.weight, 500);
+    policy = sched_case_policy("{\"gpu_choice\": \"rails\", \"topology\": {\"mode\": \"required\", "
+                               "\"domains\": \"block\", \"weight\": 0}}");
+    assert_int_equal(policy.placement_config.gpu_choice, GPU_CHOICE_RAILS);
+    assert_int_equal(policy.placement_config.topology.mode, TOPOLOGY_REQUIRED);
+    assert_int_equal(policy.placement_config.topology.domains, DOMAINS_BLOCK);
+    assert_int_equal(policy.placement_config.topology.weight, 0);
+    expect_refused("{\"topology\": {\"mode\": \"near\"}}", "'mode'");
+    expect_refused("{\"topology\": {\"domains\": \"all\"}}", "'domains'");
+    expect_refused("{\"topology\": {\"weight\": 1001}}", "'weight'");
+    expect_refused("{\"topology\": {\"level\": \"unit\"}}", "level");
     expect_refused("{\"gpu_choice\": \"far\"}", "'gpu_choice'");
     expect_refused("{\"placement_weights\": {\"gpu\": 1001}}", "'gpu' must be");
     expect_refused("{\"placement_weights\": {\"cpu\": -1}}", "'cpu' must be");

@@ -95,10 +95,11 @@ static struct error rows_job(void *self, const struct job_row *row)
 
 static struct error rows_attempt(void *self, const struct attempt_row *row)
 {
-    buffer_format(&((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld %d\n",
-                  row->id, row->attempt, (long long)row->start, (long long)row->end,
-                  (long long)row->gpu_milli, row->placement, row->why, row->reason,
-                  (long long)row->saved, (long long)row->lost, row->is_partial);
+    buffer_format(
+        &((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld %d %d %lld\n",
+        row->id, row->attempt, (long long)row->start, (long long)row->end,
+        (long long)row->gpu_milli, row->placement, row->why, row->reason, (long long)row->saved,
+        (long long)row->lost, row->is_partial, row->link_tier, (long long)row->link_bytes_per_s);
     return ERROR_OK;
 }
 
@@ -284,6 +285,9 @@ static void write_three(void)
     struct attempt_row again = attempt;
     again.attempt = 1;
     again.placement = "n0:0,2";
+    again.gpu_milli = 1500;
+    again.link_tier = LINK_LEAF;
+    again.link_bytes_per_s = INT64_C(12500000001);
     again.saved = 0;
     again.lost = s;
     write_record(&usual, NULL); /* for its result.json */
@@ -420,8 +424,9 @@ static void what_repeats_is_left_out(void **state)
         "7,,8,,8,,,,1,,0,,q,,training,0,1,0,completed,,1,free,0,0,0,,,,,,9",
         "8,,8,inf,,0,,1,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,,,,,,",
         "10,,8,9,11,7,1,,1,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,,,,,,20", NULL};
-    static const char *const attempts[] = {"7,8,1,n0:0,ended,,0,,0,0,9",
-                                           "7,8,1,\"n0:0,2\",ended,,1,0,1,0,9", NULL};
+    static const char *const attempts[] = {"7,8,1,n0:0,ended,,0,,0,0,,,9",
+                                           "7,8,1.5,\"n0:0,2\",ended,,1,0,1,0,leaf,12.500000001,9",
+                                           NULL};
     write_three();
     check_lines(RECORD_JOBS_FILE, jobs);
     check_lines(RECORD_ATTEMPTS_FILE, attempts);

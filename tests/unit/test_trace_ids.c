@@ -183,6 +183,25 @@ static void test_sets(void **state)
     cluster_free(cluster);
 }
 
+static void test_slices(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(4, 8);
+    struct trace_case read = trace_case_read(
+        "{\"job_id\": 1, " MUST ", \"groups\": [{\"gpus\": 4, \"count\": 6, \"slice_members\": 3,"
+        " \"slice_level\": \"unit\", \"one_island\": true}, {\"gpus\": 1}]}\n",
+        &jsonl, cluster);
+    const struct job *job = &read.jobs[0];
+    assert_int_equal(job->first.slice_members, 3);
+    assert_int_equal(job->first.slice_level, cluster_level_of(cluster, TEXT("unit")));
+    assert_true(job->first.request.one_island);
+    assert_int_equal(job->more[0].slice_members, 0);
+    assert_false(job->more[0].request.one_island);
+    assert_null(job_complaint(job));
+    trace_case_release(&read);
+    cluster_free(cluster);
+}
+
 static void test_refused_sets(void **state)
 {
     (void)state;
@@ -208,6 +227,20 @@ static void test_refused_sets(void **state)
         {"\"sets\": [{\"name\": \"a\", \"min_members\": 0}], \"groups\": [{\"gpus\": 1, \"set\": "
          "\"a\"}]",
          "at least one member"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2}]", "are given together"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_level\": \"unit\"}]",
+         "are given together"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2, \"slice_level\": "
+         "\"row\"}]",
+         "a level of the cluster"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 3, \"slice_level\": "
+         "\"unit\"}]",
+         "do not divide"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"min_members\": 2, \"slice_members\": 2, "
+         "\"slice_level\": \"unit\"}]",
+         "start together"},
+        {"\"groups\": [{\"cpus\": 1, \"one_island\": true}]", "only whole GPUs"},
+        {"\"groups\": [{\"gpus\": 1, \"one_island\": 1}]", "true or false"},
         {"\"gpus\": 1, \"topology\": []", "'topology' must be an object"},
         {"\"gpus\": 1, \"topology\": {\"required\": \"row\"}", "a level of the cluster"},
         {"\"gpus\": 1, \"topology\": {\"required\": 3}", "a string"},
@@ -242,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_arrays_and_times),
         cmocka_unit_test(test_streamed),
         cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_slices),
         cmocka_unit_test(test_refused_sets),
         cmocka_unit_test(test_samples),
     };

@@ -99,6 +99,8 @@ static const char *const lines[] = {
     "\"sets\":[{\"name\":\"l\",\"min_members\":0},{\"parent\":0,\"min_members\":3,"
     "\"topology\":{\"preferred\":\"node\"}}],"
     "\"after\":[{\"job\":6},{\"job\":2,\"kind\":\"ok\"},{\"job\":3,\"kind\":\"not_ok\"}]}}\n",
+    "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"count\":4,\"gpus\":2,"
+    "\"slice_members\":2,\"one_island\":true,\"slice_level\":\"rack\"}]}}\n",
     "{\"job_released\":1,\"job\":7}\n",
     "{\"job_cancelled\":1,\"job\":7}\n",
     "{\"job_adopted\":1,\"job\":{\"id\":8,\"groups\":[{\"count\":2,\"gpus\":1}]},\"started_ns\":0,"

@@ -1,0 +1,175 @@
+/* Slices; see policies/placement/slices.h. */
+#include "policies/placement/slices.h"
+
+#include "policies/placement/placement_config.h"
+
+static uint32_t size_of(const struct placing *placing, uint32_t group)
+{
+    return placing->shape->groups[group].slice_members;
+}
+
+/* Members that a torn slice of the domain lacks; 0: none is torn. */
+static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32_t domain)
+{
+    const struct cluster_level *level = slices_level(placing, group);
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < placing->held.count; i++) {
+        const struct piece *piece = &placing->held.pieces[i];
+        if (piece->group == group && level->domain[piece->node] == domain)
+            held += piece->member_count;
+    }
+    const uint32_t over = held % size_of(placing, group);
+    return over == 0 ? 0 : size_of(placing, group) - over;
+}
+
+/* Members that domains have room for, slices or not. */
+static uint32_t *member_rooms(const struct placing *placing, uint32_t group,
+                              const struct region *region)
+{
+    const struct cluster_level *level = slices_level(placing, group);
+    const struct request *request = &placing->shape->groups[group].request;
+    uint32_t *rooms =
+        arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, uint32_t);
+    for (node_id n = region->first; n <= region->last; n++) {
+        const uint32_t domain = level->domain[n];
+        if (domain == DOMAIN_NONE || !region_contains(region, n))
+            continue;
+        const uint32_t room = shape_room(request, placing->ledger, n);
+        rooms[domain] += room < UINT32_MAX - rooms[domain] ? room : UINT32_MAX - rooms[domain];
+    }
+    return rooms;
+}
+
+uint32_t *slices_rooms(const struct placing *placing, uint32_t group, const struct region *region)
+{
+    uint32_t *rooms = member_rooms(placing, group, region);
+    for (uint32_t d = 0; d < slices_level(placing, group)->domain_count; d++) {
+        uint32_t lacking = rooms[d] > 0 ? lacking_in(placing, group, d) : 0;
+        if (rooms[d] < lacking)
+            lacking = 0;
+        rooms[d] -= (rooms[d] - lacking) % size_of(placing, group);
+    }
+    return rooms;
+}
+
+/* All or none of so many members. */
+static bool place_together(struct placing *placing, uint16_t group, uint32_t count,
+                           const struct region *region)
+{
+    struct placing_mark mark = placing_mark(placing);
+    placing->first_growing = placing->out->count;
+    for (uint32_t left = count; left > 0; left--)
+        if (!placing_member(placing, group, left, region)) {
+            placing_rollback(placing, &mark);
+            return false;
+        }
+    placing_commit(placing, &mark);
+    return true;
+}
+
+/* The domain that a slice goes to; DOMAIN_NONE: none has room. */
+static uint32_t next_domain(const uint32_t *rooms, uint32_t count, uint32_t slice, uint32_t left)
+{
+    uint32_t best = DOMAIN_NONE;
+    for (uint32_t d = 0; d < count; d++) {
+        if (rooms[d] < slice)
+            continue;
+        if (best == DOMAIN_NONE) {
+            best = d;
+            continue;
+        }
+        const bool holds = rooms[d] >= left, best_holds = rooms[best] >= left;
+        if (holds != best_holds ? holds : holds ? rooms[d] < rooms[best] : rooms[d] > rooms[best])
+            best = d;
+    }
+    return best;
+}
+
+/* Slices into the domain, so many members at most; how many. */
+static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t most,
+                            const struct region *part)
+{
+    const uint32_t slice = size_of(placing, group);
+    uint32_t placed = 0;
+    while (placed + slice <= most && place_together(placing, group, slice, part))
+        placed += slice;
+    return placed;
+}
+
+/* As the policy deals them; how many. */
+static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t left,
+                            const struct region *region, uint32_t *rooms)
+{
+    const struct placement_config *config = placing->ledger->placement;
+    const struct cluster_level *level = slices_level(placing, group);
+    const uint32_t slice = size_of(placing, group);
+    uint32_t placed = 0, n = 0;
+    if (config == NULL || config->topology.domains == DOMAINS_BEST_FIT)
+        return 0;
+    struct domain_share *shares = arena_alloc_array(
+        &placing->out->scratch, (size_t)level->domain_count + 1, struct domain_share);
+    for (uint32_t d = 0; d < level->domain_count; d++)
+        if (rooms[d] >= slice)
+            shares[n++] = (struct domain_share){.id = d, .room = rooms[d] / slice * slice};
+    n = domain_shares_deal((enum topology_domains)config->topology.domains, shares, n,
+                           left / slice * slice, slice);
+    for (uint32_t i = 0; i < n; i++) {
+        struct region part = domains_part(region, level, shares[i].id);
+        const uint32_t here = fill_domain(placing, group, shares[i].quota, &part);
+        rooms[shares[i].id] -= here;
+        placed += here;
+    }
+    return placed;
+}
+
+uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left,
+                      const struct region *region)
+{
+    const uint32_t slice = size_of(placing, group);
+    if (left < slice)
+        return 0;
+    const struct cluster_level *level = slices_level(placing, group);
+    uint32_t *rooms = member_rooms(placing, group, region);
+    uint32_t placed = place_dealt(placing, group, left, region, rooms), domain;
+    while (placed + slice <= left && (domain = next_domain(rooms, level->domain_count, slice,
+                                                           left - placed)) != DOMAIN_NONE) {
+        struct region part = domains_part(region, level, domain);
+        if (!place_together(placing, group, slice, &part)) {
+            rooms[domain] = 0;
+            continue;
+        }
+        rooms[domain] -= slice;
+        placed += slice;
+    }
+    return placed;
+}
+
+/* Does the region reach into the domain?  One that is narrower than the level lies in one of its domains alone. */
+static bool reaches(const struct region *region, const struct cluster_level *level, uint32_t domain)
+{
+    return domain != DOMAIN_NONE && (region->level == NULL || region->level < level ||
+                                     level->domain[region->level->first[region->id]] == domain);
+}
+
+uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left,
+                     const struct region *region)
+{
+    const struct cluster_level *level = slices_level(placing, group);
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < placing->held.count; i++) {
+        const struct piece *piece = &placing->held.pieces[i];
+        const uint32_t domain = level->domain[piece->node];
+        bool is_first = piece->group == group && reaches(region, level, domain);
+        for (uint32_t k = 0; k < i && is_first; k++)
+            is_first = placing->held.pieces[k].group != group ||
+                       level->domain[placing->held.pieces[k].node] != domain;
+        if (!is_first)
+            continue;
+        const uint32_t lacking = lacking_in(placing, group, domain);
+        struct region part = domains_part(region, level, domain);
+        if (lacking > 0 && placed + lacking <= left &&
+            place_together(placing, group, lacking, &part))
+            placed += lacking;
+    }
+    return placed;
+}
