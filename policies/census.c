@@ -99,14 +99,17 @@ static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle,
 static uint32_t slices_unplaceable(const struct idle_view *view, const struct typical_jobs *typical)
 {
     bool is_asked[MIG_PROFILE_COUNT] = {false};
-    uint32_t unplaceable = view->mig_milli;
+    uint32_t unplaceable = view->mig_milli / MIG_SLICE_MILLI;
     for (uint32_t j = 0; j < typical->count; j++)
         if (typical->jobs[j].request.mig != 0)
             is_asked[typical->jobs[j].request.mig - 1] = true;
-    for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
-        if (is_asked[p])
-            unplaceable -= view->mig_open_milli[p];
-    return unplaceable / MIG_SLICE_MILLI;
+    for (uint32_t g = 0; g < view->type->gpu_count; g++) {
+        uint32_t reach = 0;
+        for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
+            reach |= is_asked[p] ? view->mig_reach[g][p] : 0u;
+        unplaceable -= (uint32_t)__builtin_popcount(reach);
+    }
+    return unplaceable;
 }
 
 /* ---- states ---- */
@@ -124,7 +127,8 @@ static bool is_same_view(const struct idle_view *a, const struct idle_view *b)
            memcmp(a->gpu_milli, b->gpu_milli, sizeof a->gpu_milli) == 0 &&
            a->mig_milli == b->mig_milli &&
            (a->mig_milli == 0 ||
-            memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0);
+            (memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0 &&
+             memcmp(a->mig_reach, b->mig_reach, sizeof a->mig_reach) == 0));
 }
 
 static uint64_t hash_view(const struct idle_view *view)
@@ -139,7 +143,8 @@ static uint64_t hash_view(const struct idle_view *view)
         hash = hash_mix(hash, gpus[w]);
     return view->mig_milli == 0
                ? hash
-               : hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash);
+               : hash_bytes(view->mig_reach, sizeof view->mig_reach,
+                            hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash));
 }
 
 /* The index of the state, made if new. */

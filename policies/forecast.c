@@ -133,6 +133,8 @@ static void keep_need(struct sched *sched, const struct forecast_need *need, tim
     if (need->gpu_mask != 0) {
         gpu_id gpu =
             sched->cluster->nodes[need->node].first_gpu + (gpu_id)__builtin_ctz(need->gpu_mask);
+        if ((ledger_layout_mask(ledger, need->node) & need->gpu_mask) != 0)
+            return; /* it was cut since */
         space.gpu_milli = (uint16_t)kept(need->milli, comes.milli, ledger->gpus[gpu].free);
     } else {
         space.cpu_milli = kept(need->cpu_milli, comes.cpu_milli, cell->cpu_free);

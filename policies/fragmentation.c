@@ -9,6 +9,25 @@ static uint32_t profile_milli(uint32_t profile)
     return mig_slices((enum mig_profile_id)profile) * MIG_SLICE_MILLI;
 }
 
+/* The slices that instances of the profile have from these starts. */
+static uint8_t slices_from(uint32_t starts, enum mig_profile_id profile)
+{
+    uint8_t slices = 0;
+    for (; starts != 0; starts &= starts - 1)
+        slices |= mig_mask(profile, (unsigned)__builtin_ctz(starts));
+    return slices;
+}
+
+static uint8_t reach_of(const struct ledger *ledger, node_id node, uint32_t gpu_index,
+                        enum mig_profile_id profile, bool may_recut)
+{
+    const gpu_id gpu = ledger->cluster->nodes[node].first_gpu + gpu_index;
+    uint32_t starts = ledger_mig_starts(ledger, node, gpu_index, profile);
+    if (may_recut && ledger_mig_room(ledger, gpu, profile) > 0)
+        starts |= mig_fit(ledger_busy_slices(ledger, gpu), profile);
+    return slices_from(starts, profile);
+}
+
 static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node,
                            uint16_t partitioned)
 {
@@ -18,6 +37,9 @@ static void view_instances(struct idle_view *view, const struct ledger *ledger, 
         const gpu_id gpu = ledger->cluster->nodes[node].first_gpu + g;
         if (partitioned >> g & 1)
             view->mig_milli += ledger->gpus[gpu].free;
+        for (uint32_t p = 0; p < MIG_PROFILE_COUNT && (partitioned >> g & 1); p++)
+            view->mig_reach[g][p] =
+                reach_of(ledger, node, g, (enum mig_profile_id)p, recut >> g & 1);
         for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
             view->mig_open_milli[p] +=
                 profile_milli(p) *

@@ -51,6 +51,9 @@ struct idle_view {
     uint32_t cpu_milli, memory_mib;
     uint32_t mig_milli;                         /* of all GPUs with MIG instances */
     uint32_t mig_open_milli[MIG_PROFILE_COUNT]; /* of their free instances of the profile */
+    uint8_t mig_reach
+        [NODE_GPUS_MAX]
+        [MIG_PROFILE_COUNT]; /* free slices of theirs that such instances have or could have */
     uint16_t gpu_milli[NODE_GPUS_MAX]; /* by GPU of the node; of one with MIG instances 0 */
 };
 
