@@ -135,10 +135,12 @@ static struct cluster *cluster_draw(struct world *w)
 static void policy_draw(struct world *w, struct buffer *text)
 {
     static const char *const needs[] = {"instances", "gpu", "node"};
+#define EVICTING                                                                                   \
+    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"smallest\"], \"within_queue\": "       \
+    "\"lower\"}"
     static const char *const rests[] = {
         "{\"order\": [\"fifo\"], \"blocking\": \"skip\"",
-        "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"preemption\": "
-        "{\"policy\": \"kill\", \"victims\": [\"smallest\"], \"within_queue\": \"lower\"}",
+        "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", " EVICTING,
         "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"backfill\": {\"policy\": \"easy\"}"};
     buffer_string(text, rests[below(w, 3)]);
     buffer_format(text, ", \"geometry\": {\"policy\": \"%s\", \"needs\": \"%s\", \"fills\": %s",
