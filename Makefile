@@ -120,7 +120,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all profiled run test test-quick test-all bench preset-table backfill-table defrag-table packing-table topology-table lint format asan ubsan valgrind coverage mutants \
+.PHONY: all profiled run test test-quick test-all bench preset-table backfill-table defrag-table packing-table topology-table sharing-table lint format asan ubsan valgrind coverage mutants \
         golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
@@ -152,7 +152,7 @@ clean: ## Remove what was built (records under out/ stay)
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
 TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled bench preset-table backfill-table defrag-table packing-table topology-table $(TESTING)
+INSTALLING := run profiled bench preset-table backfill-table defrag-table packing-table topology-table sharing-table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
             $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
@@ -347,6 +347,9 @@ packing-table: link ## Fill a GPU-sharing cluster under packing policies, beside
 
 topology-table: link ## Run a mix of gangs under topology modes and variants, on three clusters (ARGS='--seeds 1,2 --markdown', ...)
 	@WINDTUNNEL=$(B)/windtunnel tools/topology_table $(ARGS)
+
+sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies: what is stranded, what is used
+	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
 
 bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
 	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \

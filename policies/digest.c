@@ -212,12 +212,20 @@ static void archive_geometry(struct archive *archive, struct geometry_config *co
     ARCHIVE(archive, config->fills);
 }
 
+static void archive_sharing(struct archive *archive, struct sharing_config *config)
+{
+    ARCHIVE_KNOWS(struct sharing_config, SHARE_KIND_COUNT * 2 + 2);
+    ARCHIVE(archive, config->clients_max);
+    ARCHIVE(archive, config->trust);
+    ARCHIVE(archive, config->isolation);
+}
+
 uint64_t digest_policy(const struct policy_config *policy)
 {
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 896);
+    ARCHIVE_KNOWS(struct policy_config, 912);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -234,6 +242,8 @@ uint64_t digest_policy(const struct policy_config *policy)
     archive_defrag(&archive, &config.defrag_config);
     ARCHIVE_POLICY(&archive, config.geometry);
     archive_geometry(&archive, &config.geometry_config);
+    ARCHIVE_POLICY(&archive, config.sharing);
+    archive_sharing(&archive, &config.sharing_config);
     ARCHIVE_POLICY(&archive, config.gang);
     ARCHIVE(&archive, config.stale_after);
     ARCHIVE_POLICY(&archive, config.placement);

@@ -336,6 +336,7 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
     const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
     if (!ledger->index->is_listed[space->node] || cell->cpu_free < space->cpu_milli ||
         cell->memory_free < space->memory_mib || cell->tasks_free < space->member_count ||
+        !ledger_admits(ledger, space) ||
         (space->mig == 0 && (ledger_layout_mask(ledger, space->node) & space->gpu_mask) != 0))
         return false;
     for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {

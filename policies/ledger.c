@@ -84,6 +84,10 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
     case TABLE_CUT:
         ledger_undo_cut(ledger, element);
         break;
+    case TABLE_SHARE:
+    case TABLE_NODE_SHARE:
+        ledger_undo_share(ledger, entry);
+        break;
     }
 }
 
@@ -147,17 +151,6 @@ void ledger_note_growth(struct ledger *ledger, node_id node)
     ledger->is_grown[node] = 1;
     ledger->grown[ledger->grown_count++] = node;
 }
-
-/* How an amount moves between the three kept states and the used rest. */
-enum move {
-    MOVE_TAKE,
-    MOVE_GIVE,
-    MOVE_VACATE,
-    MOVE_RESTORE,
-    MOVE_ARRIVE,
-    MOVE_CLAIM,
-    MOVE_UNCLAIM
-};
 
 struct split { /* free, coming, claimed of one resource of one GPU or node */
     uint32_t free, coming, claimed;
@@ -327,6 +320,8 @@ DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum 
     move_node(ledger, space->node, NODE_MEMORY, space->memory_mib, move);
     if (ledger->limits_tasks)
         move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
+    if (__builtin_expect(ledger->shares != NULL, false))
+        ledger_move_share(ledger, space, move);
     ledger_note_change(ledger, space->node);
     if (move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM)
         ledger_note_growth(ledger, space->node);
@@ -376,6 +371,8 @@ bool ledger_is_there(const struct ledger *ledger, const struct space *space)
                             : ledger->gpus[gpu].claimed != 0)
             return false;
     }
+    if (ledger->shares != NULL && !ledger_is_alone(ledger, space))
+        return false;
     const struct node_cell *cell = &ledger->nodes[space->node];
     return cell->cpu_claimed == 0 && cell->memory_claimed == 0 && cell->tasks_claimed == 0;
 }
@@ -423,6 +420,8 @@ static void foresee_node(struct ledger *ledger, node_id node)
         set_node_word(ledger, node, w, words[w] + words[NODE_RESOURCES + w]);
         set_node_word(ledger, node, NODE_RESOURCES + w, 0);
     }
+    if (ledger->shares != NULL)
+        ledger_foresee_shares(ledger, node);
     ledger_note_change(ledger, node);
 }
 

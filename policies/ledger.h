@@ -42,6 +42,16 @@ struct mig_cell {
 };
 enum { MIG_MAKES_WHOLE = 0xff };
 
+/* Who shares a GPU, or a node: pieces of one kind and one domain.  Those who claim what is left by others of another kind
+ * or domain stand behind them until all of these have left. */
+struct share_cell {
+    uint32_t domain;           /* of struct request; 0 if there are no clients */
+    uint32_t clients, leaving; /* members on it; of them those that are on their way out */
+    uint32_t next_domain, next_clients;
+    uint8_t kind, next_kind; /* enum share_kind */
+    uint16_t unused;
+};
+
 /* How a GPU is cut. */
 struct gpu_cut {
     bool is_partitioned; /* with no instance yet, perhaps; else it is whole */
@@ -72,7 +82,7 @@ enum queue_sum {
     QUEUE_SUM_COUNT
 };
 
-enum { LEDGER_TABLE_SHIFT = 29 };
+enum { LEDGER_TABLE_SHIFT = 28 };
 
 struct ledger_entry {
     uint32_t table_index; /* which table (from bit LEDGER_TABLE_SHIFT), which element */
@@ -98,7 +108,10 @@ struct ledger {
     struct mig_cell *migs;      /* by gpu_id; NULL: no GPU is partitioned or may ever be */
     struct gpu_layout *layouts; /* the same */
     uint16_t *layout_mask;      /* by node: GPUs that are partitioned; NULL as migs is */
-    bool recuts;                /* GPUs that may be cut anew are, for those who find no place */
+    struct share_cell *shares;  /* by gpu_id, of those in part; NULL: anybody shares with anybody */
+    struct share_cell *node_shares;         /* by node, of all members; NULL: the same */
+    uint32_t clients_max[SHARE_KIND_COUNT]; /* of a GPU; 0: no cap */
+    bool recuts;     /* GPUs that may be cut anew are, for those who find no place */
     uint32_t *owner; /* by gpu_id: slot of the job that holds the whole GPU, or OWNER_NONE */
     struct node_cell *nodes;
     bool limits_tasks;      /* some node does */
@@ -147,6 +160,8 @@ struct space {
     uint32_t cpu_milli, memory_mib;
     uint32_t owner; /* slot of the job */
     uint16_t member_count;
+    uint8_t share;          /* enum share_kind */
+    uint32_t domain;        /* of struct request */
     uint8_t mig, mig_start; /* an instance: enum mig_profile_id + 1, where it starts; mig 0: none */
 };
 
@@ -186,6 +201,33 @@ static inline uint16_t ledger_layout_mask(const struct ledger *ledger, node_id n
 static inline bool ledger_has_layout(const struct ledger *ledger, node_id node, uint32_t gpu_index)
 {
     return ledger_layout_mask(ledger, node) >> gpu_index & 1;
+}
+
+/* From now on GPUs, and nodes if by_node, are shared only by members of one kind and domain, and by no more than so many
+ * of a kind.  Of a ledger that nothing is taken from yet. */
+void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT],
+                  bool by_node);
+
+/* How many more such shares may be on the GPU, by who is on it already; UINT32_MAX: any number. */
+uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,
+                                 const struct request *request);
+
+static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu,
+                                     const struct request *request)
+{
+    return ledger->shares == NULL || ledger_gpu_clients_left(ledger, gpu, request) > 0;
+}
+
+/* May what takes the space be beside those that are there? */
+bool ledger_admits(const struct ledger *ledger, const struct space *space);
+
+/* May such a member be on the node, by who is on it already? */
+bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain);
+
+static inline bool ledger_node_admits(const struct ledger *ledger, node_id node,
+                                      const struct request *request)
+{
+    return ledger->node_shares == NULL || !ledger_node_keeps_out(ledger, node, request->domain);
 }
 
 struct gpu_cut ledger_cut_of(const struct ledger *ledger, gpu_id gpu);

@@ -55,7 +55,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 336);
+    ARCHIVE_KNOWS(struct ledger, 360);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
@@ -71,6 +71,11 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
         for (gpu_id g = 0; g < gpus; g++)
             archive_expect(archive, mig_layout_is_legal(&ledger->layouts[g]));
     }
+    ARCHIVE_KNOWS(struct share_cell, 24);
+    if (ledger->shares != NULL)
+        archive_bytes(archive, ledger->shares, gpus * sizeof *ledger->shares);
+    if (ledger->node_shares != NULL)
+        archive_bytes(archive, ledger->node_shares, nodes * sizeof *ledger->node_shares);
     archive_bytes(archive, ledger->node_state, nodes);
     archive_bytes(archive, ledger->is_kept, nodes);
     for (node_id n = 0; n < nodes; n++)

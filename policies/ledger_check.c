@@ -12,6 +12,11 @@ uint64_t ledger_hash(const struct ledger *ledger)
         hash = hash_bytes(ledger->layout_mask, cluster->node_count * sizeof *ledger->layout_mask,
                           hash);
     }
+    if (ledger->shares != NULL)
+        hash = hash_bytes(ledger->shares, cluster->gpu_count * sizeof *ledger->shares, hash);
+    if (ledger->node_shares != NULL)
+        hash = hash_bytes(ledger->node_shares, cluster->node_count * sizeof *ledger->node_shares,
+                          hash);
     hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
     hash = hash_bytes(ledger->nodes, cluster->node_count * sizeof *ledger->nodes, hash);
     hash = hash_bytes(ledger->node_state, cluster->node_count, hash);
@@ -63,6 +68,18 @@ static const char *check_mig(const struct ledger *ledger, node_id node, uint32_t
     return NULL;
 }
 
+/* Of a GPU or of a node. */
+static const char *check_share(const struct share_cell *cell)
+{
+    if (cell->leaving > cell->clients || (cell->clients == 0 && cell->next_clients > 0) ||
+        (cell->next_clients > 0 && cell->leaving != cell->clients))
+        return "who stands behind those that leave a GPU or a node does not wait for them";
+    if ((cell->clients == 0 && (cell->domain | cell->kind) != 0) ||
+        (cell->next_clients == 0 && (cell->next_domain | cell->next_kind) != 0))
+        return "nobody is on a GPU or a node, and yet it is of a kind or a domain";
+    return NULL;
+}
+
 static const char *check_gpu(const struct ledger *ledger, node_id node, uint32_t gpu_index)
 {
     const struct node *entry = &ledger->cluster->nodes[node];
@@ -73,6 +90,15 @@ static const char *check_gpu(const struct ledger *ledger, node_id node, uint32_t
         return "a GPU's free, coming and claimed shares exceed the whole";
     if (cell->free == GPU_MILLI && ledger->owner[gpu] != OWNER_NONE)
         return "a free GPU has an owner";
+    if (ledger->shares != NULL) {
+        const struct share_cell *share = &ledger->shares[gpu];
+        const char *broken = check_share(share);
+        if (broken != NULL)
+            return broken;
+        if ((cell->free == GPU_MILLI || ledger_has_layout(ledger, node, gpu_index)) &&
+            share->clients > 0)
+            return "a GPU that is free or partitioned is shared";
+    }
     if (ledger_has_layout(ledger, node, gpu_index))
         return check_mig(ledger, node, gpu_index);
     if (ledger->index->is_listed[node] && cell->free > 0 && cell->free < GPU_MILLI &&
@@ -98,6 +124,11 @@ static const char *check_node(const struct ledger *ledger, node_id node, struct 
         sums->claimed += cell->claimed;
         if (cell->free == GPU_MILLI && !ledger_has_layout(ledger, node, i))
             mask |= (uint16_t)(1u << i);
+    }
+    if (ledger->node_shares != NULL) {
+        const char *broken = check_share(&ledger->node_shares[node]);
+        if (broken != NULL)
+            return broken;
     }
     const struct node_cell *cell = &ledger->nodes[node];
     uint32_t tasks_max = type->max_tasks != 0 ? type->max_tasks : UINT32_MAX;

@@ -16,7 +16,9 @@ enum table {
     TABLE_TOTAL,
     TABLE_MIG,
     TABLE_WHOLE,
-    TABLE_CUT
+    TABLE_CUT,
+    TABLE_SHARE,
+    TABLE_NODE_SHARE
 };
 enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
@@ -44,6 +46,24 @@ void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
 /* The cells of a partitioned GPU. */
 void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
 struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);
+
+/* How an amount moves between the three kept states and the used rest. */
+enum move {
+    MOVE_TAKE,
+    MOVE_GIVE,
+    MOVE_VACATE,
+    MOVE_RESTORE,
+    MOVE_ARRIVE,
+    MOVE_CLAIM,
+    MOVE_UNCLAIM
+};
+
+/* policies/ledger_share.c: who shares, when a member comes or goes; all that is coming on the node has come; whether
+ * nobody of another kind or domain, or too many, are still where the space is. */
+void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move);
+void ledger_foresee_shares(struct ledger *ledger, node_id node);
+void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);
+bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
 
 void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);
 void ledger_undo_cut(struct ledger *ledger, gpu_id gpu);

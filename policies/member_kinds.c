@@ -48,13 +48,15 @@ static void rehash(struct member_kinds *kinds, uint32_t slot_count)
 uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level,
                            uint32_t together)
 {
+    struct request nobodys = *request; /* whose it is makes no kind of its own */
+    nobodys.domain = request->domain == 0 ? 0 : REQUEST_ANYBODYS;
     if (kinds->slot_count < 2 * (kinds->count + 1))
         rehash(kinds, kinds->slot_count == 0 ? 64 : 2 * kinds->slot_count);
-    uint32_t *slot = slot_of(kinds, request, level, together);
+    uint32_t *slot = slot_of(kinds, &nobodys, level, together);
     if (*slot != 0)
         return *slot - 1;
     MEM_GROW(kinds->kinds, kinds->capacity, (size_t)kinds->count + 1);
-    kinds->kinds[kinds->count] = (struct member_kind){*request, together, level, 0};
+    kinds->kinds[kinds->count] = (struct member_kind){nobodys, together, level, 0};
     *slot = ++kinds->count;
     return kinds->count - 1;
 }

@@ -17,8 +17,9 @@
 #include "policies/quota/quota_read.h"
 #include "policies/quota/quotas.h"
 #include "policies/registry.h"
+#include "policies/sharing/sharings.h"
 
-enum { PPM = 1000000, MOVES_MAX = 1000000, RECUTS_MAX = 1000000 };
+enum { PPM = 1000000, MOVES_MAX = 1000000, RECUTS_MAX = 1000000, SLICE_CLIENTS_MAX = 64 };
 
 const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
 
@@ -39,6 +40,7 @@ struct policy_config policy_config_default(void)
         .backfill = &backfill_none,
         .defrag = &defrag_none,
         .geometry = &geometry_static,
+        .sharing = &sharing_as_asked,
         .gang = &gang_all_or_nothing,
         .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
         .placement = &placement_best_fit,
@@ -269,6 +271,52 @@ static void read_geometry(struct policy_config *config, struct json_object *obje
     check_geometry(config, &value);
 }
 
+/* Of the caps those that the policy makes use of; one that makes both kinds has a name for each. */
+static void read_clients(struct sharing_config *own, struct json_object *sharing)
+{
+    uint16_t *mps = &own->clients_max[SHARE_MPS], *slices = &own->clients_max[SHARE_TIMESLICE];
+    const char *of_slices = *mps != 0 ? "slice_clients_max" : "clients_max";
+    if (*mps != 0)
+        *mps = (uint16_t)json_get_int(sharing, "clients_max", 1, MPS_CLIENTS_MAX, *mps);
+    if (*slices != 0)
+        *slices = (uint16_t)json_get_int(sharing, of_slices, 2, SLICE_CLIENTS_MAX, *slices);
+}
+
+/* What is kept for a queue is not asked who else is on it. */
+static void check_sharing(const struct policy_config *config, const struct json_value *value)
+{
+    if (sharing_is_used(config->sharing, &config->sharing_config) &&
+        config->quota->confines != NULL)
+        json_fail(value, "sharing '%s' does not go with quota '%s', which keeps places of its own",
+                  config->sharing->name, config->quota->name);
+}
+
+static void read_sharing(struct policy_config *config, struct json_object *object)
+{
+    static const char *const trusts[] = {"queue", "parent", "top", NULL}; /* enum trust_depth */
+    static const char *const isolations[] = {"process", "container", "vm", "node",
+                                             NULL}; /* enum isolation */
+    struct json_value value = json_member(object, "sharing");
+    struct json_object sharing;
+    struct sharing_config *own = &config->sharing_config;
+    if (value.node == NULL)
+        return;
+    if (json_is_string(value.node)) {
+        config->sharing = choose_member(object, "sharing", sharing_policies, config->sharing);
+        *own = config->sharing->defaults;
+        check_sharing(config, &value);
+        return;
+    }
+    json_object_open(&sharing, &value);
+    config->sharing = choose_member(&sharing, "policy", sharing_policies, config->sharing);
+    *own = config->sharing->defaults;
+    read_clients(own, &sharing);
+    own->trust = (uint8_t)json_get_choice(&sharing, "trust", trusts, own->trust);
+    own->isolation = (uint8_t)json_get_choice(&sharing, "isolation", isolations, own->isolation);
+    json_object_close(&sharing);
+    check_sharing(config, &value);
+}
+
 static void read_headroom(struct policy_config *config, struct json_object *object)
 {
     struct json_value value = json_member(object, "headroom");
@@ -330,6 +378,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
                            &preemption);
     read_defrag(config, &object);
     read_geometry(config, &object);
+    read_sharing(config, &object);
     read_actions(config, &object);
     config->reservation_expiry =
         read_patience(&object, "reservation_expiry_s", config->reservation_expiry);

@@ -11,6 +11,7 @@
  *    "topology": {"mode": "as_asked", "domains": "best_fit"},
  *    "preemption": {"policy": "checkpoint", parameters of preemption_config.h},
  *    "defrag": {"policy": "consolidation", parameters of defrag/defrag.h},
+ *    "sharing": {"policy": "trust", parameters of sharing/sharing.h},
  *    "geometry": {"policy": "on_demand", parameters of geometry/geometry.h},
  *    "actions": ["allocate", "consolidation", "reclaim", "preempt", "stale_gang"],
  *    "reservation_expiry_s": 600,
@@ -30,6 +31,7 @@
 #include "policies/placement/placement_config.h"
 #include "policies/preemption/preemption_config.h"
 #include "policies/quota/quota_config.h"
+#include "policies/sharing/sharing.h"
 
 enum { ORDER_CHAIN_MAX = 5, ACTIONS_MAX = 8 };
 
@@ -86,6 +88,8 @@ struct policy_config {
     struct defrag_config defrag_config;
     const struct geometry_policy *geometry;
     struct geometry_config geometry_config;
+    const struct sharing_policy *sharing;
+    struct sharing_config sharing_config;
     const struct gang_policy *gang;
     time_ns
         stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */

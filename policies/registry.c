@@ -14,6 +14,7 @@
 #include "policies/preemption/preemptions.h"
 #include "policies/preemption/victim_keys.h"
 #include "policies/quota/quotas.h"
+#include "policies/sharing/sharings.h"
 
 const struct order_policy *const order_policies[] = {&order_fifo,        &order_priority,
                                                      &order_elastic,     &order_sjf,
@@ -35,6 +36,10 @@ const struct defrag_policy *const defrag_policies[] = {
 
 const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand,
                                                            &geometry_rate_limited, NULL};
+
+const struct sharing_policy *const sharing_policies[] = {
+    &sharing_as_asked,  &sharing_whole, &sharing_mig, &sharing_mps,
+    &sharing_timeslice, &sharing_trust, NULL};
 
 const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
                                                            &estimate_history, NULL};

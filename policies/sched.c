@@ -84,6 +84,8 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
         sched->ledger->room = sched->potential.room;
     }
     recuts_init(sched);
+    if (sharing_is_used(policy->sharing, &policy->sharing_config))
+        sched_share(sched, sched->ledger);
     if (sched->needs_accounts)
         accounts_init(&sched->accounts, &sched->policy.order_config, queues);
     return sched;
@@ -167,20 +169,6 @@ void sched_begin_fact(struct sched *sched, time_ns now)
     sched->changes++;
 }
 
-/* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
-static void prove_shape(struct sched *sched, struct shape *shape)
-{
-    if (sched->empty == NULL) {
-        sched->empty = ledger_new(sched->cluster);
-        sched->empty->placement = &sched->policy.placement_config;
-    }
-    size_t mark = ledger_mark(sched->empty);
-    shape->never_fits |=
-        !placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
-    ledger_rollback(sched->empty, mark);
-    shape->is_proven = true;
-}
-
 static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
     sched->jobs.facts[slot] = (struct job_facts){.submit = job->submit,
@@ -202,36 +190,18 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
                                                  .is_held = job->is_held};
 }
 
-/* Its minimum must fit the empty cluster; what is above it may stay a wish. */
-static bool never_fits(struct sched *sched, uint32_t shape)
-{
-    struct shape *whole = &sched->shapes.shapes[shape];
-    if (!whole->is_rigid) {
-        uint32_t chunk[JOB_GROUPS_MAX], none[JOB_GROUPS_MAX] = {0};
-        struct gang_view view = {.groups = whole->groups,
-                                 .sets = whole->set_count > 0 ? whole->sets : NULL,
-                                 .held = none,
-                                 .group_count = whole->group_count,
-                                 .set_count = whole->set_count};
-        if (!gang_minimum_chunk(&view, chunk))
-            return false;
-        uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
-        whole = &sched->shapes.shapes[least]; /* the table may have moved */
-    }
-    bool is_plain = whole->group_count == 1 && shape_goes_anywhere(whole, sched->cluster);
-    if (!is_plain && !whole->is_proven && !whole->never_fits && !sched->ledger->recuts)
-        prove_shape(sched, whole);
-    return whole->never_fits;
-}
-
-/* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  is_running: it is there, whether it could
+/* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could
  * be started again or not. */
-static uint32_t enroll(struct sched *sched, const struct job *job, bool is_running)
+static uint32_t enroll(struct sched *sched, const struct job *job, const struct piece *pieces,
+                       uint32_t piece_count)
 {
-    uint32_t shape = sched_shape_for(sched, job);
+    const bool is_running = piece_count > 0;
+    uint32_t shape = sched->ledger->shares == NULL
+                         ? sched_shape_for(sched, job)
+                         : sched_shape_shared(sched, job, pieces, piece_count);
     if (sched->typical.is_used)
         typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
-    if (!is_running && never_fits(sched, shape)) {
+    if (!is_running && sched_never_fits(sched, shape)) {
         sched_reject(sched, job->id, (struct asking){shape, job->queue}, REASON_NEVER_FITS);
         eligible_ended(sched, job->id, ENDED_OTHERWISE);
         return SLOT_NONE;
@@ -258,7 +228,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, bool is_runni
 void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
 {
     sched_begin_fact(sched, now);
-    uint32_t slot = enroll(sched, job, false);
+    uint32_t slot = enroll(sched, job, NULL, 0);
     if (slot == SLOT_NONE)
         return;
     enum reason reason = eligible_submit(sched, slot, job);
@@ -295,7 +265,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
                        uint32_t piece_count, time_ns started, time_ns now)
 {
     sched_begin_fact(sched, now);
-    uint32_t slot = enroll(sched, job, true);
+    uint32_t slot = enroll(sched, job, pieces, piece_count);
     if (slot == SLOT_NONE)
         return;
     eligible_adopt(sched, slot);

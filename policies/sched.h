@@ -56,8 +56,18 @@ struct piece {
     uint16_t gpu_milli;    /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
     uint16_t member_count; /* placed here */
     uint8_t group;         /* of the job */
-    uint8_t mig_start; /* memory slice where its MIG instance starts, if the request is for one */
+    uint8_t
+        mig_start; /* memory slice where its MIG instance starts, if it is one; of a share that is
+                          of a kind PIECE_SHARE + enum share_kind */
 };
+enum { PIECE_SHARE = MIG_SLICES };
+
+/* Of a piece that is no instance. */
+static inline enum share_kind piece_share(const struct piece *piece)
+{
+    return piece->mig_start < PIECE_SHARE ? SHARE_PLAIN
+                                          : (enum share_kind)(piece->mig_start - PIECE_SHARE);
+}
 
 typedef uint64_t decision_id;
 

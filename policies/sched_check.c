@@ -9,12 +9,19 @@
 
 /* ---- What all jobs together hold, ask and wait for ---- */
 
+struct
+    share_tally { /* members that share a GPU or a node: in which of the two places of its cell, or in none */
+    uint32_t now, next, leaving, strange;
+};
+
 struct gpu_tally { /* of the holdings on one GPU */
     uint32_t staying_milli, leaving_milli, holders, firm, unmovable;
+    struct share_tally share;
 };
 
 struct node_tally {
     uint64_t staying[RESOURCE_COUNT], leaving[RESOURCE_COUNT]; /* tasks in the place of GPUs */
+    struct share_tally share;
 };
 
 struct queue_tally { /* of a queue and all below it */
@@ -67,12 +74,48 @@ static bool is_never_victim(const struct sched *sched, const struct shape *shape
     return !shape->is_preemptible && !is_spared;
 }
 
+static void tally_share(const struct share_cell *cell, uint8_t kind, const struct space *space,
+                        bool is_leaving, struct share_tally *tally)
+{
+    if (cell->kind == kind && cell->domain == space->domain)
+        tally->now += space->member_count;
+    else if (cell->next_kind == kind && cell->next_domain == space->domain)
+        tally->next += space->member_count;
+    else
+        tally->strange += space->member_count;
+    tally->leaving += is_leaving ? space->member_count : 0;
+}
+
+static void tally_shares(const struct ledger *ledger, const struct space *space, bool is_leaving,
+                         struct tally *tally)
+{
+    const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
+                       (space->gpu_mask == 0 ? 0 : (gpu_id)__builtin_ctz(space->gpu_mask));
+    if (space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0)
+        tally_share(&ledger->shares[gpu], space->share, space, is_leaving, &tally->gpus[gpu].share);
+    if (ledger->node_shares != NULL)
+        tally_share(&ledger->node_shares[space->node], 0, space, is_leaving,
+                    &tally->nodes[space->node].share);
+}
+
+static const char *check_share(const struct share_cell *cell, const struct share_tally *tally)
+{
+    if (tally->strange > 0)
+        return "two kinds or domains share a GPU or a node";
+    if (tally->now != cell->clients || tally->next != cell->next_clients ||
+        tally->leaving != cell->leaving)
+        return "those that share a GPU or a node are miscounted";
+    return NULL;
+}
+
 static void tally_holding(const struct sched *sched, uint32_t slot, const struct holding *holding,
                           struct tally *tally)
 {
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
     struct space space = placement_space(shape, &holding->piece, slot);
     bool is_leaving = holding->phase == HOLDING_LEAVING;
+    if (sched->ledger->shares != NULL)
+        tally_shares(sched->ledger, &space, is_leaving, tally);
     for (uint32_t mask = space.gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_tally *gpu = &tally->gpus[sched->cluster->nodes[space.node].first_gpu +
                                              (uint32_t)__builtin_ctz(mask)];
@@ -258,6 +301,10 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
                 gpu->leaving_milli + ledger_making_milli(ledger, g) ||
             cell->holders != gpu->holders)
             return "what jobs hold of a GPU differs from its cell";
+        const char *broken =
+            ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
+        if (broken != NULL)
+            return broken;
         if (ledger->keeps[g].firm_holders != gpu->firm)
             return "jobs on a GPU that cannot be preempted are miscounted";
         if (sched->policy.preemption->evicts && sched->potential.firm[g] != gpu->unmovable)
@@ -268,6 +315,9 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         return "GPUs that evictions could free are miscounted";
     const struct node_cell *cell = &ledger->nodes[node];
     const struct node_tally *sums = &tally->nodes[node];
+    if (ledger->node_shares != NULL &&
+        check_share(&ledger->node_shares[node], &sums->share) != NULL)
+        return check_share(&ledger->node_shares[node], &sums->share);
     uint64_t tasks_max = type->max_tasks != 0 ? type->max_tasks : UINT32_MAX;
     if (cell->cpu_free + cell->cpu_coming + sums->staying[RESOURCE_CPU] != type->cpu_milli ||
         cell->cpu_coming + cell->cpu_claimed != sums->leaving[RESOURCE_CPU] ||

@@ -73,7 +73,7 @@ static void group_words(const struct job_group *group, uint64_t words[GROUP_WORD
     words[3] = group->count | (uint64_t)group->min_count << 32;
     words[4] = r->mig | (uint64_t)r->one_island << 8 | (uint64_t)group->slice_level << 16 |
                (uint64_t)group->slice_members << 32;
-    words[5] = group->set;
+    words[5] = group->set | (uint64_t)r->share << 16 | (uint64_t)r->domain << 32;
 }
 
 static uint64_t set_word(const struct job_set *set)
@@ -296,6 +296,8 @@ void shape_archive_request(struct archive *archive, struct request *request)
     ARCHIVE(archive, request->gpu_memory_mib);
     ARCHIVE(archive, request->mig);
     ARCHIVE(archive, request->one_island);
+    ARCHIVE(archive, request->share);
+    ARCHIVE(archive, request->domain);
     ARCHIVE(archive, request->cpu_milli);
     ARCHIVE(archive, request->memory_mib);
     ARCHIVE(archive, request->gpu_models);

@@ -193,7 +193,7 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
 {
     const struct node_cell *cell = &ledger->nodes[node];
     if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib ||
-        cell->tasks_free == 0)
+        cell->tasks_free == 0 || !ledger_node_admits(ledger, node, request))
         return false;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
@@ -209,7 +209,8 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
         return shape_members_in(request, type, ledger->index->free_mask[node]) > 0;
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < type->gpu_count; i++)
-        if (ledger->gpus[first + i].free >= share && !ledger_has_layout(ledger, node, i))
+        if (ledger->gpus[first + i].free >= share && !ledger_has_layout(ledger, node, i) &&
+            ledger_gpu_admits(ledger, first + i, request))
             return true;
     return false;
 }
@@ -240,14 +241,15 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
             room += (uint32_t)__builtin_popcount(
                 ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
         else if (!ledger_has_layout(ledger, node, i))
-            room += ledger->gpus[first + i].free / share;
+            room += lesser(ledger->gpus[first + i].free / share,
+                           ledger_gpu_clients_left(ledger, first + i, request));
     return room;
 }
 
 uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    if (!ledger->index->is_listed[node])
+    if (!ledger->index->is_listed[node] || !ledger_node_admits(ledger, node, request))
         return 0;
     uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
                             times_in(cell->memory_free, request->memory_mib));

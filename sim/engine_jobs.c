@@ -53,6 +53,42 @@ static bool is_exact(const struct job *job)
     return true;
 }
 
+/* Of what a member of that request holds. */
+static int64_t member_milli(const struct engine *engine, const struct request *request)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    if (request->mig != 0)
+        return mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
+    return request_gpu_milli(request, cluster->model_count > 0 ? &cluster->models[0] : NULL);
+}
+
+/* The mean SM activity of what it holds.  The trace tells that of what it asks: who gets another kind of piece keeps as
+ * many SMs busy, at most all that it has. */
+static uint16_t activity(const struct engine *engine, const struct job *job,
+                         const struct job_truth *truth)
+{
+    const struct policy_config *policy = engine->config->policy;
+    struct job_group groups[JOB_GROUPS_MAX];
+    int64_t asked = 0, held = 0;
+    if (policy == NULL || policy->sharing->map == NULL ||
+        truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
+        return truth->sm_active_milli;
+    const struct sharing sharing = {.policy = policy->sharing,
+                                    .config = &policy->sharing_config,
+                                    .cluster = engine->config->cluster,
+                                    .queues = job_source_queues(engine->config->source),
+                                    .recuts = policy->geometry->score != NULL};
+    sharing_map(&sharing, job, groups);
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        asked += member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
+        held += member_milli(engine, &groups[g].request) * groups[g].count;
+    }
+    if (held == 0 || held == asked)
+        return truth->sm_active_milli;
+    const int64_t milli = (truth->sm_active_milli * asked + held / 2) / held;
+    return (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
+}
+
 static char *own_name(const struct job *job)
 {
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
@@ -78,7 +114,7 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
         .start = TIME_NEVER,
         .end = TIME_NEVER,
         .work_asked = truth->duration,
-        .sm_active_milli = truth->sm_active_milli,
+        .sm_active_milli = activity(engine, job, truth),
         .is_counted = job->submit >= engine->config->world.warmup};
 }
 

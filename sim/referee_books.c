@@ -60,6 +60,7 @@ static void move(struct referee *referee, const struct referee_job *job, const s
     node->cpu_milli += (uint64_t)(members * request->cpu_milli);
     node->memory_mib += (uint64_t)(members * request->memory_mib);
     node->tasks += (uint32_t)members;
+    referee_move_share(referee, request, piece, members);
     struct referee_gpu *first = &referee->gpus[referee->cluster->nodes[piece->node].first_gpu];
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         struct referee_gpu *gpu = &first[__builtin_ctz(mask)];
@@ -125,6 +126,9 @@ static bool is_gpus(struct referee *referee, const struct request *request,
                             piece->member_count, piece->member_count == 1 ? "" : "s", piece->group,
                             node_name(referee, piece), piece->member_count == 1 ? "s" : "",
                             each * piece->member_count, gpus);
+    if (is_share && piece_share(piece) != request->share)
+        return referee_says(referee, "the share of group %u on node %s is of another kind",
+                            piece->group, node_name(referee, piece));
     if (gpus > 0 && piece->gpu_milli != (is_share ? share : GPU_MILLI))
         return referee_says(referee, "'milli' of group %u is %u on node %s, not %u", piece->group,
                             is_share ? share : GPU_MILLI, node_name(referee, piece),
@@ -139,29 +143,6 @@ static uint16_t partitioned_of(const struct referee *referee, node_id node)
     for (uint32_t i = 0; i < cluster_node_gpus(referee->cluster, node); i++)
         mask |= (uint16_t)(first[i].cut.is_partitioned << i);
     return mask;
-}
-
-bool referee_allows_cut(struct referee *referee, const struct decision *decision)
-{
-    const struct piece *piece = &decision->pieces[0];
-    const uint32_t index = (uint32_t)__builtin_ctz(piece->gpu_mask);
-    const struct referee_gpu *gpu =
-        &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + index];
-    const struct gpu_cut *cut = &gpu->cut;
-    struct gpu_cut next = {.is_partitioned = decision->layout != MIG_LAYOUT_WHOLE};
-    uint8_t kept = 0;
-    if (!(cluster_node_type(referee->cluster, piece->node)->recut_mask >> index & 1))
-        return referee_says(referee, "GPU %u of node %s may not be cut anew", index,
-                            node_name(referee, piece));
-    if (next.is_partitioned)
-        next.layout = mig_layout_get(decision->layout);
-    for (uint32_t s = 0; cut->is_partitioned && next.is_partitioned && s < MIG_SLICES; s++)
-        if (cut->layout.profile[s] != 0 && cut->layout.profile[s] == next.layout.profile[s])
-            kept |= mig_mask((enum mig_profile_id)(cut->layout.profile[s] - 1), s);
-    if ((gpu->used_slices & ~kept) != 0 || (gpu->used_milli > 0 && !cut->is_partitioned))
-        return referee_says(referee, "GPU %u of node %s is in use where it is to be cut", index,
-                            node_name(referee, piece));
-    return true;
 }
 
 bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job,
@@ -223,7 +204,7 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
         if (gpu->used_milli + piece->gpu_milli > GPU_MILLI || (gpu->used_slices & slices) != 0)
             return referee_says(referee, "GPU %u of node %s is not free", index, node->name);
     }
-    return has_room(referee, job, piece);
+    return referee_has_company(referee, request, piece) && has_room(referee, job, piece);
 }
 
 /* ---- parts ---- */
@@ -256,10 +237,17 @@ static void *copy_list(const void *list, size_t count, size_t size)
     return copy;
 }
 
-static struct referee_job *job_new(const struct job *job)
+static struct referee_job *job_new(const struct sharing *sharing, const struct job *job)
 {
     struct referee_job *own = mem_zalloc(1, sizeof *own);
+    struct job_group groups[JOB_GROUPS_MAX];
     own->job = *job;
+    if (sharing->policy != NULL) {
+        sharing_map(sharing, job, groups);
+        own->job.first = groups[0];
+        job = &own->job;
+        own->job.more = groups + 1;
+    }
     own->job.more = copy_list(job->more, job->group_count - 1u, sizeof *job->more);
     own->job.sets = copy_list(job->sets, job->set_count, sizeof *job->sets);
     own->job.after = copy_list(job->after, job->after_count, sizeof *job->after);
@@ -380,7 +368,7 @@ static struct referee_job *enroll(struct referee *referee, const struct job *job
     MEM_GROW(referee->arrays, referee->array_capacity, (size_t)job->array + 1);
     if (job->id >= referee->id_count)
         referee->id_count = job->id + 1;
-    struct referee_job *own = job_new(job);
+    struct referee_job *own = job_new(&referee->sharing, job);
     referee->jobs[job->id] = own;
     referee->told_count++;
     referee->waiting_count++;

@@ -31,17 +31,25 @@ struct referee_job {
 
 enum referee_end { ENDED_NOT, ENDED_WELL, ENDED_BADLY };
 
+/* Who shares a GPU, or a node. */
+struct referee_share {
+    uint32_t clients, domain;
+    uint8_t kind; /* enum share_kind */
+};
+
 struct referee_gpu {
     uint16_t used_milli;
     uint8_t used_slices; /* MIG: those of instances in use, by their memory slices */
     struct gpu_cut cut;  /* how it is cut */
+    struct referee_share share;
 };
 
 struct referee_node {
     uint64_t cpu_milli, memory_mib; /* used */
     uint32_t tasks;
     uint32_t reservations; /* pieces of them on the node */
-    uint8_t state;         /* enum node_state */
+    struct referee_share share;
+    uint8_t state; /* enum node_state */
 };
 
 enum { REFEREE_COMPLAINT_BYTES = 400 };
@@ -49,6 +57,7 @@ enum { REFEREE_COMPLAINT_BYTES = 400 };
 struct referee {
     const struct cluster *cluster;
     bool gangs_are_whole;
+    struct sharing sharing;     /* policy NULL: as asked */
     struct referee_gpu *gpus;   /* by gpu_id */
     struct referee_node *nodes; /* by node_id */
     struct referee_job **jobs;  /* by job_id; NULL: not known, or over */
@@ -97,5 +106,12 @@ void referee_reserve(struct referee *referee, struct referee_job *job, const str
                      uint32_t count);
 void referee_release(struct referee *referee, struct referee_job *job);
 void referee_forget(struct referee *referee, job_id id, enum referee_end end);
+
+/* Members on the piece come, or leave (members below 0). */
+void referee_move_share(struct referee *referee, const struct request *request,
+                        const struct piece *piece, int64_t members);
+/* May the piece be beside those that share its GPU and its node? */
+bool referee_has_company(struct referee *referee, const struct request *request,
+                         const struct piece *piece);
 
 #endif

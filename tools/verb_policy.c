@@ -11,6 +11,7 @@
 #include "policies/preemption/preemption.h"
 #include "policies/presets.h"
 #include "policies/quota/quota.h"
+#include "policies/sharing/sharing.h"
 #include "tools/verbs.h"
 
 static void line(struct buffer *out, const char *name, const char *summary)
@@ -73,6 +74,9 @@ static int list(const struct args *args)
     buffer_string(&out, "\nplacement: where\n");
     for (size_t i = 0; placement_policies[i] != NULL; i++)
         line(&out, placement_policies[i]->name, placement_policies[i]->summary);
+    buffer_string(&out, "\nsharing: on what kind of piece\n");
+    for (size_t i = 0; sharing_policies[i] != NULL; i++)
+        line(&out, sharing_policies[i]->name, sharing_policies[i]->summary);
     buffer_string(&out, "\nestimate: how long\n");
     for (size_t i = 0; estimate_policies[i] != NULL; i++)
         line(&out, estimate_policies[i]->name, estimate_policies[i]->summary);

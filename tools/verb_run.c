@@ -74,7 +74,8 @@ static struct error open_process(struct run *run)
                                       .queues = job_source_queues(run->source),
                                       .policy = text_of(run->scenario.policy_text),
                                       .gangs_are_whole =
-                                          (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0};
+                                          (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
+                                      .sharing = &run->scenario.policy};
     TRY(args_int64(run->args, "scheduler-timeout", 1, TIMEOUT_S_MAX, TIMEOUT_S, &timeout_s));
     options.timeout_ms = timeout_s * 1000;
     return options.command != NULL ? process_open(&run->process, &options) : ERROR_OK;

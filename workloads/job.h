@@ -33,6 +33,14 @@ enum job_class { JOB_TRAINING, JOB_INTERACTIVE, JOB_INFERENCE, JOB_CLASS_COUNT }
 const char *job_class_name(enum job_class class); /* "training", "interactive", "inference" */
 extern const char *const job_class_names[];       /* NULL-terminated */
 
+/* How a share of a GPU is used beside others. */
+enum share_kind {
+    SHARE_PLAIN,     /* nothing is said of it */
+    SHARE_MPS,       /* all clients at the same time */
+    SHARE_TIMESLICE, /* in turns */
+    SHARE_KIND_COUNT
+};
+
 /* What one member asks.  Exactly one of gpus, gpu_milli, gpu_memory_mib, mig is not 0 (mig: profile + 1),
  * or none for a member that needs no GPU. */
 struct request {
@@ -41,10 +49,16 @@ struct request {
     uint32_t gpu_memory_mib; /* memory on one GPU */
     uint8_t mig;             /* enum mig_profile_id + 1 */
     bool one_island; /* its whole GPUs lie in one island of the node (topologies/cluster.h) */
+    uint8_t
+        share; /* enum share_kind, of a share; what the scheduler made of it: 0 in a declaration */
     uint32_t cpu_milli;
     uint32_t memory_mib;
+    uint32_t domain;     /* only those of the same share its GPU or node; 0: all may; as `share` */
     uint64_t gpu_models; /* bit i: cluster.models[i] will do; 0: any */
 };
+
+/* A domain: of a member that stands for those of all. */
+#define REQUEST_ANYBODYS UINT32_MAX
 
 struct job_group {
     struct request request; /* per member */
@@ -138,7 +152,8 @@ static inline bool request_is_same(const struct request *a, const struct request
     return a->gpus == b->gpus && a->gpu_milli == b->gpu_milli &&
            a->gpu_memory_mib == b->gpu_memory_mib && a->mig == b->mig &&
            a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
-           a->gpu_models == b->gpu_models && a->one_island == b->one_island;
+           a->gpu_models == b->gpu_models && a->one_island == b->one_island &&
+           a->share == b->share && a->domain == b->domain;
 }
 
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */

@@ -111,6 +111,7 @@ static void offer_shares(struct search *search, node_id node, uint32_t share,
     for (uint32_t g = 0; g < type->gpu_count; g++) {
         const bool is_free = free >> g & 1;
         if (ledger_has_layout(ledger, node, g) || ledger->gpus[first + g].free < share ||
+            !ledger_gpu_admits(ledger, first + g, search->request) ||
             (is_free && (free & ((1u << g) - 1)) != 0))
             continue;
         search->spot.node_free = is_free ? ledger->index->free_count[node] : -1;
@@ -132,6 +133,7 @@ static struct node_offer look_at(struct search *search, node_id node)
     const bool asks_gpu = request->gpus != 0 || share != 0;
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 || share > GPU_MILLI ||
+        !ledger_node_admits(ledger, node, request) ||
         ledger->index->free_count[node] < request->gpus ||
         (asks_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return best;

@@ -17,7 +17,8 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
         const bool has_room =
             request->mig != 0
                 ? ledger_mig_starts(ledger, node, g, (enum mig_profile_id)(request->mig - 1)) != 0
-                : !ledger_has_layout(ledger, node, g) && ledger->gpus[first + g].free >= share;
+                : !ledger_has_layout(ledger, node, g) && ledger->gpus[first + g].free >= share &&
+                      ledger_gpu_admits(ledger, first + g, request);
         out |= (uint16_t)((unsigned)has_room << g);
     }
     return ledger->confine == NULL ? out : out & ledger->confine[node];
@@ -36,7 +37,8 @@ bool draw_has_room(const struct search *search, node_id node)
     const struct request *request = search->request;
     const struct node_cell *cell = &ledger->nodes[node];
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
-        cell->memory_free < request->memory_mib || cell->tasks_free == 0)
+        cell->memory_free < request->memory_mib || cell->tasks_free == 0 ||
+        !ledger_node_admits(ledger, node, request))
         return false;
     const uint32_t share = share_on(search, node);
     const bool asks_part = share != 0 || request->mig != 0;

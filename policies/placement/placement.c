@@ -125,6 +125,7 @@ static uint16_t choose_share(const struct search *search)
     for (uint32_t g = 0; g < type->gpu_count; g++)
         if (!ledger_has_layout(ledger, node, g) && (confine >> g & 1) &&
             ledger->gpus[first + g].free >= search->best.milli &&
+            ledger_gpu_admits(ledger, first + g, search->request) &&
             score_share(search, g) == search->best.score)
             equal |= (uint16_t)(1u << g);
     return gpu_choice_share(pool_of(ledger, node), equal, ledger->index->free_mask[node],
@@ -173,6 +174,8 @@ static struct piece piece_at(const struct placing *placing, const struct search 
         piece.gpu_mask = (uint16_t)(1u << best->gpu_index);
     if (best->milli != 0)
         piece.gpu_milli = (uint16_t)best->milli;
+    if (search->request->share != SHARE_PLAIN && piece.gpu_milli < GPU_MILLI)
+        piece.mig_start = (uint8_t)(PIECE_SHARE + search->request->share);
     if (search->request->mig != 0)
         piece.mig_start = (uint8_t)__builtin_ctz(
             ledger_mig_starts(search->ledger, best->node, (uint32_t)best->gpu_index,
@@ -413,6 +416,8 @@ struct space placement_space(const struct shape *shape, const struct piece *piec
                           .memory_mib = request->memory_mib * piece->member_count,
                           .owner = owner,
                           .member_count = piece->member_count,
+                          .share = request->share,
+                          .domain = request->domain,
                           .mig = request->mig,
                           .mig_start = piece->mig_start};
 }

@@ -12,7 +12,8 @@ static bool has_host_room(const struct search *search, node_id node)
 {
     const struct node_cell *cell = &search->ledger->nodes[node];
     return cell->cpu_free >= search->request->cpu_milli &&
-           cell->memory_free >= search->request->memory_mib && cell->tasks_free != 0;
+           cell->memory_free >= search->request->memory_mib && cell->tasks_free != 0 &&
+           ledger_node_admits(search->ledger, node, search->request);
 }
 
 /* Has a member enough of these GPUs, in one island if it asks that? */
@@ -131,7 +132,8 @@ SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t lef
             return;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
             continue;
-        if (!is_plain && !is_in_confines(search, node, gpu))
+        if ((!is_plain && !is_in_confines(search, node, gpu)) ||
+            (search->request->mig == 0 && !ledger_gpu_admits(search->ledger, gpu, search->request)))
             continue;
         int64_t score =
             is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);

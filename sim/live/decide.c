@@ -117,6 +117,7 @@ static struct error make_scheduler(struct decider *decider, struct json_doc *hea
         sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
     TRY(error);
     decider->referee = referee_new(decider->header.cluster, false);
+    referee_share(decider->referee, &decider->header.policy, decider->header.queues);
     return ERROR_OK;
 }
 

@@ -325,6 +325,8 @@ struct error process_open(struct process **out, const struct process_options *op
                                              .on_why = on_why};
     process->wire = wire_new(options->cluster, options->queues);
     process->referee = referee_new(options->cluster, options->gangs_are_whole);
+    if (options->sharing != NULL)
+        referee_share(process->referee, options->sharing, options->queues);
     process->now = -1;
     wire_write_header(&process->to, options->cluster, options->queues, options->policy);
     struct error error = start(process);

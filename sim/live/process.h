@@ -25,9 +25,10 @@ struct process_options {
     const char *command; /* for the shell; borrowed until process_close, as is all here */
     int64_t timeout_ms;  /* real time that it may take for a cycle, the first with its start */
     const struct cluster *cluster;
-    struct queue_table *queues; /* may grow */
-    struct text policy;         /* for the header: see wire_write_header */
-    bool gangs_are_whole;       /* see referee_new */
+    struct queue_table *queues;          /* may grow */
+    struct text policy;                  /* for the header: see wire_write_header */
+    bool gangs_are_whole;                /* see referee_new */
+    const struct policy_config *sharing; /* see referee_share; NULL: as asked */
 };
 
 struct error process_open(struct process **out, const struct process_options *options) MUST_CHECK;

@@ -121,6 +121,8 @@ static const char *const lines[] = {
     "{\"cycle\":9223372036854775806}\n",
     "{\"start\":4294967303,\"job\":7,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0-3,6\"},"
     "{\"node\":\"odd one\",\"gpus\":\"0\",\"milli\":500,\"group\":2,\"mig_start\":4},"
+    "{\"node\":\"n1\",\"gpus\":\"1\",\"milli\":250,\"share\":\"mps\"},"
+    "{\"node\":\"n1\",\"gpus\":\"1\",\"milli\":25,\"group\":1,\"share\":\"timeslice\"},"
     "{\"node\":\"n1\",\"members\":5,\"group\":3}]}\n",
     "{\"start\":1,\"job\":7,\"partial\":true,\"source\":\"grace_0\",\"pieces\":[{\"node\":\"n0\","
     "\"gpus\":\"7\"}]}\n",

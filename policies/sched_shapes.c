@@ -1,0 +1,80 @@
+/* What jobs ask, as the scheduler takes it: on what kind of piece (policies/sharing/sharing.h), and whether it could
+ * ever be had. */
+#include "policies/sched_state.h"
+
+void sched_share(const struct sched *sched, struct ledger *ledger)
+{
+    const struct sharing_config *config = &sched->policy.sharing_config;
+    ledger_share(ledger, config->clients_max, config->isolation == ISOLATION_NODE);
+}
+
+/* Is it what such a member would be placed on? */
+static bool is_such_piece(const struct sched *sched, const struct request *request,
+                          const struct piece *piece)
+{
+    const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
+    const uint32_t share = shape_share_milli(request, &sched->cluster->models[type->model]);
+    const uint32_t gpus = bits_count16(piece->gpu_mask);
+    if (request->mig != 0)
+        return gpus == 1 && (ledger_layout_mask(sched->ledger, piece->node) & piece->gpu_mask) != 0;
+    if (share != 0)
+        return gpus == 1 && piece->gpu_milli == share && piece_share(piece) == request->share;
+    return gpus == (uint32_t)request->gpus * piece->member_count &&
+           (gpus == 0 || piece->gpu_milli == GPU_MILLI);
+}
+
+uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
+                            uint32_t piece_count)
+{
+    const struct sharing sharing = {.policy = sched->policy.sharing,
+                                    .config = &sched->policy.sharing_config,
+                                    .cluster = sched->cluster,
+                                    .queues = sched->tree.table,
+                                    .recuts = sched->ledger->recuts};
+    struct job_group groups[JOB_GROUPS_MAX];
+    struct job shared = *job;
+    sharing_map(&sharing, job, groups);
+    shared.first = groups[0];
+    shared.more = groups + 1;
+    for (uint32_t p = 0; p < piece_count; p++)
+        if (!is_such_piece(sched, &groups[pieces[p].group].request, &pieces[p]))
+            return sched_shape_for(sched, job);
+    return sched_shape_for(sched, &shared);
+}
+
+/* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
+static void prove_shape(struct sched *sched, struct shape *shape)
+{
+    if (sched->empty == NULL) {
+        sched->empty = ledger_new(sched->cluster);
+        sched->empty->placement = &sched->policy.placement_config;
+        if (sched->ledger->shares != NULL)
+            sched_share(sched, sched->empty);
+    }
+    size_t mark = ledger_mark(sched->empty);
+    shape->never_fits |=
+        !placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
+    ledger_rollback(sched->empty, mark);
+    shape->is_proven = true;
+}
+
+bool sched_never_fits(struct sched *sched, uint32_t shape)
+{
+    struct shape *whole = &sched->shapes.shapes[shape];
+    if (!whole->is_rigid) {
+        uint32_t chunk[JOB_GROUPS_MAX], none[JOB_GROUPS_MAX] = {0};
+        struct gang_view view = {.groups = whole->groups,
+                                 .sets = whole->set_count > 0 ? whole->sets : NULL,
+                                 .held = none,
+                                 .group_count = whole->group_count,
+                                 .set_count = whole->set_count};
+        if (!gang_minimum_chunk(&view, chunk))
+            return false;
+        uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
+        whole = &sched->shapes.shapes[least]; /* the table may have moved */
+    }
+    bool is_plain = whole->group_count == 1 && shape_goes_anywhere(whole, sched->cluster);
+    if (!is_plain && !whole->is_proven && !whole->never_fits && !sched->ledger->recuts)
+        prove_shape(sched, whole);
+    return whole->never_fits;
+}
