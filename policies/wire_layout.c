@@ -58,6 +58,11 @@ void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *
     if (*node == NODE_NONE)
         return;
     const int64_t gpus = cluster_node_gpus(wire->cluster, *node);
-    *gpu_index = (uint32_t)json_get_int(object, "gpu", 0, gpus > 0 ? gpus - 1 : 0, 0);
+    if (gpus == 0) {
+        const struct json_value value = json_member(object, "node");
+        json_fail(&value, "node '%s' has no GPUs", wire->cluster->nodes[*node].name);
+        return;
+    }
+    *gpu_index = (uint32_t)json_get_int(object, "gpu", 0, gpus - 1, 0);
     *layout = get_layout(object, model_of(wire->cluster, *node));
 }

@@ -204,7 +204,8 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
         if (gpu->used_milli + piece->gpu_milli > GPU_MILLI || (gpu->used_slices & slices) != 0)
             return referee_says(referee, "GPU %u of node %s is not free", index, node->name);
     }
-    return referee_has_company(referee, request, piece) && has_room(referee, job, piece);
+    return referee_outlives_cut(referee, request, piece) &&
+           referee_has_company(referee, request, piece) && has_room(referee, job, piece);
 }
 
 /* ---- parts ---- */
@@ -564,17 +565,14 @@ bool referee_told(struct referee *referee, const struct fact *fact)
     }
     if (fact->kind == FACT_NODE_CHANGED)
         referee->nodes[fact->node].state = (uint8_t)fact->state;
-    if (fact->kind == FACT_GPU_CHANGED) {
-        struct gpu_cut *cut =
-            &referee->gpus[referee->cluster->nodes[fact->node].first_gpu + fact->gpu].cut;
-        cut->is_partitioned = fact->layout != MIG_LAYOUT_WHOLE;
-        if (cut->is_partitioned)
-            cut->layout = mig_layout_get(fact->layout);
-    }
-    if (fact->kind == FACT_DECISION_REFUSED) /* whose it is only the decider knows */
+    if (fact->kind == FACT_GPU_CHANGED)
+        referee_cut_done(referee, fact);
+    if (fact->kind == FACT_DECISION_REFUSED) { /* whose it is only the decider knows */
+        referee_cut_refused(referee, fact->decision);
         for (job_id id = 0; id < referee->id_count; id++)
             if (referee->jobs[id] != NULL)
                 refused(referee, referee->jobs[id], fact->decision);
+    }
     if (fact->kind >= FACT_DECISION_REFUSED)
         return true;
     struct referee_job *job = referee_job(referee, fact->id);

@@ -41,6 +41,8 @@ struct referee_gpu {
     uint16_t used_milli;
     uint8_t used_slices; /* MIG: those of instances in use, by their memory slices */
     struct gpu_cut cut;  /* how it is cut */
+    struct gpu_cut next; /* how it is to be, while `cutting` */
+    decision_id cutting; /* the repartition that is not done yet; 0: none */
     struct referee_share share;
 };
 
@@ -95,6 +97,12 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
 
 /* Whether what is in use stays when the one GPU of the piece is cut so. */
 bool referee_allows_cut(struct referee *referee, const struct decision *decision);
+/* Whether such a piece is still there when its GPUs, as far as they are being cut, have been. */
+bool referee_outlives_cut(struct referee *referee, const struct request *request,
+                          const struct piece *piece);
+/* A GPU is cut so now; or the decision to cut one was refused. */
+void referee_cut_done(struct referee *referee, const struct fact *fact);
+void referee_cut_refused(struct referee *referee, decision_id decision);
 
 void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces,
                       uint32_t count, bool is_join);

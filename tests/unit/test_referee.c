@@ -68,7 +68,13 @@ struct story {
 #define JOB(id, rest) "{\"job_submitted\":0,\"job\":{\"id\":" #id ",\"groups\":[" rest "]}}"
 #define START(number, job, pieces)                                                                 \
     "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[" pieces "]}"
-#define ON(node, gpus) "{\"node\":\"" node "\",\"gpus\":\"" gpus "\"}"
+#define CUT(number, job, node, layout)                                                             \
+    "{\"repartition\":" #number ",\"job\":" #job ",\"node\":\"" node                               \
+    "\",\"gpu\":0,\"layout\":\"" layout "\"}"
+#define SMALL            JOB(0, "{\"mig\":\"1g.10gb\"}")
+#define LARGE            JOB(1, "{\"mig\":\"7g.80gb\"}")
+#define ON_SMALL(number) START(number, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}")
+#define ON(node, gpus)   "{\"node\":\"" node "\",\"gpus\":\"" gpus "\"}"
 
 static const struct story stories[] = {
     {{START(1, 0, ON("n0", "0"))}, "there is no job 0"},
@@ -124,6 +130,25 @@ static const struct story stories[] = {
      "job 0: no GPU of node n0 has so much memory"},
     {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n3", "0"))},
      "job 0: a GPU of node n3 is partitioned: it is neither whole nor shared"},
+    /* GPUs that are cut anew. */
+    {{SMALL, CUT(1, 0, "n0", "1g.10gb@0")}, "job 0: GPU 0 of node n0 may not be cut anew"},
+    {{SMALL, LARGE, ON_SMALL(1), CUT(2, 1, "n3", "7g.80gb@0")},
+     "job 1: GPU 0 of node n3 is in use where it is to be cut"},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), CUT(2, 1, "n3", "empty")},
+     "job 1: GPU 0 of node n3 is being cut already"},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), ON_SMALL(2)},
+     "job 0: GPU 0 of node n3 is being cut otherwise"},
+    {{SMALL, CUT(1, 0, "n3", "1g.10gb@0"), ON_SMALL(2)}, NULL}, /* it stays */
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
+      "{\"decision_refused\":1,\"decision\":1,\"why\":\"busy\"}", ON_SMALL(2)},
+     NULL},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
+      "{\"gpu_changed\":1,\"node\":\"n3\",\"gpu\":0,\"layout\":\"7g.80gb@0\"}",
+      START(2, 1, ON("n3", "0"))},
+     NULL},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
+      "{\"gpu_changed\":1,\"node\":\"n3\",\"gpu\":0,\"layout\":\"7g.80gb@0\"}", ON_SMALL(2)},
+     "job 0: GPU 0 of node n3 has no instance of that profile at slice 0"},
     {{JOB(0, "{\"mig\":\"1g.10gb\"}"),
       START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}"),
       JOB(1, "{\"mig\":\"1g.10gb\"}"),
