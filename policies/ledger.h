@@ -43,13 +43,16 @@ struct mig_cell {
 enum { MIG_MAKES_WHOLE = 0xff };
 
 /* Who shares a GPU, or a node: pieces of one kind and one domain.  Those who claim what is left by others of another kind
- * or domain stand behind them until all of these have left. */
+ * or domain stand behind them until all of these have left.  Who ran before the scheduler came (sched_job_adopted) may be
+ * of several: such a cell is SHARE_MIXED and nobody joins it until all have left. */
+enum { SHARE_MIXED = SHARE_KIND_COUNT };
 struct share_cell {
     uint32_t domain;           /* of struct request; 0 if there are no clients */
     uint32_t clients, leaving; /* members on it; of them those that are on their way out */
     uint32_t next_domain, next_clients;
-    uint8_t kind, next_kind; /* enum share_kind */
-    uint16_t unused;
+    uint8_t kind, next_kind; /* enum share_kind; SHARE_MIXED, with domain 0 */
+    uint8_t was_mixed; /* when the trial began: who comes in place of all takes it for himself */
+    uint8_t unused;
 };
 
 /* How a GPU is cut. */

@@ -1,7 +1,7 @@
 /* Who shares a GPU or a node with whom: the part of the ledger that knows kinds, domains and clients; see struct
  * share_cell in policies/ledger.h.
  *
- * Law: all clients of a cell are of its kind and domain.  Who stands behind them (next) is there only if all of them are
+ * Law: all clients of a cell are of its kind and domain, unless it is mixed.  Who stands behind them (next) is there only if all of them are
  * leaving; when the last has left, he takes their place.  Space that is held for nobody yet (member_count 0) has no
  * client. */
 #include <assert.h>
@@ -59,26 +59,51 @@ static void settle(struct share_cell *cell)
         .domain = cell->next_domain, .clients = cell->next_clients, .kind = cell->next_kind};
 }
 
+/* In a trial some of those who were on a mixed cell may come back to it, spared: of whose kind it is then cannot be told
+ * from who is on it now. */
+static void settle_trial(const struct ledger *ledger, struct share_cell *cell)
+{
+    const bool was_mixed = cell->was_mixed || cell->kind == SHARE_MIXED;
+    settle(cell);
+    if (cell->clients == 0 && ledger->mark_depth > 0)
+        cell->was_mixed = was_mixed;
+}
+
 static void join(struct share_cell *cell, struct key key, uint32_t members, bool is_claim)
 {
     if (cell->clients == 0) {
         assert(cell->next_clients == 0);
-        *cell = (struct share_cell){.domain = key.domain, .clients = members, .kind = key.kind};
+        *cell = (struct share_cell){.domain = key.domain,
+                                    .clients = members,
+                                    .kind = key.kind,
+                                    .was_mixed = cell->was_mixed};
     } else if (is_now(cell, key)) {
         cell->clients += members;
+    } else if (!is_claim) {
+        assert(cell->next_clients == 0);
+        cell->clients += members;
+        cell->kind = SHARE_MIXED;
+        cell->domain = 0;
     } else {
-        assert(is_claim && cell->leaving == cell->clients);
+        assert(cell->leaving == cell->clients);
         assert(cell->next_clients == 0 || is_next(cell, key));
-        (void)is_claim;
         cell->next_domain = key.domain;
         cell->next_kind = key.kind;
         cell->next_clients += members;
     }
 }
 
-static void leave(struct share_cell *cell, struct key key, uint32_t members, bool is_leaver)
+/* Of a mixed cell only those who stand behind the others give up a claim. */
+static bool is_client(const struct share_cell *cell, struct key key, enum move move)
 {
-    if (is_now(cell, key)) {
+    return cell->kind == SHARE_MIXED ? move != MOVE_UNCLAIM : is_now(cell, key);
+}
+
+static void leave(const struct ledger *ledger, struct share_cell *cell, struct key key,
+                  uint32_t members, enum move move)
+{
+    const bool is_leaver = move == MOVE_ARRIVE;
+    if (is_client(cell, key, move)) {
         assert(cell->clients >= members && cell->leaving >= (is_leaver ? members : 0));
         cell->clients -= members;
         cell->leaving -= is_leaver ? members : 0;
@@ -90,7 +115,7 @@ static void leave(struct share_cell *cell, struct key key, uint32_t members, boo
             cell->next_kind = 0;
         }
     }
-    settle(cell);
+    settle_trial(ledger, cell);
 }
 
 static void move_cell(struct ledger *ledger, enum table table, uint32_t element, struct key key,
@@ -106,7 +131,7 @@ static void move_cell(struct ledger *ledger, enum table table, uint32_t element,
     case MOVE_GIVE:
     case MOVE_ARRIVE:
     case MOVE_UNCLAIM:
-        leave(&cell, key, members, move == MOVE_ARRIVE);
+        leave(ledger, &cell, key, members, move);
         break;
     case MOVE_VACATE:
         cell.leaving += members;
@@ -174,8 +199,8 @@ bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
 
 static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t domain)
 {
-    return cell->clients == 0 ||
-           (cell->kind == kind && (cell->domain == domain || domain == REQUEST_ANYBODYS));
+    return cell->clients == 0 || (cell->kind == kind && !cell->was_mixed &&
+                                  (cell->domain == domain || domain == REQUEST_ANYBODYS));
 }
 
 uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,

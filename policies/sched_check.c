@@ -75,26 +75,28 @@ static bool is_never_victim(const struct sched *sched, const struct shape *shape
 }
 
 static void tally_share(const struct share_cell *cell, uint8_t kind, const struct space *space,
-                        bool is_leaving, struct share_tally *tally)
+                        enum holding_phase phase, struct share_tally *tally)
 {
-    if (cell->kind == kind && cell->domain == space->domain)
+    if (cell->kind == SHARE_MIXED && phase != HOLDING_CLAIMED)
+        tally->now += space->member_count;
+    else if (cell->kind == kind && cell->domain == space->domain)
         tally->now += space->member_count;
     else if (cell->next_kind == kind && cell->next_domain == space->domain)
         tally->next += space->member_count;
     else
         tally->strange += space->member_count;
-    tally->leaving += is_leaving ? space->member_count : 0;
+    tally->leaving += phase == HOLDING_LEAVING ? space->member_count : 0;
 }
 
-static void tally_shares(const struct ledger *ledger, const struct space *space, bool is_leaving,
-                         struct tally *tally)
+static void tally_shares(const struct ledger *ledger, const struct space *space,
+                         enum holding_phase phase, struct tally *tally)
 {
     const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
                        (space->gpu_mask == 0 ? 0 : (gpu_id)__builtin_ctz(space->gpu_mask));
     if (space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0)
-        tally_share(&ledger->shares[gpu], space->share, space, is_leaving, &tally->gpus[gpu].share);
+        tally_share(&ledger->shares[gpu], space->share, space, phase, &tally->gpus[gpu].share);
     if (ledger->node_shares != NULL)
-        tally_share(&ledger->node_shares[space->node], 0, space, is_leaving,
+        tally_share(&ledger->node_shares[space->node], 0, space, phase,
                     &tally->nodes[space->node].share);
 }
 
@@ -115,7 +117,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
     struct space space = placement_space(shape, &holding->piece, slot);
     bool is_leaving = holding->phase == HOLDING_LEAVING;
     if (sched->ledger->shares != NULL)
-        tally_shares(sched->ledger, &space, is_leaving, tally);
+        tally_shares(sched->ledger, &space, (enum holding_phase)holding->phase, tally);
     for (uint32_t mask = space.gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_tally *gpu = &tally->gpus[sched->cluster->nodes[space.node].first_gpu +
                                              (uint32_t)__builtin_ctz(mask)];

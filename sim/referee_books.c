@@ -205,7 +205,8 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
             return referee_says(referee, "GPU %u of node %s is not free", index, node->name);
     }
     return referee_outlives_cut(referee, request, piece) &&
-           referee_has_company(referee, request, piece) && has_room(referee, job, piece);
+           (!is_new || referee_has_company(referee, request, piece)) &&
+           has_room(referee, job, piece);
 }
 
 /* ---- parts ---- */

@@ -34,7 +34,7 @@ enum referee_end { ENDED_NOT, ENDED_WELL, ENDED_BADLY };
 /* Who shares a GPU, or a node. */
 struct referee_share {
     uint32_t clients, domain;
-    uint8_t kind; /* enum share_kind */
+    uint8_t kind; /* enum share_kind; SHARE_MIXED: of several, until all have left */
 };
 
 struct referee_gpu {

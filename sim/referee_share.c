@@ -16,6 +16,8 @@ static void move_share(struct referee_share *share, uint8_t kind, uint32_t domai
 {
     if (share->clients == 0)
         *share = (struct referee_share){.domain = domain, .kind = kind};
+    else if (members > 0 && (share->kind != kind || share->domain != domain))
+        share->kind = SHARE_MIXED; /* it was so before */
     share->clients += (uint32_t)members;
 }
 
