@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "sim/engine_state.h"
 #include "sim/live/guard.h"
+#include "sim/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
 
@@ -16,6 +17,7 @@ struct world_config world_config_default(void)
                                  .has_wait_times = true,
                                  .end = TIME_NEVER,
                                  .sample_interval = 600 * TIME_NS_PER_S,
+                                 .busy_per_sm_active = sharing_busy_per_sm_active,
                                  .recut = recut_costs_default()};
 }
 
@@ -287,6 +289,7 @@ static void release(struct engine *engine)
         mem_free(engine->jobs[s].after);
         mem_free(engine->jobs[s].close);
     }
+    engine_release_paces(engine);
     mem_free(engine->places);
     mem_free(engine->jobs);
     mem_free(engine->free_slots);

@@ -36,6 +36,8 @@
 #include "sim/recut_costs.h"
 #include "workloads/source.h"
 
+enum world_sharing { SHARING_MEASURED, SHARING_FREE };
+
 struct world_config {
     time_ns scheduler_period; /* 0: a cycle at every instant that told something */
     time_ns decision_latency; /* from a START decision to its effect */
@@ -47,7 +49,10 @@ struct world_config {
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
-    struct recut_costs recut; /* how long it takes to cut a GPU anew */
+    uint8_t
+        sharing; /* enum world_sharing: what neighbours on a GPU cost, and pieces of one; free: nothing */
+    double busy_per_sm_active; /* a client's busy time over its SM activity, both when alone */
+    struct recut_costs recut;  /* how long it takes to cut a GPU anew */
 };
 
 struct world_config world_config_default(void);

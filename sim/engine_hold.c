@@ -25,10 +25,16 @@ static int64_t held_time(const struct sim_job *job, time_ns time)
     return time == 0 ? 0 : (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
 }
 
-/* GPU time of so many member-ns: members of unequal size count by their mean. */
+/* GPU time of so many units of work: members of unequal size count by their mean. */
 static int64_t work_time(const struct sim_job *job, wide_ns work)
 {
-    return work == 0 ? 0 : (int64_t)(work * job->row.gpu_milli / GPU_MILLI / job->progress.members);
+    const int64_t units = (int64_t)job->progress.members * job->progress.one;
+    return work == 0 ? 0 : (int64_t)(work * job->row.gpu_milli / GPU_MILLI / units);
+}
+
+static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
+{
+    return (uint32_t)(job - engine->jobs);
 }
 
 static bool is_preemption(uint8_t reason)
@@ -49,11 +55,13 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
                          wide_ns kept)
 {
     const struct progress *progress = &job->progress;
-    time_ns span = engine->now - progress->since;
+    const struct sim_folded folded = engine_pace_unfold(engine, slot_of(engine, job));
+    time_ns span = engine->now - progress->since + folded.span;
     wide_ns work = progress_work_at(progress, engine->now);
     time_ns reference = progress_reference(progress, kept);
     if (!job->is_waiting) {
-        int64_t overhead = held_time(job, progress_overhead(progress, engine->now));
+        int64_t overhead =
+            held_time(job, progress_overhead(progress, engine->now) + folded.overhead);
         job->row.run += span;
         job->held_milli_ns += (wide_ns)span * job->held_milli;
         job->row.overhead_gpu_ns += overhead;
@@ -62,8 +70,8 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all that comes or goes in one instant is one change */
     if (engine->wants_attempts || (engine->wants_gang_attempts && job->held_milli > GPU_MILLI))
-        engine_emit_attempt(engine, job, why,
-                            reference - progress_reference(progress, progress->work),
+        engine_emit_attempt(engine, job, why, engine->now - span,
+                            reference - progress_reference(progress, progress->work - folded.work),
                             progress_reference(progress, work) - reference);
     job->attempts++;
     job->row.resizes += why == ATTEMPT_RESIZED;
@@ -79,7 +87,8 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
-    if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
+    if (!engine_pace_counts(engine, slot_of(engine, job), sign > 0) &&
+        job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
 }
 
@@ -142,13 +151,24 @@ static void push_end(struct engine *engine, uint32_t slot)
 
 /* Members in force: those that work while the gang is complete.  Those that come before others have left add
  * nothing to the whole. */
-static uint32_t speed_of(const struct sim_job *job)
+static uint32_t force_of(const struct holding *holding)
 {
-    const struct holding *holding = &job->holding;
     if (!holding_is_complete(holding))
         return 0;
     return holding->held_count < holding->member_count ? holding->held_count
                                                        : holding->member_count;
+}
+
+static uint64_t speed_of(const struct engine *engine, const struct sim_job *job)
+{
+    return (uint64_t)force_of(&job->holding) * engine_pace_of(engine, slot_of(engine, job));
+}
+
+void engine_turn(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    push_end(engine, slot);
 }
 
 /* ---- They come --------------------------------------------------------------------------------- */
@@ -200,7 +220,7 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
     progress_begin(&job->progress, engine->now, is_first ? 0 : job->checkpoint.restart,
-                   speed_of(job));
+                   speed_of(engine, job));
 }
 
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
@@ -213,7 +233,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
         close_attempt(engine, job, ATTEMPT_RESIZED, work_now(engine, job));
     add_pieces(engine, job, pieces, count);
     if (!job->is_waiting)
-        progress_turn(&job->progress, engine->now, speed_of(job));
+        progress_turn(&job->progress, engine->now, speed_of(engine, job));
     else if (holding_is_complete(&job->holding))
         begin_run(engine, slot);
     else if (job->state == LIFE_STARTING)
@@ -223,6 +243,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
+    engine_pace(engine, slot);
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
@@ -303,7 +324,7 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
     job->evict_reason = change->reason;
     close_attempt(engine, job, ATTEMPT_RESIZED, work_now(engine, job));
     take_pieces(engine, job, change->pieces, change->piece_count);
-    progress_turn(&job->progress, engine->now, speed_of(job));
+    progress_turn(&job->progress, engine->now, speed_of(engine, job));
     if (thaws) {
         progress_thaw(&job->progress);
         job->progress.saved = job->progress.work;
@@ -342,6 +363,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
+    engine_pace(engine, slot);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST,
                      engine->now);
@@ -358,6 +380,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     engine_drop_changes(job, false);
     job->tenure++;
     stop_run(engine, job, kept);
+    engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST,
                      engine->now);
@@ -371,6 +394,8 @@ void engine_let_go(struct engine *engine, uint32_t slot)
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
     engine_drop_changes(job, false);
+    engine_pace(engine, slot);
+    engine_pace_close(engine, slot);
     job->progress.work = job->progress.saved = work;
 }
 
@@ -378,5 +403,6 @@ void engine_close_job(struct engine *engine, struct sim_job *job)
 {
     if (job->holding.piece_count > 0)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work_now(engine, job));
+    engine_pace_close(engine, slot_of(engine, job));
     job->progress.work = work_now(engine, job);
 }

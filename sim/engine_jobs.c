@@ -54,7 +54,7 @@ static bool is_exact(const struct job *job)
 }
 
 /* Of what a member of that request holds. */
-static int64_t member_milli(const struct engine *engine, const struct request *request)
+int64_t engine_member_milli(const struct engine *engine, const struct request *request)
 {
     const struct cluster *cluster = engine->config->cluster;
     if (request->mig != 0)
@@ -62,26 +62,33 @@ static int64_t member_milli(const struct engine *engine, const struct request *r
     return request_gpu_milli(request, cluster->model_count > 0 ? &cluster->models[0] : NULL);
 }
 
-/* The mean SM activity of what it holds.  The trace tells that of what it asks: who gets another kind of piece keeps as
- * many SMs busy, at most all that it has. */
-static uint16_t activity(const struct engine *engine, const struct job *job,
-                         const struct job_truth *truth)
+/* What its groups get in place of what they ask; false: just that. */
+static bool map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;
-    struct job_group groups[JOB_GROUPS_MAX];
-    int64_t asked = 0, held = 0;
-    if (policy == NULL || policy->sharing->map == NULL ||
-        truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
-        return truth->sm_active_milli;
+    if (policy == NULL || policy->sharing->map == NULL)
+        return false;
     const struct sharing sharing = {.policy = policy->sharing,
                                     .config = &policy->sharing_config,
                                     .cluster = engine->config->cluster,
                                     .queues = job_source_queues(engine->config->source),
                                     .recuts = policy->geometry->score != NULL};
     sharing_map(&sharing, job, groups);
+    return true;
+}
+
+/* The mean SM activity of what it gets.  The trace tells that of what it asks: who gets another kind of piece keeps as
+ * many SMs busy, at most all that it has. */
+static uint16_t activity(const struct engine *engine, const struct job *job,
+                         const struct job_truth *truth, const struct job_group *groups)
+{
+    int64_t asked = 0, held = 0;
+    if (truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
+        return truth->sm_active_milli;
     for (uint32_t g = 0; g < job->group_count; g++) {
-        asked += member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
-        held += member_milli(engine, &groups[g].request) * groups[g].count;
+        asked +=
+            engine_member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
+        held += engine_member_milli(engine, &groups[g].request) * groups[g].count;
     }
     if (held == 0 || held == asked)
         return truth->sm_active_milli;
@@ -114,7 +121,7 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
         .start = TIME_NEVER,
         .end = TIME_NEVER,
         .work_asked = truth->duration,
-        .sm_active_milli = activity(engine, job, truth),
+        .sm_active_milli = truth->sm_active_milli,
         .is_counted = job->submit >= engine->config->world.warmup};
 }
 
@@ -142,7 +149,7 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     fill_row(engine, &own->row, job, truth, own->holding.member_count);
     fill_after(engine, own, job);
     own->checkpoint = job->checkpoint;
-    own->progress = progress_new(truth->duration, own->holding.member_count);
+    own->progress = progress_new(truth->duration, own->holding.member_count, 1);
     own->outcome = truth->outcome;
     own->trace_id = job->trace_id;
     own->is_exact = is_exact(job);
@@ -157,6 +164,21 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->owed = 0;
     own->state = LIFE_NONE;
     own->evict_reason = REASON_NONE;
+}
+
+/* A sharing policy may give it other pieces than it asks. */
+static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job,
+                        const struct job_truth *truth)
+{
+    struct job_group groups[JOB_GROUPS_MAX];
+    if (!map_pieces(engine, job, groups))
+        return;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        engine->jobs[slot].is_exact &=
+            request_is_same(&groups[g].request, &job_group(job, g)->request);
+    engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
+    if (engine_has_paces(engine))
+        engine_pace_asks(engine, slot, job, truth, groups);
 }
 
 /* As its submitter declares it, or as the world has it estimated. */
@@ -179,6 +201,7 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     uint32_t slot = new_slot(engine, job->id);
     struct sim_job *own = &engine->jobs[slot];
     fill_job(engine, own, job, truth);
+    fill_pieces(engine, slot, job, truth);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;

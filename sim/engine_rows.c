@@ -114,12 +114,12 @@ static void tell_link(struct engine *engine, const struct sim_job *job, struct a
 }
 
 void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         time_ns saved, time_ns lost)
+                         time_ns start, time_ns saved, time_ns lost)
 {
     write_placement(engine, job);
     struct attempt_row row = {.id = job->row.id,
                               .attempt = job->attempts,
-                              .start = job->progress.since,
+                              .start = start,
                               .end = engine->now,
                               .gpu_milli = job->held_milli,
                               .placement = buffer_c_string(&engine->placement),

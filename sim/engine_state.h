@@ -1,5 +1,5 @@
 /* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what jobs
- * hold, and what that costs), engine_rows.c (the record) and engine_check.c (invariants). */
+ * hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_STATE_H
 #define SIM_ENGINE_STATE_H
 
@@ -35,7 +35,7 @@ struct sim_job {
     uint8_t state; /* enum life_state */
     uint8_t evict_reason;
     bool is_waiting; /* it does not run: pending, starting, or holding less than its minimum */
-    bool is_exact;   /* what it asks does not depend on the GPU model */
+    bool is_exact;   /* it gets just what it asks, and that does not depend on the GPU model */
     uint8_t outcome; /* enum job_outcome: how it ends when all is done */
     struct progress progress;
     struct holding holding;
@@ -72,6 +72,15 @@ struct sim_gpu {
     node_id node;
     struct gpu_cut cut; /* as it is, or is on its way to be */
 };
+
+/* What an attempt did at speeds that it does not have any more. */
+struct sim_folded {
+    time_ns span, overhead;
+    wide_ns work;
+};
+
+struct sim_pace;    /* of a job, in engine_pace.c */
+struct gpu_clients; /* of a GPU, the same */
 
 enum level_id {
     LEVEL_PENDING,
@@ -134,9 +143,13 @@ struct engine {
     struct wait_times waits; /* scratch: of the row to be emitted */
     struct buffer placement; /* scratch */
     struct buffer number;    /* scratch */
-    struct sim_gpu *gpus;    /* by gpu_id; NULL: none was cut anew yet */
-    uint16_t *gpu_used;      /* is_checked: milli by gpu_id, kept apart from the scheduler */
-    struct error error;      /* the first one; stops the loop */
+    struct sim_pace *paces;  /* by slot; NULL: all go as fast as the trace tells */
+    size_t pace_capacity;
+    struct gpu_clients *clients; /* by gpu_id; NULL: nobody shares one yet */
+    uint64_t pace_changes;       /* times that clients came or went */
+    struct sim_gpu *gpus;        /* by gpu_id; NULL: none was cut anew yet */
+    uint16_t *gpu_used;          /* is_checked: milli by gpu_id, kept apart from the scheduler */
+    struct error error;          /* the first one; stops the loop */
 };
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
@@ -174,7 +187,24 @@ void engine_let_go(struct engine *engine, uint32_t slot); /* it ends: its last a
 void engine_drop_changes(struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: what it did */
 
+/* It goes on at the speed that it has now: counts its work until now, and tells its new end. */
+void engine_turn(struct engine *engine, uint32_t slot);
+
+/* What neighbours on a GPU cost: engine_pace.c.  Where nothing is paced each is a test of a pointer. */
+bool engine_has_paces(const struct engine *engine);
+/* What a job asks, and what its groups get in place of that. */
+void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job,
+                      const struct job_truth *truth, const struct job_group *got);
+uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units of a member in a ns */
+void engine_pace(struct engine *engine, uint32_t slot); /* it came, went, or holds other pieces */
+/* Count its busy SMs, now that it holds its pieces, or take them out; false: it is not paced. */
+bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
+struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot); /* and forget */
+void engine_pace_close(struct engine *engine, uint32_t slot); /* its row tells its mean activity */
+void engine_release_paces(struct engine *engine);
+
 /* Lives: engine_jobs.c */
+int64_t engine_member_milli(const struct engine *engine, const struct request *request);
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
 void engine_apply(struct engine *engine,
                   const struct decision *decision); /* carry out a decision */
@@ -196,7 +226,7 @@ void engine_gpu_done(struct engine *engine, gpu_id gpu);
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
 void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         time_ns saved, time_ns lost);
+                         time_ns start, time_ns saved, time_ns lost);
 void engine_emit_sample(struct engine *engine, time_ns at);
 void engine_emit_arrived(struct engine *engine); /* after a cycle: each whole percent that is new */
 void engine_emit_finished(struct engine *engine);

@@ -1,13 +1,20 @@
 #include "sim/progress.h"
 
-struct progress progress_new(time_ns duration, uint32_t members)
+struct progress progress_new(time_ns duration, uint32_t members, uint32_t one)
 {
-    return (struct progress){.duration = duration, .members = members, .frozen_at = TIME_NEVER};
+    return (struct progress){
+        .duration = duration, .members = members, .one = one, .frozen_at = TIME_NEVER};
+}
+
+/* That make a nanosecond of reference work. */
+static uint64_t units(const struct progress *progress)
+{
+    return (uint64_t)progress->members * progress->one;
 }
 
 static wide_ns total(const struct progress *progress)
 {
-    return (wide_ns)progress->duration * progress->members;
+    return (wide_ns)progress->duration * units(progress);
 }
 
 static time_ns later(time_ns a, time_ns b)
@@ -16,14 +23,14 @@ static time_ns later(time_ns a, time_ns b)
 }
 
 /* a / b, rounded down; the common case without a wide division. */
-static wide_ns quotient(wide_ns a, uint32_t b)
+static wide_ns quotient(wide_ns a, uint64_t b)
 {
     if (b == 1)
         return a;
     return a <= INT64_MAX ? (wide_ns)((uint64_t)a / b) : a / b;
 }
 
-void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint32_t speed)
+void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint64_t speed)
 {
     progress->work = progress->saved;
     progress->since = now;
@@ -32,7 +39,7 @@ void progress_begin(struct progress *progress, time_ns now, time_ns restart, uin
     progress->speed = speed;
 }
 
-void progress_turn(struct progress *progress, time_ns now, uint32_t speed)
+void progress_turn(struct progress *progress, time_ns now, uint64_t speed)
 {
     bool is_frozen = progress_is_frozen(progress);
     time_ns stopped = is_frozen ? progress->frozen_at : now;
@@ -88,7 +95,7 @@ bool progress_is_done(const struct progress *progress, time_ns at)
 
 time_ns progress_reference(const struct progress *progress, wide_ns work)
 {
-    return (time_ns)quotient(work, progress->members);
+    return (time_ns)quotient(work, units(progress));
 }
 
 wide_ns progress_kept(const struct progress *progress, time_ns at, time_ns interval)
@@ -96,7 +103,7 @@ wide_ns progress_kept(const struct progress *progress, time_ns at, time_ns inter
     if (interval == 0)
         return progress->saved;
     time_ns reference = progress_reference(progress, progress_work_at(progress, at));
-    wide_ns kept = (wide_ns)(reference / interval * interval) * progress->members;
+    wide_ns kept = (wide_ns)(reference / interval * interval) * units(progress);
     return kept > progress->saved ? kept : progress->saved;
 }
 

@@ -2,12 +2,14 @@
  *
  * The reference work of a job is its run time on all its members.  With n of its N members it progresses at n/N of
  * that speed (linear; communication costs nothing here), so work is counted in member-nanoseconds: all of it is
- * duration x N, and n members do n of them in a nanosecond.  Nothing is rounded but the end, up to the nanosecond.
+ * duration x N, and n members do n of them in a nanosecond.  Members whose speed is not that of a whole GPU (sim/engine_pace.c)
+ * need finer units: of those `one` make a member-nanosecond, and n members at a fifth of the speed do n x one / 5.
+ * Nothing is rounded but the end, up to the nanosecond.
  *
  * An interval goes from `since` on with constant members.  In it the job works from works_from (after its restart)
  * until frozen_at (when it stopped to write a checkpoint), or on.
  *
- * Law: saved <= work <= duration x members.
+ * Law: saved <= work <= duration x members x one.
  *
  * It does not: know events, GPUs, or why members come and go.
  */
@@ -22,24 +24,25 @@
 __extension__ typedef __int128 wide_ns;
 
 struct progress {
-    wide_ns work;       /* member-ns done at `since` */
+    wide_ns work;       /* units done at `since` */
     wide_ns saved;      /* of them safe, whatever happens */
     time_ns duration;   /* reference work */
     uint32_t members;   /* N */
-    uint32_t speed;     /* n that work now; 0: none does */
+    uint32_t one;       /* units of a member-ns, >= 1 */
+    uint64_t speed;     /* units done in a ns; 0: none */
     time_ns since;      /* the interval's beginning */
     time_ns works_from; /* >= since */
     time_ns frozen_at;  /* TIME_NEVER: it is not */
 };
 
 /* Nothing done yet. */
-struct progress progress_new(time_ns duration, uint32_t members);
+struct progress progress_new(time_ns duration, uint32_t members, uint32_t one);
 
 /* Go on from what was saved, after a restart. */
-void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint32_t speed);
+void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint64_t speed);
 
-/* From `now` on others work, as many as `speed`.  What is left of a restart stays; frozen stays frozen. */
-void progress_turn(struct progress *progress, time_ns now, uint32_t speed);
+/* From `now` on `speed` units are done in a nanosecond.  What is left of a restart stays; frozen stays frozen. */
+void progress_turn(struct progress *progress, time_ns now, uint64_t speed);
 
 void progress_freeze(struct progress *progress, time_ns now);
 void progress_thaw(struct progress *progress); /* directly after a turn */
@@ -51,7 +54,7 @@ wide_ns progress_work_at(const struct progress *progress, time_ns at);
 time_ns progress_end(const struct progress *progress); /* TIME_NEVER: not at this speed */
 bool progress_is_done(const struct progress *progress, time_ns at);
 
-/* Reference work of so many member-ns, rounded down. */
+/* Reference work of so many units, rounded down. */
 time_ns progress_reference(const struct progress *progress, wide_ns work);
 
 /* What survives if all members go at `at` unsaved: the last checkpoint, one per `interval` of reference work

@@ -414,6 +414,7 @@ static void read_recut_costs(struct recut_costs *costs, const struct json_value 
 static void read_world(struct world_config *world, const struct json_value *value)
 {
     static const char *const limits[] = {"kill", "ignore", NULL};
+    static const char *const sharing[] = {"measured", "free", NULL}; /* enum world_sharing */
     struct json_object object;
     *world = world_config_default();
     if (value->node == NULL) {
@@ -425,6 +426,9 @@ static void read_world(struct world_config *world, const struct json_value *valu
     world->decision_latency = json_get_duration(&object, "decision_latency_s", 0);
     world->kills_at_limit = json_get_choice(&object, "limits", limits, 0) == 0;
     world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
+    world->sharing = (uint8_t)json_get_choice(&object, "sharing", sharing, SHARING_MEASURED);
+    world->busy_per_sm_active =
+        json_get_real(&object, "busy_per_sm_active", 1, 100, world->busy_per_sm_active);
     world->has_wait_times = json_get_bool(&object, "wait_times", true);
     world->end = json_get_duration(&object, "end", TIME_NEVER);
     world->warmup = json_get_duration(&object, "warmup", 0);

@@ -33,7 +33,7 @@ static void test_mps(void **state)
     static const double measured[ROWS] = {.0880, .1640, .2409, .3198};
     (void)state;
     for (int i = 0; i < ROWS; i++)
-        near(alone_s * sharing_slow_mps(0.443 * tenants[i]), measured[i], 0.01);
+        near(alone_s * sharing_slow_mps(0.443, 0.443 * tenants[i]), measured[i], 0.01);
 }
 
 /* Flat: the number of neighbours does not enter. */
