@@ -55,7 +55,9 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
                          wide_ns kept)
 {
     const struct progress *progress = &job->progress;
-    const struct sim_folded folded = engine_pace_unfold(engine, slot_of(engine, job));
+    struct sim_folded folded = {0};
+    if (engine->paces != NULL)
+        folded = engine_pace_unfold(engine, slot_of(engine, job));
     time_ns span = engine->now - progress->since + folded.span;
     wide_ns work = progress_work_at(progress, engine->now);
     time_ns reference = progress_reference(progress, kept);
@@ -87,8 +89,9 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         return;
     }
     engine_level(engine, LEVEL_ALLOCATED, held);
-    if (!engine_pace_counts(engine, slot_of(engine, job), sign > 0) &&
-        job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
+    if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
+        return;
+    if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
 }
 
@@ -159,9 +162,11 @@ static uint32_t force_of(const struct holding *holding)
                                                        : holding->member_count;
 }
 
-static uint64_t speed_of(const struct engine *engine, const struct sim_job *job)
+static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
-    return (uint64_t)force_of(&job->holding) * engine_pace_of(engine, slot_of(engine, job));
+    const uint32_t force = force_of(&job->holding);
+    return engine->paces == NULL ? force
+                                 : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
 
 void engine_turn(struct engine *engine, uint32_t slot)
@@ -243,7 +248,8 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     else
         push_end(engine, slot);
     count_held(engine, job, 1);
-    engine_pace(engine, slot);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
     engine_hash(engine, EVENT_EFFECT, job->row.id);
     port_job_started(&engine->port, job->row.id, decision, engine->now);
 }
@@ -363,7 +369,8 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     else
         part_on(engine, slot, change);
     count_held(engine, job, 1);
-    engine_pace(engine, slot);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
     port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST,
                      engine->now);
@@ -380,7 +387,8 @@ void engine_leave(struct engine *engine, uint32_t slot)
     engine_drop_changes(job, false);
     job->tenure++;
     stop_run(engine, job, kept);
-    engine_pace(engine, slot);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
     port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST,
                      engine->now);
@@ -394,8 +402,10 @@ void engine_let_go(struct engine *engine, uint32_t slot)
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
     engine_drop_changes(job, false);
-    engine_pace(engine, slot);
-    engine_pace_close(engine, slot);
+    if (engine->paces != NULL) {
+        engine_pace(engine, slot);
+        engine_pace_close(engine, slot);
+    }
     job->progress.work = job->progress.saved = work;
 }
 
@@ -403,6 +413,7 @@ void engine_close_job(struct engine *engine, struct sim_job *job)
 {
     if (job->holding.piece_count > 0)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work_now(engine, job));
-    engine_pace_close(engine, slot_of(engine, job));
+    if (engine->paces != NULL)
+        engine_pace_close(engine, slot_of(engine, job));
     job->progress.work = work_now(engine, job);
 }

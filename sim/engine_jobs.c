@@ -62,19 +62,16 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
     return request_gpu_milli(request, cluster->model_count > 0 ? &cluster->models[0] : NULL);
 }
 
-/* What its groups get in place of what they ask; false: just that. */
-static bool map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
+/* What its groups get in place of what they ask. */
+static void map_pieces(const struct engine *engine, const struct job *job, struct job_group *groups)
 {
     const struct policy_config *policy = engine->config->policy;
-    if (policy == NULL || policy->sharing->map == NULL)
-        return false;
     const struct sharing sharing = {.policy = policy->sharing,
                                     .config = &policy->sharing_config,
                                     .cluster = engine->config->cluster,
                                     .queues = job_source_queues(engine->config->source),
                                     .recuts = policy->geometry->score != NULL};
     sharing_map(&sharing, job, groups);
-    return true;
 }
 
 /* The mean SM activity of what it gets.  The trace tells that of what it asks: who gets another kind of piece keeps as
@@ -171,8 +168,7 @@ static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *
                         const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
-    if (!map_pieces(engine, job, groups))
-        return;
+    map_pieces(engine, job, groups);
     for (uint32_t g = 0; g < job->group_count; g++)
         engine->jobs[slot].is_exact &=
             request_is_same(&groups[g].request, &job_group(job, g)->request);
@@ -201,7 +197,9 @@ uint32_t engine_submit(struct engine *engine, const struct job *job, const struc
     uint32_t slot = new_slot(engine, job->id);
     struct sim_job *own = &engine->jobs[slot];
     fill_job(engine, own, job, truth);
-    fill_pieces(engine, slot, job, truth);
+    const struct policy_config *policy = engine->config->policy;
+    if (policy != NULL && policy->sharing->map != NULL)
+        fill_pieces(engine, slot, job, truth);
     engine_step(own, STEP_SUBMIT);
     engine->submitted++;
     engine->event_count++;

@@ -156,7 +156,7 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
 
 static struct sim_pace *pace_of(const struct engine *engine, uint32_t slot)
 {
-    return engine->paces != NULL && engine->paces[slot].is_paced ? &engine->paces[slot] : NULL;
+    return engine->paces[slot].is_paced ? &engine->paces[slot] : NULL;
 }
 
 uint32_t engine_pace_of(const struct engine *engine, uint32_t slot)

@@ -190,7 +190,7 @@ void engine_close_job(struct engine *engine, struct sim_job *job); /* the run en
 /* It goes on at the speed that it has now: counts its work until now, and tells its new end. */
 void engine_turn(struct engine *engine, uint32_t slot);
 
-/* What neighbours on a GPU cost: engine_pace.c.  Where nothing is paced each is a test of a pointer. */
+/* What neighbours on a GPU cost: engine_pace.c.  All but the first two only if `paces` is not NULL. */
 bool engine_has_paces(const struct engine *engine);
 /* What a job asks, and what its groups get in place of that. */
 void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job,

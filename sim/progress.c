@@ -7,9 +7,9 @@ struct progress progress_new(time_ns duration, uint32_t members, uint32_t one)
 }
 
 /* That make a nanosecond of reference work. */
-static uint64_t units(const struct progress *progress)
+static int64_t units(const struct progress *progress)
 {
-    return (uint64_t)progress->members * progress->one;
+    return (int64_t)progress->members * progress->one;
 }
 
 static wide_ns total(const struct progress *progress)
@@ -23,14 +23,14 @@ static time_ns later(time_ns a, time_ns b)
 }
 
 /* a / b, rounded down; the common case without a wide division. */
-static wide_ns quotient(wide_ns a, uint64_t b)
+static wide_ns quotient(wide_ns a, int64_t b)
 {
     if (b == 1)
         return a;
-    return a <= INT64_MAX ? (wide_ns)((uint64_t)a / b) : a / b;
+    return a <= INT64_MAX ? (wide_ns)((uint64_t)a / (uint64_t)b) : a / b;
 }
 
-void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint64_t speed)
+void progress_begin(struct progress *progress, time_ns now, time_ns restart, int64_t speed)
 {
     progress->work = progress->saved;
     progress->since = now;
@@ -39,7 +39,7 @@ void progress_begin(struct progress *progress, time_ns now, time_ns restart, uin
     progress->speed = speed;
 }
 
-void progress_turn(struct progress *progress, time_ns now, uint64_t speed)
+void progress_turn(struct progress *progress, time_ns now, int64_t speed)
 {
     bool is_frozen = progress_is_frozen(progress);
     time_ns stopped = is_frozen ? progress->frozen_at : now;

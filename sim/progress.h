@@ -29,7 +29,7 @@ struct progress {
     time_ns duration;   /* reference work */
     uint32_t members;   /* N */
     uint32_t one;       /* units of a member-ns, >= 1 */
-    uint64_t speed;     /* units done in a ns; 0: none */
+    int64_t speed;      /* units done in a ns; 0: none */
     time_ns since;      /* the interval's beginning */
     time_ns works_from; /* >= since */
     time_ns frozen_at;  /* TIME_NEVER: it is not */
@@ -39,10 +39,10 @@ struct progress {
 struct progress progress_new(time_ns duration, uint32_t members, uint32_t one);
 
 /* Go on from what was saved, after a restart. */
-void progress_begin(struct progress *progress, time_ns now, time_ns restart, uint64_t speed);
+void progress_begin(struct progress *progress, time_ns now, time_ns restart, int64_t speed);
 
 /* From `now` on `speed` units are done in a nanosecond.  What is left of a restart stays; frozen stays frozen. */
-void progress_turn(struct progress *progress, time_ns now, uint64_t speed);
+void progress_turn(struct progress *progress, time_ns now, int64_t speed);
 
 void progress_freeze(struct progress *progress, time_ns now);
 void progress_thaw(struct progress *progress); /* directly after a turn */
