@@ -108,9 +108,9 @@ PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
 
 # What the scheduler library is made of: nothing here may need a file, a stream, hwloc or zstd.
 SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json reason) \
-               $(addprefix topologies/,gpu_model mig queue_table cluster) workloads/job
+               $(addprefix topologies/,gpu_model mig queue_table cluster) $(addprefix workloads/,job node_ask)
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) $(addprefix topologies/,mig_% cluster_json%) \
-               workloads/job_% policies/%
+               workloads/job_% workloads/node_ask_% policies/%
 SCHED_NOT := workloads/job_truth% topologies/mig_show%
 SCHED_SOURCES := $(filter-out $(addsuffix .c,$(SCHED_NOT)),$(filter $(addsuffix .c,$(SCHED_NOUNS) $(SCHED_SPLIT)),$(SOURCES)))
 SCHED_OBJECTS := $(call object,$(SCHED_SOURCES)) $(B)/objects/policies/policy_presets.o

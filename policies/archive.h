@@ -25,10 +25,13 @@
 
 #include "base/buffer.h"
 
+struct node_asks;
+
 struct archive {
     struct buffer *out;   /* appended to; NULL: reading */
     const char *at, *end; /* what is left to read */
     bool is_broken;
+    struct node_asks *asks; /* that requests may point to; NULL: none is known yet */
 };
 
 static inline bool archive_is_reading(const struct archive *archive)

@@ -192,7 +192,7 @@ void census_memo_release(struct census_memo *memo)
 static void count_gangs(const struct ledger *ledger, struct census *census)
 {
     for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
-        for (uint32_t s = 0; s < CENSUS_GANG_SIZES; s++)
+        for (uint32_t s = 0; s < CENSUS_GANG_SIZES && !ledger->cluster->types[t].is_tainted; s++)
             for (uint32_t free = census_gang_sizes[s]; free <= ledger->cluster->types[t].gpu_count;
                  free++)
                 census->gang_gpus[s] += (int64_t)ledger->index->types[t].whole[free].member_count *

@@ -20,14 +20,25 @@ static uint64_t close_digest(struct buffer *bytes)
 
 static void archive_type(struct archive *archive, struct node_type type)
 {
-    ARCHIVE_KNOWS(struct node_type, 48);
+    ARCHIVE_KNOWS(struct node_type, 64);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
     ARCHIVE(archive, type.gpu_count);
     ARCHIVE(archive, type.model);
     ARCHIVE(archive, type.cpu_milli);
     ARCHIVE(archive, type.memory_mib);
     ARCHIVE(archive, type.max_tasks);
-    ARCHIVE(archive, type.is_tainted);
+    ARCHIVE(archive, type.taint_count);
+    for (uint32_t i = 0; i < type.taint_count; i++) {
+        uint8_t effect = type.taints[i].effect;
+        archive_text(archive, type.taints[i].key);
+        archive_text(archive, type.taints[i].value);
+        ARCHIVE(archive, effect);
+    }
+    ARCHIVE(archive, type.label_count);
+    for (uint32_t i = 0; i < type.label_count; i++) {
+        archive_text(archive, type.labels[i].key);
+        archive_text(archive, type.labels[i].value);
+    }
     ARCHIVE(archive, type.layout_mask);
     ARCHIVE(archive, type.recut_mask);
     for (uint32_t i = 0; i < type.gpu_count && type.layout_mask != 0; i++) {

@@ -9,6 +9,8 @@
 
 const char *const explain_node_names[] = {
     [EXPLAIN_NOT_UP] = "not_up",
+    [EXPLAIN_TAINT] = "taint",
+    [EXPLAIN_AFFINITY] = "affinity",
     [EXPLAIN_MISMATCH] = "mismatch",
     [EXPLAIN_TOO_SMALL] = "too_small",
     [EXPLAIN_GPUS_BUSY] = "gpus_busy",
@@ -51,18 +53,17 @@ static uint32_t asked_milli(const struct look *look, const struct request *reque
                               : shape_share_milli(request, model);
 }
 
-static bool needs_gpus(const struct request *request)
+/* What keeps members off all nodes of the type; EXPLAIN_FITS: nothing.  Taints are looked at first, as Kubernetes does, so
+ * that a node counts once. */
+static enum explain_node judge_type(const struct request *request, const struct node_type *type)
 {
-    return request->gpus != 0 || request->gpu_milli != 0 || request->gpu_memory_mib != 0 ||
-           request->mig != 0;
-}
-
-static bool is_mismatch(const struct request *request, const struct node_type *type)
-{
-    if (type->is_tainted)
-        return true;
-    return needs_gpus(request) && type->gpu_count > 0 && request->gpu_models != 0 &&
-           !(request->gpu_models >> type->model & 1);
+    if (!node_ask_tolerates(request->nodes, type))
+        return EXPLAIN_TAINT;
+    if (request->nodes != NULL && !node_ask_matches(request->nodes, type))
+        return EXPLAIN_AFFINITY;
+    if (request_asks_gpus(request) && type->gpu_count > 0 && !request_takes_model(request, type))
+        return EXPLAIN_MISMATCH;
+    return EXPLAIN_FITS;
 }
 
 /* Would the GPUs do, if reservations did not hold theirs? */
@@ -114,13 +115,15 @@ static enum explain_node judge(const struct look *look, const struct request *re
                                        .gpu_memory_mib = request->gpu_memory_mib,
                                        .mig = request->mig,
                                        .one_island = request->one_island,
-                                       .gpu_models = request->gpu_models};
+                                       .gpu_models = request->gpu_models,
+                                       .nodes = request->nodes};
     if (ledger->node_state[node] != NODE_UP)
         return EXPLAIN_NOT_UP;
     if (ledger->is_kept[node] && !is_kept_for(look, node))
         return EXPLAIN_KEPT;
-    if (is_mismatch(request, &ledger->cluster->types[type]))
-        return EXPLAIN_MISMATCH;
+    const enum explain_node mismatch = judge_type(request, &ledger->cluster->types[type]);
+    if (mismatch != EXPLAIN_FITS)
+        return mismatch;
     if (shape_members_per_node(request, ledger->cluster, type, ledger->recuts) == 0)
         return EXPLAIN_TOO_SMALL;
     if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)

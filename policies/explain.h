@@ -26,7 +26,9 @@
 
 enum explain_node {
     EXPLAIN_NOT_UP,     /* down, draining, cordoned or absent */
-    EXPLAIN_MISMATCH,   /* another GPU model, or a taint */
+    EXPLAIN_TAINT,      /* a taint that is not tolerated */
+    EXPLAIN_AFFINITY,   /* its labels are not those asked */
+    EXPLAIN_MISMATCH,   /* another GPU model */
     EXPLAIN_TOO_SMALL,  /* even when empty: too few GPUs, CPUs or MiB, or no such MIG instance */
     EXPLAIN_GPUS_BUSY,  /* fewer milli-GPUs are free in all than a member asks */
     EXPLAIN_FRAGMENTED, /* enough are, but not as whole GPUs, on one GPU or as that instance */

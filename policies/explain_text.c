@@ -229,6 +229,26 @@ static void say_held(const struct sched *sched, const struct sched_job *job,
         say(out, "Its submitter holds it and must release it.");
 }
 
+/* The words are those of Kubernetes' scheduler, which counts nodes the same way. */
+static void say_never(const struct cluster *cluster, struct explanation *out)
+{
+    const uint32_t taints = out->nodes[EXPLAIN_TAINT], labels = out->nodes[EXPLAIN_AFFINITY];
+    if (taints + labels == 0) {
+        say(out,
+            "No state of this cluster could hold it: fewer, or smaller, members must be asked.");
+        return;
+    }
+    say(out, "No state of this cluster could hold it: ");
+    if (taints > 0)
+        say(out, "%u node(s) had untolerated taint", taints);
+    if (labels > 0)
+        say(out, "%s%u node(s) didn't match Pod's node affinity/selector", taints > 0 ? ", " : "",
+            labels);
+    if (taints + labels < cluster->node_count)
+        say(out, "; the other %u do not hold what it asks", cluster->node_count - taints - labels);
+    say(out, ".");
+}
+
 void explain_write(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const struct shape *ask = &sched->shapes.shapes[job->ask];
@@ -246,8 +266,7 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
         say(out, "Its start is decided and takes effect by itself.");
         return;
     case REASON_NEVER_FITS:
-        say(out,
-            "No state of this cluster could hold it: fewer, or smaller, members must be asked.");
+        say_never(sched->cluster, out);
         return;
     case REASON_DEPENDENCY_NEVER:
         say(out, "A job it depends on ended otherwise than asked: it is refused.");

@@ -103,7 +103,7 @@ struct useless useless_for(const struct idle_view *view, const struct request *r
     const uint32_t each = asked_of_each(view, request);
     if (each == 0 && request->mig == 0)
         return (struct useless){idle, 0, FRAGMENT_NO_GPU};
-    if (request->gpu_models != 0 && !(request->gpu_models >> view->type->model & 1))
+    if (!request_takes_type(request, view->cluster, (uint32_t)(view->type - view->cluster->types)))
         return (struct useless){idle, 0, FRAGMENT_TYPE};
     if (view->cpu_milli < request->cpu_milli || view->memory_mib < request->memory_mib)
         return (struct useless){idle, 0, FRAGMENT_HOST};

@@ -41,7 +41,7 @@ struct free_space headroom_count_free(const struct sched *sched)
     const struct ledger *ledger = sched->ledger;
     struct free_space free = {.gpu_milli = sched_free_milli(sched)};
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
-        if (sched->cluster->types[t].gpu_count > 0)
+        if (sched->cluster->types[t].gpu_count > 0 && !sched->cluster->types[t].is_tainted)
             free.whole_nodes +=
                 ledger->index->types[t].whole[sched->cluster->types[t].gpu_count].member_count;
     return free;
@@ -122,7 +122,8 @@ static bool will_be_whole(const struct sched *sched, node_id node)
     for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
         if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
             return false;
-    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0;
+    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
+           !cluster_node_type(sched->cluster, node)->is_tainted;
 }
 
 static int64_t count_whole(const struct sched *sched)

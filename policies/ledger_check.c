@@ -111,8 +111,7 @@ static const char *check_node(const struct ledger *ledger, node_id node, struct 
 {
     const struct node *entry = &ledger->cluster->nodes[node];
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    bool is_listed =
-        ledger->node_state[node] == NODE_UP && ledger->is_kept[node] == 0 && !type->is_tainted;
+    bool is_listed = ledger->node_state[node] == NODE_UP && ledger->is_kept[node] == 0;
     uint16_t mask = 0;
     for (uint32_t i = 0; i < type->gpu_count; i++) {
         const char *broken = check_gpu(ledger, node, i);

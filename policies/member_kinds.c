@@ -13,6 +13,8 @@ static uint64_t hash_of(const struct request *request, uint8_t level, uint32_t t
     hash = hash_mix(hash, (uint64_t)request->gpu_memory_mib << 8 | request->mig);
     hash = hash_mix(hash, (uint64_t)request->cpu_milli << 32 | request->memory_mib);
     hash = hash_mix(hash, request->gpu_models);
+    if (request->nodes != NULL)
+        hash = hash_mix(hash, request->nodes->hash);
     return hash_mix(hash, (uint64_t)together << 16 | (uint64_t)request->one_island << 8 | level);
 }
 
@@ -136,7 +138,7 @@ void member_kinds_release(struct member_kinds *kinds)
 
 void member_kinds_archive(struct archive *archive, struct member_kinds *kinds)
 {
-    ARCHIVE_KNOWS(struct member_kind, 48);
+    ARCHIVE_KNOWS(struct member_kind, 56);
     ARCHIVE_KNOWS(struct member_kinds, 48);
     ARCHIVE_ROOM(archive, kinds->kinds, kinds->capacity, kinds->count);
     for (uint32_t k = 0; k < kinds->count; k++) {

@@ -182,8 +182,6 @@ void node_index_list(struct node_index *index, node_id node, const struct gpu_fr
             mask |= (uint16_t)(1u << i);
     index->free_mask[node] = mask;
     index->free_count[node] = (uint8_t)bits_count16(mask);
-    if (kind->is_tainted)
-        return;
     for (uint32_t i = 0; i < kind->gpu_count; i++)
         gpu_add(index, type, entry->first_gpu + i, &gpus[i]);
     index->is_listed[node] = 1;

@@ -3,7 +3,8 @@
  * Law: whole[type][n] holds exactly the listed nodes of that type with n GPUs wholly free; shared[type][v]
  * the GPUs of such nodes with exactly v milli left, 0 < v < 1000; mig->open[type][p][e] those partitioned GPUs
  * of such nodes that have a free instance of profile p and e eighths free in all.  Partitioned GPUs are in
- * none of the former.  Listed are nodes that are up and not tainted.  Kept by the ledger at every change.
+ * none of the former.  Listed are nodes that are up, those with taints among them: whoever looks says which types a
+ * request takes (workloads/job.h).  Kept by the ledger at every change.
  * Which GPUs are partitioned, and how, may change: whoever says what is free of one says its layout too.
  * Cost: a change O(1); the best bucket is found without looking at nodes.
  */
@@ -69,7 +70,7 @@ struct gpu_free {
 void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
                            const struct gpu_free *before, const struct gpu_free *after);
 
-/* Put a node in (unless it is tainted) or take it out.  gpus: by GPU index. */
+/* Put a node in or take it out.  gpus: by GPU index. */
 void node_index_list(struct node_index *index, node_id node, const struct gpu_free *gpus);
 void node_index_unlist(struct node_index *index, node_id node, const struct gpu_free *gpus);
 

@@ -118,7 +118,8 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
     if (!ledger_is_open(ledger, node) || view->share > GPU_MILLI)
         return false;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+    if (!request_takes_nodes(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
+        !request_takes_model(request, type))
         return false;
     for (uint32_t g = 0; g < type->gpu_count; g++) {
         view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;

@@ -53,10 +53,9 @@ static uint16_t cuttable(struct sched *sched, node_id node)
 static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    const struct node_type *type = cluster_node_type(ledger->cluster, node);
     return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib &&
            cell->tasks_free != 0 &&
-           (request->gpu_models == 0 || (request->gpu_models >> type->model & 1));
+           request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type);
 }
 
 /* ---- An instance ---- */
@@ -221,14 +220,19 @@ static bool make_whole(struct sched *sched, const struct request *request)
 }
 
 /* Members of the group that instances that are free could hold, whatever else they ask. */
-static uint32_t free_instances(const struct ledger *ledger, enum mig_profile_id profile)
+static uint32_t free_instances(const struct ledger *ledger, const struct request *request)
 {
+    const enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
+    const struct cluster *cluster = ledger->cluster;
     uint32_t count = 0;
-    for (node_id n = 0; n < ledger->cluster->node_count; n++)
-        for (uint32_t mask = ledger->index->is_listed[n] ? ledger_layout_mask(ledger, n) : 0;
-             mask != 0; mask &= mask - 1)
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        const bool may_hold = ledger->index->is_listed[n] &&
+                              request_takes_nodes(request, cluster, cluster->nodes[n].type);
+        for (uint32_t mask = may_hold ? ledger_layout_mask(ledger, n) : 0; mask != 0;
+             mask &= mask - 1)
             count +=
                 bits_count16(ledger_mig_starts(ledger, n, (uint32_t)__builtin_ctz(mask), profile));
+    }
     return count;
 }
 
@@ -242,8 +246,7 @@ static bool make_more(struct sched *sched, const struct shape *ask)
             continue;
         wanted = wanted == NULL ? &group->request : wanted;
         if (group->request.mig != 0 &&
-            free_instances(sched->ledger, (enum mig_profile_id)(group->request.mig - 1)) <
-                group->count) {
+            free_instances(sched->ledger, &group->request) < group->count) {
             wanted = &group->request;
             break;
         }

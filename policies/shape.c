@@ -60,6 +60,7 @@ void shape_table_release(struct shape_table *table)
     mem_free(table->shapes);
     mem_free(table->slots);
     arena_release(&table->arena);
+    node_asks_release(&table->asks);
     *table = (struct shape_table){0};
 }
 
@@ -69,7 +70,7 @@ static void group_words(const struct job_group *group, uint64_t words[GROUP_WORD
     const struct request *r = &group->request;
     words[0] = r->gpus | (uint64_t)r->gpu_milli << 16 | (uint64_t)r->gpu_memory_mib << 32;
     words[1] = r->cpu_milli | (uint64_t)r->memory_mib << 32;
-    words[2] = r->gpu_models;
+    words[2] = r->nodes == NULL ? r->gpu_models : r->gpu_models ^ r->nodes->hash;
     words[3] = group->count | (uint64_t)group->min_count << 32;
     words[4] = r->mig | (uint64_t)r->one_island << 8 | (uint64_t)group->slice_level << 16 |
                (uint64_t)group->slice_members << 32;
@@ -202,8 +203,12 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     MEM_GROW(table->shapes, table->capacity, table->count + 1);
     struct shape *shape = &table->shapes[table->count];
     struct job_group *groups = arena_alloc_array(&table->arena, job->group_count, struct job_group);
-    for (uint32_t g = 0; g < job->group_count; g++)
+    for (uint32_t g = 0; g < job->group_count; g++) {
         groups[g] = *job_group(job, g);
+        groups[g].request.nodes = node_asks_own(&table->asks, groups[g].request.nodes);
+        assert(groups[g].request.nodes == NULL ||
+               groups[g].request.nodes->type_count == cluster->type_count);
+    }
     struct job_set *sets = NULL;
     if (job->set_count > 0) {
         sets = arena_alloc_array(&table->arena, job->set_count, struct job_set);
@@ -290,7 +295,7 @@ uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster
 
 void shape_archive_request(struct archive *archive, struct request *request)
 {
-    ARCHIVE_KNOWS(struct request, 32);
+    ARCHIVE_KNOWS(struct request, 40);
     ARCHIVE(archive, request->gpus);
     ARCHIVE(archive, request->gpu_milli);
     ARCHIVE(archive, request->gpu_memory_mib);
@@ -301,11 +306,65 @@ void shape_archive_request(struct archive *archive, struct request *request)
     ARCHIVE(archive, request->cpu_milli);
     ARCHIVE(archive, request->memory_mib);
     ARCHIVE(archive, request->gpu_models);
+    uint32_t ask = request->nodes == NULL ? 0 : 1 + node_asks_number(archive->asks, request->nodes);
+    ARCHIVE(archive, ask);
+    if (!archive_is_reading(archive))
+        return;
+    archive_expect(archive, ask == 0 || (archive->asks != NULL && ask <= archive->asks->count));
+    request->nodes = ask == 0 || archive->is_broken ? NULL : archive->asks->asks[ask - 1];
+}
+
+/* One that is read, from its text and the types that it had among. */
+static void read_ask(struct archive *archive, struct node_asks *asks, char *text,
+                     uint32_t type_count)
+{
+    const uint32_t words = (type_count + 63) / 64;
+    struct arena scratch = {0};
+    struct node_ask ask = {.term_count = 0};
+    archive_expect(archive, words <= archive_left(archive) / sizeof(uint64_t));
+    archive_expect(archive, !archive->is_broken && node_ask_of_text(text, &scratch, &ask));
+    if (!archive->is_broken) {
+        uint64_t *types = arena_alloc_array(&scratch, words, uint64_t);
+        archive_bytes(archive, types, words * sizeof *types);
+        ask.types = types;
+        ask.type_count = type_count;
+        node_asks_own(asks, &ask);
+    }
+    arena_release(&scratch);
+}
+
+/* Before the first request. */
+static void archive_asks(struct archive *archive, struct node_asks *asks)
+{
+    ARCHIVE_KNOWS(struct node_asks, 48);
+    ARCHIVE_KNOWS(struct node_ask, 72);
+    uint32_t count = asks->count;
+    archive->asks = asks;
+    ARCHIVE(archive, count);
+    for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
+        const struct node_ask *ask = archive_is_reading(archive) ? NULL : asks->asks[i];
+        uint32_t length = ask != NULL ? (uint32_t)strlen(ask->text) : 0;
+        uint32_t type_count = ask != NULL ? ask->type_count : 0;
+        ARCHIVE(archive, length);
+        ARCHIVE(archive, type_count);
+        if (ask != NULL) {
+            archive_bytes(archive, (char *)(uintptr_t)ask->text, length);
+            archive_bytes(archive, (uint64_t *)(uintptr_t)ask->types,
+                          (type_count + 63) / 64 * sizeof *ask->types);
+            continue;
+        }
+        archive_expect(archive, length <= archive_left(archive));
+        char *text = mem_zalloc(archive->is_broken ? 1 : length + 1, 1);
+        archive_bytes(archive, text, archive->is_broken ? 0 : length);
+        read_ask(archive, asks, text, type_count);
+        mem_free(text);
+        archive_expect(archive, asks->count == i + 1);
+    }
 }
 
 static void archive_group(struct archive *archive, struct job_group *group)
 {
-    ARCHIVE_KNOWS(struct job_group, 48);
+    ARCHIVE_KNOWS(struct job_group, 56);
     shape_archive_request(archive, &group->request);
     ARCHIVE(archive, group->count);
     ARCHIVE(archive, group->min_count);
@@ -370,7 +429,8 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
 
 void shape_table_archive(struct archive *archive, struct shape_table *table)
 {
-    ARCHIVE_KNOWS(struct shape_table, 608);
+    ARCHIVE_KNOWS(struct shape_table, 656);
+    archive_asks(archive, &table->asks);
     ARCHIVE_ROOM(archive, table->shapes, table->capacity, table->count);
     for (uint32_t id = 0; id < table->count; id++)
         archive_shape(archive, table, &table->shapes[id]);

@@ -74,6 +74,7 @@ struct shape_table {
     uint32_t open_count[ASKER_COUNT][SHAPE_SET_BITS];
     time_ns now; /* of the last fact or cycle */
     struct arena arena;
+    struct node_asks asks; /* those of all requests of the scheduler */
 };
 
 void shape_table_init(struct shape_table *table);
@@ -81,6 +82,7 @@ void shape_table_release(struct shape_table *table);
 /* Save or load (policies/archive.h); what is loaded into is empty, without slots. */
 struct archive;
 void shape_table_archive(struct archive *archive, struct shape_table *table);
+/* What it asks of nodes is one of archive->asks. */
 void shape_archive_request(struct archive *archive, struct request *request);
 
 /* The shape of a job, made if new.  O(groups). */

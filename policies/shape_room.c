@@ -58,14 +58,12 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
     uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
     const uint32_t partitioned = type->layout_mask & ~(uint32_t)(recuts ? type->recut_mask : 0);
     const uint16_t whole = (uint16_t)(((1u << type->gpu_count) - 1) & ~partitioned);
-    if (type->is_tainted)
+    if (!request_takes_type(request, cluster, type_id))
         return 0;
     if (type->max_tasks != 0)
         count = lesser(count, type->max_tasks);
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return count;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return 0;
     if (request->mig != 0)
         return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1), recuts));
     if (request->gpus != 0)
@@ -197,12 +195,10 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
         return false;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
-    if (type->is_tainted)
+    if (!request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type))
         return false;
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return true;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return false;
     if (request->mig != 0)
         return has_instance(ledger, node, (enum mig_profile_id)(request->mig - 1));
     if (request->gpus != 0)
@@ -232,8 +228,6 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
     uint32_t room = 0;
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return UINT32_MAX;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
-        return 0;
     if (request->gpus != 0)
         return shape_members_in(request, type, ledger_usable(ledger, node));
     for (uint32_t i = 0; i < type->gpu_count; i++)
@@ -249,7 +243,9 @@ static uint32_t gpu_room(const struct request *request, const struct ledger *led
 uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    if (!ledger->index->is_listed[node] || !ledger_node_admits(ledger, node, request))
+    if (!ledger->index->is_listed[node] ||
+        !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
+        !ledger_node_admits(ledger, node, request))
         return 0;
     uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
                             times_in(cell->memory_free, request->memory_mib));

@@ -60,6 +60,10 @@ void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint
     sched_begin_fact(sched, now);
     if (sched->typical.is_used)
         typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
+    struct typical_jobs *typical = &sched->typical.typical;
+    for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
+        typical->jobs[j].request.nodes =
+            node_asks_own(&sched->shapes.asks, typical->jobs[j].request.nodes);
 }
 
 void typical_release(struct typical_book *book)
@@ -74,7 +78,7 @@ void typical_archive(struct archive *archive, struct typical_book *book, struct 
 {
     ARCHIVE_KNOWS(struct typical_book, 104);
     ARCHIVE_KNOWS(struct typical_jobs, 24);
-    ARCHIVE_KNOWS(struct typical_job, 48);
+    ARCHIVE_KNOWS(struct typical_job, 56);
     ARCHIVE(archive, book->is_told);
     member_kinds_archive(archive, &book->kinds);
     ARCHIVE(archive, book->next_at);

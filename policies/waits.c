@@ -154,19 +154,25 @@ static bool asks_domain(const struct shape *shape)
     return shape->topology.required != 0;
 }
 
-/* The GPUs that are free and might serve the shape; partly used ones only where any model will do. */
+static bool takes_type(const struct shape *shape, const struct cluster *cluster, uint32_t type)
+{
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (request_takes_nodes(&shape->groups[g].request, cluster, type) &&
+            request_takes_model(&shape->groups[g].request, &cluster->types[type]))
+            return true;
+    return false;
+}
+
+/* The GPUs that are free and might serve the shape; partly used ones only where any model and any node will do. */
 static int64_t free_for(const struct sched *sched, const struct shape *shape)
 {
-    uint64_t models = 0;
     int64_t milli = 0;
-    for (uint32_t g = 0; g < shape->group_count; g++) {
-        if (shape->groups[g].request.gpu_models == 0)
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].request.gpu_models == 0 && shape->groups[g].request.nodes == NULL)
             return sched_free_milli(sched);
-        models |= shape->groups[g].request.gpu_models;
-    }
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         for (uint32_t n = 1; n <= sched->cluster->types[t].gpu_count; n++)
-            if (models >> sched->cluster->types[t].model & 1)
+            if (takes_type(shape, sched->cluster, t))
                 milli +=
                     (int64_t)sched->ledger->index->types[t].whole[n].member_count * n * GPU_MILLI;
     return milli;

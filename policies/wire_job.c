@@ -123,6 +123,10 @@ static void put_group(struct buffer *out, const struct cluster *cluster,
         put_models(out, cluster, request->gpu_models);
     if (group->slice_level != 0)
         wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
+    if (request->nodes != NULL) {
+        buffer_char(out, ',');
+        buffer_string(out, request->nodes->text);
+    }
     buffer_char(out, '}');
 }
 
@@ -159,8 +163,7 @@ static uint8_t get_level(const struct wire *wire, struct json_object *object, co
     return level;
 }
 
-static void get_group(const struct wire *wire, const struct json_value *value,
-                      struct job_group *group)
+static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group)
 {
     struct json_object object;
     json_object_open(&object, value);
@@ -169,7 +172,10 @@ static void get_group(const struct wire *wire, const struct json_value *value,
     group->request.mig = get_mig(wire, &object);
     group->request.gpu_models = get_models(wire, &object);
     group->slice_level = get_level(wire, &object, "slice_level");
+    const struct node_ask draft = node_ask_read(&object, &wire->arena);
     json_object_close(&object);
+    if (!has_failed(&object))
+        group->request.nodes = node_ask_make(&wire->arena, wire->cluster, &draft);
 }
 
 /* ---- topology ---- */

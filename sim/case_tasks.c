@@ -57,6 +57,9 @@ static void read_request(struct case_reading *reading, struct json_object *objec
     request->cpu_milli = (uint32_t)json_get_scaled(object, "cpus", CASE_MILLI, 0,
                                                    (int64_t)CPUS_MAX * CASE_MILLI, CASE_MILLI);
     request->memory_mib = case_memory_mib(object, "memory_gb", MEMORY_GB_MAX, CASE_MIB_PER_GB);
+    const struct node_ask draft = node_ask_read(object, reading->arena);
+    if (!case_failed(reading))
+        request->nodes = node_ask_make(reading->arena, reading->spec->cluster, &draft);
 }
 
 /* ---- Where it is ---- */

@@ -155,8 +155,7 @@ bool referee_piece_is_asked(struct referee *referee, const struct referee_job *j
     const struct request *request = &job_group(&job->job, piece->group)->request;
     const struct gpu_model *model = &cluster->models[type->model];
     uint32_t share = shape_share_milli(request, model);
-    bool needs_gpu = request->gpus != 0 || share != 0 || request->mig != 0;
-    if (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+    if (request_asks_gpus(request) && !request_takes_model(request, type))
         return referee_says(referee, "the GPUs of node %s are of a model that will not do: %s",
                             node_name(referee, piece), model->name);
     if (request->mig != 0)
@@ -192,9 +191,13 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
 {
     const struct request *request = &job_group(&job->job, piece->group)->request;
     const struct node *node = &referee->cluster->nodes[piece->node];
-    if (is_new && (referee->nodes[piece->node].state != NODE_UP ||
-                   cluster_node_type(referee->cluster, piece->node)->is_tainted))
+    const struct node_type *type = cluster_node_type(referee->cluster, piece->node);
+    if (is_new && referee->nodes[piece->node].state != NODE_UP)
         return referee_says(referee, "node %s takes no new work", node->name);
+    if (is_new && !node_ask_tolerates(request->nodes, type))
+        return referee_says(referee, "node %s has a taint that is not tolerated", node->name);
+    if (is_new && request->nodes != NULL && !node_ask_matches(request->nodes, type))
+        return referee_says(referee, "node %s has not the labels that are asked", node->name);
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         unsigned index = (unsigned)__builtin_ctz(mask);
         const struct referee_gpu *gpu = &referee->gpus[node->first_gpu + index];
@@ -239,8 +242,9 @@ static void *copy_list(const void *list, size_t count, size_t size)
     return copy;
 }
 
-static struct referee_job *job_new(const struct sharing *sharing, const struct job *job)
+static struct referee_job *job_new(struct referee *referee, const struct job *job)
 {
+    const struct sharing *sharing = &referee->sharing;
     struct referee_job *own = mem_zalloc(1, sizeof *own);
     struct job_group groups[JOB_GROUPS_MAX];
     own->job = *job;
@@ -251,6 +255,11 @@ static struct referee_job *job_new(const struct sharing *sharing, const struct j
         own->job.more = groups + 1;
     }
     own->job.more = copy_list(job->more, job->group_count - 1u, sizeof *job->more);
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(&own->job, g);
+        ((struct job_group *)(uintptr_t)group)->request.nodes =
+            node_asks_own(&referee->asks, group->request.nodes);
+    }
     own->job.sets = copy_list(job->sets, job->set_count, sizeof *job->sets);
     own->job.after = copy_list(job->after, job->after_count, sizeof *job->after);
     own->job.name = NULL;
@@ -286,6 +295,7 @@ void referee_free(struct referee *referee)
     mem_free(referee->gpus);
     mem_free(referee->nodes);
     holding_release(&referee->stand);
+    node_asks_release(&referee->asks);
     mem_free(referee);
 }
 
@@ -370,7 +380,7 @@ static struct referee_job *enroll(struct referee *referee, const struct job *job
     MEM_GROW(referee->arrays, referee->array_capacity, (size_t)job->array + 1);
     if (job->id >= referee->id_count)
         referee->id_count = job->id + 1;
-    struct referee_job *own = job_new(&referee->sharing, job);
+    struct referee_job *own = job_new(referee, job);
     referee->jobs[job->id] = own;
     referee->told_count++;
     referee->waiting_count++;

@@ -72,7 +72,8 @@ struct referee {
     size_t array_capacity;
     uint32_t waiting_count, reserved_count, placed_count;
     decision_id last_decision;
-    struct holding stand; /* scratch: what a job would hold */
+    struct holding stand;  /* scratch: what a job would hold */
+    struct node_asks asks; /* of the jobs */
     char complaint[REFEREE_COMPLAINT_BYTES];
 };
 

@@ -221,6 +221,8 @@ static void write_nodes(const struct explanation *why, struct buffer *out)
 {
     static const char *const words[EXPLAIN_NODE_COUNT] = {
         [EXPLAIN_NOT_UP] = "not up",
+        [EXPLAIN_TAINT] = "with an untolerated taint",
+        [EXPLAIN_AFFINITY] = "outside its node affinity/selector",
         [EXPLAIN_MISMATCH] = "of another kind",
         [EXPLAIN_TOO_SMALL] = "too small",
         [EXPLAIN_GPUS_BUSY] = "with GPUs busy",

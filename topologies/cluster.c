@@ -94,6 +94,25 @@ static bool labels_equal(const struct node_type *a, const struct node_type *b)
     return true;
 }
 
+static int compare_taints(const void *a, const void *b)
+{
+    const struct taint *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    if (order == 0)
+        order = strcmp(x->value, y->value);
+    return order != 0 ? order : x->effect - y->effect;
+}
+
+static bool taints_equal(const struct node_type *a, const struct node_type *b)
+{
+    if (a->taint_count != b->taint_count)
+        return false;
+    for (uint32_t i = 0; i < a->taint_count; i++)
+        if (compare_taints(&a->taints[i], &b->taints[i]) != 0)
+            return false;
+    return true;
+}
+
 static bool layouts_equal(const struct node_type *a, const struct node_type *b)
 {
     return a->layout_mask == b->layout_mask && a->recut_mask == b->recut_mask &&
@@ -106,7 +125,7 @@ static bool types_equal(const struct node_type *a, const struct node_type *b)
     return a->gpu_count == b->gpu_count && a->model == b->model && a->cpu_milli == b->cpu_milli &&
            a->memory_mib == b->memory_mib && a->max_tasks == b->max_tasks &&
            a->is_tainted == b->is_tainted && a->island_gpus == b->island_gpus &&
-           layouts_equal(a, b) && labels_equal(a, b);
+           layouts_equal(a, b) && labels_equal(a, b) && taints_equal(a, b);
 }
 
 /* A copy with the labels in the order of their keys, so that equal sets compare equal. */
@@ -119,6 +138,19 @@ static const struct label *copy_labels(struct arena *arena, const struct node_ty
     }
     if (type->label_count > 1)
         qsort(copy, type->label_count, sizeof *copy, compare_labels);
+    return copy;
+}
+
+/* A copy in order, as of the labels. */
+static const struct taint *copy_taints(struct arena *arena, const struct node_type *type)
+{
+    struct taint *copy = arena_alloc_array(arena, type->taint_count, struct taint);
+    for (uint32_t i = 0; i < type->taint_count; i++)
+        copy[i] = (struct taint){arena_copy(arena, text_of(type->taints[i].key)),
+                                 arena_copy(arena, text_of(type->taints[i].value)),
+                                 type->taints[i].effect};
+    if (type->taint_count > 1)
+        qsort(copy, type->taint_count, sizeof *copy, compare_taints);
     return copy;
 }
 
@@ -135,6 +167,7 @@ static uint32_t intern_type(struct cluster_build *build, struct node_type type)
 {
     struct cluster *cluster = build->cluster;
     type.labels = copy_labels(&cluster->arena, &type);
+    type.taints = copy_taints(&cluster->arena, &type);
     type.layouts = copy_layouts(&cluster->arena, &type);
     type.node_count = 0;
     for (uint32_t i = 0; i < cluster->type_count; i++)

@@ -47,6 +47,23 @@ struct label {
     const char *value;
 };
 
+/* What keeps off a node whoever does not tolerate it (workloads/node_ask.h); effects as in Kubernetes.  Taints are
+ * static: what runs on a node stays there whatever they are, so that NoExecute means what NoSchedule does, and
+ * PreferNoSchedule keeps nobody off. */
+enum taint_effect {
+    TAINT_NO_SCHEDULE,
+    TAINT_NO_EXECUTE,
+    TAINT_PREFER_NO_SCHEDULE,
+    TAINT_EFFECT_COUNT
+};
+extern const char *const taint_effect_names[]; /* "NoSchedule", ..., NULL */
+
+struct taint {
+    const char *key;
+    const char *value; /* "" if it has none */
+    uint8_t effect;    /* enum taint_effect */
+};
+
 /* What is equal for all nodes of a type. */
 struct node_type {
     uint16_t gpu_count; /* 0..NODE_GPUS_MAX */
@@ -56,12 +73,14 @@ struct node_type {
     uint32_t node_count;
     const struct label *labels;
     uint32_t label_count;
-    uint32_t max_tasks;   /* members of jobs at once; 0: no limit */
-    bool is_tainted;      /* nobody tolerates taints: it takes no new work */
-    uint8_t island_gpus;  /* GPUs 0.. of so many are an island, then the next so many; of a
+    uint32_t max_tasks; /* members of jobs at once; 0: no limit */
+    bool is_tainted;    /* one of its taints keeps off whoever does not tolerate it */
+    uint16_t taint_count;
+    const struct taint *taints; /* in the order of key, value, effect */
+    uint8_t island_gpus;        /* GPUs 0.. of so many are an island, then the next so many; of a
                                          node without GPUs: 0 */
-    uint16_t layout_mask; /* GPUs with MIG instances: neither whole nor shared */
-    uint16_t recut_mask;  /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
+    uint16_t layout_mask;       /* GPUs with MIG instances: neither whole nor shared */
+    uint16_t recut_mask;        /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
 };
 

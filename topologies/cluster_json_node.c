@@ -137,41 +137,62 @@ static void read_recut(struct json_object *object, const struct gpu_model *model
 
 /* ---- taints ---- */
 
-/* Kubernetes: with this effect the node is only the last to be taken; here it has none. */
-static bool is_soft(const char *effect)
+const char *const taint_effect_names[] = {"NoSchedule", "NoExecute", "PreferNoSchedule", NULL};
+
+/* "key=value:Effect" as kubectl writes it; value and effect may be left out. */
+static struct taint read_taint_text(struct arena *arena, const struct json_value *value)
 {
-    return strcmp(effect, "PreferNoSchedule") == 0;
+    const char *text = json_value_string(value), *colon = strrchr(text, ':');
+    const struct text all = text_of(text);
+    struct text rest = {all.at, colon != NULL ? (size_t)(colon - text) : all.length}, key = {0};
+    struct taint taint = {"", "", TAINT_NO_SCHEDULE};
+    while (colon != NULL && taint_effect_names[taint.effect] != NULL &&
+           strcmp(taint_effect_names[taint.effect], colon + 1) != 0)
+        taint.effect++;
+    if (taint.effect == TAINT_EFFECT_COUNT) {
+        json_fail(value, "there is no effect '%s' of a taint", colon + 1);
+        error_set_hint(value->error, "a taint is \"key=value:Effect\", the effect one of "
+                                     "NoSchedule, NoExecute and PreferNoSchedule");
+        return taint;
+    }
+    if (!text_cut(&rest, '=', &key) || key.length == 0)
+        json_fail(value, "a taint needs a key");
+    taint.key = arena_copy(arena, key);
+    taint.value = rest.at != NULL ? arena_copy(arena, rest) : "";
+    return taint;
 }
 
-/* "key=value:Effect" as kubectl writes it, or {"key": ..., "value": ..., "effect": ...}. */
-static bool read_taint(const struct json_value *value)
+/* The same, or {"key": ..., "value": ..., "effect": ...}. */
+static struct taint read_taint(struct arena *arena, const struct json_value *value)
 {
-    if (json_is_string(value->node)) {
-        const char *effect = strrchr(json_value_string(value), ':');
-        return effect == NULL || !is_soft(effect + 1);
-    }
+    if (json_is_string(value->node))
+        return read_taint_text(arena, value);
     struct json_object object;
     json_object_open(&object, value);
     json_need(&object, "key");
-    (void)json_get_string(&object, "key", "");
-    (void)json_get_string(&object, "value", "");
-    const char *effect = json_get_string(&object, "effect", "NoSchedule");
+    const char *key = json_get_string(&object, "key", "");
+    const char *own = json_get_string(&object, "value", "");
+    const int effect = json_get_choice(&object, "effect", taint_effect_names, TAINT_NO_SCHEDULE);
     json_object_close(&object);
-    return !is_soft(effect);
+    return (struct taint){key, own, (uint8_t)effect};
 }
 
-static bool read_taints(struct json_object *object)
+static void read_taints(struct arena *arena, struct json_object *object, struct node_type *type)
 {
     struct json_value array = json_member(object, "taints");
     size_t count = array.node == NULL ? 0 : json_array_count(&array);
-    bool is_tainted = false;
     if (count > TAINTS_MAX)
         json_fail(&array, "at most %d taints are possible", TAINTS_MAX);
+    if (has_failed(object) || count == 0)
+        return;
+    struct taint *taints = arena_alloc_array(arena, count, struct taint);
     for (size_t i = 0; i < count && !has_failed(object); i++) {
         struct json_value item = json_array_item(&array, i);
-        is_tainted |= read_taint(&item);
+        taints[i] = read_taint(arena, &item);
+        type->is_tainted |= taints[i].effect != TAINT_PREFER_NO_SCHEDULE;
     }
-    return is_tainted;
+    type->taints = taints;
+    type->taint_count = (uint16_t)count;
 }
 
 void cluster_build_read_extras(struct arena *arena, struct json_object *object,
@@ -179,7 +200,7 @@ void cluster_build_read_extras(struct arena *arena, struct json_object *object,
 {
     read_labels(arena, object, type);
     type->max_tasks = (uint32_t)json_get_int(object, "max_tasks", 0, TASKS_MAX, 0);
-    type->is_tainted = read_taints(object);
+    read_taints(arena, object, type);
     read_layouts(arena, object, model, type);
     read_recut(object, model, type);
 }

@@ -184,6 +184,21 @@ static void put_recut(struct buffer *out, const struct node_type *type)
     buffer_string(out, type->recut_mask != 0 ? "true" : "false");
 }
 
+static void put_taints(struct buffer *out, const struct node_type *type)
+{
+    if (type->taint_count > 0)
+        put_key(out, "taints");
+    for (uint32_t i = 0; i < type->taint_count; i++) {
+        const struct taint *taint = &type->taints[i];
+        buffer_string(out, i == 0 ? "[{" : ",{");
+        put_text(out, "key", taint->key);
+        if (taint->value[0] != '\0')
+            put_text(out, "value", taint->value);
+        put_text(out, "effect", taint_effect_names[taint->effect]);
+        buffer_string(out, i + 1 < type->taint_count ? "}" : "}]");
+    }
+}
+
 static void put_labels(struct buffer *out, const struct node_type *type)
 {
     if (type->label_count == 0)
@@ -228,8 +243,7 @@ static void put_pool(struct buffer *out, const struct cluster *cluster,
     put_recut(out, type);
     if (type->max_tasks > 0)
         put_int(out, "max_tasks", type->max_tasks);
-    if (type->is_tainted)
-        buffer_string(out, ",\"taints\":[\"tainted:NoSchedule\"]");
+    put_taints(out, type);
     put_int(out, "nics", pool->nic_count);
     put_int(out, "numa_nodes", pool->numa_count);
     put_real_if(out, "price_usd_per_gpu_h", pool->price_usd_per_gpu_h);

@@ -44,6 +44,7 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
     struct request request = {
         .cpu_milli = (uint32_t)each->cpu_milli,
         .memory_mib = (uint32_t)each->memory_mib,
+        .nodes = each->node_ask,
     };
     request_set_gpus(&request, each, each->gpus);
     bool has_gpu =
@@ -83,11 +84,13 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
 }
 
 /* The first pool whose GPUs will do; NULL. */
-static const struct node_pool *pool_for(const struct cluster *cluster, uint64_t gpu_models)
+static const struct node_pool *pool_for(const struct cluster *cluster, const struct ask *ask)
 {
+    const struct request request = {
+        .gpus = 1, .gpu_models = ask->gpu_models, .nodes = ask->node_ask};
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
-        const struct node_type *type = &cluster->types[cluster->pools[p].type];
-        if (type->gpu_count > 0 && (gpu_models == 0 || (gpu_models >> type->model & 1)))
+        const uint32_t type = cluster->pools[p].type;
+        if (cluster->types[type].gpu_count > 0 && request_takes_type(&request, cluster, type))
             return &cluster->pools[p];
     }
     return NULL;
@@ -96,7 +99,7 @@ static const struct node_pool *pool_for(const struct cluster *cluster, uint64_t 
 const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster,
                                 struct job *job)
 {
-    const struct node_pool *pool = pool_for(cluster, ask->gpu_models);
+    const struct node_pool *pool = pool_for(cluster, ask);
     if (pool == NULL)
         return "no node has GPUs that will do";
     const int64_t island = cluster->types[pool->type].island_gpus;

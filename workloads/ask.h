@@ -23,6 +23,7 @@ struct ask {
     int64_t min_members;     /* 0: all */
     int64_t tensor_parallel; /* GPUs that must share NVLink; 0: not given */
     uint64_t gpu_models;
+    const struct node_ask *node_ask; /* `nodes` of struct request */
 };
 
 /* Set group 0 of `job`.  Returns NULL, or why it cannot be with *culprit set; then the job is as before. */

@@ -23,6 +23,7 @@
 #include "base/time.h"
 #include "topologies/cluster.h"
 #include "topologies/queue_table.h"
+#include "workloads/node_ask.h"
 
 typedef uint32_t job_id; /* dense, from 0, in the order of submission; never reused */
 #define JOB_NONE UINT32_MAX
@@ -55,6 +56,8 @@ struct request {
     uint32_t memory_mib;
     uint32_t domain;     /* only those of the same share its GPU or node; 0: all may; as `share` */
     uint64_t gpu_models; /* bit i: cluster.models[i] will do; 0: any */
+    const struct node_ask
+        *nodes; /* made for the cluster it is asked of; borrowed; NULL: any node without a taint */
 };
 
 /* A domain: of a member that stands for those of all. */
@@ -153,7 +156,36 @@ static inline bool request_is_same(const struct request *a, const struct request
            a->gpu_memory_mib == b->gpu_memory_mib && a->mig == b->mig &&
            a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
            a->gpu_models == b->gpu_models && a->one_island == b->one_island &&
-           a->share == b->share && a->domain == b->domain;
+           a->share == b->share && a->domain == b->domain && node_ask_is_same(a->nodes, b->nodes);
+}
+
+/* May members stand on nodes of that type, for all that their labels and taints say? */
+static inline bool request_takes_nodes(const struct request *request, const struct cluster *cluster,
+                                       uint32_t type)
+{
+    return request->nodes == NULL ? !cluster->types[type].is_tainted
+                                  : node_ask_takes(request->nodes, type);
+}
+
+/* Will the GPUs of that type do?  Of a request that asks GPUs. */
+static inline bool request_takes_model(const struct request *request, const struct node_type *type)
+{
+    return request->gpu_models == 0 || (request->gpu_models >> type->model & 1);
+}
+
+static inline bool request_asks_gpus(const struct request *request)
+{
+    return request->gpus != 0 || request->gpu_milli != 0 || request->gpu_memory_mib != 0 ||
+           request->mig != 0;
+}
+
+/* May members stand on nodes of that type, whatever is free there?  The one place that says so: labels, taints, and the GPU
+ * model where GPUs are asked. */
+static inline bool request_takes_type(const struct request *request, const struct cluster *cluster,
+                                      uint32_t type)
+{
+    return request_takes_nodes(request, cluster, type) &&
+           (request_takes_model(request, &cluster->types[type]) || !request_asks_gpus(request));
 }
 
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */

@@ -30,6 +30,8 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_AFTER] = {"after", false, FIELD_NUMBER_OR_TEXT},
     [NATIVE_ARRAY] = {"array", false, FIELD_NUMBER_OR_TEXT},
     [NATIVE_ARRAY_MAX] = {"array_max", false, FIELD_NUMBER},
+    [NATIVE_NODE_SELECTOR] = {"node_selector", false, FIELD_TEXT},
+    [NATIVE_TOLERATIONS] = {"tolerations", false, FIELD_TEXT},
 };
 
 enum {
@@ -153,6 +155,33 @@ static struct error fraction_read(const struct line *line, const struct field *f
     return ERROR_OK;
 }
 
+/* Why the field cannot be. */
+static struct error nodes_error(const struct line *line, const struct field *field,
+                                const char *complaint)
+{
+    return complaint == NULL ? ERROR_OK : field_error(line, field, complaint);
+}
+
+static struct error nodes_read(const struct reader *reader, const struct line *line,
+                               const struct field *fields, struct ask *ask)
+{
+    const struct field *selector = &fields[NATIVE_NODE_SELECTOR];
+    const struct field *tolerations = &fields[NATIVE_TOLERATIONS];
+    struct node_ask draft = {.term_count = 0};
+    if (!field_is_set(selector) && !field_is_set(tolerations))
+        return ERROR_OK;
+    TRY(field_utf8(line, selector));
+    TRY(field_utf8(line, tolerations));
+    if (field_is_set(selector))
+        TRY(nodes_error(line, selector,
+                        node_ask_selector_of(selector->value, reader->arena, &draft)));
+    if (field_is_set(tolerations))
+        TRY(nodes_error(line, tolerations,
+                        node_ask_tolerations_of(tolerations->value, reader->arena, &draft)));
+    ask->node_ask = reader_nodes(reader, &draft);
+    return ERROR_OK;
+}
+
 struct error native_row_ask(const struct reader *reader, const struct line *line,
                             const struct field *fields, struct ask *ask)
 {
@@ -165,6 +194,7 @@ struct error native_row_ask(const struct reader *reader, const struct line *line
                      &ask->cpu_milli));
     TRY(field_mib(line, &fields[NATIVE_MEMORY], &ask->memory_mib));
     TRY(field_int(line, &fields[NATIVE_MIN_MEMBERS], 1, ASK_GPUS_MAX, &ask->min_members));
+    TRY(nodes_read(reader, line, fields, ask));
     return models_read(reader, line, fields, ask);
 }
 

@@ -1,6 +1,7 @@
 /* workloads/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`. */
 #include <string.h>
 
+#include "workloads/json_nodes.h"
 #include "workloads/json_sets.h"
 #include "workloads/native_row.h"
 
@@ -31,6 +32,8 @@ struct jsonl_state {
     struct field group[NATIVE_FIELD_COUNT]; /* of the group being read */
     struct job_group groups[JOB_GROUPS_MAX];
     struct json_sets sets;
+    struct json_nodes nodes;       /* of the job */
+    struct json_nodes group_nodes; /* of the group being read */
 };
 
 static bool jsonl_is_mine(struct text first_line)
@@ -68,7 +71,10 @@ static struct error group_fields(struct reader *reader, const struct line *line,
     if (object.at[0] != '{')
         return input_error(line->input, line->text, object, "a group must be an object");
     fields_clear(state->group);
+    state->group_nodes = state->nodes;
     while (json_line_member(&rest, &key, &value)) {
+        if (json_nodes_member(&state->group_nodes, key, value))
+            continue;
         int index = column_index(group_columns, GROUP_OWN_COUNT, key);
         if (index >= 0 && index != GROUP_MIG) {
             own[index].name = group_columns[index].name;
@@ -139,6 +145,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
         state->group[NATIVE_GPU_MODEL] = state->fields[NATIVE_GPU_MODEL];
     TRY(native_row_ask(reader, line, state->group, &ask));
+    TRY(json_nodes_read(reader, line, &state->group_nodes, &ask.node_ask));
     const char *complaint =
         ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
     group->set = set;
@@ -220,6 +227,8 @@ static struct error members_split(struct reader *reader, const struct line *line
     struct text rest = line->text, key, value;
     while (json_line_member(&rest, &key, &value)) {
         int index = column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        if (json_nodes_member(&state->nodes, key, value))
+            continue;
         if (index >= 0)
             TRY(json_line_field(line, value, native_columns[index].kind, reader->arena,
                                 &state->fields[index]));
@@ -235,6 +244,17 @@ static struct error members_split(struct reader *reader, const struct line *line
     return ERROR_OK;
 }
 
+/* A job without groups. */
+static struct error row_shape(struct reader *reader, const struct line *line, struct trace_row *row)
+{
+    struct jsonl_state *state = reader->state;
+    const struct node_ask *nodes;
+    TRY(native_row_shape(reader, line, state->fields, row));
+    TRY(json_nodes_read(reader, line, &state->nodes, &nodes));
+    row->job.first.request.nodes = nodes;
+    return ERROR_OK;
+}
+
 static struct error jsonl_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct jsonl_state *state = reader->state;
@@ -244,6 +264,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     fields_clear(state->fields);
     reader->has_ties = true;
     state->sets.count = 0;
+    state->nodes = (struct json_nodes){0};
     TRY(members_split(reader, &line, &nested));
     TRY(required_check(&line, state->fields, nested.groups.at != NULL));
     if (nested.sets.at != NULL && nested.groups.at == NULL)
@@ -253,7 +274,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     if (nested.groups.at != NULL)
         TRY(groups_read(reader, &line, nested.groups, &row->job));
     else
-        TRY(native_row_shape(reader, &line, state->fields, row));
+        TRY(row_shape(reader, &line, row));
     TRY(json_sets_finish(reader, &line, nested.sets, &state->sets, &row->job));
     const char *complaint = job_closeness_complaint(&row->job);
     if (complaint != NULL)

@@ -129,6 +129,11 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
     }
 }
 
+const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft)
+{
+    return node_asks_own(reader->asks, node_ask_make(reader->arena, reader->cluster, draft));
+}
+
 void reader_close(struct reader *reader)
 {
     if (reader->state != NULL && reader->format->on_close != NULL)

@@ -35,7 +35,8 @@ struct reader {
     const struct cluster *cluster; /* NULL: models are not told apart */
     struct queue_table *queues;
     struct names *users;
-    struct arena *arena; /* for what rows point to; the reader's user resets it */
+    struct node_asks *asks; /* where what jobs ask of nodes is kept, for as long as they live */
+    struct arena *arena;    /* for what rows point to; the reader's user resets it */
     struct input *input;
     void *state;          /* state_bytes of it, zeroed; the format's */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
@@ -73,7 +74,7 @@ enum { TRACE_FORMAT_VERSION = 1 };
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed but for cluster, queues, users and arena. */
+/* Open spec->trace.  reader: zeroed but for cluster, queues, users, asks and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */
@@ -83,6 +84,8 @@ void reader_close(struct reader *reader);
 /* For the formats.  Queues and users of empty names are the queue "default" and nobody. */
 queue_id reader_queue(struct reader *reader, struct text name);
 uint32_t reader_user(struct reader *reader, struct text name);
+/* What is asked of nodes, made for the cluster and kept; NULL: nothing. */
+const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft);
 
 /* What is not in the trace: completes, active all the time, needs what it asks. */
 struct job_truth truth_default(void);

@@ -30,8 +30,9 @@ struct job_source {
     struct synth *synth;        /* NULL: a trace */
     job_source_next_fn *custom; /* NULL: a trace or synth */
     void *custom_self;
-    struct reader reader; /* open while streaming or loading */
-    struct arena arena;   /* what rows point to */
+    struct reader reader;  /* open while streaming or loading */
+    struct arena arena;    /* what rows point to */
+    struct node_asks asks; /* and their requests, until the end */
     struct held held;
     struct fill fill;
     bool is_held;     /* jobs come from `held`, not from the reader */
@@ -114,6 +115,7 @@ static struct error trace_open(struct job_source *source)
         .cluster = source->cluster,
         .queues = source->queues,
         .users = source->users,
+        .asks = &source->asks,
         .arena = &source->arena,
     };
     return reader_open(&source->reader, source->spec);
@@ -242,8 +244,8 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
         return error_new(ERROR_CONFIG,
                          "a synthesized workload needs a cluster with GPUs: its load is "
                          "a share of them");
-    const char *class_name;
-    uint32_t index;
+    const char *class_name = "";
+    uint32_t index = 0;
     const char *complaint =
         synth_complaint(source->spec->synth, source->cluster, &class_name, &index);
     if (complaint != NULL)
@@ -367,8 +369,11 @@ static void synth_preview(struct job_source *source, job_source_seen_fn *seen, v
     struct synth *other = synth_new(source->spec->synth, source->cluster, source->seed);
     struct job job;
     struct job_truth truth;
-    for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++)
+    for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
+        /* Whoever sees a request may keep it for as long as the source lives. */
+        job.first.request.nodes = node_asks_own(&source->asks, job.first.request.nodes);
         seen(self, &job);
+    }
     synth_free(other);
 }
 
@@ -410,6 +415,7 @@ void job_source_close(struct job_source *source)
     fill_release(&source->fill);
     held_release(&source->held);
     arena_release(&source->arena);
+    node_asks_release(&source->asks);
     queue_table_free(source->queues);
     names_free(source->users);
     mem_free(source);

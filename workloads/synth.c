@@ -67,11 +67,12 @@ static uint8_t level_of(const struct cluster *cluster, const char *name)
     return name == NULL ? 0 : cluster_level_of(cluster, text_of(name));
 }
 
-/* What a job of that size asks; or why it cannot be. */
+/* What a job of that size asks, its nodes in the arena; or why it cannot be. */
 static const char *shape_size(const struct cluster *cluster, const struct synth_size *size,
-                              struct job *job)
+                              struct arena *arena, struct job *job)
 {
     struct ask ask = size->ask;
+    ask.node_ask = node_ask_make(arena, cluster, &size->nodes);
     enum ask_field culprit;
     uint64_t mig_models = 0;
     if (size->mig != NULL)
@@ -89,23 +90,24 @@ static const char *shape_size(const struct cluster *cluster, const struct synth_
 const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
                             const char **class_name, uint32_t *index)
 {
-    for (uint32_t c = 0; c < spec->class_count; c++)
-        for (uint32_t s = 0; s < spec->classes[c].size_count; s++) {
+    struct arena arena = {0};
+    const char *complaint = NULL;
+    for (uint32_t c = 0; c < spec->class_count && complaint == NULL; c++)
+        for (uint32_t s = 0; s < spec->classes[c].size_count && complaint == NULL; s++) {
             struct job job = job_default();
-            const char *complaint = shape_size(cluster, &spec->classes[c].sizes[s], &job);
+            complaint = shape_size(cluster, &spec->classes[c].sizes[s], &arena, &job);
             *class_name = spec->classes[c].name;
             *index = s;
-            if (complaint != NULL)
-                return complaint;
         }
-    return NULL;
+    arena_release(&arena);
+    return complaint;
 }
 
-static struct job template_of(const struct synth *synth, const struct synth_class *class,
+static struct job template_of(struct synth *synth, const struct synth_class *class,
                               const struct synth_size *size)
 {
     struct job job = job_default();
-    const char *complaint = shape_size(synth->cluster, size, &job);
+    const char *complaint = shape_size(synth->cluster, size, &synth->arena, &job);
     assert(complaint == NULL && "synth_read and synth_complaint have checked it");
     (void)complaint;
     job.class = (uint8_t) class->class;

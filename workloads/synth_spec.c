@@ -127,6 +127,11 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     size->gpu_model = text_kept(&object, "gpu_model", arena);
     struct json_value topology = json_member(&object, "topology");
     topology_read(&topology, size, arena);
+    const struct node_ask draft = node_ask_read(&object, arena);
+    const struct node_ask *kept =
+        error_is(*value->error) ? NULL : node_ask_make(arena, NULL, &draft);
+    if (kept != NULL)
+        size->nodes = *kept;
     double whole_default = ask->gpus != 0 ? (double)ask->gpus : 1;
     size->whole_gpus = json_get_real(&object, "whole_gpus", 1e-3, ASK_GPUS_MAX, whole_default);
     json_object_close(&object);

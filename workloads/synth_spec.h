@@ -18,6 +18,7 @@ struct synth_size {
     struct ask ask;
     const char *mig; /* the profile's name; NULL: none */
     const char *gpu_model;
+    struct node_ask nodes;            /* not yet made for a cluster */
     const char *required, *preferred; /* names of levels, of all members; NULL: nothing is asked */
 };
 

@@ -130,12 +130,11 @@ static struct node_offer look_at(struct search *search, node_id node)
     const struct node_type *type = cluster_node_type(cluster, node);
     const uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
     struct node_offer best = {.score = SPOT_NEVER, .seen = ledger->node_version[node] + 1};
-    const bool asks_gpu = request->gpus != 0 || share != 0;
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 || share > GPU_MILLI ||
+        !request_takes_type(request, cluster, cluster->nodes[node].type) ||
         !ledger_node_admits(ledger, node, request) ||
-        ledger->index->free_count[node] < request->gpus ||
-        (asks_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
+        ledger->index->free_count[node] < request->gpus)
         return best;
     search->spot.node = node;
     search->spot.type = cluster->nodes[node].type;

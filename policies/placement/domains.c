@@ -96,15 +96,26 @@ static bool may_stand(const struct placing *placing, uint32_t group, node_id nod
            slices_level(placing, group)->domain[node] != DOMAIN_NONE;
 }
 
+/* May members of the set stand on nodes of that type? */
+static bool is_for(const struct placing *placing, const struct weighing *weighing, uint32_t type)
+{
+    for (uint64_t left = weighing->groups; left != 0; left &= left - 1)
+        if (request_takes_nodes(&placing->shape->groups[__builtin_ctzll(left)].request,
+                                placing->ledger->cluster, type))
+            return true;
+    return false;
+}
+
 static void weigh_node(const struct placing *placing, struct weighing *weighing, node_id node)
 {
     const struct ledger *ledger = placing->ledger;
     const struct shape *shape = placing->shape;
     uint32_t domain = domain_of(weighing, node);
-    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node])
+    const struct node *entry = &ledger->cluster->nodes[node];
+    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] ||
+        !is_for(placing, weighing, entry->type))
         return;
     domain -= weighing->first;
-    const struct node *entry = &ledger->cluster->nodes[node];
     for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
         weighing->free[domain][AMOUNT_GPU] += ledger->gpus[entry->first_gpu + i].free;
     weighing->free[domain][AMOUNT_CPU] += ledger->nodes[node].cpu_free;

@@ -38,15 +38,13 @@ bool draw_has_room(const struct search *search, node_id node)
     const struct node_cell *cell = &ledger->nodes[node];
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 ||
+        !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
         !ledger_node_admits(ledger, node, request))
         return false;
     const uint32_t share = share_on(search, node);
     const bool asks_part = share != 0 || request->mig != 0;
     if (!asks_part && request->gpus == 0)
         return true;
-    if (request->gpu_models != 0 &&
-        !(request->gpu_models >> cluster_node_type(ledger->cluster, node)->model & 1))
-        return false;
     const uint16_t gpus = gpus_with_room(search, node, share);
     return asks_part
                ? gpus != 0

@@ -314,13 +314,16 @@ static bool may_fit(const struct ledger *ledger, const struct job_group *group)
     if (group->request.gpus == 0 || group->count == 0)
         return true;
     uint64_t room = 0;
-    for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
+    for (uint32_t t = 0; t < ledger->cluster->type_count; t++) {
+        if (!request_takes_nodes(&group->request, ledger->cluster, t))
+            continue;
         for (uint32_t n = group->request.gpus; n <= ledger->cluster->types[t].gpu_count; n++) {
             room +=
                 (uint64_t)ledger->index->types[t].whole[n].member_count * (n / group->request.gpus);
             if (room >= group->count)
                 return true;
         }
+    }
     return false;
 }
 

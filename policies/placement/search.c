@@ -161,10 +161,9 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
     const struct node_type *type = &cluster->types[type_id];
     const struct type_index *index = &search->ledger->index->types[type_id];
     const struct request *request = search->request;
-    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    bool needs_gpu = request->gpus != 0 || share != 0 || request->mig != 0;
-    if (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+    if (!request_takes_type(request, cluster, type_id))
         return;
+    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
     if (share > GPU_MILLI)
         return;
     search->spot.type = type_id;

@@ -160,7 +160,7 @@ static uint16_t unkept(const struct queue_tree *tree, node_id node)
     const struct ledger *ledger = tree->ledger;
     const struct gpu_keep *keeps = keeps_of(tree, node);
     uint16_t mask = 0;
-    if (!ledger->index->is_listed[node])
+    if (!ledger->index->is_listed[node] || cluster_node_type(ledger->cluster, node)->is_tainted)
         return 0;
     for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
         if (keeps[i].keeper == QUEUE_NONE && keeps[i].firm_holders == 0 &&

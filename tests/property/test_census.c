@@ -56,7 +56,8 @@ static uint32_t naive_useless(const struct ledger *ledger, node_id node, uint32_
     if (each == 0 && request->mig == 0)
         return free;
     *cause = FRAGMENT_TYPE;
-    if (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
+    if ((request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)) ||
+        !random_placement_takes_nodes(request, type))
         return free;
     *cause = FRAGMENT_HOST;
     if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib)

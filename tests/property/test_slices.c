@@ -40,7 +40,7 @@ static uint32_t node_room(const struct ledger *ledger, const struct request *req
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const struct node_cell *cell = &ledger->nodes[node];
-    if (ledger->node_state[node] != NODE_UP || type->is_tainted ||
+    if (ledger->node_state[node] != NODE_UP || !random_placement_takes_nodes(request, type) ||
         (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
     uint32_t room = lesser(members_by_gpus(ledger, request, node), cell->tasks_free);

@@ -37,6 +37,10 @@ static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t
         buffer_format(json, ", \"cpus\": %u", between(stream, 1, 3 * gpus + 4));
     if (random_case_once_in(stream, 2))
         buffer_format(json, ", \"memory_gb\": %u", between(stream, 1, 3 * gpus + 4));
+    if (random_case_once_in(stream, 2))
+        buffer_format(json, ", \"labels\": {\"zone\": \"z%u\"}", random_below(stream, 2));
+    if (index > 0 && random_case_once_in(stream, 4))
+        buffer_string(json, ", \"taints\": [\"x=y:NoSchedule\"]");
     buffer_string(json, "}");
 }
 
@@ -104,6 +108,45 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 
 /* ---- Jobs ---- */
 
+/* What jobs ask of nodes.  What it means is told again by random_case_takes_nodes. */
+static const char *const ask_texts[] = {
+    "\"node_selector\":{\"zone\":\"z0\"}",
+    "\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","
+    "\"values\":[\"z0\"]}]}]",
+    "\"tolerations\":[{\"key\":\"x\",\"operator\":\"Exists\"}]",
+    "\"node_selector\":{\"zone\":\"z1\"},\"tolerations\":[{\"operator\":\"Exists\"}]",
+};
+
+static const struct node_ask *some_nodes(struct random_stream *stream,
+                                         const struct cluster *cluster)
+{
+    struct arena *arena =
+        (struct arena *)(uintptr_t)&cluster->arena; /* lives as long as the jobs */
+    struct node_ask draft;
+    assert_true(node_ask_of_text(ask_texts[random_below(stream, 4)], arena, &draft));
+    return node_ask_make(arena, cluster, &draft);
+}
+
+bool random_case_takes_nodes(const struct request *request, const struct node_type *type)
+{
+    const char *zone = type->label_count > 0 ? type->labels[0].value : "";
+    uint32_t which = 0;
+    if (request->nodes == NULL)
+        return type->taint_count == 0;
+    while (strcmp(ask_texts[which], request->nodes->text) != 0)
+        which++;
+    switch (which) {
+    case 0:
+        return type->taint_count == 0 && strcmp(zone, "z0") == 0;
+    case 1:
+        return type->taint_count == 0 && strcmp(zone, "z0") != 0;
+    case 2:
+        return true;
+    default:
+        return strcmp(zone, "z1") == 0;
+    }
+}
+
 static void ask_gpus(struct random_stream *stream, const struct cluster *cluster,
                      struct request *request)
 {
@@ -128,6 +171,8 @@ static void ask_gpus(struct random_stream *stream, const struct cluster *cluster
     }
     if (random_case_once_in(stream, 6))
         request->gpu_models = 1 + random_below(stream, 7);
+    if (random_case_once_in(stream, 6))
+        request->nodes = some_nodes(stream, cluster);
 }
 
 static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster,

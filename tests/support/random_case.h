@@ -25,6 +25,10 @@ static inline bool random_case_once_in(struct random_stream *stream, uint32_t ti
 
 struct cluster *random_case_cluster(struct random_stream *stream);
 
+/* May a member stand on nodes of the type, for all that its labels and taints say?  Of a request of random_case_job; told from
+ * the labels and the taints, not from resolved types. */
+bool random_case_takes_nodes(const struct request *request, const struct node_type *type);
+
 /* Add up to a dozen queues with quotas; no limits unless asked for. */
 void random_case_queues(struct random_stream *stream, struct queue_table *table,
                         const struct cluster *cluster, bool with_limits);

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -23,6 +24,71 @@ const struct placement_policy *const random_placement_policies[] = {
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
 {
     return least + random_below(stream, most - least + 1);
+}
+
+/* ---- what is asked of nodes ---- */
+
+/* Asks by their text; what they mean is said again below, from nothing but labels and taints. */
+static const char *const ask_texts[] = {
+    "\"node_selector\": {\"zone\": \"z0\"}",
+    "\"node_affinity\": [{\"match_expressions\": [{\"key\": \"rack\", \"operator\": \"NotIn\", "
+    "\"values\": [\"r1\"]}]}]",
+    "\"node_affinity\": [{\"match_expressions\": [{\"key\": \"zone\", \"operator\": \"Exists\"}, "
+    "{\"key\": \"rack\", \"operator\": \"In\", \"values\": [\"r0\", \"r2\"]}]}, "
+    "{\"match_expressions\": "
+    "[{\"key\": \"zone\", \"operator\": \"DoesNotExist\"}]}]",
+    "\"tolerations\": [\"x\"]",
+    "\"node_selector\": {\"zone\": \"z1\"}, \"tolerations\": [\"x:NoSchedule\"]",
+    "\"tolerations\": [\"x:NoExecute\"]",
+};
+enum { ASK_TEXTS = sizeof ask_texts / sizeof *ask_texts };
+
+/* Of the cluster that was made last. */
+static struct arena ask_arena;
+static const struct node_ask *asks[ASK_TEXTS];
+
+static void make_asks(const struct cluster *cluster)
+{
+    arena_release(&ask_arena);
+    for (uint32_t i = 0; i < ASK_TEXTS; i++) {
+        struct node_ask draft;
+        assert_true(node_ask_of_text(ask_texts[i], &ask_arena, &draft));
+        asks[i] = node_ask_make(&ask_arena, cluster, &draft);
+    }
+}
+
+static bool has_label(const struct node_type *type, const char *key, const char *value)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < type->label_count; i++)
+        has |= strcmp(type->labels[i].key, key) == 0 &&
+               (value == NULL || strcmp(type->labels[i].value, value) == 0);
+    return has;
+}
+
+bool random_placement_takes_nodes(const struct request *request, const struct node_type *type)
+{
+    const bool has_taint = type->taint_count > 0; /* it is x:NoSchedule */
+    uint32_t which = 0;
+    if (request->nodes == NULL)
+        return !has_taint;
+    while (asks[which] != request->nodes)
+        which++;
+    switch (which) {
+    case 0:
+        return !has_taint && has_label(type, "zone", "z0");
+    case 1:
+        return !has_taint && !has_label(type, "rack", "r1");
+    case 2:
+        return !has_taint && (!has_label(type, "zone", NULL) || has_label(type, "rack", "r0") ||
+                              has_label(type, "rack", "r2"));
+    case 3:
+        return true;
+    case 4:
+        return has_label(type, "zone", "z1");
+    default:
+        return !has_taint;
+    }
 }
 
 /* ---- random worlds ---- */
@@ -94,6 +160,7 @@ struct cluster *random_placement_cluster(struct random_stream *stream)
         fail_msg("%s", error_text_new(&error));
     json_doc_free(doc);
     buffer_release(&json);
+    make_asks(cluster);
     return cluster;
 }
 
@@ -120,6 +187,8 @@ struct request random_placement_request(struct random_stream *stream)
     request.memory_mib = random_placement_once_in(stream, 2) ? 0 : 512 * between(stream, 1, 4);
     if (random_placement_once_in(stream, 6))
         request.gpu_models = between(stream, 1, 3);
+    if (random_placement_once_in(stream, 4))
+        request.nodes = asks[random_below(stream, ASK_TEXTS)];
     return request;
 }
 
@@ -157,10 +226,10 @@ void random_placement_load(struct random_stream *stream, struct ledger *ledger)
 
 /* ---- the best spot ---- */
 
-static bool takes_work(const struct ledger *ledger, node_id node)
+static bool takes_work(const struct ledger *ledger, const struct request *request, node_id node)
 {
     return ledger->node_state[node] == NODE_UP &&
-           !cluster_node_type(ledger->cluster, node)->is_tainted;
+           random_placement_takes_nodes(request, cluster_node_type(ledger->cluster, node));
 }
 
 static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
@@ -279,7 +348,7 @@ struct candidate random_placement_best(const struct search *search, uint32_t lef
         uint8_t model = cluster_node_type(ledger->cluster, n)->model;
         bool asks_gpu = request->gpus != 0 || request->gpu_milli != 0 ||
                         request->gpu_memory_mib != 0 || request->mig != 0;
-        if (region_contains(&search->region, n) && takes_work(ledger, n) &&
+        if (region_contains(&search->region, n) && takes_work(ledger, request, n) &&
             has_host_room(ledger, request, n) &&
             (!asks_gpu || request->gpu_models == 0 || (request->gpu_models >> model & 1))) {
             struct candidate own = {.node = NODE_NONE};

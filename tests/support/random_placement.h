@@ -33,7 +33,10 @@ struct random_placement_ask {
 };
 
 struct cluster *random_placement_cluster(struct random_stream *stream);
+/* What it asks of nodes is of the cluster that was made last. */
 struct request random_placement_request(struct random_stream *stream);
+/* May a member stand on nodes of the type, for all that labels and taints say?  Told from these, not from resolved types. */
+bool random_placement_takes_nodes(const struct request *request, const struct node_type *type);
 
 /* Fill a part of the cluster, and take some nodes out. */
 void random_placement_load(struct random_stream *stream, struct ledger *ledger);

@@ -140,7 +140,7 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
     if (request->gpu_memory_mib > 0)
         share = ((int64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) /
                 model->memory_mib;
-    if (mirror->node_state[node] != NODE_UP ||
+    if (mirror->node_state[node] != NODE_UP || !random_case_takes_nodes(request, type) ||
         (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
     for (uint32_t g = 0; g < type->gpu_count && needs_gpu && request->gpus == 0; g++)
@@ -210,6 +210,8 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
         members[piece->group] += piece->member_count;
         if (mirror->node_state[piece->node] != NODE_UP)
             mirror_fail(mirror, "a job was placed on a node that is not up", decision->job);
+        if (!random_case_takes_nodes(request, type))
+            mirror_fail(mirror, "a job was placed on a node that it may not take", decision->job);
         if (piece->gpu_mask >> type->gpu_count != 0)
             mirror_fail(mirror, "a job was given a GPU its node does not have", decision->job);
         if (gpus != 0 && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))

@@ -233,14 +233,32 @@ static void limits_and_taints_make_types(void **state)
         "{\"name\": \"c\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:NoSchedule\"]},"
         "{\"name\": \"d\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [{\"key\": \"x\"}]},"
         "{\"name\": \"e\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
-        "[\"x:PreferNoSchedule\", {\"key\": \"k\", \"effect\": \"PreferNoSchedule\"}]}]}");
-    assert_int_equal(cluster->type_count, 3);
+        "[\"x:PreferNoSchedule\", {\"key\": \"k\", \"effect\": \"PreferNoSchedule\"}]},"
+        "{\"name\": \"f\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
+        "[\"k:PreferNoSchedule\", \"x:PreferNoSchedule\"]}]}");
+    assert_int_equal(cluster->type_count, 5);
     assert_int_equal(cluster->types[1].max_tasks, 3);
     assert_false(cluster->types[0].is_tainted);
     assert_true(cluster->types[2].is_tainted);
-    assert_int_equal(cluster->nodes[3].type, 2);
-    assert_int_equal(cluster->nodes[4].type, 0);
+    assert_string_equal(cluster->types[2].taints[0].key, "x");
+    assert_string_equal(cluster->types[2].taints[0].value, "y");
+    assert_int_equal(cluster->types[2].taints[0].effect, TAINT_NO_SCHEDULE);
+    assert_true(cluster->types[3].is_tainted);
+    assert_string_equal(cluster->types[3].taints[0].value, "");
+    assert_int_equal(cluster->types[4].taint_count, 2);
+    assert_false(cluster->types[4].is_tainted);  /* soft */
+    assert_int_equal(cluster->nodes[5].type, 4); /* the same in another order */
     cluster_free(cluster);
+}
+
+static void taints_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    check_refused(
+        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:Never\"]}]}",
+        "error: c.json:1:56: there is no effect 'Never' of a taint", "PreferNoSchedule");
+    check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"=y\"]}]}",
+                  "error: c.json:1:56: a taint needs a key", "");
 }
 
 static void what_is_unusual_is_shown(void **state)
@@ -274,6 +292,7 @@ int main(void)
         cmocka_unit_test(layouts_hold_instances_by_start),
         cmocka_unit_test(impossible_layouts_are_refused),
         cmocka_unit_test(limits_and_taints_make_types),
+        cmocka_unit_test(taints_that_cannot_be_are_refused),
         cmocka_unit_test(what_is_unusual_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,12 @@ static void same_type(const struct node_type *a, const struct node_type *b)
     assert_int_equal(a->node_count, b->node_count);
     assert_int_equal(a->max_tasks, b->max_tasks);
     assert_int_equal(a->is_tainted, b->is_tainted);
+    assert_int_equal(a->taint_count, b->taint_count);
+    for (uint32_t i = 0; i < a->taint_count; i++) {
+        assert_string_equal(a->taints[i].key, b->taints[i].key);
+        assert_string_equal(a->taints[i].value, b->taints[i].value);
+        assert_int_equal(a->taints[i].effect, b->taints[i].effect);
+    }
     assert_int_equal(a->layout_mask, b->layout_mask);
     if (a->layout_mask != 0)
         assert_memory_equal(a->layouts, b->layouts, a->gpu_count * sizeof *a->layouts);
@@ -114,7 +120,8 @@ static void everything_a_file_may_say_comes_back(void **state)
         "{\"name\":\"b\",\"nodes\":2,\"gpus_per_node\":0,\"node_name\":\"c%u\","
         "\"labels\":{\"zone\":\"z\",\"a\":\"b{\"}},"
         "{\"name\":\"c\",\"nodes\":2,\"gpus_per_node\":1,\"node_names\":[\"x%u\",\"y\"],"
-        "\"labels\":{\"zone\":\"w\"},\"taints\":[\"k=v:NoExecute\"]}],"
+        "\"labels\":{\"zone\":\"w\"},\"taints\":[\"k=v:NoExecute\",\"only\",\"a:b=c\\\"d:"
+        "PreferNoSchedule\"]}],"
         "\"levels\":[\"zone\",\"unit\"],"
         "\"fabric\":{\"nodes_per_unit\":4,\"rails\":2,\"rail_gbps\":100,\"leaves\":40,\"spines\":6,"
         "\"cores\":1,\"leaf_oversubscription\":1.5,\"spine_oversubscription\":2,"

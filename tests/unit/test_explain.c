@@ -87,9 +87,10 @@ static void test_every_node_has_its_reason(void **state)
     assert_int_equal(sched_case_start(&c, 0), 0);
     struct explanation why = sched_case_explain(&c, 20, REASON_FRAGMENTATION);
     static const uint32_t nodes[EXPLAIN_NODE_COUNT] = {
-        [EXPLAIN_NOT_UP] = 1,     [EXPLAIN_MISMATCH] = 2, [EXPLAIN_TOO_SMALL] = 1,
-        [EXPLAIN_GPUS_BUSY] = 1,  [EXPLAIN_CPUS] = 1,     [EXPLAIN_MEMORY] = 1,
-        [EXPLAIN_FRAGMENTED] = 1, [EXPLAIN_TASKS] = 1,    [EXPLAIN_FITS] = 1};
+        [EXPLAIN_NOT_UP] = 1,    [EXPLAIN_TAINT] = 1,      [EXPLAIN_MISMATCH] = 1,
+        [EXPLAIN_TOO_SMALL] = 1, [EXPLAIN_GPUS_BUSY] = 1,  [EXPLAIN_CPUS] = 1,
+        [EXPLAIN_MEMORY] = 1,    [EXPLAIN_FRAGMENTED] = 1, [EXPLAIN_TASKS] = 1,
+        [EXPLAIN_FITS] = 1};
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
         assert_int_equal(why.nodes[i], nodes[i]);
     assert_false(why.fits_now);

@@ -18,7 +18,8 @@ static const char header_text[] =
     "{\"name\":\"right\",\"nodes\":1,\"node_names\":[\"odd one\"],\"gpus_per_node\":2,"
     "\"gpu_model\":\"a100-80gb\",\"nvlink_island\":2,\"cpus\":1.5,\"memory_gb\":0.5,"
     "\"labels\":{\"rack\":\"r2\"},\"gpus_layout\":[[{\"profile\":\"3g.40gb\",\"start\":4}],[]],"
-    "\"max_tasks\":9,\"taints\":[\"tainted:NoSchedule\"],\"nics\":8,\"numa_nodes\":1}],"
+    "\"max_tasks\":9,\"taints\":[{\"key\":\"a\",\"value\":\"b\",\"effect\":\"NoExecute\"}],"
+    "\"nics\":8,\"numa_nodes\":1}],"
     "\"levels\":[\"rack\",\"node\"],\"fabric\":{\"nodes_per_unit\":32,\"rails\":8,\"rail_gbps\":"
     "400,"
     "\"leaves\":16,\"spines\":8,\"cores\":0,\"leaf_oversubscription\":1,\"spine_oversubscription\":"
@@ -101,6 +102,15 @@ static const char *const lines[] = {
     "\"after\":[{\"job\":6},{\"job\":2,\"kind\":\"ok\"},{\"job\":3,\"kind\":\"not_ok\"}]}}\n",
     "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"count\":4,\"gpus\":2,"
     "\"slice_members\":2,\"one_island\":true,\"slice_level\":\"rack\"}]}}\n",
+    "{\"job_submitted\":1,\"job\":{\"id\":10,\"groups\":[{\"gpus\":2,\"node_selector\":{\"rack\":"
+    "\"r1\"},"
+    "\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","
+    "\"values\":[\"a\","
+    "\"b\"]},{\"key\":\"rack\",\"operator\":\"Exists\"}]},{\"match_expressions\":[{\"key\":"
+    "\"rank\","
+    "\"operator\":\"Gt\",\"values\":[\"5\"]}]}],\"tolerations\":[{\"key\":\"a\",\"operator\":"
+    "\"Equal\","
+    "\"value\":\"b\",\"effect\":\"NoExecute\"},{\"operator\":\"Exists\"}]},{\"cpus\":1}]}}\n",
     "{\"job_released\":1,\"job\":7}\n",
     "{\"job_cancelled\":1,\"job\":7}\n",
     "{\"job_adopted\":1,\"job\":{\"id\":8,\"groups\":[{\"count\":2,\"gpus\":1}]},\"started_ns\":0,"

@@ -1,0 +1,144 @@
+/* workloads/node_ask.h -- on which nodes members may stand: what their labels must be, and which taints are tolerated.
+ *
+ *   a selector    labels that a node must have: key and value, all of them
+ *   an affinity   alternatives; one of them must hold.  Each is a term: expressions over labels that all must hold
+ *   tolerations   taints that do not matter.  A taint that none of them meets keeps the members off, unless it is
+ *                 PreferNoSchedule, which is not looked at
+ *
+ * Laws: both the selector and the affinity must hold, as Kubernetes has it for nodeSelector and
+ * requiredDuringSchedulingIgnoredDuringExecution: what runs on a node stays there.  A term without expressions holds nowhere.
+ * An ask is made once against the const cluster, as a set of its types, and is const from then on.  Of the same cluster two
+ * asks are equal exactly when their texts are, which keep the order of terms, expressions, values and tolerations; asks that
+ * mean the same in other words are told apart, which costs shapes and changes no decision.
+ *
+ *   struct node_asks asks = {0};
+ *   request.nodes = node_asks_own(&asks, node_ask_make(&scratch, cluster, &draft));
+ *   if (request_takes_type(&request, cluster, t)) ...            (workloads/job.h)
+ *
+ * Source: Kubernetes, "Assigning Pods to Nodes" and "Taints and Tolerations".
+ * It does not: prefer some nodes (preferredDuringScheduling), match names of nodes (matchFields), or evict whoever does not
+ * tolerate a NoExecute taint. */
+#ifndef WORKLOADS_NODE_ASK_H
+#define WORKLOADS_NODE_ASK_H
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/names.h"
+#include "topologies/cluster.h"
+
+/* In: there is such a label, of one of the values.  NotIn: not In, so that it holds where there is no such label, too.
+ * Gt, Lt: the label is an integer above, below the only value, which is one. */
+enum node_operator {
+    NODE_IN,
+    NODE_NOT_IN,
+    NODE_EXISTS,
+    NODE_DOES_NOT_EXIST,
+    NODE_GT,
+    NODE_LT,
+    NODE_OPERATOR_COUNT
+};
+extern const char *const node_operator_names[]; /* "In", "NotIn", "Exists", ..., NULL */
+
+enum {
+    NODE_ASK_MAX = 64
+}; /* labels, terms, expressions, values, tolerations: of each at most so many */
+
+struct node_expression {
+    const char *key;
+    const char *const *values;
+    uint16_t value_count;
+    uint8_t operator; /* enum node_operator */
+};
+
+struct node_term {
+    const struct node_expression *expressions;
+    uint16_t count;
+};
+
+struct toleration {
+    const char *key;   /* "" with `exists`: every taint's */
+    const char *value; /* "" with `exists` */
+    bool exists;       /* whatever the taint's value */
+    uint8_t effect;    /* enum taint_effect; TAINT_EFFECT_COUNT: every one */
+};
+
+struct node_ask {
+    struct node_term selector; /* each expression In, of one value; none: any labels */
+    const struct node_term *terms;
+    const struct toleration *tolerations;
+    uint16_t term_count; /* 0: no affinity */
+    uint16_t toleration_count;
+
+    /* Set by node_ask_make. */
+    const char *
+        text; /* as the members "node_selector", "node_affinity" and "tolerations" of an object, canonical */
+    uint64_t hash;         /* of it */
+    const uint64_t *types; /* bit t: cluster.types[t] will do; NULL: no cluster was at hand */
+    uint32_t type_count;
+};
+
+/* A copy of `draft` in the arena, resolved.  cluster: NULL leaves the types out.  NULL if it asks nothing and tolerates
+ * nothing.  O(types x expressions). */
+const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster,
+                                     const struct node_ask *draft);
+
+static inline bool node_ask_is_same(const struct node_ask *a, const struct node_ask *b)
+{
+    return a == b ||
+           (a != NULL && b != NULL && a->hash == b->hash && strcmp(a->text, b->text) == 0);
+}
+
+static inline bool node_ask_takes(const struct node_ask *ask, uint32_t type)
+{
+    return ask->types[type >> 6] >> (type & 63) & 1;
+}
+
+/* The two halves, from the labels and the taints themselves. */
+bool node_expression_holds(const struct node_expression *expression, const struct node_type *type);
+bool node_ask_matches(const struct node_ask *ask, const struct node_type *type);
+/* NULL tolerates nothing. */
+bool node_ask_tolerates(const struct node_ask *ask, const struct node_type *type);
+
+/* Why the ask cannot be; NULL if it can. */
+const char *node_expression_complaint(const struct node_expression *expression);
+const char *toleration_complaint(const struct toleration *toleration);
+
+/* ---- asks that are kept ---- */
+
+/* Equal asks once each, numbered from 0 in the order of their coming; {0} is empty. */
+struct node_asks {
+    struct names *texts; /* id: the number; NULL until the first */
+    const struct node_ask **asks;
+    size_t capacity;
+    uint32_t count;
+    struct arena arena;
+};
+
+/* The table's own copy, borrowed until its release; NULL for NULL.  O(length) if it has one already. */
+const struct node_ask *node_asks_own(struct node_asks *asks, const struct node_ask *ask);
+/* The number of an equal one, which is in the table. */
+uint32_t node_asks_number(const struct node_asks *asks, const struct node_ask *ask);
+void node_asks_release(struct node_asks *asks);
+
+/* ---- as JSON: workloads/node_ask_json.c ---- */
+
+/* The members of an object: {"node_selector": {"zone": "a"},
+ *  "node_affinity": [{"match_expressions": [{"key": "gpu", "operator": "In", "values": ["a", "b"]}]}],
+ *  "tolerations": [{"key": "team", "operator": "Equal", "value": "x", "effect": "NoSchedule"}, "spot:NoSchedule"]}
+ * A toleration is an object, or a text as node_ask_toleration_of takes it.  What stays unmade lies in the arena.  Fails
+ * through the sticky error. */
+struct node_ask node_ask_read(struct json_object *object, struct arena *arena);
+
+/* "zone=a;disk=ssd" as a selector; the complaint or NULL. */
+const char *node_ask_selector_of(struct text text, struct arena *arena, struct node_ask *draft);
+/* "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything). */
+const char *node_ask_toleration_of(struct text text, struct arena *arena,
+                                   struct toleration *toleration);
+/* Such texts, parted by ";". */
+const char *node_ask_tolerations_of(struct text text, struct arena *arena, struct node_ask *draft);
+
+/* The ask of such members as a text (struct node_ask.text): of a saved one.  False if it is none. */
+bool node_ask_of_text(const char *text, struct arena *arena, struct node_ask *draft);
+
+#endif
