@@ -124,7 +124,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
     const enum explain_node mismatch = judge_type(request, &ledger->cluster->types[type]);
     if (mismatch != EXPLAIN_FITS)
         return mismatch;
-    if (shape_members_per_node(request, ledger->cluster, type, ledger->recuts) == 0)
+    if (shape_members_of_node(request, ledger, node) == 0)
         return EXPLAIN_TOO_SMALL;
     if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)
         return judge_gpus(look, request, node);
@@ -223,17 +223,6 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Members of the group that an empty node holds, of those that hold most. */
-static uint32_t most_per_node(const struct cluster *cluster, const struct request *request)
-{
-    uint32_t most = 1;
-    for (uint32_t t = 0; t < cluster->type_count; t++) {
-        uint32_t here = shape_members_per_node(request, cluster, t, false);
-        most = here > most ? here : most;
-    }
-    return most;
-}
-
 static void note_least(int64_t *least, int64_t amount)
 {
     if (*least == 0 || amount < *least)
@@ -247,7 +236,8 @@ static void add_short(struct look *look, uint32_t group, uint32_t fitting)
     const struct cluster *cluster = look->sched->cluster;
     const struct gpu_model *model = cluster->model_count > 0 ? &cluster->models[0] : NULL;
     uint32_t lacking = asked->count - fitting;
-    uint32_t each = lesser(most_per_node(cluster, &asked->request), asked->count);
+    const uint32_t most = shape_most_of_node(&asked->request, look->sched->ledger);
+    const uint32_t each = most == 0 ? 1 : lesser(most, asked->count);
     look->out->members += asked->count;
     look->out->members_fitting += fitting;
     look->out->nodes_short += (lacking + each - 1) / each;

@@ -81,12 +81,8 @@ static const struct job_group *first_group(const struct shape *ask)
 
 static uint32_t members_per_node(const struct sched *sched, const struct job_group *group)
 {
-    uint32_t most = 1;
-    for (uint32_t t = 0; t < sched->cluster->type_count; t++) {
-        uint32_t here =
-            shape_members_per_node(&group->request, sched->cluster, t, sched->ledger->recuts);
-        most = here > most ? here : most;
-    }
+    uint32_t most = shape_most_of_node(&group->request, sched->ledger);
+    most = most == 0 ? 1 : most;
     return most < group->count ? most : group->count;
 }
 

@@ -211,6 +211,20 @@ static inline bool ledger_has_layout(const struct ledger *ledger, node_id node, 
 void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT],
                   bool by_node);
 
+/* A share of a GPU, not all of it, and no instance. */
+static inline bool ledger_is_share(const struct space *space)
+{
+    return space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0;
+}
+
+/* Whether what takes the space is of those who share it now, not next; the cell when so many of both have left; and how
+ * many more may then come, of at most so many: for who asks what would be, without a trial. */
+bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node);
+struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone,
+                                       uint32_t next_gone);
+uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind,
+                             uint32_t domain);
+
 /* How many more such shares may be on the GPU, by who is on it already; UINT32_MAX: any number. */
 uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,
                                  const struct request *request);

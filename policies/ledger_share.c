@@ -144,23 +144,17 @@ static void move_cell(struct ledger *ledger, enum table table, uint32_t element,
     put_cell(ledger, table, element, &cell);
 }
 
-/* A share of a GPU, not all of it, and no instance. */
-static bool is_share(const struct space *space)
-{
-    return space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0;
-}
-
 void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move)
 {
     if (space->member_count == 0)
         return;
-    if (is_share(space))
+    if (ledger_is_share(space))
         move_cell(ledger, TABLE_SHARE,
                   ledger->cluster->nodes[space->node].first_gpu +
                       (uint32_t)__builtin_ctz(space->gpu_mask),
                   (struct key){space->domain, space->share}, space->member_count, move);
     if (ledger->node_shares != NULL)
-        move_cell(ledger, TABLE_NODE_SHARE, space->node, (struct key){space->domain, 0},
+        move_cell(ledger, TABLE_NODE_SHARE, space->node, (struct key){space->domain, SHARE_PLAIN},
                   space->member_count, move);
 }
 
@@ -185,7 +179,7 @@ void ledger_foresee_shares(struct ledger *ledger, node_id node)
 
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
 {
-    if (is_share(space)) {
+    if (ledger_is_share(space)) {
         const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
                            (uint32_t)__builtin_ctz(space->gpu_mask);
         const uint32_t most = ledger->clients_max[space->share];
@@ -194,7 +188,7 @@ bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
             return false;
     }
     return ledger->node_shares == NULL ||
-           is_now(&ledger->node_shares[space->node], (struct key){space->domain, 0});
+           is_now(&ledger->node_shares[space->node], (struct key){space->domain, SHARE_PLAIN});
 }
 
 static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t domain)
@@ -203,22 +197,42 @@ static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t dom
                                   (cell->domain == domain || domain == REQUEST_ANYBODYS));
 }
 
+bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node)
+{
+    return is_now(cell, (struct key){space->domain, by_node ? SHARE_PLAIN : space->share});
+}
+
+struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone,
+                                       uint32_t next_gone)
+{
+    struct share_cell left = *cell;
+    assert(left.clients >= gone && left.next_clients >= next_gone);
+    left.clients -= gone;
+    left.next_clients -= next_gone;
+    settle(&left);
+    return left;
+}
+
+uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind,
+                             uint32_t domain)
+{
+    if (!is_company(cell, kind, domain) || cell->next_clients > 0)
+        return 0;
+    return most == 0 ? UINT32_MAX : most > cell->clients ? most - cell->clients : 0;
+}
+
 uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,
                                  const struct request *request)
 {
     if (ledger->shares == NULL)
         return UINT32_MAX;
-    const struct share_cell *cell = &ledger->shares[gpu];
-    const uint32_t most = ledger->clients_max[request->share];
-    if (!is_company(cell, request->share, request->domain) || cell->next_clients > 0)
-        return 0;
-    return most == 0 ? UINT32_MAX : most > cell->clients ? most - cell->clients : 0;
+    return ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share],
+                               request->share, request->domain);
 }
 
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain)
 {
-    const struct share_cell *cell = &ledger->node_shares[node];
-    return cell->next_clients > 0 || !is_company(cell, 0, domain);
+    return ledger_clients_left(&ledger->node_shares[node], 0, SHARE_PLAIN, domain) == 0;
 }
 
 bool ledger_admits(const struct ledger *ledger, const struct space *space)
@@ -226,10 +240,11 @@ bool ledger_admits(const struct ledger *ledger, const struct space *space)
     const struct request request = {.share = space->share, .domain = space->domain};
     if (ledger->shares == NULL || space->member_count == 0)
         return true;
-    return (!is_share(space) || ledger_gpu_admits(ledger,
-                                                  ledger->cluster->nodes[space->node].first_gpu +
-                                                      (uint32_t)__builtin_ctz(space->gpu_mask),
-                                                  &request)) &&
+    return (!ledger_is_share(space) ||
+            ledger_gpu_admits(ledger,
+                              ledger->cluster->nodes[space->node].first_gpu +
+                                  (uint32_t)__builtin_ctz(space->gpu_mask),
+                              &request)) &&
            ledger_node_admits(ledger, space->node, &request);
 }
 

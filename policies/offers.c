@@ -1,7 +1,8 @@
 /* Victims node by node: the node where one more member can be had by evicting the least GPU time asked is emptied of
  * just the victims that takes, until all members fit.
  *
- * Works for chunks of one group of whole GPUs or shares.  What a core holds elsewhere counts as its price, so that a
+ * Works for chunks of one group of whole GPUs or shares; who may share a GPU or a node (policies/ledger_share.c) is
+ * seen as it would be with the victims gone.  What a core holds elsewhere counts as its price, so that a
  * large gang is never taken for a slice while anything smaller suffices.  A node whose victims would together lose more than
  * the gainer's wait is worth offers nothing.
  * Cost: O(units + nodes) for the first member, then O(nodes) each. */
@@ -53,29 +54,65 @@ static void unlink_units(struct sched *sched)
     scratch->link_count = 0;
 }
 
+/* Those who would be gone of a GPU's or a node's clients: now, and next. */
+struct gone {
+    uint32_t now, next;
+};
+
 /* A node as it would be with some victims gone. */
 struct node_view {
-    uint32_t free[NODE_GPUS_MAX];
+    uint32_t free[NODE_GPUS_MAX]; /* of those not partitioned: no offer is for instances */
+    uint16_t partitioned;
     uint32_t gpu_count, share;
     uint32_t whole; /* of its GPUs are free */
     uint64_t cpu, memory;
     const struct request *request;
+    const struct ledger *ledger;
+    node_id node;
+    struct gone gone[NODE_GPUS_MAX], node_gone; /* where the ledger keeps who shares */
 };
+
+static uint32_t clients_left(const struct node_view *view, uint32_t gpu_index)
+{
+    const struct ledger *ledger = view->ledger;
+    const struct request *request = view->request;
+    if (ledger->shares == NULL)
+        return UINT32_MAX;
+    const struct gone *gone = &view->gone[gpu_index];
+    const struct share_cell cell = ledger_share_without(
+        &ledger->shares[ledger->cluster->nodes[view->node].first_gpu + gpu_index], gone->now,
+        gone->next);
+    return ledger_clients_left(&cell, ledger->clients_max[request->share], request->share,
+                               request->domain);
+}
+
+static bool keeps_out(const struct node_view *view)
+{
+    if (view->ledger->node_shares == NULL)
+        return false;
+    const struct share_cell cell = ledger_share_without(&view->ledger->node_shares[view->node],
+                                                        view->node_gone.now, view->node_gone.next);
+    return ledger_clients_left(&cell, 0, SHARE_PLAIN, view->request->domain) == 0;
+}
 
 static uint64_t count_shares(const struct node_view *view)
 {
     uint64_t members = 0;
-    for (uint32_t g = 0; g < view->gpu_count; g++)
-        members += view->free[g] / view->share;
+    for (uint32_t g = 0; g < view->gpu_count; g++) {
+        const uint32_t here = view->free[g] / view->share;
+        const uint32_t most = here == 0 ? 0 : clients_left(view, g);
+        members += here < most ? here : most;
+    }
     return members;
 }
 
 static uint64_t view_members(const struct node_view *view)
 {
     const struct request *request = view->request;
-    uint64_t members = request->gpus != 0 ? view->whole / request->gpus
-                       : view->share != 0 ? count_shares(view)
-                                          : UINT64_MAX;
+    uint64_t members = keeps_out(view)      ? 0
+                       : request->gpus != 0 ? view->whole / request->gpus
+                       : view->share != 0   ? count_shares(view)
+                                            : UINT64_MAX;
     if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
         members = view->cpu / request->cpu_milli;
     if (request->memory_mib != 0 && view->memory / request->memory_mib < members)
@@ -87,15 +124,39 @@ static uint64_t view_members(const struct node_view *view)
 static bool view_holds(const struct node_view *view, uint64_t members)
 {
     const struct request *request = view->request;
-    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib)
+    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib ||
+        keeps_out(view))
         return false;
     return request->gpus != 0 ? view->whole >= members * request->gpus
                               : view->share == 0 || count_shares(view) >= members;
 }
 
+static void change_gone(struct gone *gone, const struct share_cell *cell, const struct space *space,
+                        bool by_node, int sign)
+{
+    uint32_t *count = ledger_share_is_now(cell, space, by_node) ? &gone->now : &gone->next;
+    *count += (uint32_t)(sign * (int)space->member_count);
+}
+
+static void change_clients(struct node_view *view, const struct space *space, int sign)
+{
+    const struct ledger *ledger = view->ledger;
+    if (space->member_count == 0)
+        return;
+    if (ledger_is_share(space)) {
+        const uint32_t g = (uint32_t)__builtin_ctz(space->gpu_mask);
+        change_gone(&view->gone[g],
+                    &ledger->shares[ledger->cluster->nodes[space->node].first_gpu + g], space,
+                    false, sign);
+    }
+    if (ledger->node_shares != NULL)
+        change_gone(&view->node_gone, &ledger->node_shares[space->node], space, true, sign);
+}
+
 static void view_change(struct node_view *view, const struct space *space, int sign)
 {
-    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
+    for (uint32_t mask = space->gpu_mask & ~(uint32_t)view->partitioned; mask != 0;
+         mask &= mask - 1) {
         uint32_t *free = &view->free[__builtin_ctz(mask)];
         view->whole -= *free == GPU_MILLI;
         *free += (uint32_t)(sign * space->gpu_milli);
@@ -103,6 +164,8 @@ static void view_change(struct node_view *view, const struct space *space, int s
     }
     view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
     view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
+    if (view->ledger->shares != NULL)
+        change_clients(view, space, sign);
 }
 
 static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node,
@@ -115,6 +178,9 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         .cpu = cell->cpu_free,
         .memory = cell->memory_free,
         .request = request,
+        .ledger = ledger,
+        .node = node,
+        .partitioned = ledger_layout_mask(ledger, node),
         .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
     if (!ledger_is_open(ledger, node) || view->share > GPU_MILLI)
         return false;
@@ -122,6 +188,8 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
         !request_takes_model(request, type))
         return false;
     for (uint32_t g = 0; g < type->gpu_count; g++) {
+        if (view->partitioned >> g & 1)
+            continue;
         view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
         view->whole += view->free[g] == GPU_MILLI;
     }

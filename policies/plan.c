@@ -471,7 +471,7 @@ static bool grow_by_moving(struct sched *sched, uint32_t gainer)
 static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
-    bool suits_nodes = sched->ledger->shares == NULL && offers_suit(sched, ask);
+    bool suits_nodes = offers_suit(sched, ask);
     bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
     sched->plan.is_moving = false;
     victims_collect(sched, gainer, kind, !by_node);

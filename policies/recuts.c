@@ -8,91 +8,12 @@
 #include <string.h>
 
 #include "policies/archive.h"
+#include "policies/recut_places.h"
 #include "policies/sched_state.h"
 
 static const time_ns hour = 3600 * TIME_NS_PER_S;
 
-/* ---- Which GPUs may be cut ---- */
-
-static bool is_idle_node(const struct ledger *ledger, node_id node)
-{
-    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
-        if (ledger->gpus[first + i].free != GPU_MILLI)
-            return false;
-    return true;
-}
-
-/* Bits of the node's GPUs that may be cut, whatever for. */
-static uint16_t cuttable(struct sched *sched, node_id node)
-{
-    const struct ledger *ledger = sched->ledger;
-    const struct geometry_config *config = &sched->policy.geometry_config;
-    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    uint16_t out = 0;
-    if (!ledger->index->is_listed[node] ||
-        (config->needs == RECUT_NODE && !is_idle_node(ledger, node)))
-        return 0;
-    for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0;
-         mask &= mask - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(mask);
-        const time_ns cut_at = sched->recuts.cut_at[first + i] - 1;
-        if (ledger->migs[first + i].making != 0 ||
-            (config->needs != RECUT_INSTANCES && ledger->gpus[first + i].free != GPU_MILLI))
-            continue;
-        if (cut_at >= 0 && sched->now - cut_at < config->rest) {
-            if (cut_at + config->rest < sched->recuts.rested_at)
-                sched->recuts.rested_at = cut_at + config->rest;
-            continue;
-        }
-        out |= (uint16_t)(1u << i);
-    }
-    return out;
-}
-
-static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
-{
-    const struct node_cell *cell = &ledger->nodes[node];
-    return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib &&
-           cell->tasks_free != 0 &&
-           request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type);
-}
-
 /* ---- An instance ---- */
-
-struct cut_choice {
-    int64_t score;
-    gpu_id gpu;
-    uint32_t start;
-};
-
-static uint32_t count_starts(const struct gpu_layout *layout, uint8_t slices)
-{
-    uint32_t count = 0;
-    for (uint32_t s = 0; s < MIG_SLICES; s++)
-        if (layout->profile[s] != 0 &&
-            (mig_mask((enum mig_profile_id)(layout->profile[s] - 1), s) & slices) != 0)
-            count++;
-    return count;
-}
-
-static void consider_gpu(struct sched *sched, gpu_id gpu, enum mig_profile_id profile,
-                         struct cut_choice *best)
-{
-    const struct gpu_cut cut = ledger_cut_of(sched->ledger, gpu);
-    struct cut_place place = {.profile = profile,
-                              .busy = ledger_busy_slices(sched->ledger, gpu),
-                              .is_whole = !cut.is_partitioned};
-    if (ledger_mig_room(sched->ledger, gpu, profile) == 0)
-        return;
-    for (uint32_t starts = mig_fit(place.busy, profile); starts != 0; starts &= starts - 1) {
-        place.start = (uint32_t)__builtin_ctz(starts);
-        place.destroyed = count_starts(&cut.layout, mig_mask(profile, place.start));
-        const int64_t score = sched->policy.geometry->score(&place);
-        if (best->gpu == UINT32_MAX || score > best->score)
-            *best = (struct cut_choice){score, gpu, place.start};
-    }
-}
 
 /* What is left of the GPU for those that wait, the largest profiles first. */
 static void fill_layout(const struct sched *sched, struct gpu_layout *layout, uint8_t *taken)
@@ -119,7 +40,7 @@ static void fill_layout(const struct sched *sched, struct gpu_layout *layout, ui
 }
 
 /* The layout of the GPU with the instance: those in use stay, and of the free ones those that are not in the way. */
-static struct gpu_cut cut_with(const struct sched *sched, const struct cut_choice *choice,
+static struct gpu_cut cut_with(const struct sched *sched, const struct recut_spot *choice,
                                enum mig_profile_id profile)
 {
     const struct ledger *ledger = sched->ledger;
@@ -158,86 +79,31 @@ static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut
 
 static bool make_instance(struct sched *sched, const struct request *request)
 {
-    const struct ledger *ledger = sched->ledger;
-    const enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
-    struct cut_choice best = {.gpu = UINT32_MAX};
-    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        uint16_t mask = has_host_room(ledger, request, n) ? cuttable(sched, n) : 0;
-        for (; mask != 0; mask &= (uint16_t)(mask - 1))
-            consider_gpu(sched, ledger->cluster->nodes[n].first_gpu + (uint32_t)__builtin_ctz(mask),
-                         profile, &best);
-    }
-    if (best.gpu == UINT32_MAX)
+    struct recut_spot best;
+    if (!recut_places_best(sched, request, &best))
         return false;
-    const struct gpu_cut cut = cut_with(sched, &best, profile);
+    const struct gpu_cut cut = cut_with(sched, &best, (enum mig_profile_id)(request->mig - 1));
     order_cut(sched, best.gpu, &cut);
     return true;
-}
-
-/* Partitioned GPUs of the node that are free in all and may be whole again. */
-static uint16_t may_be_whole(struct sched *sched, node_id node)
-{
-    const struct ledger *ledger = sched->ledger;
-    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
-    uint16_t out = cuttable(sched, node) & ledger_layout_mask(ledger, node);
-    for (uint32_t mask = out; mask != 0; mask &= mask - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(mask);
-        if (ledger->gpus[first + i].free != GPU_MILLI)
-            out &= (uint16_t) ~(1u << i);
-    }
-    return out;
 }
 
 /* On the node where the fewest GPUs lack. */
 static bool make_whole(struct sched *sched, const struct request *request)
 {
-    const struct ledger *ledger = sched->ledger;
-    node_id best = NODE_NONE;
-    uint32_t least = UINT32_MAX;
-    uint16_t best_mask = 0;
-    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const uint32_t free = ledger->index->free_count[n];
-        if (free >= request->gpus || !has_host_room(ledger, request, n) ||
-            ledger_layout_mask(ledger, n) == 0)
-            continue;
-        const uint32_t lacking = request->gpus - free;
-        const uint16_t mask = may_be_whole(sched, n);
-        if (bits_count16(mask) < lacking || lacking >= least)
-            continue;
-        best = n;
-        least = lacking;
-        best_mask = mask;
-    }
-    if (best == NODE_NONE || sched->recuts.plan_count + least > RECUTS_PER_PLAN)
+    const struct gpu_cut whole = {.is_partitioned = false};
+    struct recut_spot best;
+    if (!recut_places_best(sched, request, &best))
         return false;
-    for (; least > 0; least--, best_mask &= (uint16_t)(best_mask - 1)) {
-        const struct gpu_cut whole = {.is_partitioned = false};
-        order_cut(sched,
-                  ledger->cluster->nodes[best].first_gpu + (uint32_t)__builtin_ctz(best_mask),
-                  &whole);
-    }
+    uint32_t lacking = (uint32_t)-best.score;
+    if (sched->recuts.plan_count + lacking > RECUTS_PER_PLAN)
+        return false;
+    for (; lacking > 0; lacking--, best.gpu_mask &= (uint16_t)(best.gpu_mask - 1))
+        order_cut(sched, best.gpu + (uint32_t)__builtin_ctz(best.gpu_mask), &whole);
     return true;
 }
 
-/* Members of the group that instances that are free could hold, whatever else they ask. */
-static uint32_t free_instances(const struct ledger *ledger, const struct request *request)
-{
-    const enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
-    const struct cluster *cluster = ledger->cluster;
-    uint32_t count = 0;
-    for (node_id n = 0; n < cluster->node_count; n++) {
-        const bool may_hold = ledger->index->is_listed[n] &&
-                              request_takes_nodes(request, cluster, cluster->nodes[n].type);
-        for (uint32_t mask = may_hold ? ledger_layout_mask(ledger, n) : 0; mask != 0;
-             mask &= mask - 1)
-            count +=
-                bits_count16(ledger_mig_starts(ledger, n, (uint32_t)__builtin_ctz(mask), profile));
-    }
-    return count;
-}
-
-/* One step nearer to what it asks: of its groups the first that lacks instances, else the first that a cut could help. */
-static bool make_more(struct sched *sched, const struct shape *ask)
+/* Of its groups the first that lacks instances, else the first that a cut could help; NULL: none. */
+static const struct request *next_wish(struct sched *sched, const struct shape *ask)
 {
     const struct request *wanted = NULL;
     for (uint32_t g = 0; g < ask->group_count; g++) {
@@ -246,11 +112,16 @@ static bool make_more(struct sched *sched, const struct shape *ask)
             continue;
         wanted = wanted == NULL ? &group->request : wanted;
         if (group->request.mig != 0 &&
-            free_instances(sched->ledger, &group->request) < group->count) {
-            wanted = &group->request;
-            break;
-        }
+            recut_places_instances(sched, &group->request) < group->count)
+            return &group->request;
     }
+    return wanted;
+}
+
+/* One step nearer to what it asks. */
+static bool make_more(struct sched *sched, const struct shape *ask)
+{
+    const struct request *wanted = next_wish(sched, ask);
     if (wanted == NULL || sched->recuts.plan_count == RECUTS_PER_PLAN)
         return false;
     return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
@@ -348,6 +219,13 @@ static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_orde
     book->at[book->at_count++] = sched->now;
 }
 
+/* Only more space helps, or that a GPU has rested. */
+static void note_failure(const struct sched *sched, struct shape *ask)
+{
+    if (sched->recuts.rested_at == TIME_NEVER)
+        ask->recut_seen = sched->ledger->growth_count;
+}
+
 /* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
 static bool cut_for(struct sched *sched, uint32_t slot)
 {
@@ -356,8 +234,8 @@ static bool cut_for(struct sched *sched, uint32_t slot)
     book->plan_count = 0;
     size_t mark = ledger_mark(sched->ledger);
     bool is_good = plan_cuts(sched, slot);
-    if (!is_good && book->rested_at == TIME_NEVER) /* only more space helps */
-        sched_ask(sched, &sched->jobs.jobs[slot])->recut_seen = sched->ledger->growth_count;
+    if (!is_good)
+        note_failure(sched, sched_ask(sched, &sched->jobs.jobs[slot]));
     is_good = is_good && book->plan_count <= budget_left(sched) &&
               (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
               (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan.pieces));
@@ -410,6 +288,62 @@ static void drop_lane(struct recut_book *book, uint32_t *count, uint32_t lane)
     book->lanes[at] = book->lanes[--*count];
 }
 
+/* What is known of a shape: nothing, that a GPU can be cut for it, that none can. */
+enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
+
+static bool has_hope(const struct sched *sched, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sched->recuts.hopes[sched->pending.lanes[sched->recuts.lanes[i]].shape] != HOPE_NONE)
+            return true;
+    return false;
+}
+
+/* For whom of the lanes a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking in turn. */
+static void look_for_hope(struct sched *sched, uint32_t count)
+{
+    struct recut_book *book = &sched->recuts;
+    const time_ns rested_at = book->rested_at;
+    struct recut_spot spot;
+    MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->shapes.count);
+    memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t shape = sched->pending.lanes[book->lanes[i]].shape;
+        if (book->hopes[shape] != HOPE_UNKNOWN)
+            continue;
+        const struct request *wanted = next_wish(sched, &sched->shapes.shapes[shape]);
+        book->hopes[shape] =
+            wanted != NULL && recut_places_best(sched, wanted, &spot) ? HOPE_SOME : HOPE_NONE;
+    }
+    if (book->rested_at != TIME_NEVER)
+        memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+    book->rested_at = rested_at;
+}
+
+/* May the lane be asked again? */
+static bool try_lane(struct sched *sched, uint32_t lane, uint32_t count)
+{
+    struct recut_book *book = &sched->recuts;
+    const uint32_t slot = pending_head(&sched->pending, lane);
+    const uint32_t shape = sched->jobs.jobs[slot].ask;
+    if (is_forbidden(sched, slot))
+        return false;
+    if (book->hopes[shape] == HOPE_NONE) {
+        note_failure(sched, &sched->shapes.shapes[shape]);
+        return false;
+    }
+    if (!cut_for(sched, slot)) {
+        if (book->plan_count == 0)
+            book->hopes[shape] = HOPE_NONE;
+        return false;
+    }
+    look_for_hope(sched, count);
+    const time_ns since = asks_since(sched, lane);
+    return since != TIME_NEVER &&
+           time_after(since, sched->policy.geometry_config.wait) <= sched->now;
+}
+
+/* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
 void recuts_seek(struct sched *sched)
 {
     struct recut_book *book = &sched->recuts;
@@ -423,15 +357,16 @@ void recuts_seek(struct sched *sched)
             time_after(since, sched->policy.geometry_config.wait) <= sched->now)
             book->lanes[count++] = pending->busy[b];
     }
-    while (count > 0 && budget_left(sched) > 0) {
+    if (count > 0 && budget_left(sched) > 0)
+        look_for_hope(sched, count);
+    while (count > 0 && budget_left(sched) > 0 && has_hope(sched, count)) {
         const uint32_t lane =
             contest_best(&sched->tree, &sched->pending, book->lanes, count, &sched->contest);
-        const uint32_t slot = pending_head(&sched->pending, lane);
-        if (is_forbidden(sched, slot) || !cut_for(sched, slot) ||
-            asks_since(sched, lane) == TIME_NEVER ||
-            time_after(asks_since(sched, lane), sched->policy.geometry_config.wait) > sched->now)
+        if (!try_lane(sched, lane, count))
             drop_lane(book, &count, lane);
     }
+    for (; count > 0 && budget_left(sched) > 0; count--)
+        try_lane(sched, book->lanes[count - 1], count);
 }
 
 time_ns recuts_wake(struct sched *sched)
@@ -558,6 +493,8 @@ void recuts_release(struct recut_book *book)
     mem_free(book->at);
     mem_free(book->cut_at);
     mem_free(book->lanes);
+    mem_free(book->hopes);
+    recut_places_free(book->places);
 }
 
 void recuts_archive(struct archive *archive, struct sched *sched)

@@ -11,6 +11,7 @@
 #include "policies/ledger.h"
 
 struct archive;
+struct recut_places;
 
 struct recut { /* told to the world, not done yet */
     decision_id decision;
@@ -39,7 +40,10 @@ struct recut_book {
     uint32_t plan_count;
     uint32_t *lanes; /* scratch: that may ask */
     size_t lane_capacity;
+    uint8_t *hopes; /* scratch, by shape: enum hope */
+    size_t hope_capacity;
     time_ns rested_at; /* when the first GPU that was left alone may be cut again; TIME_NEVER */
+    struct recut_places *places; /* where a GPU is best cut: what is kept of it; not saved */
 };
 
 /* Cut GPUs for heads that wait for nothing but space and have waited long enough. */

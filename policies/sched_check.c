@@ -5,6 +5,7 @@
  * jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
+#include "policies/recut_places.h"
 #include "policies/sched_state.h"
 
 /* ---- What all jobs together hold, ask and wait for ---- */
@@ -526,6 +527,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : roster_check(sched);
     broken = broken != NULL ? broken : agenda_check(sched);
     broken = broken != NULL ? broken : drain_check(sched);
+    broken = broken != NULL ? broken : recut_places_check(sched);
     arena_release(&tally.arena);
     return broken;
 }

@@ -123,6 +123,13 @@ bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluste
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
                                 uint32_t type, bool recuts);
 
+/* The same of a node with its GPUs cut as they are now; those that the policy may cut are cut for it. */
+uint32_t shape_members_of_node(const struct request *request, const struct ledger *ledger,
+                               node_id node);
+
+/* Of the node that so holds most.  O(nodes). */
+uint32_t shape_most_of_node(const struct request *request, const struct ledger *ledger);
+
 /* Does the node, as it is now, hold one member of any of the shape's groups? */
 bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node);
 

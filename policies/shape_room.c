@@ -27,13 +27,23 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t instances_of(const struct node_type *type, enum mig_profile_id profile, bool recuts)
+/* How the GPUs of a node are cut, and which of them may be cut for whoever asks. */
+struct cuts {
+    uint16_t partitioned, may_recut;
+    const struct gpu_layout *layouts; /* by GPU, of those partitioned */
+};
+
+static struct cuts cuts_of_type(const struct node_type *type, bool recuts)
 {
-    const uint16_t recut_mask = recuts ? type->recut_mask : 0;
-    uint32_t count = bits_count16(recut_mask) * mig_profiles(MIG_H100_80)[profile].max_count;
-    for (uint32_t mask = type->layout_mask & ~recut_mask; mask != 0; mask &= mask - 1)
+    return (struct cuts){type->layout_mask, recuts ? type->recut_mask : 0, type->layouts};
+}
+
+static uint32_t instances_of(const struct cuts *cuts, enum mig_profile_id profile)
+{
+    uint32_t count = bits_count16(cuts->may_recut) * mig_profiles(MIG_H100_80)[profile].max_count;
+    for (uint32_t mask = cuts->partitioned & ~cuts->may_recut; mask != 0; mask &= mask - 1)
         for (uint32_t s = 0; s < MIG_SLICES; s++)
-            count += type->layouts[__builtin_ctz(mask)].profile[s] == profile + 1;
+            count += cuts->layouts[__builtin_ctz(mask)].profile[s] == profile + 1;
     return count;
 }
 
@@ -49,14 +59,14 @@ uint32_t shape_members_in(const struct request *request, const struct node_type 
     return members;
 }
 
-uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
-                                uint32_t type_id, bool recuts)
+static uint32_t members_if_free(const struct request *request, const struct cluster *cluster,
+                                uint32_t type_id, const struct cuts *cuts)
 {
     const struct node_type *type = &cluster->types[type_id];
     uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
                             times_in(type->memory_mib, request->memory_mib));
     uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
-    const uint32_t partitioned = type->layout_mask & ~(uint32_t)(recuts ? type->recut_mask : 0);
+    const uint32_t partitioned = cuts->partitioned & ~(uint32_t)cuts->may_recut;
     const uint16_t whole = (uint16_t)(((1u << type->gpu_count) - 1) & ~partitioned);
     if (!request_takes_type(request, cluster, type_id))
         return 0;
@@ -65,12 +75,42 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return count;
     if (request->mig != 0)
-        return lesser(count, instances_of(type, (enum mig_profile_id)(request->mig - 1), recuts));
+        return lesser(count, instances_of(cuts, (enum mig_profile_id)(request->mig - 1)));
     if (request->gpus != 0)
         return lesser(count, shape_members_in(request, type, whole));
     if (share > GPU_MILLI)
         return 0;
     return lesser(count, bits_count16(whole) * (GPU_MILLI / share));
+}
+
+uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
+                                uint32_t type_id, bool recuts)
+{
+    const struct node_type *type = &cluster->types[type_id];
+    const struct cuts cuts = cuts_of_type(type, recuts);
+    return members_if_free(request, cluster, type_id, &cuts);
+}
+
+uint32_t shape_members_of_node(const struct request *request, const struct ledger *ledger,
+                               node_id node)
+{
+    const struct cluster *cluster = ledger->cluster;
+    const struct node_type *type = cluster_node_type(cluster, node);
+    struct cuts cuts = cuts_of_type(type, ledger->recuts);
+    cuts.partitioned = ledger_layout_mask(ledger, node);
+    if (cuts.partitioned != 0)
+        cuts.layouts = &ledger->layouts[cluster->nodes[node].first_gpu];
+    return members_if_free(request, cluster, cluster->nodes[node].type, &cuts);
+}
+
+uint32_t shape_most_of_node(const struct request *request, const struct ledger *ledger)
+{
+    uint32_t most = 0;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const uint32_t here = shape_members_of_node(request, ledger, n);
+        most = here > most ? here : most;
+    }
+    return most;
 }
 
 uint64_t shape_room_empty(const struct request *request, const struct cluster *cluster, bool recuts)

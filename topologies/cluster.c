@@ -467,8 +467,10 @@ struct cluster *cluster_build_finish(struct cluster_build *build, const struct f
     cluster->types = move_to_arena(arena, build->types, cluster->type_count, sizeof *build->types);
     cluster->pools = move_to_arena(arena, build->pools, cluster->pool_count, sizeof *build->pools);
     cluster->nodes = move_to_arena(arena, build->nodes, cluster->node_count, sizeof *build->nodes);
-    for (uint32_t t = 0; t < cluster->type_count; t++)
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
         cluster->has_split_nodes |= cluster->types[t].island_gpus < cluster->types[t].gpu_count;
+        cluster->has_taints |= cluster->types[t].is_tainted;
+    }
     lay_levels(cluster, build);
     build->cluster = NULL;
     return cluster;

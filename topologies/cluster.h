@@ -145,6 +145,7 @@ struct cluster {
     struct cluster_level *levels; /* the widest first; requests count them from 1 */
     uint32_t level_count;
     bool has_split_nodes; /* some node has several islands */
+    bool has_taints;      /* some node is tainted */
     struct arena arena;   /* owns everything above */
 };
 

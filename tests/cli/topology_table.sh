@@ -28,6 +28,18 @@ own=$(sed -n 's/^ *"gang_link_gb_per_s_mean": {"value": \([0-9.]*\),.*/\1/p' rec
 [ -n "$own" ] && grep -q "^| loose | .* | $(LC_ALL=C printf '%.1f' "$own") | " said.out ||
     fail "$own GB/s are shown as $(grep loose said.out)"
 
+# With another placement policy the row is that run's.
+# shellcheck disable=SC2086
+table --clusters nvl72 --rows preferred,preferred+topology --markdown $short
+# shellcheck disable=SC2086
+"$program" run "$repository/scenarios/gangs.json" --quiet --cluster "$repository/topologies/nvl72-8.json" \
+    --set policy.topology.mode=preferred --set policy.placement=topology $short --out record >/dev/null ||
+    fail 'the run with the placement policy failed'
+own=$(sed -n 's/^ *"gang_link_gb_per_s_mean": {"value": \([0-9.]*\),.*/\1/p' record/result.json | head -n 1)
+own=$(LC_ALL=C printf '%.1f' "$own")
+grep -q "^| preferred+topology | .* | $own | " said.out || fail "$own GB/s are shown as $(cat said.out)"
+! grep -q "^| preferred | .* | $own | " said.out || fail "the placement policy changes nothing: $(cat said.out)"
+
 table --rows nope
 [ "$status" -eq 2 ] && grep -q 'there is no nope' said.err || fail "unknown row: status $status"
 table --clusters moon

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +16,24 @@
 #include "tests/support/sched_case.h"
 
 enum { NODES = 5, GPUS = 4, CPUS = 8, MEMORY_GB = 16, JOBS = 40, GAINER = JOBS };
+enum { DOMAINS = 3, CLIENTS_MAX = 3 };
+enum who_shares { SHARING_ANYBODY, SHARING_GPU, SHARING_NODE, SHARINGS };
 
 #define NOW SECONDS(10000)
 
-#define SEARCHING(how)                                                                             \
+#define SEARCHING                                                                                  \
     "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "       \
     "[\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", \"victims\": [], "        \
-    "\"search\": \"" how "\", \"min_runtime_s\": 0, \"victims_max\": 64}}"
+    "\"search\": \"%s\", \"min_runtime_s\": 0, \"victims_max\": 64}%s}"
+
+static const char *const sharings[SHARINGS] = {
+    "", ", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\"}",
+    ", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\", "
+    "\"isolation\": \"node\"}"};
 
 struct view { /* of a node */
     int64_t gpu[GPUS], cpu, memory;
+    int32_t clients[GPUS][DOMAINS], members[DOMAINS]; /* shares of the GPU; all on the node */
 };
 
 struct running {
@@ -41,6 +50,7 @@ struct world {
     uint32_t count;
     struct job gainer;
     bool by_node;
+    enum who_shares sharing;
 };
 
 struct offer {
@@ -75,15 +85,39 @@ static void change(struct view *view, const struct running *job, int sign)
         view->gpu[g] += job->piece.gpu_mask >> g & 1 ? sign * (int64_t)job->piece.gpu_milli : 0;
     view->cpu += sign * (int64_t)job->job.first.request.cpu_milli;
     view->memory += sign * (int64_t)job->job.first.request.memory_mib;
+    if (job->job.first.request.gpu_milli > 0)
+        view->clients[__builtin_ctz(job->piece.gpu_mask)][job->job.queue - 1] -= sign;
+    view->members[job->job.queue - 1] -= sign;
 }
 
-static bool holds(const struct view *view, const struct request *request)
+/* Those of other domains; their own are counted in *own. */
+static int32_t others(const int32_t counts[DOMAINS], uint32_t domain, int32_t *own)
 {
+    int32_t count = 0;
+    for (uint32_t d = 0; d < DOMAINS; d++)
+        count += d == domain ? 0 : counts[d];
+    *own = counts[domain];
+    return count;
+}
+
+static bool admits(const struct world *w, const struct view *view, uint32_t gpu, uint32_t domain)
+{
+    int32_t own;
+    return w->sharing == SHARING_ANYBODY ||
+           (others(view->clients[gpu], domain, &own) == 0 && own < CLIENTS_MAX);
+}
+
+static bool holds(const struct world *w, const struct view *view, const struct job *job)
+{
+    const struct request *request = &job->first.request;
     uint32_t whole = 0;
+    int32_t own;
+    if (w->sharing == SHARING_NODE && others(view->members, job->queue - 1, &own) > 0)
+        return false;
     bool has_share = request->gpu_milli == 0;
     for (uint32_t g = 0; g < GPUS; g++) {
         whole += view->gpu[g] == GPU_MILLI;
-        has_share |= view->gpu[g] >= request->gpu_milli;
+        has_share |= view->gpu[g] >= request->gpu_milli && admits(w, view, g, job->queue - 1);
     }
     return whole >= request->gpus && has_share && view->cpu >= request->cpu_milli &&
            view->memory >= request->memory_mib;
@@ -94,14 +128,17 @@ static void place(struct world *w, struct running *job)
 {
     const struct request *request = &job->job.first.request;
     node_id node = below(w, NODES);
-    if (!holds(&w->nodes[node], request))
+    if (!holds(w, &w->nodes[node], &job->job))
         return;
     job->piece = (struct piece){.node = node,
                                 .gpu_milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli,
                                 .member_count = 1};
+    if (w->sharing != SHARING_ANYBODY && request->gpu_milli > 0)
+        job->piece.mig_start = PIECE_SHARE + SHARE_MPS;
     uint32_t wanted = request->gpu_milli > 0 ? 1 : request->gpus;
     for (uint32_t g = 0; g < GPUS && wanted > 0; g++)
-        if (w->nodes[node].gpu[g] >= job->piece.gpu_milli) {
+        if (w->nodes[node].gpu[g] >= job->piece.gpu_milli &&
+            (request->gpus > 0 || admits(w, &w->nodes[node], g, job->job.queue - 1))) {
             job->piece.gpu_mask |= (uint16_t)(1u << g);
             wanted--;
         }
@@ -112,10 +149,17 @@ static void place(struct world *w, struct running *job)
 
 static void open_world(struct world *w, uint64_t seed)
 {
-    *w = (struct world){.by_node = seed % 2 == 0};
+    static const char *const names[DOMAINS] = {"a", "b", "c"};
+    char policy[512];
+    struct queue_table *queues = queue_table_new();
+    *w =
+        (struct world){.by_node = seed % 2 == 0, .sharing = (enum who_shares)(seed / 2 % SHARINGS)};
     random_stream_init(&w->stream, seed, "offers", 0);
-    sched_case_open(&w->c, sched_case_cluster(nodes), queue_table_new(),
-                    w->by_node ? SEARCHING("node") : SEARCHING("ordered"));
+    for (uint32_t d = 0; d < DOMAINS; d++)
+        queue_table_add(queues, text_of(names[d]), QUEUE_ROOT);
+    snprintf(policy, sizeof policy, SEARCHING, w->by_node ? "node" : "ordered",
+             sharings[w->sharing]);
+    sched_case_open(&w->c, sched_case_cluster(nodes), queues, policy);
     for (node_id n = 0; n < NODES; n++)
         w->nodes[n] = (struct view){.cpu = CPUS * 1000, .memory = MEMORY_GB * 1024};
     for (node_id n = 0; n < NODES; n++)
@@ -127,10 +171,12 @@ static void open_world(struct world *w, uint64_t seed)
                                 .started = NOW - SECONDS(10 * below(w, 50))};
         job->job.is_preemptible = below(w, 6) != 0;
         job->job.checkpoint.restart = SECONDS(below(w, 3));
+        job->job.queue = 1 + below(w, DOMAINS);
         ask(w, &job->job.first.request);
         place(w, job);
     }
     w->gainer = sched_case_job(GAINER, 1, 0, 2 + (int32_t)below(w, 3));
+    w->gainer.queue = 1 + below(w, DOMAINS);
     ask(w, &w->gainer.first.request);
 }
 
@@ -143,7 +189,6 @@ static bool goes_before(const struct running *a, const struct running *b)
 
 static bool make_offer(const struct world *w, node_id node, struct offer *offer)
 {
-    const struct request *request = &w->gainer.first.request;
     struct view view = w->nodes[node];
     uint32_t order[JOBS], count = 0, taken = 0;
     *offer = (struct offer){0};
@@ -157,16 +202,16 @@ static bool make_offer(const struct world *w, node_id node, struct offer *offer)
             order[at] = order[at - 1];
         order[at] = j;
     }
-    while (taken < count && !holds(&view, request))
+    while (taken < count && !holds(w, &view, &w->gainer))
         change(&view, &w->jobs[order[taken++]], 1);
-    if (!holds(&view, request))
+    if (!holds(w, &view, &w->gainer))
         return false;
     offer->last = order[taken - 1]; /* there is one: without him it did not fit */
     while (taken-- > 0) {
         const struct running *job = &w->jobs[order[taken]];
         int64_t milli = __builtin_popcount(job->piece.gpu_mask) * (int64_t)job->piece.gpu_milli;
         change(&view, job, -1);
-        if (holds(&view, request))
+        if (holds(w, &view, &w->gainer))
             continue;
         change(&view, job, 1);
         offer->goes[order[taken]] = true;
@@ -211,7 +256,7 @@ static void live(uint64_t seed)
     bool fits = false;
     open_world(&w, seed);
     for (node_id n = 0; n < NODES; n++)
-        fits |= holds(&w.nodes[n], &w.gainer.first.request);
+        fits |= holds(&w, &w.nodes[n], &w.gainer);
     bool is_found = !fits && best_offer(&w, &best);
     sched_case_submit(&w.c, w.gainer, NOW);
     sched_case_cycle(&w.c, NOW);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -63,6 +64,74 @@ static void test_instances_are_busy(void **state)
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 3);
     sched_case_close(&c);
+}
+
+/* A node counts with its GPUs as they are cut now: one that lost its instances is too small, one that got them is not, and
+ * as many members fit an empty one as it has. */
+static void test_nodes_as_they_are_cut_now(void **state)
+{
+    (void)state;
+    static const char cluster[] =
+        "{\"pools\": ["
+        "{\"name\": \"was\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
+        " \"gpus_layout\": [[\"3g.40gb\"]]},"
+        "{\"name\": \"is\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
+        " \"gpus_layout\": [[\"7g.80gb\"]]}]}";
+    static const struct gpu_layout two = {{[0] = MIG_3G + 1, [4] = MIG_3G + 1}},
+                                   one = {{[0] = MIG_7G + 1}};
+    struct sched_case c;
+    sched_case_open(&c, sched_case_cluster(cluster), queue_table_new(), SKIP_FIFO);
+    for (job_id id = 0; id < 3; id++) { /* the whole cluster of the file holds one */
+        struct job job = sched_case_job(id, 1, 0, 50);
+        job.first.request.mig = MIG_3G + 1;
+        sched_case_submit(&c, job, 0);
+    }
+    struct job whole = sched_case_job(3, 1, 0, 50);
+    whole.first.request.mig = MIG_7G + 1;
+    sched_case_submit(&c, whole, 0);
+    struct explanation why = sched_case_explain(&c, 0, REASON_SCHEDULING);
+    assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 1);
+    sched_gpu_changed(c.sched, 0, 0, mig_layout_of(&one), SECONDS(1));
+    why = sched_case_explain(&c, 0, REASON_SCHEDULING);
+    assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 2);
+    why = sched_case_explain(&c, 3, REASON_SCHEDULING);
+    assert_int_equal(why.nodes[EXPLAIN_FITS], 2);
+    sched_gpu_changed(c.sched, 1, 0, mig_layout_of(&two), SECONDS(2));
+    why = sched_case_explain(&c, 0, REASON_SCHEDULING);
+    assert_int_equal(why.nodes[EXPLAIN_TOO_SMALL], 1);
+    assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
+    assert_int_equal(sched_case_start(&c, SECONDS(3)), 3);
+    why = sched_case_explain(&c, 2, REASON_FRAGMENTATION);
+    assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
+    sched_case_close(&c);
+}
+
+/* Who lacks four instances where an empty GPU may be cut into seven lacks one node; where none may be, as many as that
+ * lack one each. */
+static void test_nodes_short_where_gpus_are_cut(void **state)
+{
+    (void)state;
+    for (int recuts = 0; recuts < 2; recuts++) {
+        struct sched_case c;
+        sched_case_open(
+            &c,
+            sched_case_cluster("{\"pools\": [{\"name\": \"p\", \"nodes\": 4, \"gpus_per_node\": 1,"
+                               " \"gpu_model\": \"h100-80gb\", \"mig_recut\": true,"
+                               " \"gpus_layout\": [[\"1g.10gb\", \"4g.40gb\"]]}]}"),
+            queue_table_new(),
+            recuts ? "{\"order\": [\"fifo\"], \"geometry\": \"on_demand\"}"
+                   : "{\"order\": [\"fifo\"]}");
+        struct job job = sched_case_job(0, 4, 0, 50);
+        job.first.request.mig = MIG_1G + 1;
+        for (node_id n = 0; n < 4; n++)
+            sched_node_changed(c.sched, n, NODE_DOWN, 0);
+        sched_case_submit(&c, job, 0);
+        const struct explanation why = sched_case_explain(&c, 0, REASON_SCHEDULING);
+        assert_int_equal(why.nodes[EXPLAIN_NOT_UP], 4);
+        assert_int_equal(why.nodes_short, recuts ? 1 : 4);
+        assert_non_null(strstr(why.text, recuts ? "1 more node with" : "4 more nodes with"));
+        sched_case_close(&c);
+    }
 }
 
 /* Whatever is free counts, on whichever GPU: the first is taken, of the others 0.8 are free. */
@@ -182,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_smallest_nodes),
         cmocka_unit_test(test_instances_are_busy),
+        cmocka_unit_test(test_nodes_as_they_are_cut_now),
+        cmocka_unit_test(test_nodes_short_where_gpus_are_cut),
         cmocka_unit_test(test_parts_of_several_gpus),
         cmocka_unit_test(test_what_has_come_is_kept),
         cmocka_unit_test(test_the_rest_goes_where_the_first_are),
