@@ -108,7 +108,7 @@ PROGRAM := $(if $(wildcard tools/main.c),$(B)/windtunnel)
 
 # What the scheduler library is made of: nothing here may need a file, a stream, hwloc or zstd.
 SCHED_NOUNS := $(addprefix base/,mem error text buffer time names bits hash json reason) \
-               $(addprefix topologies/,gpu_model mig queue_table cluster) $(addprefix workloads/,job node_ask)
+               $(addprefix topologies/,gpu_class gpu_model mig queue_table cluster) $(addprefix workloads/,job node_ask)
 SCHED_SPLIT := $(addprefix base/,error_% text_% buffer_% json_%) $(addprefix topologies/,mig_% cluster_json%) \
                workloads/job_% workloads/node_ask_% policies/%
 SCHED_NOT := workloads/job_truth% topologies/mig_show%

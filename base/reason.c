@@ -31,6 +31,7 @@ const char *reason_name(enum reason reason)
         [REASON_RESERVED_FOR_OTHER] = "ReservedForOther",
         [REASON_SCHEDULING] = "WaitingForScheduling",
         [REASON_CONFIGURING] = "Configuring",
+        [REASON_GANG_ON_SLICES] = "GangOnSlices",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

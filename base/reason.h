@@ -27,6 +27,7 @@ enum reason {
     REASON_RESERVED_FOR_OTHER, /* they would be enough, but for those that reservations hold */
     REASON_SCHEDULING,         /* no cycle has looked at it since it came to wait */
     REASON_CONFIGURING,        /* its START is decided and has not taken effect */
+    REASON_GANG_ON_SLICES,     /* refused: its members must run together, on pieces of GPUs */
     REASON_COUNT
 };
 

@@ -225,10 +225,11 @@ static void archive_geometry(struct archive *archive, struct geometry_config *co
 
 static void archive_sharing(struct archive *archive, struct sharing_config *config)
 {
-    ARCHIVE_KNOWS(struct sharing_config, SHARE_KIND_COUNT * 2 + 2);
+    ARCHIVE_KNOWS(struct sharing_config, SHARE_KIND_COUNT * 2 + 4);
     ARCHIVE(archive, config->clients_max);
     ARCHIVE(archive, config->trust);
     ARCHIVE(archive, config->isolation);
+    ARCHIVE(archive, config->refuses_gangs);
 }
 
 uint64_t digest_policy(const struct policy_config *policy)
@@ -236,7 +237,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 912);
+    ARCHIVE_KNOWS(struct policy_config, 920);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

@@ -264,6 +264,11 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
     case REASON_NEVER_FITS:
         say_never(sched->cluster, out);
         return;
+    case REASON_GANG_ON_SLICES:
+        say(out,
+            "Its members must run together, and between pieces of GPUs there is no NVLink: they "
+            "must ask whole GPUs, or be jobs of their own.");
+        return;
     case REASON_DEPENDENCY_NEVER:
         say(out, "A job it depends on ended otherwise than asked: it is refused.");
         return;

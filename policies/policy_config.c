@@ -295,7 +295,8 @@ static void read_sharing(struct policy_config *config, struct json_object *objec
 {
     static const char *const trusts[] = {"queue", "parent", "top", NULL}; /* enum trust_depth */
     static const char *const isolations[] = {"process", "container", "vm", "node",
-                                             NULL}; /* enum isolation */
+                                             NULL};               /* enum isolation */
+    static const char *const gangs[] = {"allow", "refuse", NULL}; /* refuses_gangs */
     struct json_value value = json_member(object, "sharing");
     struct json_object sharing;
     struct sharing_config *own = &config->sharing_config;
@@ -313,6 +314,7 @@ static void read_sharing(struct policy_config *config, struct json_object *objec
     read_clients(own, &sharing);
     own->trust = (uint8_t)json_get_choice(&sharing, "trust", trusts, own->trust);
     own->isolation = (uint8_t)json_get_choice(&sharing, "isolation", isolations, own->isolation);
+    own->refuses_gangs = json_get_choice(&sharing, "gangs_on_slices", gangs, 0) == 1;
     json_object_close(&sharing);
     check_sharing(config, &value);
 }

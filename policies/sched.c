@@ -201,8 +201,9 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
                          : sched_shape_shared(sched, job, pieces, piece_count);
     if (sched->typical.is_used)
         typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
-    if (!is_running && sched_never_fits(sched, shape)) {
-        sched_reject(sched, job->id, (struct asking){shape, job->queue}, REASON_NEVER_FITS);
+    const enum reason refusal = is_running ? REASON_NONE : sched_refusal(sched, shape);
+    if (refusal != REASON_NONE) {
+        sched_reject(sched, job->id, (struct asking){shape, job->queue}, refusal);
         eligible_ended(sched, job->id, ENDED_OTHERWISE);
         return SLOT_NONE;
     }

@@ -78,3 +78,38 @@ bool sched_never_fits(struct sched *sched, uint32_t shape)
         prove_shape(sched, whole);
     return whole->never_fits;
 }
+
+static bool is_on_piece(const struct job_group *group)
+{
+    const struct request *request = &group->request;
+    return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
+}
+
+/* How many of the members that must run together may be on pieces of GPUs. */
+static uint64_t pieces_in_minimum(const struct shape *shape)
+{
+    uint64_t of_set[JOB_SETS_MAX] = {0}, sum = 0;
+    for (uint32_t g = 0; g < shape->group_count; g++) {
+        const struct job_group *group = &shape->groups[g];
+        if (!is_on_piece(group))
+            continue;
+        if (shape->set_count > 0)
+            of_set[group->set] += group->count;
+        else
+            sum += group->min_count;
+    }
+    for (uint32_t s = 0; s < shape->set_count; s++) {
+        const uint64_t minimum = shape->sets[s].min_members;
+        sum += of_set[s] < minimum ? of_set[s] : minimum;
+    }
+    return sum;
+}
+
+enum reason sched_refusal(struct sched *sched, uint32_t shape)
+{
+    const struct shape *whole = &sched->shapes.shapes[shape];
+    if (sched->policy.sharing_config.refuses_gangs && whole->class == JOB_TRAINING &&
+        pieces_in_minimum(whole) > 1)
+        return REASON_GANG_ON_SLICES;
+    return sched_never_fits(sched, shape) ? REASON_NEVER_FITS : REASON_NONE;
+}

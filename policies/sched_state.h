@@ -318,6 +318,8 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
 void sched_share(const struct sched *sched, struct ledger *ledger);
 /* The shape's minimum does not fit the empty cluster; what is above it may stay a wish. */
 bool sched_never_fits(struct sched *sched, uint32_t shape);
+/* Why a job of that shape is refused when it is submitted; REASON_NONE: it is not. */
+enum reason sched_refusal(struct sched *sched, uint32_t shape);
 /* The shape of the job on the kind of pieces that the policy gives it; as it asks if it stands on others already. */
 uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
                             uint32_t piece_count);

@@ -133,6 +133,7 @@ static void read_parts(struct case_reading *reading, struct json_object *object,
 {
     const struct json_value *policy = case_member(reading, object, value, "policy");
     const struct json_value *levels = case_member(reading, object, value, "levels");
+    const struct json_value *classes = case_member(reading, object, value, "gpu_classes");
     const struct json_value *nodes = case_member(reading, object, value, "nodes");
     const struct json_value *queues = case_member(reading, object, value, "queues");
     const struct json_value *jobs = case_member(reading, object, value, "jobs");
@@ -144,6 +145,8 @@ static void read_parts(struct case_reading *reading, struct json_object *object,
         case_policy_read(reading, policy);
     if (!case_failed(reading))
         case_nodes_read(reading, nodes, levels);
+    if (!case_failed(reading) && classes->node != NULL)
+        cluster_read_classes(reading->spec->cluster, classes);
     if (!case_failed(reading))
         case_queues_read(reading, queues);
     if (!case_failed(reading))

@@ -1,6 +1,6 @@
 /* sim/case_read.h -- what the readers of a case share: sim/case_read.c (the file and a case), sim/case_policy.c,
- * sim/case_nodes.c, sim/case_queues.c, sim/case_jobs.c (declarations), sim/case_tasks.c (what runs where) and
- * sim/case_expect.c.
+ * sim/case_nodes.c, sim/case_queues.c, sim/case_jobs.c (declarations), sim/case_tasks.c (what runs where),
+ * sim/case_claim.c (GPU classes and claims) and sim/case_expect.c.
  *
  * Law: everything fails through the case's sticky error, at the place in the file.
  */
@@ -97,6 +97,13 @@ void case_nodes_read(struct case_reading *reading, const struct json_value *arra
 void case_queues_read(struct case_reading *reading, const struct json_value *array);
 void case_jobs_read(struct case_reading *reading, const struct json_value *array);
 void case_expect_read(struct case_reading *reading, const struct json_value *value);
+
+/* "gpu_class" of a task, beside what the request holds so far and a "gpu_fraction" of so many milli. */
+void case_class_read(struct case_reading *reading, struct json_object *object, int64_t milli,
+                     struct request *request);
+/* "claim" of a task, whose count, CPUs and memory are read; the count becomes that of its members. */
+void case_claim_read(struct case_reading *reading, struct json_object *object,
+                     struct case_task *task);
 
 /* The lines of "tasks" of one job. */
 void case_tasks_read(struct case_reading *reading, struct case_draft *draft,

@@ -53,6 +53,7 @@ static void read_request(struct case_reading *reading, struct json_object *objec
         request->gpus = 1;
     else
         request->gpu_milli = (uint16_t)milli;
+    case_class_read(reading, object, milli, request);
     request->one_island = json_get_bool(object, "one_island", false);
     request->cpu_milli = (uint32_t)json_get_scaled(object, "cpus", CASE_MILLI, 0,
                                                    (int64_t)CPUS_MAX * CASE_MILLI, CASE_MILLI);
@@ -153,6 +154,7 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     task->state = (uint8_t)json_get_choice(&object, "state", state_names, TASK_PENDING);
     task->count = (uint32_t)json_get_int(&object, "count", 1, CASE_TASKS_MAX, 1);
     json_get_string(&object, "name", NULL); /* for people */
+    case_claim_read(reading, &object, task);
     read_place(reading, &object, task);
     json_object_close(&object);
 }

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "topologies/gpu_class.h"
 #include "topologies/gpu_model.h"
 #include "topologies/mig_layout.h"
 
@@ -144,9 +145,11 @@ struct cluster {
     struct fabric fabric;
     struct cluster_level *levels; /* the widest first; requests count them from 1 */
     uint32_t level_count;
-    bool has_split_nodes; /* some node has several islands */
-    bool has_taints;      /* some node is tainted */
-    struct arena arena;   /* owns everything above */
+    bool has_split_nodes;          /* some node has several islands */
+    bool has_taints;               /* some node is tainted */
+    struct gpu_class *gpu_classes; /* in the order of the file */
+    uint32_t gpu_class_count;
+    struct arena arena; /* owns everything above */
 };
 
 static inline const struct node_type *cluster_node_type(const struct cluster *cluster, node_id node)

@@ -486,6 +486,9 @@ struct cluster *cluster_read(const struct json_value *value, cluster_read_inside
     struct cluster *cluster = has_failed(&root) ? NULL : finish(&reading, &root);
     if (levels.node != NULL && cluster != NULL)
         cluster_check_levels(cluster, &levels);
+    struct json_value classes = json_member(&root, "gpu_classes");
+    if (classes.node != NULL && cluster != NULL)
+        cluster_read_classes(cluster, &classes);
     json_object_close(&root);
     names_free(reading.pool_names);
     arena_release(&reading.scratch);

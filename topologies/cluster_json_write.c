@@ -299,5 +299,6 @@ void cluster_write(const struct cluster *cluster, struct buffer *out)
     }
     buffer_char(out, ']');
     put_fabric(out, cluster);
+    cluster_write_classes(cluster, out);
     buffer_char(out, '}');
 }

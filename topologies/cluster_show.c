@@ -202,6 +202,26 @@ static void show_levels(const struct cluster *cluster, struct buffer *out)
     buffer_string(out, cluster->level_count > 0 ? "\n" : " none\n");
 }
 
+/* ---- GPU classes ---- */
+
+static void show_classes(const struct cluster *cluster, struct buffer *out)
+{
+    int width = 0;
+    if (cluster->gpu_class_count == 0)
+        return;
+    for (uint32_t i = 0; i < cluster->gpu_class_count; i++)
+        if ((int)strlen(cluster->gpu_classes[i].name) > width)
+            width = (int)strlen(cluster->gpu_classes[i].name);
+    buffer_string(out, "\nGPU classes\n");
+    for (uint32_t i = 0; i < cluster->gpu_class_count; i++) {
+        if (is_left_out(i, cluster->gpu_class_count, "classes", out))
+            continue;
+        buffer_format(out, "%-*s  ", width, cluster->gpu_classes[i].name);
+        gpu_class_show(cluster, &cluster->gpu_classes[i], out);
+        buffer_char(out, '\n');
+    }
+}
+
 /* ---- units ---- */
 
 struct unit {
@@ -426,6 +446,7 @@ void cluster_show(const struct cluster *cluster, struct buffer *out)
     else
         show_types(cluster, out);
     show_levels(cluster, out);
+    show_classes(cluster, out);
     show_units(cluster, out);
     show_insides(cluster, out);
     show_fabric(cluster, out);

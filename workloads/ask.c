@@ -32,6 +32,35 @@ static void request_set_gpus(struct request *request, const struct ask *ask, int
     request->gpu_models = ask->gpu_models;
 }
 
+const char *ask_class(const struct gpu_class *class, struct ask *ask, enum ask_field *culprit)
+{
+    const int64_t milli = gpu_class_is_whole(class) ? GPU_MILLI : class->gpu_milli;
+    *culprit = ASK_FRACTION;
+    if (ask->gpu_milli != 0 && ask->gpu_milli != milli)
+        return "it contradicts the 'gpu_class' beside it";
+    *culprit = ASK_GPU_MEMORY;
+    if (ask->gpu_memory_mib != 0 && ask->gpu_memory_mib != class->gpu_memory_mib)
+        return "it contradicts the 'gpu_class' beside it";
+    *culprit = ASK_MIG;
+    if (ask->mig != 0 && ask->mig != class->mig)
+        return "it contradicts the 'gpu_class' beside it";
+    *culprit = ASK_MODEL;
+    if (ask->gpu_models != 0 && class->models != 0 && (ask->gpu_models & class->models) == 0)
+        return "no GPU of the 'gpu_class' beside it is of such a model";
+    *culprit = ASK_GPUS;
+    if (ask->gpus == 0)
+        return "it must be 1 or more of the 'gpu_class' beside it";
+    ask->gpu_models = ask_both_models(ask->gpu_models, class->models);
+    ask->gpu_milli = class->gpu_milli;
+    ask->gpu_memory_mib = class->gpu_memory_mib;
+    ask->mig = class->mig;
+    if (gpu_class_is_whole(class))
+        return NULL;
+    ask->pieces = ask->gpus;
+    ask->gpus = 1;
+    return NULL;
+}
+
 const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count,
                       struct job_group *group, enum ask_field *culprit)
 {
@@ -39,6 +68,8 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
     if (complaint != NULL)
         return complaint;
     *culprit = ASK_GPUS;
+    if (each->pieces > 1)
+        return "a member holds one piece of a GPU: 'count' says how many members there are";
     if (each->gpus > UINT16_MAX)
         return "no node holds so many GPUs";
     struct request request = {
@@ -78,6 +109,11 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
         return "it must divide 'gpus'";
     struct ask each = *ask;
     each.gpus = ask->gpus / members;
+    if (ask->pieces > 1 && ask->nodes != 0)
+        return "pieces of GPUs are a member each, on any nodes";
+    if (ask->pieces > 1)
+        members = ask->pieces;
+    each.pieces = 0;
     each.cpu_milli = divide_up(ask->cpu_milli, members);
     each.memory_mib = divide_up(ask->memory_mib, members);
     return ask_group(&each, (uint32_t)members, (uint32_t)ask->min_members, &job->first, culprit);
@@ -100,6 +136,8 @@ const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *clu
                                 struct job *job)
 {
     const struct node_pool *pool = pool_for(cluster, ask);
+    if (ask->pieces != 0)
+        return "a tensor-parallel group is of whole GPUs";
     if (pool == NULL)
         return "no node has GPUs that will do";
     const int64_t island = cluster->types[pool->type].island_gpus;

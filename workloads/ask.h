@@ -9,7 +9,15 @@
 #include "workloads/job.h"
 
 /* The numbers in the order in which a complaint names them. */
-enum ask_field { ASK_GPUS, ASK_NODES, ASK_FRACTION, ASK_GPU_MEMORY, ASK_MIG, ASK_MIN_MEMBERS };
+enum ask_field {
+    ASK_GPUS,
+    ASK_NODES,
+    ASK_FRACTION,
+    ASK_GPU_MEMORY,
+    ASK_MIG,
+    ASK_MIN_MEMBERS,
+    ASK_MODEL
+};
 
 enum { ASK_GPUS_MAX = 1000000 };
 
@@ -19,12 +27,18 @@ struct ask {
     int64_t gpu_milli;      /* 0: no share; GPU_MILLI: a whole one */
     int64_t gpu_memory_mib; /* 0: none */
     int mig;                /* profile + 1; 0: none */
+    int64_t
+        pieces; /* so many of a GPU class of shares or instances: a member each; 0: no such class */
     int64_t cpu_milli, memory_mib;
     int64_t min_members;     /* 0: all */
     int64_t tensor_parallel; /* GPUs that must share NVLink; 0: not given */
     uint64_t gpu_models;
     const struct node_ask *node_ask; /* `nodes` of struct request */
 };
+
+/* Make `ask`, with what stands beside the class, ask GPUs of the class (topologies/gpu_class.h): `gpus` of them, at least one.
+ * Returns NULL, or what contradicts it with *culprit set. */
+const char *ask_class(const struct gpu_class *class, struct ask *ask, enum ask_field *culprit);
 
 /* Set group 0 of `job`.  Returns NULL, or why it cannot be with *culprit set; then the job is as before. */
 const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *culprit);

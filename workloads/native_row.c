@@ -9,6 +9,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_GPU_FRACTION] = {"gpu_fraction", false, FIELD_NUMBER},
     [NATIVE_GPU_MEMORY] = {"gpu_memory_gb", false, FIELD_NUMBER},
     [NATIVE_MIG] = {"mig_profile", false, FIELD_TEXT},
+    [NATIVE_GPU_CLASS] = {"gpu_class", false, FIELD_TEXT},
     [NATIVE_CPUS] = {"cpus", false, FIELD_NUMBER},
     [NATIVE_MEMORY] = {"memory_gb", false, FIELD_NUMBER},
     [NATIVE_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
@@ -182,6 +183,33 @@ static struct error nodes_read(const struct reader *reader, const struct line *l
     return ERROR_OK;
 }
 
+/* Without a cluster nobody knows what its classes are: the GPUs count as whole ones. */
+static struct error class_read(const struct reader *reader, const struct line *line,
+                               const struct field *fields, struct ask *ask)
+{
+    const struct field *field = &fields[NATIVE_GPU_CLASS];
+    enum ask_field culprit;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    if (!field_is_set(&fields[NATIVE_GPUS]))
+        ask->gpus = 1;
+    if (reader->cluster == NULL)
+        return ERROR_OK;
+    const struct gpu_class *class = cluster_gpu_class_of(reader->cluster, field->value);
+    if (class == NULL) {
+        struct error error = input_error(line->input, line->text, field->place,
+                                         "the cluster has no GPU class '%.*s'",
+                                         (int)field->value.length, field->value.at);
+        gpu_class_hint(reader->cluster, field->value, &error);
+        return error;
+    }
+    const char *complaint = ask_class(class, ask, &culprit);
+    if (complaint == NULL)
+        return ERROR_OK;
+    field = native_row_culprit(fields, culprit);
+    return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
+}
+
 struct error native_row_ask(const struct reader *reader, const struct line *line,
                             const struct field *fields, struct ask *ask)
 {
@@ -195,7 +223,8 @@ struct error native_row_ask(const struct reader *reader, const struct line *line
     TRY(field_mib(line, &fields[NATIVE_MEMORY], &ask->memory_mib));
     TRY(field_int(line, &fields[NATIVE_MIN_MEMBERS], 1, ASK_GPUS_MAX, &ask->min_members));
     TRY(nodes_read(reader, line, fields, ask));
-    return models_read(reader, line, fields, ask);
+    TRY(models_read(reader, line, fields, ask));
+    return class_read(reader, line, fields, ask);
 }
 
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit)
@@ -207,6 +236,7 @@ const struct field *native_row_culprit(const struct field *fields, enum ask_fiel
         [ASK_GPU_MEMORY] = NATIVE_GPU_MEMORY,
         [ASK_MIG] = NATIVE_MIG,
         [ASK_MIN_MEMBERS] = NATIVE_MIN_MEMBERS,
+        [ASK_MODEL] = NATIVE_GPU_MODEL,
     };
     return &fields[field_of[culprit]];
 }

@@ -1,6 +1,7 @@
 /* workloads/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`. */
 #include <string.h>
 
+#include "workloads/json_claim.h"
 #include "workloads/json_nodes.h"
 #include "workloads/json_sets.h"
 #include "workloads/native_row.h"
@@ -62,9 +63,9 @@ static struct error ask_error(const struct line *line, const struct field *field
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-/* The fields of one object of `groups`; own: those that only groups have. */
+/* The fields of one object of `groups`; own: those that only groups have; claim: as it stands, if there is one. */
 static struct error group_fields(struct reader *reader, const struct line *line, struct text object,
-                                 struct field own[GROUP_OWN_COUNT])
+                                 struct field own[GROUP_OWN_COUNT], struct text *claim)
 {
     struct jsonl_state *state = reader->state;
     struct text rest = object, key, value;
@@ -75,6 +76,8 @@ static struct error group_fields(struct reader *reader, const struct line *line,
     while (json_line_member(&rest, &key, &value)) {
         if (json_nodes_member(&state->group_nodes, key, value))
             continue;
+        if (text_is(key, "claim") && !text_is(value, "null"))
+            *claim = value;
         int index = column_index(group_columns, GROUP_OWN_COUNT, key);
         if (index >= 0 && index != GROUP_MIG) {
             own[index].name = group_columns[index].name;
@@ -129,6 +132,18 @@ static struct error group_closeness(const struct reader *reader, const struct li
     return ERROR_OK;
 }
 
+/* A group of claims, which say by themselves what lies together. */
+static struct error group_of_claims(const struct reader *reader, const struct line *line,
+                                    struct text claim, const struct field own[GROUP_OWN_COUNT],
+                                    int64_t count, int64_t min_members, struct job_group *group)
+{
+    const struct jsonl_state *state = reader->state;
+    for (int i = GROUP_SLICE_MEMBERS; i <= GROUP_ONE_ISLAND; i++)
+        if (field_is_set(&own[i]))
+            return ask_error(line, &own[i], "it excludes 'claim', which says it");
+    return json_claim_group(reader, line, claim, state->group, count, min_members, group);
+}
+
 static struct error group_read(struct reader *reader, const struct line *line, struct text object,
                                struct job_group *group)
 {
@@ -138,12 +153,18 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     int64_t count = 1, min_members = 0;
     enum ask_field culprit;
     uint16_t set = 0;
-    TRY(group_fields(reader, line, object, own));
+    struct text claim = {0};
+    TRY(group_fields(reader, line, object, own, &claim));
     TRY(group_set(line, &state->sets, object, own, &set));
     TRY(field_int(line, &own[GROUP_COUNT], 1, ASK_GPUS_MAX, &count));
     TRY(field_int(line, &own[GROUP_MIN_MEMBERS], 1, count, &min_members));
     if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
         state->group[NATIVE_GPU_MODEL] = state->fields[NATIVE_GPU_MODEL];
+    if (claim.at != NULL) {
+        TRY(group_of_claims(reader, line, claim, own, count, min_members, group));
+        group->set = set;
+        return json_nodes_read(reader, line, &state->group_nodes, &group->request.nodes);
+    }
     TRY(native_row_ask(reader, line, state->group, &ask));
     TRY(json_nodes_read(reader, line, &state->group_nodes, &ask.node_ask));
     const char *complaint =
@@ -204,10 +225,10 @@ static struct error groups_read(struct reader *reader, const struct line *line, 
 }
 
 static struct error required_check(const struct line *line, const struct field *fields,
-                                   bool has_groups)
+                                   bool has_members)
 {
     for (int i = 0; i < NATIVE_FIELD_COUNT; i++) {
-        bool is_needed = native_columns[i].is_required && !(i == NATIVE_GPUS && has_groups);
+        bool is_needed = native_columns[i].is_required && !(i == NATIVE_GPUS && has_members);
         if (is_needed && !field_is_set(&fields[i]))
             return input_error(line->input, line->text, fields[i].place, "'%s' is missing",
                                native_columns[i].name);
@@ -217,7 +238,7 @@ static struct error required_check(const struct line *line, const struct field *
 
 /* Members that are no plain values, as they stand; `at` NULL: absent. */
 struct nested {
-    struct text groups, sets, topology;
+    struct text groups, sets, topology, claim;
 };
 
 static struct error members_split(struct reader *reader, const struct line *line,
@@ -240,6 +261,8 @@ static struct error members_split(struct reader *reader, const struct line *line
             nested->sets = value;
         else if (text_is(key, "topology"))
             nested->topology = value;
+        else if (text_is(key, "claim"))
+            nested->claim = value;
     }
     return ERROR_OK;
 }
@@ -255,6 +278,21 @@ static struct error row_shape(struct reader *reader, const struct line *line, st
     return ERROR_OK;
 }
 
+/* A job that is one claim. */
+static struct error claim_job(struct reader *reader, const struct line *line,
+                              const struct nested *nested, struct job *job)
+{
+    struct jsonl_state *state = reader->state;
+    const struct field *minimum = &state->fields[NATIVE_MIN_MEMBERS];
+    if (nested->groups.at != NULL)
+        return input_error(line->input, line->text, nested->claim,
+                           "'claim' beside 'groups' stands in the groups");
+    if (field_is_set(minimum))
+        return ask_error(line, minimum, "the GPUs of a claim come together");
+    TRY(json_claim_group(reader, line, nested->claim, state->fields, 1, 0, &job->first));
+    return json_nodes_read(reader, line, &state->nodes, &job->first.request.nodes);
+}
+
 static struct error jsonl_line(struct reader *reader, struct text text, struct trace_row *row)
 {
     struct jsonl_state *state = reader->state;
@@ -266,12 +304,14 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     state->sets.count = 0;
     state->nodes = (struct json_nodes){0};
     TRY(members_split(reader, &line, &nested));
-    TRY(required_check(&line, state->fields, nested.groups.at != NULL));
+    TRY(required_check(&line, state->fields, nested.groups.at != NULL || nested.claim.at != NULL));
     if (nested.sets.at != NULL && nested.groups.at == NULL)
         return input_error(line.input, text, nested.sets, "'sets' are of 'groups'");
     if (nested.sets.at != NULL)
         TRY(json_sets_read(reader, &line, nested.sets, &state->sets));
-    if (nested.groups.at != NULL)
+    if (nested.claim.at != NULL)
+        TRY(claim_job(reader, &line, &nested, &row->job));
+    else if (nested.groups.at != NULL)
         TRY(groups_read(reader, &line, nested.groups, &row->job));
     else
         TRY(row_shape(reader, &line, row));

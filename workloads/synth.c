@@ -67,6 +67,18 @@ static uint8_t level_of(const struct cluster *cluster, const char *name)
     return name == NULL ? 0 : cluster_level_of(cluster, text_of(name));
 }
 
+static const char *claim_size(const struct cluster *cluster, const struct synth_size *size,
+                              const struct node_ask *nodes, struct job *job)
+{
+    const struct claims claims = {.claim = *size->claim,
+                                  .count = 1,
+                                  .cpu_milli = size->ask.cpu_milli,
+                                  .memory_mib = size->ask.memory_mib};
+    const char *complaint = claims_group(&claims, cluster, &job->first);
+    job->first.request.nodes = nodes;
+    return complaint;
+}
+
 /* What a job of that size asks, its nodes in the arena; or why it cannot be. */
 static const char *shape_size(const struct cluster *cluster, const struct synth_size *size,
                               struct arena *arena, struct job *job)
@@ -83,6 +95,15 @@ static const char *shape_size(const struct cluster *cluster, const struct synth_
     if ((size->required != NULL && job->topology.required == 0) ||
         (size->preferred != NULL && job->topology.preferred == 0))
         return "the cluster has no level of the name that its 'topology' says";
+    if (size->claim != NULL)
+        return claim_size(cluster, size, ask.node_ask, job);
+    if (size->gpu_class != NULL) {
+        const struct gpu_class *class = cluster_gpu_class_of(cluster, text_of(size->gpu_class));
+        const char *complaint = class == NULL ? "the cluster has no GPU class of that name"
+                                              : ask_class(class, &ask, &culprit);
+        if (complaint != NULL)
+            return complaint;
+    }
     return ask.tensor_parallel != 0 ? ask_tensor_parallel(&ask, cluster, job)
                                     : ask_shape(&ask, job, &culprit);
 }

@@ -89,6 +89,8 @@ static void size_check(const struct json_value *value, const struct synth_size *
                   "'tensor_parallel' must divide 'gpus', and excludes 'nodes' and 'min_members'");
         return;
     }
+    if (size->claim != NULL || size->gpu_class != NULL)
+        return; /* what they are the cluster says: synth_complaint */
     ask.mig = size->mig != NULL;
     const char *complaint = ask_shape(&ask, &job, &culprit);
     if (complaint != NULL)
@@ -105,6 +107,34 @@ static void topology_read(const struct json_value *value, struct synth_size *siz
     size->required = text_kept(&object, "required", arena);
     size->preferred = text_kept(&object, "preferred", arena);
     json_object_close(&object);
+}
+
+static struct text kept(struct text text, struct arena *arena)
+{
+    return text.length == 0 ? text : text_of(arena_copy(arena, text));
+}
+
+/* "claim", which says all of the GPUs. */
+static void claim_read_size(struct json_object *object, struct synth_size *size,
+                            struct arena *arena)
+{
+    static const char *const said[] = {"gpus",          "nodes",       "gpu_milli",
+                                       "gpu_memory_gb", "mig",         "gpu_model",
+                                       "gpu_class",     "min_members", "tensor_parallel"};
+    struct json_value value = json_member(object, "claim");
+    if (value.node == NULL)
+        return;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        struct json_value place = json_member(object, said[i]);
+        if (place.node != NULL)
+            json_fail(&place, "'%s': it excludes 'claim', which says it", said[i]);
+    }
+    struct claim *claim = arena_alloc(arena, sizeof *claim);
+    *claim = claim_read(&value);
+    claim->class = kept(claim->class, arena);
+    claim->model = kept(claim->model, arena);
+    claim->match = kept(claim->match, arena);
+    size->claim = claim;
 }
 
 static void size_read(const struct json_value *value, struct synth_size *size, struct arena *arena)
@@ -125,6 +155,10 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     ask->tensor_parallel = json_get_int(&object, "tensor_parallel", 2, ASK_GPUS_MAX, 0);
     size->mig = text_kept(&object, "mig", arena);
     size->gpu_model = text_kept(&object, "gpu_model", arena);
+    size->gpu_class = text_kept(&object, "gpu_class", arena);
+    if (size->gpu_class != NULL && !json_has(&object, "gpus"))
+        ask->gpus = 1;
+    claim_read_size(&object, size, arena);
     struct json_value topology = json_member(&object, "topology");
     topology_read(&topology, size, arena);
     const struct node_ask draft = node_ask_read(&object, arena);
@@ -132,7 +166,8 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
         error_is(*value->error) ? NULL : node_ask_make(arena, NULL, &draft);
     if (kept != NULL)
         size->nodes = *kept;
-    double whole_default = ask->gpus != 0 ? (double)ask->gpus : 1;
+    int64_t gpus = size->claim != NULL ? size->claim->count : ask->gpus;
+    double whole_default = gpus != 0 ? (double)gpus : 1;
     size->whole_gpus = json_get_real(&object, "whole_gpus", 1e-3, ASK_GPUS_MAX, whole_default);
     json_object_close(&object);
     size_check(value, size);

@@ -7,6 +7,7 @@
 
 #include "workloads/arrivals.h"
 #include "workloads/ask.h"
+#include "workloads/claim.h"
 #include "workloads/run_time.h"
 #include "workloads/synth.h"
 
@@ -19,6 +20,8 @@ struct synth_size {
     const char *mig; /* the profile's name; NULL: none */
     const char *gpu_model;
     struct node_ask nodes;            /* not yet made for a cluster */
+    const char *gpu_class;            /* name; NULL: none */
+    const struct claim *claim;        /* in place of all that says GPUs; NULL: none */
     const char *required, *preferred; /* names of levels, of all members; NULL: nothing is asked */
 };
 

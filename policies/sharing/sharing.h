@@ -35,6 +35,7 @@ struct sharing_config {
     uint16_t clients_max[SHARE_KIND_COUNT]; /* of one GPU, by enum share_kind; 0: no cap */
     uint8_t trust;                          /* enum trust_depth */
     uint8_t isolation;                      /* enum isolation */
+    bool refuses_gangs; /* of training, on pieces of GPUs: there is no NVLink between those */
 };
 
 /* What a policy sees beside the request. */

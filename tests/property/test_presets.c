@@ -143,7 +143,7 @@ static void check_array(const struct random_run *run, job_id id)
 
 static void check_all(const struct random_run *run, const struct engine_result *result)
 {
-    uint64_t rows = 0, rejected = 0, by_dependency = 0;
+    uint64_t rows = 0, rejected = 0, by_policy = 0;
     for (job_id id = 0; id < run->job_count; id++) {
         bool was_submitted = run->jobs[id].job.submit <= run->world.end;
         if (run->row_count[id] != was_submitted)
@@ -153,8 +153,9 @@ static void check_all(const struct random_run *run, const struct engine_result *
             continue;
         check_after(run, id);
         check_array(run, id);
-        by_dependency +=
-            run->rows[id].state == END_REJECTED && run->rows[id].reason == REASON_DEPENDENCY_NEVER;
+        by_policy += run->rows[id].state == END_REJECTED &&
+                     (run->rows[id].reason == REASON_DEPENDENCY_NEVER ||
+                      run->rows[id].reason == REASON_GANG_ON_SLICES);
         rejected += run->row_count[id] == 1 && run->rows[id].state == END_REJECTED;
         if (run->row_count[id] == 1 &&
             (run->rows[id].state == END_REJECTED && run->rows[id].reason == REASON_NEVER_FITS) &&
@@ -162,7 +163,7 @@ static void check_all(const struct random_run *run, const struct engine_result *
             random_run_fail(run, "a job was rejected that fits", id);
     }
     if (rows != result->submitted ||
-        rejected != result->never_fits + result->queue_full + by_dependency)
+        rejected != result->never_fits + result->queue_full + by_policy)
         random_run_fail(run, "the counts of the result are wrong", JOB_NONE);
     if (!is_near(run->sample.allocated_gpu_s, run->allocated_gpu_s))
         random_run_fail(run, "the timeline's GPU time is not that of the attempts", JOB_NONE);

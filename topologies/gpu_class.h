@@ -1,0 +1,84 @@
+/* topologies/gpu_class.h -- GPU classes: what a cluster offers, under names of its own.
+ *
+ * Who asks "h100-mig-1g" asks a kind of piece (a whole GPU, a share of one, memory of one, a MIG instance) of the GPUs
+ * that meet the class's conditions; which models those are the cluster's owner says once, not every submitter.
+ *
+ *   "gpu_classes": [{"name": "h100-full", "gpu_model": "h100-80gb"},
+ *                   {"name": "h100-mig-1g", "gpu_model": "h100-80gb", "mig": "1g.10gb"},
+ *                   {"name": "shared", "gpu_fraction": 0.1},
+ *                   {"name": "big", "min_memory_gb": 80, "nvlink": true}]
+ *
+ * Laws
+ *  - A class is resolved when the cluster is read, and a job that names one when the job is read (workloads/ask.h): a
+ *    request knows models and pieces, no classes, and so does the scheduler.
+ *  - Conditions are of the whole GPU that a piece is of, and are met by models: all nodes with GPUs of a model that will
+ *    do will do.
+ *  - Some GPU of the cluster meets the conditions of every class.
+ *
+ * It does not: say how a share is used beside others (policies/sharing/sharing.h does), or offer one of several
+ * ("first available").
+ * Source of the idea: DeviceClass and ResourceClaim of Kubernetes (Dynamic Resource Allocation, resource.k8s.io/v1).
+ */
+#ifndef TOPOLOGIES_GPU_CLASS_H
+#define TOPOLOGIES_GPU_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/json.h"
+
+struct cluster;
+
+enum { GPU_CLASSES_MAX = 256 };
+
+/* What a GPU must be; {0}: nothing is asked. */
+struct gpu_conditions {
+    uint64_t models;     /* bit i: cluster.models[i] will do; 0: any */
+    uint32_t memory_mib; /* at least */
+    uint16_t sm_count;   /* at least; a model of which it is not known has 0 */
+    bool has_mig;        /* asked: the model knows MIG */
+    bool asks_nvlink;    /* is has_nvlink asked? */
+    bool has_nvlink; /* true: all nodes of the model have NVLink between GPUs; false: none has */
+};
+
+struct gpu_class {
+    const char *name;
+    uint64_t models;         /* of cluster.models that will do; 0: any */
+    uint16_t gpu_milli;      /* a share, 1..999; of these three at most one is not 0: a whole GPU */
+    uint32_t gpu_memory_mib; /* memory on one GPU */
+    uint8_t mig;             /* enum mig_profile_id + 1 */
+};
+
+static inline bool gpu_class_is_whole(const struct gpu_class *class)
+{
+    return class->gpu_milli == 0 && class->gpu_memory_mib == 0 && class->mig == 0;
+}
+
+/* The models that nodes with GPUs have, as bits. */
+uint64_t cluster_models_used(const struct cluster *cluster);
+
+/* Those of them that meet the conditions; 0: none.  O(pools). */
+uint64_t gpu_conditions_models(const struct cluster *cluster,
+                               const struct gpu_conditions *conditions);
+
+/* The class of that name; NULL if the cluster has none. */
+const struct gpu_class *cluster_gpu_class_of(const struct cluster *cluster, struct text name);
+
+/* Say in the error's hint which class is near to that name, or which there are. */
+void gpu_class_hint(const struct cluster *cluster, struct text name, struct error *error);
+
+/* Read the array into the cluster, which is complete but for it.  Fails through the sticky error. */
+void cluster_read_classes(struct cluster *cluster, const struct json_value *array);
+
+/* "min_memory_gb", "min_sms", "mig_capable" and "nvlink" of an object; the models are left out. */
+struct gpu_conditions gpu_conditions_read(struct json_object *object);
+
+/* Append `,"gpu_classes":[...]` if there are any, with the models that conditions came to. */
+void cluster_write_classes(const struct cluster *cluster, struct buffer *out);
+
+/* Append what it is: "1g.10gb of h100-80gb". */
+void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class,
+                    struct buffer *out);
+
+#endif
