@@ -32,6 +32,7 @@ const char *reason_name(enum reason reason)
         [REASON_SCHEDULING] = "WaitingForScheduling",
         [REASON_CONFIGURING] = "Configuring",
         [REASON_GANG_ON_SLICES] = "GangOnSlices",
+        [REASON_AFFINITY] = "Affinity",
     };
     assert((size_t)reason < REASON_COUNT && names[reason] != NULL);
     return names[reason];

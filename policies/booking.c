@@ -204,28 +204,38 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
                                .set_count = shape->set_count};
 }
 
+/* Append what the job holds in one of the phases, as bits; how many pieces. */
+static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
+{
+    const uint32_t before = held->count;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (!(phases >> holding->phase & 1))
+            continue;
+        MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
+        held->pieces[held->count++] = holding->piece;
+    }
+    return held->count - before;
+}
+
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct piece_list *held = &sched->held_pieces;
     held->count = 0;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        if (holding->phase == HOLDING_LEAVING)
-            continue;
-        MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
-        held->pieces[held->count++] = holding->piece;
-    }
+    list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+    const uint32_t claimed = list_held(job, 1u << HOLDING_CLAIMED, held), kept = held->count;
+    const uint32_t leaving = list_held(job, 1u << HOLDING_LEAVING, held);
     const struct quota_policy *quota = sched->policy.quota;
     sched->ledger->confine = quota->confines != NULL
                                  ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job))
                                  : NULL;
-    bool is_placed = placement_extend(
+    bool is_placed = placement_extend_leaving(
         sched_shape(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
             ? sched->policy.placement
             : sched->policy.placement_firm,
-        sched->ledger, &sched->shapes.shapes[job->ask],
-        (struct held_pieces){held->pieces, held->count}, slot, pieces);
+        sched->ledger, &sched->shapes.shapes[job->ask], (struct held_pieces){held->pieces, kept},
+        (struct passing_pieces){claimed, leaving}, slot, pieces);
     sched->ledger->confine = NULL;
     return is_placed;
 }

@@ -12,6 +12,7 @@
  */
 #include <assert.h>
 
+#include "policies/sched_tags.h"
 #include "policies/waits.h"
 
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
@@ -43,6 +44,8 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
         if (phase == HOLDING_CLAIMED)
             sched->claimed_piece_milli -= piece_milli(&holdings[i].piece);
         holdings[i].phase = HOLDING_STARTING;
+        if (phase == HOLDING_CLAIMED)
+            sched_move(sched, slot, i, ledger_tags_join);
         holdings[i].decision = id;
         sched_tell_piece(sched, &holdings[i].piece);
     }
@@ -97,13 +100,16 @@ static void reopen_shapes(struct sched *sched)
     const node_id *nodes;
     uint32_t count = ledger_take_grown(sched->ledger, &nodes);
     struct free_space free = headroom_free(sched);
+    const bool may_rules_open =
+        sched->ledger->tags != NULL && ledger_tags_take_changes(sched->ledger);
     for (uint32_t id = 0; id < sched->shapes.count && sched->shapes.closed_count > 0; id++) {
         const struct shape *shape = &sched->shapes.shapes[id];
         if (shape->closed == 0)
             continue;
         uint8_t closed = (shape->closed & (SHAPE_BLOCKED | SHAPE_PROMISED)) |
                          headroom_still_spares(sched, shape, free);
-        if (closed & GROWTH_OPENS && fits_on_any(sched, shape, nodes, count))
+        if (closed & GROWTH_OPENS &&
+            ((may_rules_open && shape->tags != NULL) || fits_on_any(sched, shape, nodes, count)))
             closed &= (uint8_t)~GROWTH_OPENS;
         if (closed != shape->closed)
             shape_close(&sched->shapes, id, closed);
@@ -129,7 +135,8 @@ static void expire_claims(struct sched *sched)
 {
     for (uint32_t c = sched->claim_count; c-- > 0;) {
         uint32_t slot = sched->claims[c];
-        if (sched->now - sched->jobs.facts[slot].claimed_at >= sched->policy.reservation_expiry)
+        if (sched->now - sched->jobs.facts[slot].claimed_at >= sched->policy.reservation_expiry ||
+            tags_shut_claims(sched, slot))
             sched_drop_claim(sched, slot);
     }
 }

@@ -5,12 +5,13 @@
 
 #include "policies/explain_text.h"
 #include "policies/quota/amounts.h"
+#include "policies/sched_tags.h"
 #include "policies/waits.h"
 
 const char *const explain_node_names[] = {
     [EXPLAIN_NOT_UP] = "not_up",
     [EXPLAIN_TAINT] = "taint",
-    [EXPLAIN_AFFINITY] = "affinity",
+    [EXPLAIN_NODE_AFFINITY] = "node_affinity",
     [EXPLAIN_MISMATCH] = "mismatch",
     [EXPLAIN_TOO_SMALL] = "too_small",
     [EXPLAIN_GPUS_BUSY] = "gpus_busy",
@@ -20,6 +21,7 @@ const char *const explain_node_names[] = {
     [EXPLAIN_TASKS] = "tasks",
     [EXPLAIN_KEPT] = "kept",
     [EXPLAIN_CELLS] = "cells",
+    [EXPLAIN_AFFINITY] = "affinity",
     [EXPLAIN_DOMAIN] = "domain",
     [EXPLAIN_FITS] = "fits",
     [EXPLAIN_NODE_COUNT] = NULL,
@@ -31,6 +33,7 @@ struct look {
     const struct sched_job *job;
     uint32_t slot;
     const struct shape *ask;
+    bool minds_tags;         /* ledger_tags_met tells of nodes */
     const uint16_t *confine; /* see quota_policy.confines */
     uint16_t *promised;      /* by node: GPUs that reservations hold and that are there */
     uint8_t *why;            /* by node: enum explain_node */
@@ -60,7 +63,7 @@ static enum explain_node judge_type(const struct request *request, const struct 
     if (!node_ask_tolerates(request->nodes, type))
         return EXPLAIN_TAINT;
     if (request->nodes != NULL && !node_ask_matches(request->nodes, type))
-        return EXPLAIN_AFFINITY;
+        return EXPLAIN_NODE_AFFINITY;
     if (request_asks_gpus(request) && type->gpu_count > 0 && !request_takes_model(request, type))
         return EXPLAIN_MISMATCH;
     return EXPLAIN_FITS;
@@ -260,6 +263,10 @@ static void look_at_group(struct look *look, uint32_t group)
             look->sched->ledger->confine = NULL;
             why = look->room[n] == 0 ? EXPLAIN_CELLS : why;
         }
+        if (why == EXPLAIN_FITS && look->minds_tags && !ledger_tags_met(ledger, n)) {
+            look->room[n] = 0;
+            why = EXPLAIN_AFFINITY;
+        }
         if (why == EXPLAIN_CPUS)
             note_least(&look->out->cpu_milli_short,
                        (int64_t)request->cpu_milli - ledger->nodes[n].cpu_free);
@@ -421,6 +428,7 @@ static void look_at_nodes(struct look *look)
     look->room = arena_alloc_array(&arena, count, uint32_t);
     look->members = arena_alloc_array(&arena, domains, uint32_t);
     note_promises(look);
+    look->minds_tags = look->slot != SLOT_NONE && tags_look(sched, look->slot);
     for (uint32_t g = 0; g < look->ask->group_count; g++)
         if (look->ask->groups[g].count > 0)
             look_at_group(look, g);

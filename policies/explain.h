@@ -25,20 +25,21 @@
 #include "policies/sched.h"
 
 enum explain_node {
-    EXPLAIN_NOT_UP,     /* down, draining, cordoned or absent */
-    EXPLAIN_TAINT,      /* a taint that is not tolerated */
-    EXPLAIN_AFFINITY,   /* its labels are not those asked */
-    EXPLAIN_MISMATCH,   /* another GPU model */
-    EXPLAIN_TOO_SMALL,  /* even when empty: too few GPUs, CPUs or MiB, or no such MIG instance */
-    EXPLAIN_GPUS_BUSY,  /* fewer milli-GPUs are free in all than a member asks */
-    EXPLAIN_FRAGMENTED, /* enough are, but not as whole GPUs, on one GPU or as that instance */
+    EXPLAIN_NOT_UP,        /* down, draining, cordoned or absent */
+    EXPLAIN_TAINT,         /* a taint that is not tolerated */
+    EXPLAIN_NODE_AFFINITY, /* its labels are not those asked */
+    EXPLAIN_MISMATCH,      /* another GPU model */
+    EXPLAIN_TOO_SMALL,     /* even when empty: too few GPUs, CPUs or MiB, or no such MIG instance */
+    EXPLAIN_GPUS_BUSY,     /* fewer milli-GPUs are free in all than a member asks */
+    EXPLAIN_FRAGMENTED,    /* enough are, but not as whole GPUs, on one GPU or as that instance */
     EXPLAIN_CPUS,
     EXPLAIN_MEMORY,
-    EXPLAIN_TASKS,  /* the node may take no more members */
-    EXPLAIN_KEPT,   /* for a reservation, for a forecast of backfill, or as headroom */
-    EXPLAIN_CELLS,  /* what is free belongs to other queues' cells */
-    EXPLAIN_DOMAIN, /* a member fits, but its domain has no room for all that must be there */
-    EXPLAIN_FITS,   /* a member, at least */
+    EXPLAIN_TASKS,    /* the node may take no more members */
+    EXPLAIN_KEPT,     /* for a reservation, for a forecast of backfill, or as headroom */
+    EXPLAIN_CELLS,    /* what is free belongs to other queues' cells */
+    EXPLAIN_AFFINITY, /* rules of tags shut it: the job's own, or those of others that are there */
+    EXPLAIN_DOMAIN,   /* a member fits, but its domain has no room for all that must be there */
+    EXPLAIN_FITS,     /* a member, at least */
     EXPLAIN_NODE_COUNT
 };
 extern const char *const explain_node_names[]; /* "not_up", "mismatch", ..., NULL */

@@ -102,6 +102,11 @@ static void say_space(const struct sched *sched, const struct shape *ask, struct
     const char *domain = domain_name(sched, ask);
     char needs[MEMBER_CHARS], amount[AMOUNT_CHARS];
     member_text(needs, &group->request, members_per_node(sched, group));
+    if (out->nodes[EXPLAIN_AFFINITY] > 0)
+        say(out,
+            "Rules of tags, its own or those of other jobs, shut %u node%s where a member would "
+            "fit. ",
+            out->nodes[EXPLAIN_AFFINITY], plural(out->nodes[EXPLAIN_AFFINITY]));
     if (out->nodes_short > 0)
         say(out, "%u more node%s with %s %s needed", out->nodes_short, plural(out->nodes_short),
             needs, out->nodes_short == 1 ? "is" : "are");
@@ -228,7 +233,7 @@ static void say_held(const struct sched *sched, const struct sched_job *job,
 /* The words are those of Kubernetes' scheduler, which counts nodes the same way. */
 static void say_never(const struct cluster *cluster, struct explanation *out)
 {
-    const uint32_t taints = out->nodes[EXPLAIN_TAINT], labels = out->nodes[EXPLAIN_AFFINITY];
+    const uint32_t taints = out->nodes[EXPLAIN_TAINT], labels = out->nodes[EXPLAIN_NODE_AFFINITY];
     if (taints + labels == 0) {
         say(out,
             "No state of this cluster could hold it: fewer, or smaller, members must be asked.");

@@ -9,6 +9,7 @@
  * any node has changed. */
 #include <string.h>
 
+#include "policies/ledger_tags.h"
 #include "policies/sched_state.h"
 
 time_ns forecast_length(const struct sched *sched, uint32_t slot)
@@ -355,6 +356,9 @@ bool forecast_is_there(struct sched *sched, uint32_t index)
 {
     const struct forecast *forecast = &sched->forecasts.of[index];
     bool is_there = (sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED) == 0;
+    const struct job_tags *tags = sched->shapes.shapes[forecast->ask].tags;
+    for (uint32_t p = 0; p < forecast->piece_count && is_there && tags != NULL; p++)
+        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, forecast, p).node);
     size_t mark = ledger_mark(sched->ledger);
     for (uint32_t p = 0; p < forecast->piece_count && is_there; p++) {
         struct space space = space_of(sched, forecast, p);

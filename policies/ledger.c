@@ -88,6 +88,9 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
     case TABLE_NODE_SHARE:
         ledger_undo_share(ledger, entry);
         break;
+    case TABLE_TAG:
+        ledger_undo_tag(ledger, element, entry);
+        break;
     }
 }
 
@@ -97,6 +100,8 @@ void ledger_rollback(struct ledger *ledger, size_t mark)
     while (ledger->log_count > mark)
         undo(ledger, &ledger->log[--ledger->log_count]);
     ledger->mark_depth--;
+    if (ledger->tags != NULL && ledger->mark_depth == 0)
+        ledger_tags_settle(ledger, true);
 }
 
 void ledger_commit(struct ledger *ledger, size_t mark)
@@ -105,6 +110,8 @@ void ledger_commit(struct ledger *ledger, size_t mark)
     (void)mark;
     if (--ledger->mark_depth == 0)
         ledger->log_count = ledger->cut_count = 0;
+    if (ledger->tags != NULL && ledger->mark_depth == 0)
+        ledger_tags_settle(ledger, false);
 }
 
 void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta)
@@ -322,6 +329,8 @@ DIRECTED void move_space(struct ledger *ledger, const struct space *space, enum 
         move_node(ledger, space->node, NODE_TASKS, space->member_count, move);
     if (__builtin_expect(ledger->shares != NULL, false))
         ledger_move_share(ledger, space, move);
+    if (__builtin_expect(space->tags != NULL, false))
+        ledger_move_tags(ledger, space, move);
     ledger_note_change(ledger, space->node);
     if (move == MOVE_GIVE || move == MOVE_ARRIVE || move == MOVE_UNCLAIM)
         ledger_note_growth(ledger, space->node);

@@ -102,6 +102,7 @@ struct gpu_keep {
     uint8_t level;         /* of the cell */
 };
 
+struct ledger_tags;      /* policies/ledger_tags.h */
 struct typical_jobs;     /* policies/placement/typical.h */
 struct placement_config; /* policies/placement/placement_config.h */
 
@@ -149,7 +150,10 @@ struct ledger {
     node_id *grown; /* nodes whose free space grew since ledger_take_grown, each once */
     uint8_t *is_grown;
     uint32_t grown_count;
-    uint64_t growth_count; /* times that a node's free space grew, outside of marks */
+    uint64_t growth_count;    /* times that a node's free space grew, outside of marks */
+    struct ledger_tags *tags; /* NULL: no rules of tags are minded */
+    const uint8_t
+        *shut; /* by node: not 0: closed to what is being placed, by rules of tags; NULL: none is */
     struct arena arena;
 };
 
@@ -163,8 +167,9 @@ struct space {
     uint32_t cpu_milli, memory_mib;
     uint32_t owner; /* slot of the job */
     uint16_t member_count;
-    uint8_t share;          /* enum share_kind */
-    uint32_t domain;        /* of struct request */
+    uint8_t share;               /* enum share_kind */
+    uint32_t domain;             /* of struct request */
+    const struct job_tags *tags; /* of the job; borrowed; NULL: none */
     uint8_t mig, mig_start; /* an instance: enum mig_profile_id + 1, where it starts; mig 0: none */
 };
 
@@ -238,13 +243,14 @@ static inline bool ledger_gpu_admits(const struct ledger *ledger, gpu_id gpu,
 /* May what takes the space be beside those that are there? */
 bool ledger_admits(const struct ledger *ledger, const struct space *space);
 
-/* May such a member be on the node, by who is on it already? */
+/* May such a member be on the node, by who is on it already, and by the rules of tags of what is being placed? */
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain);
 
 static inline bool ledger_node_admits(const struct ledger *ledger, node_id node,
                                       const struct request *request)
 {
-    return ledger->node_shares == NULL || !ledger_node_keeps_out(ledger, node, request->domain);
+    return (ledger->node_shares == NULL || !ledger_node_keeps_out(ledger, node, request->domain)) &&
+           (ledger->shut == NULL || ledger->shut[node] == 0);
 }
 
 struct gpu_cut ledger_cut_of(const struct ledger *ledger, gpu_id gpu);

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "policies/archive.h"
-#include "policies/ledger.h"
+#include "policies/ledger_tags.h"
 
 static void archive_keep(struct archive *archive, struct gpu_keep *keep)
 {
@@ -55,7 +55,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 360);
+    ARCHIVE_KNOWS(struct ledger, 376);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
@@ -97,4 +97,5 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     ARCHIVE(archive, ledger->claimed_milli);
     archive_grown(archive, ledger);
     ARCHIVE(archive, ledger->growth_count);
+    ledger_tags_archive(archive, ledger);
 }

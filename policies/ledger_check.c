@@ -1,6 +1,6 @@
 /* policies/ledger_check.c -- the ledger's hash, and its laws recomputed from nothing but its cells. */
 #include "base/hash.h"
-#include "policies/ledger.h"
+#include "policies/ledger_tags.h"
 
 uint64_t ledger_hash(const struct ledger *ledger)
 {
@@ -24,7 +24,7 @@ uint64_t ledger_hash(const struct ledger *ledger)
     hash = hash_bytes(ledger->sums, ledger->queue_count * sizeof *ledger->sums, hash);
     for (node_id n = 0; n < cluster->node_count; n++)
         hash = hash_mix(hash, ledger->index->free_mask[n]);
-    return hash;
+    return ledger->tags == NULL ? hash : ledger_tags_hash(ledger, hash);
 }
 
 struct sums {
@@ -155,5 +155,7 @@ const char *ledger_check(const struct ledger *ledger)
     if (sums.used != ledger->used_milli || sums.coming != ledger->coming_milli ||
         sums.claimed != ledger->claimed_milli)
         return "the sums over GPUs differ from the totals kept";
-    return NULL;
+    if (ledger->shut != NULL)
+        return "nodes are shut, and nothing is being placed";
+    return ledger->tags == NULL ? NULL : ledger_tags_check(ledger);
 }

@@ -18,7 +18,8 @@ enum table {
     TABLE_WHOLE,
     TABLE_CUT,
     TABLE_SHARE,
-    TABLE_NODE_SHARE
+    TABLE_NODE_SHARE,
+    TABLE_TAG
 };
 enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
@@ -64,6 +65,11 @@ void ledger_move_share(struct ledger *ledger, const struct space *space, enum mo
 void ledger_foresee_shares(struct ledger *ledger, node_id node);
 void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
+
+/* policies/ledger_tags.c: the counts of tags, when a member comes or goes. */
+void ledger_move_tags(struct ledger *ledger, const struct space *space, enum move move);
+void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_entry *entry);
+void ledger_tags_settle(struct ledger *ledger, bool is_undone); /* a trial is over */
 
 void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);
 void ledger_undo_cut(struct ledger *ledger, gpu_id gpu);

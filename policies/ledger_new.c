@@ -1,7 +1,7 @@
 /* policies/ledger_new.c -- a ledger's life: all free, all nodes up, no queue known. */
 #include <assert.h>
 
-#include "policies/ledger.h"
+#include "policies/ledger_tags.h"
 
 static void init_migs(struct ledger *ledger)
 {
@@ -86,6 +86,7 @@ void ledger_free(struct ledger *ledger)
     mem_free(ledger->parent);
     mem_free(ledger->log);
     mem_free(ledger->cuts);
+    ledger_tags_free(ledger);
     arena_release(&ledger->arena);
     mem_free(ledger);
 }

@@ -410,7 +410,7 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 
 static void archive_lane(struct archive *archive, struct lane *lane)
 {
-    ARCHIVE_KNOWS(struct lane, 104);
+    ARCHIVE_KNOWS(struct lane, 112);
     ARCHIVE_KNOWS(struct lane_entry, 16);
     ARCHIVE(archive, lane->line);
     ARCHIVE(archive, lane->shape);

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/ledger_tags.h"
 #include "policies/sched_state.h"
 
 static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
@@ -67,21 +68,21 @@ void plan_take(struct sched *sched, struct unit *unit)
     unit->is_taken = true;
     MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
     plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
-    move_unit(sched, unit, ledger_give);
+    move_unit(sched, unit, ledger_send_off);
     charge_unit(sched, unit, -1);
 }
 
 void plan_give_back(struct sched *sched, struct unit *unit)
 {
     unit->is_taken = false;
-    move_unit(sched, unit, ledger_take);
+    move_unit(sched, unit, ledger_call_back);
     charge_unit(sched, unit, 1);
 }
 
 static void take_again(struct sched *sched, struct unit *unit)
 {
     unit->is_taken = true;
-    move_unit(sched, unit, ledger_give);
+    move_unit(sched, unit, ledger_send_off);
     charge_unit(sched, unit, -1);
 }
 
@@ -208,8 +209,10 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = shape_of_unit(sched, unit);
     const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
-    bool is_allowed_back = quota->forbids == NULL ||
-                           quota->forbids(&sched->tree, unit->queue, unit->charge) == QUEUE_NONE;
+    /* What is left of its job where it was would count as another's. */
+    bool is_allowed_back = shape->tags == NULL &&
+                           (quota->forbids == NULL ||
+                            quota->forbids(&sched->tree, unit->queue, unit->charge) == QUEUE_NONE);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
                                            unit->slot, &sched->plan.moved)) {

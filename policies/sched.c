@@ -1,6 +1,7 @@
 /* The facts: what the world tells, written into the books. */
 #include <assert.h>
 
+#include "policies/ledger_tags.h"
 #include "policies/waits.h"
 
 /* Some policy of the chain gives ranks that change. */
@@ -196,6 +197,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
                        uint32_t piece_count)
 {
     const bool is_running = piece_count > 0;
+    if (job->tags != NULL)
+        ledger_tags_use(sched->ledger);
     uint32_t shape = sched->ledger->shares == NULL
                          ? sched_shape_for(sched, job)
                          : sched_shape_shared(sched, job, pieces, piece_count);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "policies/recut_places.h"
 #include "policies/sched_state.h"
+#include "policies/sched_tags.h"
 
 /* ---- What all jobs together hold, ask and wait for ---- */
 
@@ -510,6 +511,7 @@ static const char *check_tally(const struct sched *sched, const struct tally *ta
         broken = check_lane(sched, l, tally->lane_jobs[l]);
     if (broken == NULL && sched->policy.preemption->evicts)
         broken = check_room(sched);
+    broken = broken != NULL ? broken : tags_check(sched);
     return broken != NULL ? broken : check_scratch(sched);
 }
 

@@ -91,6 +91,20 @@ static uint64_t head_word(const struct job *job)
            (uint64_t)job->class << 48 | (uint64_t)job->is_preemptible << 56;
 }
 
+static uint64_t hash_tags(const struct job_tags *tags, uint64_t hash)
+{
+    hash = hash_mix(hash, tags->tag_count | (uint64_t)tags->rule_count << 16);
+    for (uint32_t t = 0; t < tags->tag_count; t++)
+        hash = hash_mix(hash, tags->tags[t]);
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const struct tag_rule *rule = &tags->rules[r];
+        hash =
+            hash_mix(hash, rule->tag | (uint64_t)rule->level << 32 |
+                               (uint64_t)rule->is_apart << 40 | (uint64_t)rule->is_preferred << 41);
+    }
+    return hash;
+}
+
 static uint64_t hash_job(const struct job *job)
 {
     uint64_t hash = head_word(job);
@@ -106,6 +120,8 @@ static uint64_t hash_job(const struct job *job)
     }
     for (uint32_t s = 0; s < job->set_count; s++)
         hash = hash_mix(hash, set_word(&job->sets[s]));
+    if (job->tags != NULL)
+        hash = hash_tags(job->tags, hash);
     return hash;
 }
 
@@ -116,6 +132,7 @@ static struct job job_of_shape(const struct shape *shape)
                         .set_count = shape->set_count,
                         .sets = shape->sets,
                         .topology = shape->topology,
+                        .tags = shape->tags,
                         .class = shape->class,
                         .is_preemptible = shape->is_preemptible,
                         .first = shape->groups[0],
@@ -143,7 +160,7 @@ static bool is_same(const struct shape *shape, const struct job *job)
     for (uint32_t s = 0; s < job->set_count; s++)
         if (set_word(&shape->sets[s]) != set_word(&job->sets[s]))
             return false;
-    return true;
+    return (shape->tags == NULL && job->tags == NULL) || job_tags_are_same(shape->tags, job->tags);
 }
 
 /* Groups by how many times over the empty cluster holds them, the scarcest first. */
@@ -197,6 +214,15 @@ static bool is_rigid(const struct shape *shape)
     return minimum == shape->member_count;
 }
 
+static const struct job_tags *copy_tags(struct shape_table *table, const struct job_tags *tags)
+{
+    if (tags == NULL)
+        return NULL;
+    struct job_tags *own = arena_alloc_array(&table->arena, 1, struct job_tags);
+    *own = *tags;
+    return own;
+}
+
 static uint32_t add_shape(struct shape_table *table, const struct cluster *cluster,
                           const struct job *job)
 {
@@ -221,6 +247,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .sets = sets,
                             .set_count = job->set_count,
                             .topology = job->topology,
+                            .tags = copy_tags(table, job->tags),
                             .class = job->class,
                             .is_preemptible = job->is_preemptible,
                             .recut_seen = UINT64_MAX,
@@ -382,6 +409,21 @@ static void archive_set(struct archive *archive, struct job_set *set)
     set->name = "";
 }
 
+static void archive_tags(struct archive *archive, struct shape_table *table, struct shape *shape)
+{
+    ARCHIVE_KNOWS(struct job_tags, 84);
+    ARCHIVE_KNOWS(struct tag_rule, 8);
+    uint8_t has_tags = shape->tags != NULL;
+    struct job_tags tags = has_tags != 0 ? *shape->tags : (struct job_tags){0};
+    ARCHIVE(archive, has_tags);
+    if (has_tags == 0)
+        return;
+    ARCHIVE(archive, tags);
+    archive_expect(archive, job_tags_complaint(&tags) == NULL);
+    if (archive_is_reading(archive) && !archive->is_broken)
+        shape->tags = copy_tags(table, &tags);
+}
+
 /* What the shape points to. */
 static void archive_parts(struct archive *archive, struct shape_table *table, struct shape *shape)
 {
@@ -401,11 +443,12 @@ static void archive_parts(struct archive *archive, struct shape_table *table, st
                   shape->group_count * sizeof *shape->order);
     archive_bytes(archive, shape->member_charge, shape->group_count * sizeof *shape->member_charge);
     ARCHIVE_ARRAY(archive, shape->lanes, shape->lane_capacity, shape->lane_count);
+    archive_tags(archive, table, shape);
 }
 
 static void archive_shape(struct archive *archive, struct shape_table *table, struct shape *shape)
 {
-    ARCHIVE_KNOWS(struct shape, 208);
+    ARCHIVE_KNOWS(struct shape, 224);
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, shape->group_count);
     ARCHIVE(archive, shape->set_count);

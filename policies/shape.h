@@ -5,7 +5,7 @@
  * What a job asks next (a chunk of it: policies/gang/gang.h) has a shape too: the same groups with
  * other counts, some of them zero.
  * Law: ids are dense, from 0, in order of first appearance; two jobs have the same shape exactly when their groups,
- * sets, topology, class and preemptibility are equal.
+ * sets, topology, tags and their rules, class and preemptibility are equal.
  */
 #ifndef POLICIES_SHAPE_H
 #define POLICIES_SHAPE_H
@@ -38,8 +38,9 @@ struct shape {
     const struct job_group *groups; /* owned by the table */
     const uint16_t *order;          /* of placing: the group with the least room to spare first */
     uint16_t group_count;
-    uint16_t set_count;         /* 0: each group is a set of its own */
-    const struct job_set *sets; /* owned by the table; names left out */
+    uint16_t set_count;          /* 0: each group is a set of its own */
+    const struct job_set *sets;  /* owned by the table; names left out */
+    const struct job_tags *tags; /* owned by the table; NULL: none */
     struct topology_ask topology;
     uint8_t class; /* enum job_class */
     bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
@@ -115,7 +116,8 @@ uint64_t shape_room_empty(const struct request *request, const struct cluster *c
  * empty domain: exact for one group, never too strict for several. */
 bool shape_can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts);
 
-/* May members go wherever GPUs are free: no domain, no set, no slices, and no island that a node could split? */
+/* May members go wherever GPUs are free: no domain, no set, no slices, no tags or rules of them,
+ * and no island that a node could split? */
 bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster);
 
 /* Could a node of this type, all free, hold a member?  How many at once.  recuts: GPUs that may be cut anew are cut for

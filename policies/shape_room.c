@@ -294,7 +294,7 @@ uint32_t shape_room(const struct request *request, const struct ledger *ledger, 
 
 bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster)
 {
-    bool is_free = shape->set_count == 0 && shape->topology.required == 0;
+    bool is_free = shape->set_count == 0 && shape->topology.required == 0 && shape->tags == NULL;
     for (uint32_t g = 0; g < shape->group_count; g++)
         is_free &= shape->groups[g].slice_members == 0 &&
                    !(shape->groups[g].request.one_island && cluster->has_split_nodes);

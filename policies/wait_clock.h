@@ -23,6 +23,7 @@ enum clock_hand {
     HAND_TOPOLOGY,
     HAND_RESERVED_FOR_OTHER,
     HAND_HEADROOM,
+    HAND_AFFINITY,
     HAND_LIMIT, /* of a lane: a quota closed it; of a shape: open to owners alone */
     HAND_COUNT,
     HAND_NONE = HAND_COUNT /* open */
@@ -34,7 +35,7 @@ static inline enum reason clock_reason(enum clock_hand hand)
         [HAND_RESOURCES] = REASON_RESOURCES, [HAND_FRAGMENTATION] = REASON_FRAGMENTATION,
         [HAND_TOPOLOGY] = REASON_TOPOLOGY,   [HAND_RESERVED_FOR_OTHER] = REASON_RESERVED_FOR_OTHER,
         [HAND_HEADROOM] = REASON_HEADROOM,   [HAND_LIMIT] = REASON_QUOTA_LIMIT,
-        [HAND_NONE] = REASON_PRIORITY,
+        [HAND_AFFINITY] = REASON_AFFINITY,   [HAND_NONE] = REASON_PRIORITY,
     };
     return (enum reason)reasons[hand];
 }

@@ -1,5 +1,7 @@
 /* Times by reason; see policies/waits.h. */
 #include "policies/waits.h"
+#include "policies/ledger_tags.h"
+#include "policies/placement/placement.h"
 
 #include <string.h>
 
@@ -178,10 +180,28 @@ static int64_t free_for(const struct sched *sched, const struct shape *shape)
     return milli;
 }
 
+/* Would it find room if nobody minded tags? */
+static bool is_shut_out(struct sched *sched, const struct shape *shape)
+{
+    if (!ledger_tags_bind(sched->ledger, shape->tags))
+        return false;
+    struct shape untagged = *shape;
+    struct piece_list pieces = {0};
+    untagged.tags = NULL;
+    size_t mark = ledger_mark(sched->ledger);
+    const bool fits =
+        placement_place(sched->policy.placement, sched->ledger, &untagged, OWNER_NONE - 1, &pieces);
+    ledger_rollback(sched->ledger, mark);
+    piece_list_release(&pieces);
+    return fits;
+}
+
 /* Too few GPUs are free: or would be, without what reservations hold; or enough, but they do not serve. */
-static enum clock_hand blocked_by(const struct sched *sched, const struct shape *shape)
+static enum clock_hand blocked_by(struct sched *sched, const struct shape *shape)
 {
     const int64_t asked = shape->charge[QUEUE_SUM_GPU];
+    if (is_shut_out(sched, shape))
+        return HAND_AFFINITY;
     if (asked == 0)
         return HAND_RESOURCES;
     int64_t free = free_for(sched, shape);

@@ -58,6 +58,14 @@ static const struct wire_field set_fields[] = {
     {0},
 };
 
+static const char *const mode_names[] = {"required", "preferred", NULL}; /* is_preferred */
+
+static const struct wire_field rule_fields[] = {
+    WIRE_INT(struct tag_rule, tag, "tag", 0, JOB_TAG_ID_MAX, WIRE_NEEDED),
+    WIRE_NAME(struct tag_rule, is_preferred, "mode", mode_names, 0),
+    {0},
+};
+
 static const struct wire_field after_fields[] = {
     WIRE_INT(struct job_after, job, "job", 0, JOB_NONE - 1, WIRE_NEEDED),
     WIRE_NAME(struct job_after, kind, "kind", after_names, AFTER_ANY),
@@ -340,6 +348,76 @@ static void put_lists(struct buffer *out, const struct cluster *cluster, const s
     }
 }
 
+/* ---- tags ---- */
+
+static void put_rules(struct buffer *out, const struct cluster *cluster,
+                      const struct job_tags *tags, bool is_apart)
+{
+    bool is_first = true;
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const struct tag_rule *rule = &tags->rules[r];
+        if (rule->is_apart != is_apart)
+            continue;
+        if (is_first)
+            wire_put_key(out, is_apart ? "anti_affinity" : "affinity");
+        buffer_string(out, is_first ? "[{" : ",{");
+        wire_put_fields(out, rule_fields, rule);
+        wire_put_text(out, "level",
+                      rule->level == 0 ? "node" : cluster->levels[rule->level - 1].name);
+        buffer_char(out, '}');
+        is_first = false;
+    }
+    if (!is_first)
+        buffer_char(out, ']');
+}
+
+static void put_tags(struct buffer *out, const struct cluster *cluster, const struct job_tags *tags)
+{
+    if (tags == NULL)
+        return;
+    if (tags->tag_count > 0)
+        wire_put_key(out, "tags");
+    for (uint32_t t = 0; t < tags->tag_count; t++)
+        buffer_format(out, "%s%u%s", t == 0 ? "[" : ",", tags->tags[t],
+                      t + 1u < tags->tag_count ? "" : "]");
+    put_rules(out, cluster, tags, false);
+    put_rules(out, cluster, tags, true);
+}
+
+static void get_rules(const struct wire *wire, struct json_object *object, bool is_apart,
+                      struct job_tags *tags)
+{
+    struct json_value array;
+    const size_t count = get_array(object, is_apart ? "anti_affinity" : "affinity",
+                                   JOB_TAG_RULES_MAX - (size_t)tags->rule_count, &array);
+    for (size_t r = 0; r < count && !has_failed(object); r++) {
+        struct json_value item = json_array_item(&array, r);
+        struct json_object rule;
+        struct tag_rule *out = &tags->rules[tags->rule_count++];
+        json_object_open(&rule, &item);
+        wire_get_fields(&rule, rule_fields, out);
+        json_need(&rule, "level");
+        if (!text_is(text_of(json_get_string(&rule, "level", "")), "node"))
+            out->level = get_level(wire, &rule, "level");
+        out->is_apart = is_apart;
+        json_object_close(&rule);
+    }
+}
+
+static const struct job_tags *get_tags(struct wire *wire, struct json_object *object)
+{
+    struct json_value array;
+    struct job_tags *tags = arena_alloc_array(&wire->arena, 1, struct job_tags);
+    const size_t count = get_array(object, "tags", JOB_TAGS_MAX, &array);
+    for (size_t t = 0; t < count; t++) {
+        struct json_value item = json_array_item(&array, t);
+        tags->tags[tags->tag_count++] = (uint32_t)json_value_int(&item, 0, JOB_TAG_ID_MAX);
+    }
+    get_rules(wire, object, false, tags);
+    get_rules(wire, object, true, tags);
+    return tags->tag_count + tags->rule_count > 0 ? tags : NULL;
+}
+
 /* ---- the job ---- */
 
 void wire_put_job(struct buffer *out, const struct cluster *cluster,
@@ -355,6 +433,7 @@ void wire_put_job(struct buffer *out, const struct cluster *cluster,
         wire_put_text(out, "queue", queues->queues[job->queue].name);
     wire_put_fields(out, job_fields, job);
     put_topology(out, cluster, job->topology);
+    put_tags(out, cluster, job->tags);
     put_lists(out, cluster, job);
     buffer_char(out, '}');
 }
@@ -371,6 +450,7 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     job->queue = wire_get_queue(wire, &object, "queue");
     wire_get_fields(&object, job_fields, job);
     job->topology = get_topology(wire, &object);
+    job->tags = get_tags(wire, &object);
     get_groups(wire, &object, job);
     get_sets(wire, &object, job);
     get_after(wire, &object, job);

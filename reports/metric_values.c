@@ -85,6 +85,7 @@ static const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_WAIT_DEPENDENCY_NEVER_JOB_H] = {"wait_dependency_never_job_h", NAN, "job_h",
                                             BETTER_LOWER},
     [METRIC_WAIT_GANG_ON_SLICES_JOB_H] = {"wait_gang_on_slices_job_h", NAN, "job_h", BETTER_LOWER},
+    [METRIC_WAIT_AFFINITY_JOB_H] = {"wait_affinity_job_h", NAN, "job_h", BETTER_LOWER},
 };
 
 /* The metric of the time that jobs waited for it; 0: nobody does. */
@@ -105,6 +106,7 @@ static const uint8_t wait_metrics[REASON_COUNT] = {
     [REASON_NEVER_FITS] = METRIC_WAIT_NEVER_FITS_JOB_H,
     [REASON_DEPENDENCY_NEVER] = METRIC_WAIT_DEPENDENCY_NEVER_JOB_H,
     [REASON_GANG_ON_SLICES] = METRIC_WAIT_GANG_ON_SLICES_JOB_H,
+    [REASON_AFFINITY] = METRIC_WAIT_AFFINITY_JOB_H,
 };
 
 static const double ns_per_hour = 3600e9;

@@ -166,6 +166,7 @@ static void read_case(struct case_file *file, struct case_spec *spec, const char
                                    .path = path,
                                    .plugins = &file->plugins,
                                    .users = names_new(),
+                                   .tags = names_new(),
                                    .job_names = names_new()};
     struct json_object object;
     spec->queues = queue_table_new();
@@ -176,6 +177,7 @@ static void read_case(struct case_file *file, struct case_spec *spec, const char
     read_parts(&reading, &object, value);
     json_object_close(&object);
     names_free(reading.users);
+    names_free(reading.tags);
     names_free(reading.job_names);
 }
 

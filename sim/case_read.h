@@ -29,6 +29,7 @@ struct case_reading {
     struct case_room *rooms; /* by node_id */
     struct plugins *plugins; /* of the file */
     struct names *users;
+    struct names *tags;
     struct names *job_names; /* id: place in the text */
     uint32_t *job_ids;       /* by place in the text */
 };

@@ -148,7 +148,8 @@ static bool stands_well(struct referee *referee, const struct referee_job *job,
     add_joins(referee, job);
     holding_add(&referee->stand, decision->pieces, decision->piece_count);
     return counts_hold(referee, &job->job) && topology_holds(referee, &job->job) &&
-           closeness_holds(referee, &job->job);
+           closeness_holds(referee, &job->job) &&
+           referee_tags_hold(referee, job, decision->pieces, decision->piece_count);
 }
 
 static bool allows_start(struct referee *referee, struct referee_job *job,

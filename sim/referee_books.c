@@ -261,6 +261,7 @@ static struct referee_job *job_new(struct referee *referee, const struct job *jo
             node_asks_own(&referee->asks, group->request.nodes);
     }
     own->job.sets = copy_list(job->sets, job->set_count, sizeof *job->sets);
+    own->job.tags = copy_list(job->tags, job->tags != NULL, sizeof *job->tags);
     own->job.after = copy_list(job->after, job->after_count, sizeof *job->after);
     own->job.name = NULL;
     own->is_held = job->is_held;
@@ -279,6 +280,7 @@ static void job_free(struct referee_job *job)
     holding_release(&job->running);
     mem_free((void *)(uintptr_t)job->job.more);
     mem_free((void *)(uintptr_t)job->job.sets);
+    mem_free((void *)(uintptr_t)job->job.tags);
     mem_free((void *)(uintptr_t)job->job.after);
     mem_free(job);
 }

@@ -116,6 +116,11 @@ void referee_reserve(struct referee *referee, struct referee_job *job, const str
 void referee_release(struct referee *referee, struct referee_job *job);
 void referee_forget(struct referee *referee, job_id id, enum referee_end end);
 
+/* May new members of the job be on these pieces, by the rules of tags (struct job_tags): its own, and those of others?
+ * O(pieces * rules * what all jobs hold) if it has tags. */
+bool referee_tags_hold(struct referee *referee, const struct referee_job *job,
+                       const struct piece *pieces, uint32_t count);
+
 /* Members on the piece come, or leave (members below 0). */
 void referee_move_share(struct referee *referee, const struct request *request,
                         const struct piece *piece, int64_t members);

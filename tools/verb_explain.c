@@ -222,7 +222,7 @@ static void write_nodes(const struct explanation *why, struct buffer *out)
     static const char *const words[EXPLAIN_NODE_COUNT] = {
         [EXPLAIN_NOT_UP] = "not up",
         [EXPLAIN_TAINT] = "with an untolerated taint",
-        [EXPLAIN_AFFINITY] = "outside its node affinity/selector",
+        [EXPLAIN_NODE_AFFINITY] = "outside its node affinity/selector",
         [EXPLAIN_MISMATCH] = "of another kind",
         [EXPLAIN_TOO_SMALL] = "too small",
         [EXPLAIN_GPUS_BUSY] = "with GPUs busy",
@@ -232,6 +232,7 @@ static void write_nodes(const struct explanation *why, struct buffer *out)
         [EXPLAIN_TASKS] = "at their task limit",
         [EXPLAIN_KEPT] = "kept for others",
         [EXPLAIN_CELLS] = "in other queues' cells",
+        [EXPLAIN_AFFINITY] = "shut by rules of tags",
         [EXPLAIN_DOMAIN] = "in too full a domain",
         [EXPLAIN_FITS] = "with room",
     };

@@ -215,6 +215,74 @@ const char *job_closeness_complaint(const struct job *job)
     return NULL;
 }
 
+/* ---- tags and rules ---- */
+
+static bool is_same_rule(const struct tag_rule *a, const struct tag_rule *b)
+{
+    return a->tag == b->tag && a->level == b->level && a->is_apart == b->is_apart &&
+           a->is_preferred == b->is_preferred;
+}
+
+bool job_tags_are_same(const struct job_tags *a, const struct job_tags *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    if (a->tag_count != b->tag_count || a->rule_count != b->rule_count)
+        return false;
+    for (uint32_t t = 0; t < a->tag_count; t++)
+        if (a->tags[t] != b->tags[t])
+            return false;
+    for (uint32_t r = 0; r < a->rule_count; r++)
+        if (!is_same_rule(&a->rules[r], &b->rules[r]))
+            return false;
+    return true;
+}
+
+/* Is level a inside level b, or the same? */
+static bool is_inside(uint8_t a, uint8_t b)
+{
+    return a == 0 || (b != 0 && a >= b);
+}
+
+/* Near the tag in a domain, and far from it in one around that: nobody can be. */
+static bool exclude_each_other(const struct tag_rule *near, const struct tag_rule *apart)
+{
+    return !near->is_apart && apart->is_apart && !near->is_preferred && !apart->is_preferred &&
+           near->tag == apart->tag && is_inside(near->level, apart->level);
+}
+
+static const char *rules_complaint(const struct job_tags *tags)
+{
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        if (tags->rules[r].tag > JOB_TAG_ID_MAX)
+            return "the workload has too many tags";
+        if (tags->rules[r].level > CLUSTER_LEVELS_MAX)
+            return "a rule names a level that no cluster has";
+        for (uint32_t k = 0; k < tags->rule_count; k++)
+            if (exclude_each_other(&tags->rules[r], &tags->rules[k]))
+                return "it must be near a tag, and apart from the same tag in a domain around that";
+    }
+    return NULL;
+}
+
+const char *job_tags_complaint(const struct job_tags *tags)
+{
+    if (tags->tag_count > JOB_TAGS_MAX)
+        return "it has more than 4 tags";
+    if (tags->rule_count > JOB_TAG_RULES_MAX)
+        return "it has more than 8 rules of tags";
+    for (uint32_t t = 0; t < tags->tag_count; t++) {
+        if (tags->tags[t] > JOB_TAG_ID_MAX)
+            return "the workload has too many tags";
+        for (uint32_t k = 0; k < t; k++)
+            if (tags->tags[k] == tags->tags[t])
+                return "it has a tag twice";
+    }
+    return rules_complaint(tags);
+}
+
+/* ---- all of it ---- */
+
 const char *job_complaint(const struct job *job)
 {
     if (job->class >= JOB_CLASS_COUNT)
@@ -233,6 +301,8 @@ const char *job_complaint(const struct job *job)
         complaint = job_closeness_complaint(job);
     if (complaint == NULL)
         complaint = ties_complaint(job);
+    if (complaint == NULL && job->tags != NULL)
+        complaint = job_tags_complaint(job->tags);
     if (complaint != NULL)
         return complaint;
     return times_complaint(job);

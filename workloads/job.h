@@ -114,6 +114,32 @@ struct job_after {
         kind; /* enum after_kind: it ended; it completed; it failed, was cancelled or was killed */
 };
 
+enum { JOB_TAGS_MAX = 4, JOB_TAG_RULES_MAX = 8, JOB_TAG_ID_MAX = 65535 };
+
+/* Nearness and distance between jobs.  A job has tags; its rules name tags of other jobs, and a level of the cluster.
+ * Laws
+ *  - Where a rule of nearness is required, a member goes only into domains that hold a member of another job with the tag;
+ *    of distance, only where none is.  The job's own members do not count.
+ *  - It holds for both sides: where a member's rule of distance is required, no member of another job with the tag comes.
+ *  - If nobody in the cluster has the tag of a rule of nearness, and the job itself has it, the rule holds everywhere.
+ *  - A node in no domain of the level is near nobody.
+ *  - A member on its way out keeps others away until it has left, and is near nobody.
+ *  - Rules are asked when members are placed; nobody is evicted for their sake.
+ * Source: Kubernetes, inter-pod affinity and anti-affinity; YARN, allocation tags and placement constraints. */
+struct tag_rule {
+    uint32_t tag;
+    uint8_t level; /* counted as in topology_ask; 0: the node */
+    bool is_apart; /* of distance; else of nearness */
+    bool is_preferred;
+    uint8_t unused;
+};
+
+struct job_tags {
+    uint32_t tags[JOB_TAGS_MAX]; /* ids among the workload's, 0..JOB_TAG_ID_MAX; distinct */
+    struct tag_rule rules[JOB_TAG_RULES_MAX];
+    uint16_t tag_count, rule_count;
+};
+
 struct job {
     job_id id;
     queue_id queue;
@@ -130,6 +156,7 @@ struct job {
     struct topology_ask topology;  /* of all members */
     uint16_t after_count;          /* jobs that must have ended before it may start */
     const struct job_after *after; /* borrowed */
+    const struct job_tags *tags;   /* borrowed; NULL: no tags, no rules */
     uint32_t array;                /* id of the array it is an element of, from 1; 0: none */
     uint32_t array_max;            /* elements of that array that may run at once; 0: all */
     time_ns submit;
@@ -187,6 +214,11 @@ static inline bool request_takes_type(const struct request *request, const struc
     return request_takes_nodes(request, cluster, type) &&
            (request_takes_model(request, &cluster->types[type]) || !request_asks_gpus(request));
 }
+
+bool job_tags_are_same(const struct job_tags *a, const struct job_tags *b); /* both may be NULL */
+
+/* What no tags and rules can be, or NULL. */
+const char *job_tags_complaint(const struct job_tags *tags);
 
 /* A plain training job of one member asking nothing, priority 50, preemptible, no limit, no checkpoint. */
 struct job job_default(void);

@@ -4,6 +4,7 @@
 #include "workloads/json_claim.h"
 #include "workloads/json_nodes.h"
 #include "workloads/json_sets.h"
+#include "workloads/json_tags.h"
 #include "workloads/native_row.h"
 
 enum {
@@ -239,6 +240,7 @@ static struct error required_check(const struct line *line, const struct field *
 /* Members that are no plain values, as they stand; `at` NULL: absent. */
 struct nested {
     struct text groups, sets, topology, claim;
+    struct tag_texts tags;
 };
 
 static struct error members_split(struct reader *reader, const struct line *line,
@@ -263,6 +265,8 @@ static struct error members_split(struct reader *reader, const struct line *line
             nested->topology = value;
         else if (text_is(key, "claim"))
             nested->claim = value;
+        else
+            json_tags_note(&nested->tags, key, value);
     }
     return ERROR_OK;
 }
@@ -321,6 +325,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
         return input_error(line.input, text, nested.groups, "%s", complaint);
     if (nested.topology.at != NULL)
         TRY(json_topology_read(reader, &line, nested.topology, &row->job.topology));
+    TRY(json_tags_read(reader, &line, &nested.tags, &row->job));
     return native_row_facts(reader, &line, state->fields, row);
 }
 

@@ -36,7 +36,8 @@ struct reader {
     struct queue_table *queues;
     struct names *users;
     struct node_asks *asks; /* where what jobs ask of nodes is kept, for as long as they live */
-    struct arena *arena;    /* for what rows point to; the reader's user resets it */
+    struct names *tags;
+    struct arena *arena; /* for what rows point to; the reader's user resets it */
     struct input *input;
     void *state;          /* state_bytes of it, zeroed; the format's */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
@@ -74,7 +75,7 @@ enum { TRACE_FORMAT_VERSION = 1 };
 /* All formats, NULL-terminated, in the order of trace_format_names (formats.c). */
 extern const struct trace_format *const trace_formats[];
 
-/* Open spec->trace.  reader: zeroed but for cluster, queues, users, asks and arena. */
+/* Open spec->trace.  reader: zeroed but for cluster, queues, users, tags, asks and arena. */
 struct error reader_open(struct reader *reader, const struct workload_spec *spec) MUST_CHECK;
 
 /* The next row of the kind ROW_JOB; *has false at the end. */

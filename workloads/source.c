@@ -26,6 +26,7 @@ struct job_source {
     uint64_t seed;
     struct queue_table *queues;
     struct names *users;
+    struct names *tags;
     struct workload_facts facts;
     struct synth *synth;        /* NULL: a trace */
     job_source_next_fn *custom; /* NULL: a trace or synth */
@@ -116,6 +117,7 @@ static struct error trace_open(struct job_source *source)
         .queues = source->queues,
         .users = source->users,
         .asks = &source->asks,
+        .tags = source->tags,
         .arena = &source->arena,
     };
     return reader_open(&source->reader, source->spec);
@@ -270,6 +272,7 @@ struct error job_source_open(struct job_source **out, const struct workload_spec
     source->seed = seed;
     source->queues = queue_table_new();
     source->users = names_new();
+    source->tags = names_new();
     struct error error =
         spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
     *out = source;
@@ -285,6 +288,7 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
     struct job_source *source = mem_zalloc(1, sizeof *source);
     source->queues = queue_table_new();
     source->users = names_new();
+    source->tags = names_new();
     source->custom = next;
     source->custom_self = self;
     source->facts.format = "custom";
@@ -418,5 +422,6 @@ void job_source_close(struct job_source *source)
     node_asks_release(&source->asks);
     queue_table_free(source->queues);
     names_free(source->users);
+    names_free(source->tags);
     mem_free(source);
 }

@@ -113,6 +113,7 @@ static void weigh_node(const struct placing *placing, struct weighing *weighing,
     uint32_t domain = domain_of(weighing, node);
     const struct node *entry = &ledger->cluster->nodes[node];
     if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] ||
+        (ledger->shut != NULL && ledger->shut[node] != 0) ||
         !is_for(placing, weighing, entry->type))
         return;
     domain -= weighing->first;

@@ -33,6 +33,7 @@ struct placing {
     struct ledger *ledger;
     const struct shape *shape;
     struct held_pieces held;
+    struct passing_pieces passing;
     uint32_t owner;
     struct piece_list *out;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */

@@ -111,7 +111,7 @@ const struct job_group *one_node_only_group(const struct placing *placing)
     }
     if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
         search_minds_islands(placing->ledger, &only->request) || placing->ledger->confine != NULL ||
-        placing->held.count > 0 || domains_are_asked(shape) ||
+        placing->ledger->shut != NULL || placing->held.count > 0 || domains_are_asked(shape) ||
         !is_small(placing->ledger->cluster, only))
         return NULL;
     return only;

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "policies/ledger_tags.h"
 #include "policies/placement/by_node.h"
 #include "policies/placement/domains.h"
 #include "policies/placement/gpu_choice.h"
@@ -246,6 +247,7 @@ static bool is_by_node(const struct placing *placing, const struct search *searc
     const struct placement_policy *policy = placing->policy;
     return (policy->is_local || policy->joins_members || policy->draw != NULL) &&
            search->request->mig == 0 && placing->ledger->confine == NULL &&
+           placing->ledger->shut == NULL &&
            !search_minds_islands(placing->ledger, search->request) &&
            !region_is_one_node(&search->region);
 }
@@ -382,25 +384,68 @@ static void uncount_held(struct placing *placing)
         placing->here[placing->held.pieces[i].node] -= placing->held.pieces[i].member_count;
 }
 
-bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
-                      const struct shape *shape, struct held_pieces held, uint32_t owner,
-                      struct piece_list *out)
+static bool place_once(struct placing *placing)
+{
+    struct placing fresh = *placing;
+    fresh.out->count = 0;
+    if (fresh.policy->looks_at_nodes)
+        count_held(&fresh);
+    bool is_placed = place_all(&fresh);
+    if (fresh.policy->looks_at_nodes)
+        uncount_held(&fresh);
+    return is_placed;
+}
+
+/* Where all members meet the most preferred rules that they can. */
+static bool place_by_rules(struct placing *placing)
+{
+    struct ledger *ledger = placing->ledger;
+    const struct own_pieces own = {.shape = placing->shape,
+                                   .pieces = placing->held.pieces,
+                                   .stay_count = placing->held.count - placing->passing.claimed,
+                                   .passing_count =
+                                       placing->passing.claimed + placing->passing.leaving,
+                                   .owner = placing->owner};
+    const struct tag_look look = ledger_tags_look(ledger, &own);
+    bool is_placed = false;
+    for (uint32_t least = look.preferred_max + 1; least-- > 0 && !is_placed;) {
+        if (look.count_of[least] == 0)
+            continue; /* no node more than before */
+        size_t mark = ledger_mark(ledger);
+        ledger->shut = ledger_tags_shut(ledger, least);
+        is_placed = place_once(placing);
+        ledger->shut = NULL;
+        if (is_placed)
+            ledger_commit(ledger, mark);
+        else
+            ledger_rollback(ledger, mark);
+    }
+    return is_placed;
+}
+
+bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
+                              const struct shape *shape, struct held_pieces held,
+                              struct passing_pieces passing, uint32_t owner, struct piece_list *out)
 {
     struct placing placing = {.policy = policy,
                               .ledger = ledger,
                               .shape = shape,
                               .held = held,
+                              .passing = passing,
                               .owner = owner,
                               .out = out};
     out->count = 0;
     if (shape->member_count > 1 && !placement_may_fit(ledger, shape))
         return false;
-    if (policy->looks_at_nodes)
-        count_held(&placing);
-    bool is_placed = place_all(&placing);
-    if (policy->looks_at_nodes)
-        uncount_held(&placing);
-    return is_placed;
+    return ledger_tags_bind(ledger, shape->tags) ? place_by_rules(&placing) : place_once(&placing);
+}
+
+bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
+                      const struct shape *shape, struct held_pieces held, uint32_t owner,
+                      struct piece_list *out)
+{
+    return placement_extend_leaving(policy, ledger, shape, held, (struct passing_pieces){0}, owner,
+                                    out);
 }
 
 bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
@@ -421,6 +466,7 @@ struct space placement_space(const struct shape *shape, const struct piece *piec
                           .member_count = piece->member_count,
                           .share = request->share,
                           .domain = request->domain,
+                          .tags = shape->tags,
                           .mig = request->mig,
                           .mig_start = piece->mig_start};
 }

@@ -11,6 +11,9 @@
  * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members
  * to domains first (policies/placement/domains.h), the policy scores the spots inside.
  *
+ * Nor are rules of tags (struct job_tags): they shut nodes first (policies/ledger_tags.h), and of what is left the members
+ * go where the most of the preferred rules are met by all of them.
+ *
  * A policy is one const struct; add it to placement_policies.
  */
 #ifndef POLICIES_PLACEMENT_H
@@ -97,7 +100,7 @@ struct held_pieces {
 
 /* Take space for all members of the shape in the ledger, for the job in slot `owner`, and list it.
  * False if they do not all fit; then the ledger and the list hold a part: roll back to a mark of before.
- * Without topology, and with a policy that does not look at nodes, O(node types * GPUs of a node) a member. */
+ * Without topology and rules of tags, and with a policy that does not look at nodes, O(node types * GPUs of a node) a member. */
 bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
                      const struct shape *shape, uint32_t owner, struct piece_list *out);
 
@@ -106,6 +109,16 @@ bool placement_place(const struct placement_policy *policy, struct ledger *ledge
 bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
                       const struct shape *shape, struct held_pieces held, uint32_t owner,
                       struct piece_list *out);
+
+/* The same where the last of what is held is claimed, and behind it stands what is on its way out: pieces that the job's
+ * own rules of tags do not mind. */
+struct passing_pieces {
+    uint32_t claimed, leaving;
+};
+bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
+                              const struct shape *shape, struct held_pieces held,
+                              struct passing_pieces passing, uint32_t owner,
+                              struct piece_list *out);
 
 /* An upper bound that costs a few counts per type: false only if the shape cannot be placed now. */
 bool placement_may_fit(const struct ledger *ledger, const struct shape *shape);

@@ -53,7 +53,7 @@ END
 windtunnel explain waits.json --job 12 --at 50 --json --quiet
 expect 'explain --json' <<'END'
 {"at_s": 50, "waiting_jobs": 3, "jobs": [
- {"job": "12", "queue": "red", "gpus": 32, "state": "pending", "waited_s": 40, "code": "Resources", "is_never": false, "fits_now": false, "nodes": {"not_up": 0, "taint": 0, "affinity": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 2, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "domain": 0, "fits": 2}, "members": 32, "members_fitting": 16, "ahead": 0, "short": {"nodes": 2, "gpus": 16, "cpus": 0, "memory_mib": 0}, "needs": "2 more nodes with 8 free GPUs are needed; 16 of 32 members fit now, 16 GPUs are free.", "wait_by_reason_s": {"Resources": 40}}]}
+ {"job": "12", "queue": "red", "gpus": 32, "state": "pending", "waited_s": 40, "code": "Resources", "is_never": false, "fits_now": false, "nodes": {"not_up": 0, "taint": 0, "node_affinity": 0, "mismatch": 0, "too_small": 0, "gpus_busy": 2, "fragmented": 0, "cpus": 0, "memory": 0, "tasks": 0, "kept": 0, "cells": 0, "affinity": 0, "domain": 0, "fits": 2}, "members": 32, "members_fitting": 16, "ahead": 0, "short": {"nodes": 2, "gpus": 16, "cpus": 0, "memory_mib": 0}, "needs": "2 more nodes with 8 free GPUs are needed; 16 of 32 members fit now, 16 GPUs are free.", "wait_by_reason_s": {"Resources": 40}}]}
 END
 
 # The busiest sample is the first at which all three wait.

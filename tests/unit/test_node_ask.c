@@ -371,7 +371,7 @@ static void test_what_is_refused_is_explained(void **state)
     const struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
     assert_int_equal(why.nodes[EXPLAIN_TAINT], 3);
-    assert_int_equal(why.nodes[EXPLAIN_AFFINITY], 5);
+    assert_int_equal(why.nodes[EXPLAIN_NODE_AFFINITY], 5);
     assert_non_null(strstr(why.text,
                            "3 node(s) had untolerated taint, 5 node(s) didn't match Pod's node "
                            "affinity/selector."));
