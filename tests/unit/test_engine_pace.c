@@ -139,12 +139,74 @@ static void test_instances(void **state)
     cluster_free(cluster);
 }
 
+static struct run_job part(time_ns submit, uint32_t members, uint16_t milli)
+{
+    struct run_job job = run_job_make(submit, S(100), members, 0);
+    job.job.first.request.gpu_milli = milli;
+    job.truth.sm_active_milli = 1000;
+    return job;
+}
+
+/* Members work in step: the one without a neighbour waits for the other.  0.4 + 1 against min(0.535, 0.6) + 1. */
+static void test_slowest(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 2);
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy = read_policy("{\"sharing\": \"mps\"}");
+    const struct run_job jobs[] = {part(0, 2, 600), part(0, 1, 400)};
+    struct run_log *log = run_jobs(&setup, jobs, 2);
+    near_s(log->jobs[0].end, 140);
+    near_s(log->jobs[1].end, 140 + 100 - 140 / 1.535);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
+/* Who waits for the rest of his gang uses nothing of what he holds. */
+static void test_idle_member(void **state)
+{
+    (void)state;
+    struct cluster *cluster = cluster_uniform_new(1, 2);
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy =
+        read_policy("{\"sharing\": \"mps\", \"gang\": {\"policy\": \"hoard\", "
+                    "\"stale_after_s\": \"never\"}, \"guarantees\": [], \"blocking\": \"skip\"}");
+    struct run_job jobs[] = {run_job_make(0, S(50), 1, 1), part(0, 2, 600), part(0, 1, 400)};
+    struct run_log *log = run_jobs(&setup, jobs, 3);
+    near_s(log->jobs[1].start, 50);
+    near_s(log->jobs[2].end, 50 + 50 * 1.535);
+    near_s(log->jobs[1].end, 50 + 76.75 + 100 - 76.75 / 1.4);
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
+/* A share for what asked an instance: as fast as on a whole GPU, against the instance. */
+static void test_share_for_instance(void **state)
+{
+    (void)state;
+    struct cluster *cluster = read_cluster(
+        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}");
+    struct run_setup setup = run_setup_default(cluster);
+    setup.policy = read_policy("{\"sharing\": \"mps\"}");
+    struct run_job job = run_job_make(0, S(100), 1, 0);
+    job.job.class = JOB_INFERENCE;
+    job.job.first.request.mig = MIG_1G + 1;
+    job.truth.sm_active_milli = 500;
+    struct run_log *log = run_jobs(&setup, &job, 1);
+    near_s(log->jobs[0].end, 100 / sharing_slow_mig(sharing_small_inference, 132,
+                                                    mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1));
+    run_log_free(log);
+    cluster_free(cluster);
+}
+
 /* ---- from the rows alone ---- */
+
+static const time_ns restart = 20 * TIME_NS_PER_S;
 
 enum { JOBS = 40, NODES = 2, GPUS = NODES * 2, ROUNDS = 60 };
 
 struct stay { /* of a job on one GPU */
-    time_ns start, end;
+    time_ns start, end, works_from;
     double done; /* told */
     uint32_t job, gpu;
 };
@@ -154,6 +216,15 @@ static double use_of(const struct run_job *job)
     const struct request *request = &job->job.first.request;
     const double asked = request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
     return asked * job->truth.sm_active_milli / 1e3;
+}
+
+/* Of a GPU, that it holds. */
+static double milli_of(const struct run_job *job, bool is_mps)
+{
+    const struct request *request = &job->job.first.request;
+    if (!is_mps && job->job.class == JOB_INTERACTIVE)
+        return 0.25;
+    return request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
 }
 
 static double slow_at(const struct run_job *jobs, const struct stay *stays, uint32_t count,
@@ -186,7 +257,9 @@ static double naive_done(const struct run_job *jobs, const struct stay *stays, u
             if (stays[i].end > at && stays[i].end < next)
                 next = stays[i].end;
         }
-        done += (double)(next - at) / slow_at(jobs, stays, count, own, at, is_mps);
+        if (next > own->works_from)
+            done += (double)(next - (at > own->works_from ? at : own->works_from)) /
+                    slow_at(jobs, stays, count, own, at, is_mps);
         at = next;
     }
     return done;
@@ -201,8 +274,12 @@ static uint32_t list_stays(const struct run_log *log, struct stay *stays)
         run_placement_read(row->placement, NODES, milli);
         for (uint32_t g = 0; g < NODES * NODE_GPUS_MAX; g++)
             if (milli[g] != 0)
-                stays[count++] = (struct stay){row->start, row->end,
-                                               (double)(row->saved + row->lost), row->id, g};
+                stays[count++] = (struct stay){row->start,
+                                               row->end,
+                                               row->start + (row->attempt > 0 ? restart : 0),
+                                               (double)(row->saved + row->lost),
+                                               row->id,
+                                               g};
     }
     return count;
 }
@@ -218,6 +295,7 @@ static void draw_jobs(struct random_stream *stream, struct run_job *jobs)
             jobs[j].job.first.request.gpus = 1;
         else
             jobs[j].job.first.request.gpu_milli = (uint16_t)(100 + random_below(stream, 700));
+        jobs[j].job.checkpoint.restart = restart;
         jobs[j].truth.sm_active_milli = (uint16_t)(100 + random_below(stream, 901));
     }
     for (uint32_t j = 1; j < JOBS; j++) /* in the order of submission */
@@ -250,15 +328,34 @@ static void test_naive(void **state)
         draw_jobs(&stream, jobs);
         struct run_log *log = run_jobs(&setup, jobs, JOBS);
         const uint32_t count = list_stays(log, stays);
-        double active = 0;
+        double active = 0, overhead = 0, told_overhead = 0;
+        double active_of[JOBS] = {0}, held_of[JOBS] = {0};
         for (uint32_t i = 0; i < count; i++) {
             const double done = naive_done(jobs, stays, count, &stays[i], is_mps);
             slowed += done < 0.999 * (double)(stays[i].end - stays[i].start);
-            active += done * use_of(&jobs[stays[i].job]) / TIME_NS_PER_S;
+            overhead +=
+                (double)((stays[i].works_from < stays[i].end ? stays[i].works_from : stays[i].end) -
+                         stays[i].start) *
+                milli_of(&jobs[stays[i].job], is_mps);
+            struct stay all = stays[i];
+            all.works_from = all.start; /* while it restarts it counts as active */
+            const double busy = naive_done(jobs, stays, count, &all, is_mps) *
+                                use_of(&jobs[stays[i].job]) / TIME_NS_PER_S;
+            active += busy;
+            active_of[stays[i].job] += busy;
+            held_of[stays[i].job] += milli_of(&jobs[stays[i].job], is_mps) *
+                                     (double)(stays[i].end - stays[i].start) / TIME_NS_PER_S;
             if (fabs(done - stays[i].done) > 1e-5 * done + 1e3)
                 fail_msg("round %d, job %u: %.3f s done, told %.3f s", round, stays[i].job,
                          done / TIME_NS_PER_S, stays[i].done / TIME_NS_PER_S);
         }
+        for (uint32_t j = 0; j < JOBS; j++)
+            if (fabs(fmin(1, active_of[j] / held_of[j]) * 1e3 - log->jobs[j].sm_active_milli) > 1)
+                fail_msg("round %d, job %u: %u milli active", round, j,
+                         log->jobs[j].sm_active_milli);
+        for (uint32_t j = 0; j < JOBS; j++)
+            told_overhead += (double)log->jobs[j].overhead_gpu_ns;
+        assert_true(fabs(overhead - told_overhead) <= JOBS * 1e3);
         assert_true(fabs(active - run_last_sample(log)->active_gpu_s) < 1e-4 * active);
         evicted += (uint32_t)log->result.evicted;
         run_log_free(log);
@@ -269,8 +366,10 @@ static void test_naive(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns), cmocka_unit_test(test_mps),
-                                       cmocka_unit_test(test_instances),
-                                       cmocka_unit_test(test_naive)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turns),       cmocka_unit_test(test_mps),
+        cmocka_unit_test(test_instances),   cmocka_unit_test(test_slowest),
+        cmocka_unit_test(test_idle_member), cmocka_unit_test(test_share_for_instance),
+        cmocka_unit_test(test_naive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
