@@ -28,8 +28,8 @@ enum who_shares { SHARING_ANYBODY, SHARING_GPU, SHARING_NODE, SHARINGS };
 
 static const char *const sharings[SHARINGS] = {
     "", ", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\"}",
-    ", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\", "
-    "\"isolation\": \"node\"}"};
+    (", \"sharing\": {\"policy\": \"mps\", \"clients_max\": 3, \"trust\": \"queue\", "
+     "\"isolation\": \"node\"}")};
 
 struct view { /* of a node */
     int64_t gpu[GPUS], cpu, memory;

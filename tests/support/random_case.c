@@ -111,8 +111,8 @@ void random_case_limits(struct random_stream *stream, struct queue_table *table,
 /* What jobs ask of nodes.  What it means is told again by random_case_takes_nodes. */
 static const char *const ask_texts[] = {
     "\"node_selector\":{\"zone\":\"z0\"}",
-    "\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","
-    "\"values\":[\"z0\"]}]}]",
+    ("\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","
+     "\"values\":[\"z0\"]}]}]"),
     "\"tolerations\":[{\"key\":\"x\",\"operator\":\"Exists\"}]",
     "\"node_selector\":{\"zone\":\"z1\"},\"tolerations\":[{\"operator\":\"Exists\"}]",
 };
