@@ -141,12 +141,14 @@ static void expire_claims(struct sched *sched)
     }
 }
 
+/* What is claimed draws nobody in until it starts: a claim that started just now may have shut another, which goes in
+ * the next cycle. */
 static void start_claims(struct sched *sched)
 {
     uint32_t kept = 0;
     for (uint32_t c = 0; c < sched->claim_count; c++) {
         uint32_t slot = sched->claims[c];
-        if (has_all_its_space(sched, slot))
+        if (has_all_its_space(sched, slot) && !tags_shut_claims(sched, slot))
             decide_start(sched, slot, HOLDING_CLAIMED, sched->jobs.facts[slot].claim_source);
         else
             sched->claims[kept++] = slot;
@@ -434,7 +436,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     if (is_idle(sched))
         return 0;
     refresh_ranks(sched);
-    if (sched->policy.reservation_expiry != TIME_NEVER)
+    if (sched->policy.reservation_expiry != TIME_NEVER || sched->ledger->tags != NULL)
         expire_claims(sched);
     tell_rejects(sched);
     tell_releases(sched);

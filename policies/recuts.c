@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policies/archive.h"
+#include "policies/ledger_tags.h"
 #include "policies/recut_places.h"
 #include "policies/sched_state.h"
 
@@ -219,11 +220,19 @@ static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_orde
     book->at[book->at_count++] = sched->now;
 }
 
-/* Only more space helps, or that a GPU has rested. */
+/* What may have made room for it: times that space grew, and that its rules of tags may say otherwise.  Both only rise. */
+static uint64_t room_version(const struct sched *sched, const struct shape *ask)
+{
+    const struct ledger *ledger = sched->ledger;
+    const bool minds_tags = ask->tags != NULL && ledger->tags != NULL;
+    return ledger->growth_count + (minds_tags ? ledger->tags->version : 0);
+}
+
+/* Only more space helps, or other rules of tags, or that a GPU has rested. */
 static void note_failure(const struct sched *sched, struct shape *ask)
 {
     if (sched->recuts.rested_at == TIME_NEVER)
-        ask->recut_seen = sched->ledger->growth_count;
+        ask->recut_seen = room_version(sched, ask);
 }
 
 /* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
@@ -256,7 +265,7 @@ static bool could_help(const struct sched *sched, const struct shape *ask)
     for (uint32_t g = 0; g < ask->group_count; g++)
         if (ask->groups[g].count > 0 &&
             (ask->groups[g].request.mig != 0 || ask->groups[g].request.gpus != 0))
-            return ask->recut_seen != sched->ledger->growth_count;
+            return ask->recut_seen != room_version(sched, ask);
     return false;
 }
 

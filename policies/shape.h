@@ -53,7 +53,7 @@ struct shape {
     uint32_t member_count;
     struct wait_clock clock; /* of what closed it */
     uint64_t
-        recut_seen; /* the ledger's growth_count when cutting GPUs did not help; UINT64_MAX: never tried */
+        recut_seen; /* what may have made room when cutting GPUs did not help (recuts.c); UINT64_MAX: never tried */
     int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */

@@ -217,6 +217,15 @@ static inline bool request_takes_type(const struct request *request, const struc
 
 bool job_tags_are_same(const struct job_tags *a, const struct job_tags *b); /* both may be NULL */
 
+/* Is the tag one of them?  O(tags). */
+static inline bool job_tags_have(const struct job_tags *tags, uint32_t tag)
+{
+    for (uint32_t t = 0; t < tags->tag_count; t++)
+        if (tags->tags[t] == tag)
+            return true;
+    return false;
+}
+
 /* What no tags and rules can be, or NULL. */
 const char *job_tags_complaint(const struct job_tags *tags);
 

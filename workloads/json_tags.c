@@ -41,7 +41,11 @@ static struct error tags_read(const struct reader *reader, const struct line *li
             return input_error(line->input, line->text, value, "a job has at most %d tags",
                                JOB_TAGS_MAX);
         TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, &field));
-        TRY(tag_read(reader, line, &field, &tags->tags[tags->tag_count++]));
+        uint32_t tag = 0;
+        TRY(tag_read(reader, line, &field, &tag));
+        if (job_tags_have(tags, tag))
+            return input_error(line->input, line->text, value, "it has this tag already");
+        tags->tags[tags->tag_count++] = tag;
     }
     return ERROR_OK;
 }

@@ -84,7 +84,10 @@ const struct job_tags *tag_rules_get(const struct tag_world *world, struct json_
         json_fail(&array, "'tags' holds at most %d", JOB_TAGS_MAX);
     for (size_t t = 0; t < count && !error_is(*object->value.error); t++) {
         struct json_value item = json_array_item(&array, t);
-        tags->tags[tags->tag_count++] = tag_get(world, &item);
+        const uint32_t tag = tag_get(world, &item);
+        if (!error_is(*item.error) && job_tags_have(tags, tag))
+            json_fail(&item, "it has this tag already");
+        tags->tags[tags->tag_count++] = tag;
     }
     rules_get(world, object, "affinity", false, tags);
     rules_get(world, object, "anti_affinity", true, tags);
