@@ -92,6 +92,8 @@ static void consider_gpu(const struct sched *sched, gpu_id gpu, enum mig_profile
     place.is_whole = !cut.is_partitioned;
     for (uint32_t starts = mig_fit(place.busy, profile); starts != 0; starts &= starts - 1) {
         place.start = (uint32_t)__builtin_ctz(starts);
+        if (cut.is_partitioned && cut.layout.profile[place.start] == profile + 1)
+            continue; /* it is there, and free */
         place.destroyed = count_starts(&cut.layout, mig_mask(profile, place.start));
         const int64_t score = sched->policy.geometry->score(&place);
         if (score > best->score)

@@ -28,8 +28,8 @@ struct recut_spot {
 /* Free instances of the profile asked, on nodes that take new work and its members.  O(nodes) if it says which nodes. */
 uint32_t recut_places_instances(struct sched *sched, const struct request *request);
 
-/* Where an instance for the request, or the last of its whole GPUs, is best made.  False: nowhere.  A GPU that is left alone
- * for now, where the request finds CPU and memory, lowers recuts.rested_at. */
+/* Where one more instance for the request, or the last of its whole GPUs, is best made: not where a free one of its
+ * profile is already.  False: nowhere.  A GPU that is left alone for now, where the request finds CPU and memory, lowers recuts.rested_at. */
 bool recut_places_best(struct sched *sched, const struct request *request, struct recut_spot *spot);
 
 /* NULL: every tree says what its nodes offer.  O(nodes) for each tree. */

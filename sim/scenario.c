@@ -6,6 +6,7 @@
 #include "base/input.h"
 #include "policies/presets.h"
 #include "topologies/cluster_load.h"
+#include "workloads/synth_spec.h"
 
 enum { SCENARIO_BYTES_MAX = 64 << 20 };
 
@@ -505,7 +506,7 @@ static void read_all(struct scenario *scenario, struct error *error)
     struct json_value policy = json_member(&object, "policy"),
                       world = json_member(&object, "world"),
                       plugins = json_member(&object, "plugins");
-    json_member(&object, "queues"); /* read when the jobs' queues are known */
+    json_member(&object, "queues"); /* read with the jobs */
     scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
     if (error_is(*error))
         return;
@@ -561,15 +562,31 @@ void scenario_release(struct scenario *scenario)
     *scenario = (struct scenario){0};
 }
 
+/* Tenants of a synthesized workload bring queues that others may lie below; a trace only names those that there are. */
+static bool brings_queues(const struct workload_spec *workload)
+{
+    return workload->synth != NULL && workload->synth->tenants.projects > 0;
+}
+
 struct error scenario_open(const struct scenario *scenario, struct job_source **source)
 {
     struct error error = ERROR_OK;
-    TRY(job_source_open(source, &scenario->workload, scenario->cluster, scenario->seed));
     struct json_value root = json_doc_root(scenario->doc, &error);
     struct json_object object;
     json_object_open(&object, &root);
     struct json_value queues = json_member(&object, "queues");
-    if (queues.node != NULL)
+    const bool is_after = brings_queues(&scenario->workload);
+    struct queue_table *table = queue_table_new();
+    *source = NULL;
+    if (queues.node != NULL && !is_after)
+        queue_table_read(table, &queues);
+    if (error_is(error)) {
+        queue_table_free(table);
+        return error;
+    }
+    TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed,
+                             table));
+    if (queues.node != NULL && is_after)
         queue_table_read(job_source_queues(*source), &queues);
     if (error_is(error)) {
         job_source_close(*source);

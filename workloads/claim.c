@@ -59,7 +59,7 @@ static const char *lie_in_nvlink(const struct cluster *cluster, const struct wid
 {
     const uint8_t level = cluster_level_of(cluster, TEXT("nvlink"));
     *lie = (struct lie){.members = 1, .gpus = (uint16_t)count, .one_island = count > 1};
-    if (count <= widths->island)
+    if (count == 1 || count <= widths->island)
         return NULL;
     if (count > widths->nvlink)
         return "no NVLink domain has so many such GPUs";

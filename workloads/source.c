@@ -265,12 +265,19 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
                              const struct cluster *cluster, uint64_t seed)
 {
+    return job_source_open_with(out, spec, cluster, seed, queue_table_new());
+}
+
+struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
+                                  const struct cluster *cluster, uint64_t seed,
+                                  struct queue_table *queues)
+{
     struct job_source *source = mem_zalloc(1, sizeof *source);
     assert((spec->trace != NULL) != (spec->synth != NULL));
     source->spec = spec;
     source->cluster = cluster;
     source->seed = seed;
-    source->queues = queue_table_new();
+    source->queues = queues;
     source->users = names_new();
     source->tags = names_new();
     struct error error =

@@ -73,6 +73,12 @@ struct job_source;
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
                              const struct cluster *cluster, uint64_t seed) MUST_CHECK;
 
+/* The same with queues that are there already: jobs that name them belong to them, others are added.  The table is the
+ * source's from now on, also after an error. */
+struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
+                                  const struct cluster *cluster, uint64_t seed,
+                                  struct queue_table *queues) MUST_CHECK;
+
 /* Jobs made by the caller: `next` is called for each (its errors stop the stream), obeys the law above but for
  * ids, which are given here.  For tests and generators of one's own. */
 typedef struct error job_source_next_fn(void *self, struct job *job, struct job_truth *truth,

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "policies/fragmentation.h"
 #include "policies/ledger_tags.h"
 #include "policies/placement/by_node.h"
 #include "policies/placement/domains.h"
@@ -423,6 +424,29 @@ static bool place_by_rules(struct placing *placing)
     return is_placed;
 }
 
+static bool place(struct placing *placing)
+{
+    return ledger_tags_bind(placing->ledger, placing->shape->tags) ? place_by_rules(placing)
+                                                                   : place_once(placing);
+}
+
+/* Where members differ, one may stand where another had to.  What is known of the jobs that usually come does not shrink
+ * when the cluster empties, so that a job that is kept off by it alone would wait for ever: it is placed as if nothing
+ * was known. */
+static bool place_in_spite_of_typical(struct placing *placing)
+{
+    struct ledger *ledger = placing->ledger;
+    const size_t mark = ledger_mark(ledger);
+    if (place(placing)) {
+        ledger_commit(ledger, mark);
+        return true;
+    }
+    ledger_rollback(ledger, mark);
+    placing->policy = &placement_best_fit;
+    placing->joined_full = 0;
+    return place(placing);
+}
+
 bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
                               const struct shape *shape, struct held_pieces held,
                               struct passing_pieces passing, uint32_t owner, struct piece_list *out)
@@ -437,7 +461,10 @@ bool placement_extend_leaving(const struct placement_policy *policy, struct ledg
     out->count = 0;
     if (shape->member_count > 1 && !placement_may_fit(ledger, shape))
         return false;
-    return ledger_tags_bind(ledger, shape->tags) ? place_by_rules(&placing) : place_once(&placing);
+    const bool knows_typical =
+        policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
+    return knows_typical && shape->group_count > 1 ? place_in_spite_of_typical(&placing)
+                                                   : place(&placing);
 }
 
 bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,

@@ -58,7 +58,9 @@ struct placement_policy {
      * is; where none is, the score depends, beside what is_local names, on members_left, and no more on that where it is
      * more than any node could hold when empty. */
     bool joins_members;
-    bool uses_typical; /* it reads ledger->typical (policies/fragmentation.h) */
+    /* It reads ledger->typical (policies/fragmentation.h).  Unlike members of a job for whom it finds no room together are placed
+     * as best_fit does, so that what came before keeps no job off an empty cluster. */
+    bool uses_typical;
     /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about where the
      * other has room.  Not of a policy that looks at nodes. */
     bool prefers_full;

@@ -175,6 +175,13 @@ static int64_t score_at(struct sched *sched, gpu_id gpu, enum mig_profile_id pro
     return sched->policy.geometry->score(&place);
 }
 
+static bool is_there(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile,
+                     uint32_t start)
+{
+    const struct gpu_cut cut = ledger_cut_of(ledger, gpu);
+    return cut.is_partitioned && cut.layout.profile[start] == profile + 1;
+}
+
 static void look_for_instance(struct sched *sched, node_id node, enum mig_profile_id profile,
                               struct recut_spot *best, time_ns *rested_at)
 {
@@ -185,6 +192,7 @@ static void look_for_instance(struct sched *sched, node_id node, enum mig_profil
             continue;
         for (uint32_t s = 0; s < MIG_SLICES; s++)
             if ((mig_fit(ledger_busy_slices(sched->ledger, gpu), profile) >> s & 1) &&
+                !is_there(sched->ledger, gpu, profile, s) &&
                 score_at(sched, gpu, profile, s) > best->score)
                 *best = (struct recut_spot){score_at(sched, gpu, profile, s), gpu, s, 0};
     }

@@ -7,17 +7,27 @@ import json
 import sys
 
 
+def tolerates(toleration, taint):
+    kind = toleration.get("operator", "Equal")
+    return (toleration.get("key", taint["key"]) == taint["key"] and toleration.get("effect", taint["effect"]) == taint["effect"]
+            and (kind == "Exists" or toleration.get("value", "") == taint.get("value", "")))
+
+
 class Node:
     def __init__(self, name, pool):
         cut = pool.get("gpus_layout", [])  # GPUs in MIG instances are neither whole nor shared
         self.gpus = [i for i in range(pool["gpus_per_node"]) if not cut[i:i + 1] or not cut[i]]
-        self.name, self.model, self.is_up = name, pool.get("gpu_model"), not pool.get("taints")
+        self.name, self.model, self.is_up = name, pool.get("gpu_model"), True
+        self.labels = pool.get("labels", {})
+        self.taints = [taint for taint in pool.get("taints", []) if taint["effect"] != "PreferNoSchedule"]
         self.tasks = pool.get("max_tasks", 10**9)
         self.cpus, self.memory = pool.get("cpus", 10**6), pool.get("memory_gb", 2**20)
 
     def fits(self, ask):
         models = ask["gpu_model"].split("|") if "gpu_model" in ask else [self.model]
-        return (self.is_up and self.tasks > 0 and len(self.gpus) >= ask.get("gpus", 0) and self.model in models
+        return (self.is_up and ask.get("node_selector", {}).items() <= self.labels.items()
+                and all(any(tolerates(t, taint) for t in ask.get("tolerations", [])) for taint in self.taints)
+                and self.tasks > 0 and len(self.gpus) >= ask.get("gpus", 0) and self.model in models
                 and self.cpus >= ask.get("cpus", 0) and self.memory >= ask.get("memory_gb", 0))
 
     def move(self, ask, gpus, sign):
@@ -64,9 +74,9 @@ class Fifo:
                 node.is_up = fact["state"] == "up" if node.name == fact["node"] else node.is_up
 
     def is_hopeless(self, job):
-        """Shares of GPUs and required domains are beyond this example; a dependency may have ended otherwise."""
+        """Shares of GPUs, islands, slices, node affinity and required domains are beyond this example; a dependency may have ended otherwise."""
         wrong = {"ok": False, "not_ok": True}
-        return (any({"gpu_fraction", "gpu_memory_gb", "mig"} & set(group) for group in job["groups"])
+        return (any({"gpu_fraction", "gpu_memory_gb", "mig", "one_island", "slice_members", "node_affinity"} & set(group) for group in job["groups"])
                 or any("required" in ask.get("topology", {}) for ask in [job] + job.get("sets", []))
                 or any(self.ends.get(a["job"]) is wrong.get(a.get("kind"), 0) for a in job.get("after", [])))
 
