@@ -521,12 +521,13 @@ static void queue_times(const struct metrics *metrics, const struct plot_tool *t
 void html_plots(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out)
 {
     struct curves curves = curves_new(metrics);
-    if (curves.count > 0)
+    const bool has_time = curves.count > 0 && curves.end > 0; /* else it was over at once */
+    if (has_time)
         utilization(metrics, &curves, tool, out);
-    if (curves.has_space)
+    if (has_time && curves.has_space)
         free_gpus(metrics, &curves, tool, out);
     queue_times(metrics, tool, out);
-    if (curves.count > 0)
+    if (has_time)
         queue_length(metrics, &curves, tool, out);
     mem_free(curves.time);
 }
