@@ -199,7 +199,8 @@ static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t dom
 
 bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node)
 {
-    return is_now(cell, (struct key){space->domain, by_node ? SHARE_PLAIN : space->share});
+    const struct key key = {space->domain, by_node ? SHARE_PLAIN : space->share};
+    return is_now(cell, key) || (cell->kind == SHARE_MIXED && !is_next(cell, key));
 }
 
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone,
