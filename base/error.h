@@ -43,6 +43,7 @@ struct error {
 
 #define ERROR_OK   ((struct error){ERROR_NONE, NULL})
 #define MUST_CHECK __attribute__((warn_unused_result))
+#define RARE       __attribute__((cold)) /* ways to its calls are kept away from the usual ones */
 #define LIKE_PRINTF(format_index, first_index)                                                     \
     __attribute__((format(printf, format_index, first_index)))
 
@@ -56,18 +57,19 @@ struct error {
 
 static inline bool error_is(struct error error)
 {
-    return error.kind != ERROR_NONE;
+    return __builtin_expect(error.kind != ERROR_NONE, false);
 }
 
 /* An error without a place in a text. */
-struct error error_new(enum error_kind kind, const char *format, ...) MUST_CHECK LIKE_PRINTF(2, 3);
+struct error error_new(enum error_kind kind, const char *format, ...) RARE MUST_CHECK
+    LIKE_PRINTF(2, 3);
 
 /* An error at `file`, `line` and `column` (both from 1, columns in bytes; 0: unknown, left out). */
 struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column,
-                      const char *format, ...) MUST_CHECK LIKE_PRINTF(5, 6);
+                      const char *format, ...) RARE MUST_CHECK LIKE_PRINTF(5, 6);
 
 /* An ERROR_IO for `path` with the text of `errno_value`: "cannot <verb> PATH: <reason>". */
-struct error error_io(const char *verb, const char *path, int errno_value) MUST_CHECK;
+struct error error_io(const char *verb, const char *path, int errno_value) RARE MUST_CHECK;
 
 /* Add to an error; each replaces what was set before.  All texts are copied.
  * excerpt: the source line without newline, `span` >= 1 columns are underlined from the error's column.
