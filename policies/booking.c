@@ -41,19 +41,23 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
 {
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
     const int64_t *each = shape->member_charge[piece->group];
+    const int64_t members = (int64_t)sign * piece->member_count;
     for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] += sign * each[r] * piece->member_count;
+        amounts[r] += members * each[r];
 }
 
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
+    if (sched->tree.closing_count == 0 && sched->headroom.owners_milli <= 0)
+        return;
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
         if (sched->headroom.owners_milli > 0 && sched->pending.lines[q].borrower_count > 0)
             borrowers_review(sched, q);
         if (!sched->tree.queues[q].has_closed_lanes)
             continue;
         sched->tree.queues[q].has_closed_lanes = false;
+        sched->tree.closing_count--;
         for (uint32_t l = 0; l < sched->pending.lane_count; l++)
             if (sched->pending.lanes[l].quota_block == q) {
                 pending_block(&sched->pending, l, QUEUE_NONE);
@@ -79,7 +83,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
                         sched->now);
     int64_t signs = 0;
-    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
         signs |= amounts[r];
     if (signs < 0) /* some is */
         reopen_lanes(sched, job->queue);
@@ -362,43 +366,51 @@ static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
         turn_below(sched, slot, is_below);
 }
 
-struct phase_sum {
-    uint32_t count[4];
-    int64_t running_milli;
-};
+/* GPU time at the rate of now, up to now. */
+static int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now)
+{
+    return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
+}
 
 /* Run time and GPU time up to now, at the rate of before; then at this one. */
-static void note_service(struct sched *sched, uint32_t slot, const struct phase_sum *sum)
+static void note_service(struct sched *sched, uint32_t slot)
 {
+    const struct sched_job *job = &sched->jobs.jobs[slot];
     struct job_facts *facts = &sched->jobs.facts[slot];
-    time_ns span = sched->now - facts->attained_at;
     if (facts->is_serving)
-        facts->ran += span;
-    facts->attained_gpu_ns += (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+        facts->ran += sched->now - facts->attained_at;
+    facts->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
     facts->attained_at = sched->now;
-    facts->rate_milli = sum->running_milli;
-    facts->is_serving = sum->count[HOLDING_RUNNING] > 0;
+    facts->rate_milli = 0;
+    facts->is_serving = job->state == SJOB_RUNNING;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
+            facts->rate_milli += piece_milli(&sched_job_holding(job, i)->piece);
 }
 
-static struct phase_sum sum_phases(const struct sched_job *job)
+enum { /* phases as bits */
+    HAS_CLAIMED = 1 << HOLDING_CLAIMED,
+    HAS_STARTING = 1 << HOLDING_STARTING,
+    HAS_RUNNING = 1 << HOLDING_RUNNING,
+    HAS_LEAVING = 1 << HOLDING_LEAVING
+};
+
+/* Those of its holdings. */
+static uint32_t phases_of(const struct sched_job *job)
 {
-    struct phase_sum sum = {{0}, 0};
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        sum.count[holding->phase]++;
-        if (holding->phase == HOLDING_RUNNING)
-            sum.running_milli += piece_milli(&holding->piece);
-    }
-    return sum;
+    uint32_t phases = 0;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        phases |= 1u << sched_job_holding(job, i)->phase;
+    return phases;
 }
 
-static enum sched_job_state state_of(const struct phase_sum *sum)
+static enum sched_job_state state_of(uint32_t phases)
 {
-    return sum->count[HOLDING_RUNNING] > 0    ? SJOB_RUNNING
-           : sum->count[HOLDING_STARTING] > 0 ? SJOB_STARTING
-           : sum->count[HOLDING_CLAIMED] > 0  ? SJOB_CLAIMING
-           : sum->count[HOLDING_LEAVING] > 0  ? SJOB_EVICTING
-                                              : SJOB_PENDING;
+    return phases & HAS_RUNNING    ? SJOB_RUNNING
+           : phases & HAS_STARTING ? SJOB_STARTING
+           : phases & HAS_CLAIMED  ? SJOB_CLAIMING
+           : phases & HAS_LEAVING  ? SJOB_EVICTING
+                                   : SJOB_PENDING;
 }
 
 static uint8_t fill_of(struct sched *sched, uint32_t slot)
@@ -413,21 +425,21 @@ static uint8_t fill_of(struct sched *sched, uint32_t slot)
 }
 
 /* Does it wait for more, or again? */
-static bool may_wait(const struct sched_job *job, const struct phase_sum *sum)
+static bool may_wait(const struct sched_job *job, uint32_t phases)
 {
-    return sum->count[HOLDING_CLAIMED] == 0 && job->state != SJOB_EVICTING;
+    return (phases & HAS_CLAIMED) == 0 && job->state != SJOB_EVICTING;
 }
 
 void sched_settle(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    struct phase_sum sum = sum_phases(job);
-    job->state = (uint8_t)state_of(&sum);
-    bool is_booked = sum.count[HOLDING_RUNNING] + sum.count[HOLDING_STARTING] > 0;
+    const uint32_t phases = phases_of(job);
+    job->state = (uint8_t)state_of(phases);
+    bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
     sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
-    if (job->fill == FILL_BELOW && sum.count[HOLDING_CLAIMED] > 0 &&
+    if (job->fill == FILL_BELOW && phases & HAS_CLAIMED &&
         sched->policy.gang
             ->is_all_or_nothing) /* what was promised for growth must not start alone */
         for (uint32_t c = 0; c < sched->claim_count; c++)
@@ -441,12 +453,12 @@ void sched_settle(struct sched *sched, uint32_t slot)
     /* A promise that would complete it may be broken: until it starts, its patience runs on. */
     list_below(sched, slot,
                is_booked &&
-                   (job->fill == FILL_BELOW || (job->is_below && sum.count[HOLDING_CLAIMED] > 0)));
+                   (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED)));
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot);
-    if (!sched->ranks_fixed || sched->policy.defrag->moves) /* who asks how long it ran */
-        note_service(sched, slot, &sum);
-    if (may_wait(job, &sum) && !is_full(sched, job))
+    if (sched->notes_service)
+        note_service(sched, slot);
+    if (may_wait(job, phases) && !is_full(sched, job))
         sched_wait(sched, slot);
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);
@@ -467,10 +479,8 @@ static void fill_history(const struct sched *sched, uint32_t slot, struct order_
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    time_ns span = sched->now - facts->attained_at;
     view->ran = sched_ran(sched, slot);
-    view->attained_gpu_ns =
-        facts->attained_gpu_ns + (int64_t)((__int128)span * facts->rate_milli / GPU_MILLI);
+    view->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
     int64_t holds[QUEUE_SUM_COUNT] = {0};
     for (uint32_t i = 0; i < job->holding_count; i++)
         sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
@@ -506,7 +516,7 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
     }
     view->ran = view->attained_gpu_ns = 0;
     view->fair_share_ppm = 0;
-    if (!sched->ranks_fixed)
+    if (!sched->ranks_by_fill)
         fill_history(sched, slot, view);
 }
 

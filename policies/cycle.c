@@ -159,6 +159,7 @@ static void start_claims(struct sched *sched)
 static void close_lane(struct sched *sched, uint32_t lane_id, queue_id forbids)
 {
     pending_block(&sched->pending, lane_id, forbids);
+    sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_lanes;
     sched->tree.queues[forbids].has_closed_lanes = true;
     queue_tree_touch(&sched->tree, sched->pending.lanes[lane_id].line);
 }

@@ -37,15 +37,16 @@ static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t sha
     MEM_GROW(pending->memos, pending->memo_capacity, pending->lane_count + 1);
     uint32_t id = pending->lane_count++;
     struct line *line = &pending->lines[line_id];
+    struct shape *shape = &pending->shapes->shapes[shape_id];
     pending->lanes[id] = (struct lane){.line = line_id,
                                        .shape = shape_id,
+                                       .class = shape->class,
                                        .line_position = line->lane_count,
                                        .quota_block = QUEUE_NONE};
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         pending->memos[id][k] = (struct plan_memo){.ripe_at = TIME_NEVER};
     MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
     line->lanes[line->lane_count++] = (struct line_lane){id, shape_id, ASKER_COUNT};
-    struct shape *shape = &pending->shapes->shapes[shape_id];
     MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
     shape->lanes[shape->lane_count++] = id;
     pending->class_shapes[shape->class] |= shape_bit(shape_id);
@@ -121,7 +122,7 @@ static void sift_down(const struct pending *pending, struct lane *lane, uint32_t
 static void set_busy(struct pending *pending, uint32_t lane_id)
 {
     struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t class = pending->shapes->shapes[lane->shape].class;
+    const uint8_t class = lane->class;
     if (pending->busy_count == pending->busy_capacity)
         MEM_GROW(pending->busy, pending->busy_capacity, (size_t)pending->busy_count + 1);
     lane->busy_position = pending->busy_count;
@@ -136,7 +137,7 @@ static void set_busy(struct pending *pending, uint32_t lane_id)
 static void set_idle(struct pending *pending, uint32_t lane_id)
 {
     const struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t class = pending->shapes->shapes[lane->shape].class;
+    const uint8_t class = lane->class;
     uint32_t last = pending->busy[--pending->busy_count];
     pending->busy[lane->busy_position] = last;
     pending->lanes[last].busy_position = lane->busy_position;
@@ -287,7 +288,7 @@ bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
         turn_asker(pending, lane, false);
     recount(pending, lane);
     pending->lines[lane->line].job_count++;
-    pending->class_jobs[pending->shapes->shapes[lane->shape].class]++;
+    pending->class_jobs[lane->class]++;
     pending->job_count++;
     return is_head;
 }
@@ -297,7 +298,7 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     struct lane *lane = &pending->lanes[lane_id];
     assert(at < lane->count);
     pending->lines[lane->line].job_count--;
-    pending->class_jobs[pending->shapes->shapes[lane->shape].class]--;
+    pending->class_jobs[lane->class]--;
     pending->job_count--;
     if (at == 0)
         turn_asker(pending, lane, false);
@@ -425,6 +426,7 @@ static void archive_lane(struct archive *archive, struct lane *lane)
     ARCHIVE(archive, lane->quota_block);
     ARCHIVE(archive, lane->owed_by);
     ARCHIVE(archive, lane->is_borrower);
+    ARCHIVE(archive, lane->class);
     ARCHIVE(archive, lane->is_offset);
     ARCHIVE(archive, lane->offset);
 }

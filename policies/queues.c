@@ -45,6 +45,13 @@ void queue_tree_touch(struct queue_tree *tree, queue_id queue)
         tree->queues[q].winner_count = 0;
 }
 
+void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
+{
+    const struct queue_state *state = &tree->queues[queue];
+    if (!tree->quota->is_flat)
+        queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
+}
+
 static void link_queue(struct queue_tree *tree, queue_id id)
 {
     struct queue_state *queue = &tree->queues[id];
@@ -136,9 +143,16 @@ static int64_t move_demand(struct queue_tree *tree, queue_id queue, enum resourc
     return share_before;
 }
 
+bool queue_tree_is_asked(const struct queue_tree *tree)
+{
+    return !tree->quota->is_flat || tree->quota->forbids != NULL;
+}
+
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign)
 {
+    if (!queue_tree_is_asked(tree))
+        return;
     if (tree->quota->divide == NULL) { /* no shares that could move */
         for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
             for (int r = 0; r < RESOURCE_COUNT; r++)
@@ -256,6 +270,7 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
     tree->count = count;
     for (queue_id q = 0; q < count; q++) {
         archive_queue(archive, &tree->queues[q]);
+        tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_lanes;
         ARCHIVE(archive, tree->waits[q]);
         ARCHIVE(archive, tree->by_age[q]);
         if (tree->quota->archive != NULL)

@@ -1,7 +1,7 @@
 /* policies/queues.h -- the queue tree at work: demand, charge, and the share each queue is due.
  *
- * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below; charge is the
- * ledger's.  Shares are divided where they are used: a parent whose children's demand changed is stale and is
+ * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below, unless the policy never looks
+ * at a queue; charge is the ledger's.  Shares are divided where they are used: a parent whose children's demand changed is stale and is
  * divided again when two children are compared or a share is asked for; the result equals a full division.
  * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
  */
@@ -52,6 +52,7 @@ struct queue_tree {
     size_t by_age_capacity;
     size_t queue_capacity;
     uint32_t count;
+    uint32_t closing_count; /* queues that have closed lanes */
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
     uint32_t version;                 /* of table and capacity: moves when either is set */
     const struct quota_config *config;
@@ -80,12 +81,11 @@ void queue_tree_all_stale(struct queue_tree *tree);
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
 /* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has
- * no contest that this could turn. */
-static inline void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
-{
-    const struct queue_state *state = &tree->queues[queue];
-    queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
-}
+ * no contest that this could turn; where all jobs wait in one line there is none. */
+void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
+
+/* Does the quota policy ever look at a queue?  False: demand is not counted. */
+bool queue_tree_is_asked(const struct queue_tree *tree);
 
 /* sign (1 or -1) times `ask` more is asked by jobs of this queue. */
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],

@@ -116,14 +116,6 @@ struct victim_card *roster_card(struct sched *sched, uint32_t slot)
     return card;
 }
 
-static int64_t gpu_time(time_ns span, int64_t milli)
-{
-    int64_t product;
-    return __builtin_mul_overflow(span, milli, &product)
-               ? (int64_t)((__int128)span * milli / GPU_MILLI)
-               : product / GPU_MILLI;
-}
-
 time_ns roster_unsaved(struct victim_card *card, time_ns now)
 {
     time_ns span = now - card->unsaved_since;

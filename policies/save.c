@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 5 };
+enum { SAVE_VERSION = 6 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};

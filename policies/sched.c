@@ -68,6 +68,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
                                       .rank_count = policy->order_count,
                                       .is_strict = policy->is_strict};
     study_orders(sched);
+    sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
     plan_init(sched);
     run_times_init(sched);
@@ -334,6 +335,14 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
     eligible_ended(sched, id, ENDED_OTHERWISE);
 }
 
+/* Of a job that stands as a whole only its state turns when that is confirmed. */
+static bool starts_quietly(struct sched *sched, const struct sched_job *job)
+{
+    return sched->ranks_fixed ||
+           (!sched->notes_service && !sched->overtakes && job->holding_count == 1 &&
+            job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid);
+}
+
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);
@@ -356,10 +365,10 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
         run_times_started(sched, slot, now);
     if (sched->policy.preemption->evicts)
         roster_forget(sched, slot);
-    if (!sched->ranks_fixed)
-        sched_settle(sched, slot);
-    else
+    if (starts_quietly(sched, job))
         job->state = SJOB_RUNNING;
+    else
+        sched_settle(sched, slot);
     waits_started(sched, slot);
 }
 

@@ -391,7 +391,7 @@ static const char *check_queue(const struct sched *sched, queue_id q, const stru
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
         if (queue->charged[r] != sched->ledger->sums[q][r])
             return "what jobs hold differs from what their queue is charged";
-    for (int r = 0; r < RESOURCE_COUNT; r++)
+    for (int r = 0; r < RESOURCE_COUNT && queue_tree_is_asked(&sched->tree); r++)
         if (queue->demand[r] != sched->tree.queues[q].demand[r])
             return "what jobs ask differs from the demand of their queue";
     if (!is_flat(sched) && queue->waiting != sched->tree.waits[q].jobs)
@@ -426,7 +426,7 @@ static const char *check_lane(const struct sched *sched, uint32_t id, uint32_t j
     const struct lane *lane = &sched->pending.lanes[id];
     const struct pending *pending = &sched->pending;
     const uint8_t class = pending->shapes->shapes[lane->shape].class;
-    if (lane->count != jobs ||
+    if (lane->count != jobs || lane->class != class ||
         (jobs > 0 &&
          (lane->busy_position >= pending->busy_count || pending->busy[lane->busy_position] != id ||
           lane->class_position >= pending->by_class_count[class] ||
@@ -460,7 +460,11 @@ static const char *check_floor(const struct sched *sched, queue_id q)
 static const char *check_lists(const struct sched *sched, const struct tally *tally)
 {
     const struct pending *pending = &sched->pending;
-    uint32_t closed = 0;
+    uint32_t closed = 0, closing = 0;
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        closing += sched->tree.queues[q].has_closed_lanes;
+    if (closing != sched->tree.closing_count)
+        return "queues that keep lanes waiting are miscounted";
     for (uint32_t s = 0; s < sched->shapes.count; s++)
         closed += sched->shapes.shapes[s].closed != 0;
     if (closed != sched->shapes.closed_count)

@@ -42,8 +42,8 @@ uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const st
     return sched_shape_for(sched, &shared);
 }
 
-/* Groups that fit one by one may still leave each other no room: try the empty cluster, once per kind. */
-static void prove_shape(struct sched *sched, struct shape *shape)
+/* Groups that fit one by one may still leave each other no room: try the empty cluster. */
+static bool fits_empty(struct sched *sched, const struct shape *shape)
 {
     if (sched->empty == NULL) {
         sched->empty = ledger_new(sched->cluster);
@@ -52,9 +52,18 @@ static void prove_shape(struct sched *sched, struct shape *shape)
             sched_share(sched, sched->empty);
     }
     size_t mark = ledger_mark(sched->empty);
-    shape->never_fits |=
-        !placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
+    const bool fits =
+        placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
     ledger_rollback(sched->empty, mark);
+    return fits;
+}
+
+/* Once per kind. */
+static void prove_shape(struct sched *sched, struct shape *shape)
+{
+    bool is_plain = shape->group_count == 1 && shape_goes_anywhere(shape, sched->cluster);
+    if (!is_plain && !shape->never_fits && !sched->ledger->recuts)
+        shape->never_fits = !fits_empty(sched, shape);
     shape->is_proven = true;
 }
 
@@ -73,43 +82,16 @@ bool sched_never_fits(struct sched *sched, uint32_t shape)
         uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
         whole = &sched->shapes.shapes[least]; /* the table may have moved */
     }
-    bool is_plain = whole->group_count == 1 && shape_goes_anywhere(whole, sched->cluster);
-    if (!is_plain && !whole->is_proven && !whole->never_fits && !sched->ledger->recuts)
+    if (!whole->is_proven)
         prove_shape(sched, whole);
     return whole->never_fits;
-}
-
-static bool is_on_piece(const struct job_group *group)
-{
-    const struct request *request = &group->request;
-    return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
-}
-
-/* How many of the members that must run together may be on pieces of GPUs. */
-static uint64_t pieces_in_minimum(const struct shape *shape)
-{
-    uint64_t of_set[JOB_SETS_MAX] = {0}, sum = 0;
-    for (uint32_t g = 0; g < shape->group_count; g++) {
-        const struct job_group *group = &shape->groups[g];
-        if (!is_on_piece(group))
-            continue;
-        if (shape->set_count > 0)
-            of_set[group->set] += group->count;
-        else
-            sum += group->min_count;
-    }
-    for (uint32_t s = 0; s < shape->set_count; s++) {
-        const uint64_t minimum = shape->sets[s].min_members;
-        sum += of_set[s] < minimum ? of_set[s] : minimum;
-    }
-    return sum;
 }
 
 enum reason sched_refusal(struct sched *sched, uint32_t shape)
 {
     const struct shape *whole = &sched->shapes.shapes[shape];
     if (sched->policy.sharing_config.refuses_gangs && whole->class == JOB_TRAINING &&
-        pieces_in_minimum(whole) > 1)
+        whole->is_gang_on_pieces)
         return REASON_GANG_ON_SLICES;
     return sched_never_fits(sched, shape) ? REASON_NEVER_FITS : REASON_NONE;
 }

@@ -227,6 +227,7 @@ struct sched {
     time_ns ranked_at; /* when all ranks were last computed */
     time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
+    bool notes_service; /* somebody asks how long jobs ran */
     bool overtakes; /* somebody may overtake in a line that stops: policies/overtake.c */
     bool reserves;  /* somebody may be held up where lanes are skipped: policies/reserve.c */
     struct slot_list
@@ -304,6 +305,15 @@ static inline struct shape *sched_ask(struct sched *sched, const struct sched_jo
 static inline int64_t piece_milli(const struct piece *piece)
 {
     return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
+}
+
+/* Of so many milli-GPUs in that span, in GPU-ns. */
+static inline int64_t gpu_time(time_ns span, int64_t milli)
+{
+    int64_t product;
+    return __builtin_mul_overflow(span, milli, &product)
+               ? (int64_t)((__int128)span * milli / GPU_MILLI)
+               : product / GPU_MILLI;
 }
 
 /* ---- sched.c */

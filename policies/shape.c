@@ -214,6 +214,32 @@ static bool is_rigid(const struct shape *shape)
     return minimum == shape->member_count;
 }
 
+static bool is_on_piece(const struct job_group *group)
+{
+    const struct request *request = &group->request;
+    return request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
+}
+
+/* How many of the members that must run together may be on pieces of GPUs. */
+static uint64_t pieces_in_minimum(const struct shape *shape)
+{
+    uint64_t of_set[JOB_SETS_MAX] = {0}, sum = 0;
+    for (uint32_t g = 0; g < shape->group_count; g++) {
+        const struct job_group *group = &shape->groups[g];
+        if (!is_on_piece(group))
+            continue;
+        if (shape->set_count > 0)
+            of_set[group->set] += group->count;
+        else
+            sum += group->min_count;
+    }
+    for (uint32_t s = 0; s < shape->set_count; s++) {
+        const uint64_t minimum = shape->sets[s].min_members;
+        sum += of_set[s] < minimum ? of_set[s] : minimum;
+    }
+    return sum;
+}
+
 static const struct job_tags *copy_tags(struct shape_table *table, const struct job_tags *tags)
 {
     if (tags == NULL)
@@ -254,6 +280,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .clock = {.since = table->now, .hand = HAND_NONE}};
     add_charge(table, shape, cluster);
     shape->is_rigid = is_rigid(shape);
+    shape->is_gang_on_pieces = pieces_in_minimum(shape) > 1;
     shape->order = placing_order(table, shape, cluster);
     shape->never_fits = shape_can_never_fit(shape, cluster, table->recuts);
     count_open(table, table->count, 0, 1);
@@ -458,6 +485,7 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE(archive, shape->is_preemptible);
     ARCHIVE(archive, shape->never_fits);
     ARCHIVE(archive, shape->is_proven);
+    ARCHIVE(archive, shape->is_gang_on_pieces);
     ARCHIVE(archive, shape->closed);
     ARCHIVE(archive, shape->blocked_by);
     ARCHIVE(archive, shape->member_count);

@@ -186,6 +186,8 @@ static void what_waits_where(void **state)
     NOTICED(&f, pending->lanes[job_at(&f, BORROWS)->lane].owed_by, -1);
     NOTICED(&f, f.sched->headroom.owners_milli, -f.sched->headroom.owners_milli);
     NOTICED_FLIPPED(&f, f.sched->tree.queues[f.full].has_closed_lanes);
+    NOTICED_BOTH(&f, f.sched->tree.closing_count);
+    NOTICED(&f, lane->class, 1);
     NOTICED_BOTH(&f, f.sched->tree.waits[QUEUE_ROOT].jobs);
     NOTICED_BOTH(&f, f.sched->tree.waits[f.full].jobs);
     NOTICED(&f, f.sched->tree.waits[QUEUE_ROOT].first,
