@@ -49,8 +49,6 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
-    if (sched->tree.closing_count == 0 && sched->headroom.owners_milli <= 0)
-        return;
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
         if (sched->headroom.owners_milli > 0 && sched->pending.lines[q].borrower_count > 0)
             borrowers_review(sched, q);
@@ -78,14 +76,14 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     ledger_charge(sched->ledger, job->queue, amounts);
     if (sched->ledger->mark_depth > 0)
         return; /* a trial: nobody may act on it */
-    queue_tree_touch_standing(&sched->tree, job->queue);
     if (sched->needs_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
                         sched->now);
     int64_t signs = 0;
     for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
         signs |= amounts[r];
-    if (signs < 0) /* some is */
+    const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
+    if (signs < 0 && keeps_some) /* some is less */
         reopen_lanes(sched, job->queue);
 }
 
@@ -100,28 +98,23 @@ void sched_advance_quota(struct sched *sched, time_ns now)
     sched->tree.now = now;
 }
 
-/* May the policy ever make it a victim? */
-static bool is_evictable(const struct sched *sched, const struct sched_job *job)
+/* May the policy ever make a job of it a victim? */
+static bool is_evictable(const struct sched *sched, const struct shape *shape)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
     if (!sched->policy.preemption->evicts)
         return false;
     return shape->is_preemptible ||
            (sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE);
 }
 
-static void note_firm(struct sched *sched, uint32_t slot, const struct piece *piece, int sign)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (!sched->shapes.shapes[job->shape].is_preemptible)
-        ledger_note_firm(sched->ledger, piece, job->queue, sign);
-}
-
 /* A piece comes to the job (sign 1) or has left it (-1): if it is never evicted the node is worth less to evictions. */
-static void change_potential(struct sched *sched, const struct sched_job *job,
-                             const struct piece *piece, int sign)
+static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece,
+                       int sign)
 {
-    if (!sched->policy.preemption->evicts || is_evictable(sched, job))
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    if (!shape->is_preemptible)
+        ledger_note_firm(sched->ledger, piece, job->queue, sign);
+    if (!sched->policy.preemption->evicts || is_evictable(sched, shape))
         return;
     potential_change(&sched->potential, sched->cluster, piece, sign);
     ledger_note_change(sched->ledger, piece->node);
@@ -135,8 +128,7 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
     sched_job_held(job)[piece->group] += piece->member_count;
     if (phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli += piece_milli(piece);
-    note_firm(sched, slot, piece, 1);
-    change_potential(sched, job, piece, 1);
+    note_piece(sched, job, piece, 1);
 }
 
 /* Each member its lowest GPUs of the piece. */
@@ -185,8 +177,7 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
                : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
                                                   : ledger_give);
     sched_job_unhold(job, index);
-    note_firm(sched, slot, &holding.piece, -1);
-    change_potential(sched, job, &holding.piece, -1);
+    note_piece(sched, job, &holding.piece, -1);
     if (holding.phase == HOLDING_CLAIMED)
         sched->claimed_piece_milli -= piece_milli(&holding.piece);
     sched->leaving_count -= holding.phase == HOLDING_LEAVING;
@@ -389,10 +380,10 @@ static void note_service(struct sched *sched, uint32_t slot)
 }
 
 enum { /* phases as bits */
-    HAS_CLAIMED = 1 << HOLDING_CLAIMED,
-    HAS_STARTING = 1 << HOLDING_STARTING,
-    HAS_RUNNING = 1 << HOLDING_RUNNING,
-    HAS_LEAVING = 1 << HOLDING_LEAVING
+       HAS_CLAIMED = 1 << HOLDING_CLAIMED,
+       HAS_STARTING = 1 << HOLDING_STARTING,
+       HAS_RUNNING = 1 << HOLDING_RUNNING,
+       HAS_LEAVING = 1 << HOLDING_LEAVING
 };
 
 /* Those of its holdings. */
@@ -449,11 +440,10 @@ void sched_settle(struct sched *sched, uint32_t slot)
             }
     if (sched->policy.preemption->evicts)
         roster_forget(sched, slot);
-    list_victim(sched, slot, is_booked && is_evictable(sched, job));
+    list_victim(sched, slot, is_booked && is_evictable(sched, sched_shape(sched, job)));
     /* A promise that would complete it may be broken: until it starts, its patience runs on. */
     list_below(sched, slot,
-               is_booked &&
-                   (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED)));
+               is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED)));
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot);
     if (sched->notes_service)
@@ -584,7 +574,8 @@ void sched_forget(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
-    queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
+    if (queue_tree_is_asked(&sched->tree))
+        queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);

@@ -170,7 +170,8 @@ static void recount(struct pending *pending, struct lane *lane)
     if (line->is_changed)
         return;
     line->is_changed = true;
-    MEM_GROW(pending->changed, pending->changed_capacity, (size_t)pending->changed_count + 1);
+    if (pending->changed_count == pending->changed_capacity)
+        MEM_GROW(pending->changed, pending->changed_capacity, (size_t)pending->changed_count + 1);
     pending->changed[pending->changed_count++] = lane->line;
 }
 

@@ -123,24 +123,34 @@ static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum res
     return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
 }
 
-/* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
- * stale and the policy can tell the new share without dividing, it stays so.  Returns the queue's share before. */
-static int64_t move_demand(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
+/* The demand has moved by so much in the queue and all above: so may shares.  From the root down, for a queue's total may
+ * move before its own children are looked at.  Where the parent is not stale and the policy can tell the new share
+ * without dividing, it stays so.  Returns the queue's share before. */
+static int64_t move_shares(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
 {
     const int64_t share_before = share_now(tree, queue, r);
     const queue_id parent = tree->queues[queue].parent;
-    const int64_t total_before = parent == QUEUE_NONE ? 0 : move_demand(tree, parent, r, delta);
-    const int64_t demand_before = tree->queues[queue].demand[r];
-    tree->queues[queue].demand[r] += delta;
-    assert(tree->queues[queue].demand[r] >= 0);
+    const int64_t total_before = parent == QUEUE_NONE ? 0 : move_shares(tree, parent, r, delta);
     if (parent == QUEUE_NONE || tree->queues[parent].is_share_stale[r])
         return share_before;
     if (tree->quota->adjust == NULL ||
-        !tree->quota->adjust(tree, queue, r, demand_before, total_before))
+        !tree->quota->adjust(tree, queue, r, tree->queues[queue].demand[r] - delta, total_before))
         tree->queues[parent].is_share_stale[r] = true;
     else if (share_now(tree, queue, r) != share_before)
         queue_tree_touch(tree, queue);
     return share_before;
+}
+
+/* False: everything from the root down to the queue is to be divided again anyway, or nothing ever is. */
+static bool move_demand(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
+{
+    bool is_divided = false;
+    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
+        tree->queues[q].demand[r] += delta;
+        assert(tree->queues[q].demand[r] >= 0);
+        is_divided |= q != queue && !tree->queues[q].is_share_stale[r];
+    }
+    return is_divided && tree->quota->divide != NULL;
 }
 
 bool queue_tree_is_asked(const struct queue_tree *tree)
@@ -151,18 +161,11 @@ bool queue_tree_is_asked(const struct queue_tree *tree)
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign)
 {
-    if (!queue_tree_is_asked(tree))
-        return;
-    if (tree->quota->divide == NULL) { /* no shares that could move */
-        for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
-            for (int r = 0; r < RESOURCE_COUNT; r++)
-                tree->queues[q].demand[r] += sign * ask[r];
-        return;
-    }
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        if (ask[r] == 0)
+        const int64_t delta = sign * ask[r];
+        if (delta == 0 || !move_demand(tree, queue, (enum resource)r, delta))
             continue;
-        if (move_demand(tree, queue, (enum resource)r, sign * ask[r]) !=
+        if (move_shares(tree, queue, (enum resource)r, delta) !=
             share_now(tree, queue, (enum resource)r))
             tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
     }
@@ -205,6 +208,16 @@ static bool is_fresh(const struct queue_tree *tree, queue_id queue, enum resourc
     return true;
 }
 
+/* The same in all resources. */
+static bool is_all_fresh(const struct queue_tree *tree, queue_id queue)
+{
+    bool is_stale = false;
+    for (queue_id q = tree->queues[queue].parent; q != QUEUE_NONE; q = tree->queues[q].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            is_stale |= tree->queues[q].is_share_stale[r];
+    return !is_stale;
+}
+
 int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     return is_fresh(tree, queue, r) ? share_now(tree, queue, r) : share_divided(tree, queue, r);
@@ -212,7 +225,9 @@ int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource 
 
 void queue_tree_divide(struct queue_tree *tree, queue_id queue)
 {
-    for (int r = 0; r < RESOURCE_COUNT && tree->quota->divide != NULL; r++)
+    if (tree->quota->divide == NULL || is_all_fresh(tree, queue))
+        return;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
         queue_tree_share(tree, queue, (enum resource)r);
 }
 

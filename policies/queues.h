@@ -52,7 +52,7 @@ struct queue_tree {
     size_t by_age_capacity;
     size_t queue_capacity;
     uint32_t count;
-    uint32_t closing_count; /* queues that have closed lanes */
+    uint32_t closing_count;           /* queues that have closed lanes */
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
     uint32_t version;                 /* of table and capacity: moves when either is set */
     const struct quota_config *config;
@@ -84,10 +84,10 @@ void queue_tree_touch(struct queue_tree *tree, queue_id queue);
  * no contest that this could turn; where all jobs wait in one line there is none. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
 
-/* Does the quota policy ever look at a queue?  False: demand is not counted. */
+/* Does the quota policy ever look at a queue?  If not, demand is not counted. */
 bool queue_tree_is_asked(const struct queue_tree *tree);
 
-/* sign (1 or -1) times `ask` more is asked by jobs of this queue. */
+/* sign (1 or -1) times `ask` more is asked by jobs of this queue.  Only where it is_asked. */
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign);
 

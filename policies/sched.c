@@ -173,23 +173,24 @@ void sched_begin_fact(struct sched *sched, time_ns now)
 
 static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
-    sched->jobs.facts[slot] = (struct job_facts){.submit = job->submit,
-                                                 .limit = job->limit,
-                                                 .estimate = job->estimate,
-                                                 .deadline = job->deadline,
-                                                 .checkpoint = job->checkpoint,
-                                                 .user = job->user,
-                                                 .array = job->array,
-                                                 .array_max = job->array_max,
-                                                 .grace = job->grace,
-                                                 .waiting_since = sched->now,
-                                                 .below_since = TIME_NEVER,
-                                                 .displaced_by = JOB_NONE,
-                                                 .claimed_at = TIME_NEVER,
-                                                 .saved_at = TIME_NEVER,
-                                                 .attained_at = sched->now,
-                                                 .attained_gpu_ns = job->attained_gpu_ns,
-                                                 .is_held = job->is_held};
+    static const struct job_facts fresh = {.below_since = TIME_NEVER,
+                                           .displaced_by = JOB_NONE,
+                                           .claimed_at = TIME_NEVER,
+                                           .saved_at = TIME_NEVER};
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    *facts = fresh;
+    facts->submit = job->submit;
+    facts->limit = job->limit;
+    facts->estimate = job->estimate;
+    facts->deadline = job->deadline;
+    facts->checkpoint = job->checkpoint;
+    facts->user = job->user;
+    facts->array = job->array;
+    facts->array_max = job->array_max;
+    facts->grace = job->grace;
+    facts->waiting_since = facts->attained_at = sched->now;
+    facts->attained_gpu_ns = job->attained_gpu_ns;
+    facts->is_held = job->is_held;
 }
 
 /* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could
@@ -224,7 +225,8 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
     sched_rank(sched, slot);
-    queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
+    if (queue_tree_is_asked(&sched->tree))
+        queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
     if (sched->policy.preemption->evicts)
         worth_know(sched, slot);
     return slot;

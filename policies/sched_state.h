@@ -228,8 +228,8 @@ struct sched {
     time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
     bool notes_service; /* somebody asks how long jobs ran */
-    bool overtakes; /* somebody may overtake in a line that stops: policies/overtake.c */
-    bool reserves;  /* somebody may be held up where lanes are skipped: policies/reserve.c */
+    bool overtakes;     /* somebody may overtake in a line that stops: policies/overtake.c */
+    bool reserves;      /* somebody may be held up where lanes are skipped: policies/reserve.c */
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -347,7 +347,8 @@ void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_mov
 /* What the holding costs the queue, added with the sign to `amounts`. */
 void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
                       int64_t amounts[QUEUE_SUM_COUNT]);
-/* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go. */
+/* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go, and the job is
+ * settled or forgotten before the next contest. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);
 
 void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that wants it */

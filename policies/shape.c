@@ -15,16 +15,14 @@ void shape_table_init(struct shape_table *table)
     table->slots = mem_zalloc(table->slot_count, sizeof *table->slots);
 }
 
-static void count_open(struct shape_table *table, uint32_t id, uint8_t closed, int sign)
+static void set_open(struct shape_table *table, uint32_t id, enum asker asker, bool is_open)
 {
-    for (int asker = 0; asker < ASKER_COUNT; asker++) {
-        if (!shape_is_open(closed, (enum asker)asker))
-            continue;
-        uint32_t *count = &table->open_count[asker][id % SHAPE_SET_BITS];
-        *count += (uint32_t)sign;
+    uint32_t *count = &table->open_count[asker][id % SHAPE_SET_BITS];
+    *count += is_open ? 1 : UINT32_MAX;
+    if (*count == 0)
         table->open[asker] &= ~shape_bit(id);
-        table->open[asker] |= *count > 0 ? shape_bit(id) : 0;
-    }
+    else
+        table->open[asker] |= shape_bit(id);
 }
 
 static uint64_t key_of(uint32_t id, uint8_t closed)
@@ -45,8 +43,11 @@ static enum clock_hand hand_of(const struct shape *shape, uint8_t closed)
 void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
 {
     struct shape *shape = &table->shapes[id];
-    count_open(table, id, shape->closed, -1);
-    count_open(table, id, closed, 1);
+    for (int asker = 0; asker < ASKER_COUNT; asker++) {
+        const bool is_open = shape_is_open(closed, (enum asker)asker);
+        if (is_open != shape_is_open(shape->closed, (enum asker)asker))
+            set_open(table, id, (enum asker)asker, is_open);
+    }
     table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
     table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
     shape->closed = closed;
@@ -283,7 +284,8 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
     shape->is_gang_on_pieces = pieces_in_minimum(shape) > 1;
     shape->order = placing_order(table, shape, cluster);
     shape->never_fits = shape_can_never_fit(shape, cluster, table->recuts);
-    count_open(table, table->count, 0, 1);
+    for (int asker = 0; asker < ASKER_COUNT; asker++)
+        set_open(table, table->count, (enum asker)asker, true);
     return table->count++;
 }
 
