@@ -241,24 +241,25 @@ static inline bool is_full(struct sched *sched, const struct sched_job *job)
     return job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid;
 }
 
-/* The shape of what the job asks next; false if it wants no more. */
-static bool next_ask(struct sched *sched, uint32_t slot, uint32_t *ask)
+/* The shape of its next chunk; SHAPE_NONE: there is none. */
+static uint32_t next_chunk(struct sched *sched, uint32_t slot)
 {
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
-    if (is_full(sched, job))
-        return false;
-    if (job->holding_count == 0 && shape->is_rigid && sched->policy.gang->is_all_or_nothing) {
-        *ask = job->shape;
-        return true;
-    }
     uint32_t chunk[JOB_GROUPS_MAX];
     struct gang_view view;
     sched_gang_view(sched, slot, &view);
     if (!sched->policy.gang->next(&view, chunk))
-        return false;
-    *ask = shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
-    return true;
+        return SHAPE_NONE;
+    return shape_of_chunk(&sched->shapes, sched->cluster, sched->jobs.jobs[slot].shape, chunk);
+}
+
+/* The shape of what the job asks next; SHAPE_NONE if it wants no more. */
+static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const bool is_rigid = sched_shape(sched, job)->is_rigid;
+    if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
+        return job->shape;
+    return is_rigid && job->fill != FILL_BELOW ? SHAPE_NONE : next_chunk(sched, slot);
 }
 
 /* The lane has another head: what was known of the last one does not hold. */
@@ -289,12 +290,12 @@ static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
 
 void sched_wait(struct sched *sched, uint32_t slot)
 {
-    uint32_t ask;
     if (!sched->ranks_fixed)
         sched_rank(sched, slot);
     if (sched->run_times.is_used)
         run_times_expect(sched, slot);
-    if (next_ask(sched, slot, &ask))
+    const uint32_t ask = next_ask(sched, slot);
+    if (ask != SHAPE_NONE)
         enter_lane(sched, slot, ask);
 }
 

@@ -12,6 +12,7 @@ void queue_tree_release(struct queue_tree *tree)
     mem_free(tree->waits);
     mem_free(tree->scratch);
     mem_free(tree->shares_before);
+    mem_free(tree->path);
     mem_free(tree->own);
     mem_free(tree->by_age);
     *tree = (struct queue_tree){0};
@@ -89,6 +90,7 @@ static void make_room(struct queue_tree *tree, uint32_t count)
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
         tree->shares_before =
             mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t));
+        tree->path = mem_resize(tree->path, tree->queue_capacity, sizeof *tree->path);
         tree->scratch_capacity = tree->queue_capacity;
     }
     size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
@@ -123,34 +125,42 @@ static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum res
     return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
 }
 
-/* The demand has moved by so much in the queue and all above: so may shares.  From the root down, for a queue's total may
- * move before its own children are looked at.  Where the parent is not stale and the policy can tell the new share
- * without dividing, it stays so.  Returns the queue's share before. */
-static int64_t move_shares(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
+/* The queues from below the root down to this one; how many.  Borrowed until the next call. */
+static uint32_t find_path(struct queue_tree *tree, queue_id queue)
 {
-    const int64_t share_before = share_now(tree, queue, r);
-    const queue_id parent = tree->queues[queue].parent;
-    const int64_t total_before = parent == QUEUE_NONE ? 0 : move_shares(tree, parent, r, delta);
-    if (parent == QUEUE_NONE || tree->queues[parent].is_share_stale[r])
-        return share_before;
-    if (tree->quota->adjust == NULL ||
-        !tree->quota->adjust(tree, queue, r, tree->queues[queue].demand[r] - delta, total_before))
-        tree->queues[parent].is_share_stale[r] = true;
-    else if (share_now(tree, queue, r) != share_before)
-        queue_tree_touch(tree, queue);
-    return share_before;
+    const uint32_t depth = tree->queues[queue].depth;
+    for (uint32_t d = depth; d > 0; d--, queue = tree->queues[queue].parent)
+        tree->path[d - 1] = queue;
+    return depth;
 }
 
-/* False: everything from the root down to the queue is to be divided again anyway, or nothing ever is. */
-static bool move_demand(struct queue_tree *tree, queue_id queue, enum resource r, int64_t delta)
+/* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
+ * stale and the policy can tell the new share without dividing, it stays so.  True: the share of the last queue of the
+ * path has moved. */
+static bool move_demand(struct queue_tree *tree, uint32_t depth, enum resource r, int64_t delta)
 {
-    bool is_divided = false;
-    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
-        tree->queues[q].demand[r] += delta;
-        assert(tree->queues[q].demand[r] >= 0);
-        is_divided |= q != queue && !tree->queues[q].is_share_stale[r];
+    queue_id parent = QUEUE_ROOT, moved = QUEUE_NONE;
+    int64_t total_before = tree->capacity[r];
+    tree->queues[QUEUE_ROOT].demand[r] += delta;
+    for (uint32_t d = 0; d < depth; d++) {
+        const queue_id id = tree->path[d];
+        struct queue_state *queue = &tree->queues[id];
+        const int64_t demand_before = queue->demand[r], share_before = queue->share[r];
+        queue->demand[r] += delta;
+        assert(queue->demand[r] >= 0);
+        if (!tree->queues[parent].is_share_stale[r]) {
+            if (tree->quota->adjust == NULL ||
+                !tree->quota->adjust(tree, id, r, demand_before, total_before))
+                tree->queues[parent].is_share_stale[r] = true;
+            else if (queue->share[r] != share_before)
+                moved = id;
+        }
+        parent = id;
+        total_before = share_before;
     }
-    return is_divided && tree->quota->divide != NULL;
+    if (moved != QUEUE_NONE)
+        queue_tree_touch(tree, moved); /* and so all above, if theirs moved or not */
+    return moved == parent;
 }
 
 bool queue_tree_is_asked(const struct queue_tree *tree)
@@ -161,14 +171,16 @@ bool queue_tree_is_asked(const struct queue_tree *tree)
 void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
                        int sign)
 {
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        const int64_t delta = sign * ask[r];
-        if (delta == 0 || !move_demand(tree, queue, (enum resource)r, delta))
-            continue;
-        if (move_shares(tree, queue, (enum resource)r, delta) !=
-            share_now(tree, queue, (enum resource)r))
-            tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
+    if (tree->quota->divide == NULL) { /* no shares that could move */
+        for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+            for (int r = 0; r < RESOURCE_COUNT; r++)
+                tree->queues[q].demand[r] += sign * ask[r];
+        return;
     }
+    const uint32_t depth = find_path(tree, queue);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (ask[r] != 0 && move_demand(tree, depth, (enum resource)r, sign * ask[r]))
+            tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
 }
 
 /* Divide among the children of `parent`; a child whose share moved must divide again itself. */
@@ -274,7 +286,7 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 176);
+    ARCHIVE_KNOWS(struct queue_tree, 184);
     ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= tree->table->count);

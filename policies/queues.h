@@ -62,6 +62,7 @@ struct queue_tree {
     uint64_t division_count;
     void *scratch;          /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
     int64_t *shares_before; /* by queue: of a division */
+    queue_id *path;         /* of a change of demand: from below the root down to a queue */
     size_t scratch_capacity;
 };
 

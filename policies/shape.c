@@ -106,7 +106,7 @@ static uint64_t hash_tags(const struct job_tags *tags, uint64_t hash)
     return hash;
 }
 
-static uint64_t hash_job(const struct job *job)
+static inline uint64_t hash_job(const struct job *job)
 {
     uint64_t hash = head_word(job);
     for (uint32_t g = 0; g < job->group_count; g++) {

@@ -46,8 +46,10 @@ struct shape {
     bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
-    bool is_proven;  /* never_fits is the last word: placed on the empty cluster once, where that says more */
-    bool is_gang_on_pieces; /* members that must run together, more than one of them, may be on pieces of GPUs */
+    bool
+        is_proven; /* never_fits is the last word: placed on the empty cluster once, where that says more */
+    bool
+        is_gang_on_pieces; /* members that must run together, more than one of them, may be on pieces of GPUs */
     uint8_t
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
     uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
@@ -62,6 +64,8 @@ struct shape {
     size_t lane_capacity;
     uint32_t lane_count;
 };
+
+#define SHAPE_NONE UINT32_MAX
 
 struct shape_table {
     struct shape *shapes;
