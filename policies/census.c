@@ -114,11 +114,13 @@ static uint32_t slices_unplaceable(const struct idle_view *view, const struct ty
 
 /* ---- states ---- */
 
-static void forget_states(struct census_memo *memo, uint32_t node_count)
+/* Nobody was seen as it is now. */
+static void forget_states(struct census_memo *memo, const struct ledger *ledger)
 {
     memo->state_count = 0;
     memset(memo->slots, 0, 2 * CENSUS_STATES_MAX * sizeof *memo->slots);
-    memset(memo->state_of, 0, node_count * sizeof *memo->state_of);
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        memo->nodes[n].version = ledger->node_version[n] - 1;
 }
 
 static bool is_same_view(const struct idle_view *a, const struct idle_view *b)
@@ -165,25 +167,35 @@ static uint32_t find_state(struct census_memo *memo, const struct idle_view *vie
     return memo->state_count - 1;
 }
 
-static struct census_state *state_of(struct census_memo *memo, const struct ledger *ledger,
-                                     node_id node, const struct typical_jobs *typical)
+/* All that is free of its GPUs. */
+static uint32_t idle_milli(const struct ledger *ledger, node_id node)
 {
-    if (memo->state_of[node] == 0 || memo->version[node] != ledger->node_version[node]) {
-        const struct idle_view view = idle_view_of(ledger, node);
-        if (memo->state_count == CENSUS_STATES_MAX)
-            forget_states(memo, ledger->cluster->node_count);
-        memo->state_of[node] = find_state(memo, &view, typical) + 1;
-        memo->version[node] = ledger->node_version[node];
-    }
-    return &memo->states[memo->state_of[node] - 1];
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    const uint32_t count = cluster_node_gpus(ledger->cluster, node);
+    uint32_t idle = 0;
+    for (uint32_t g = 0; g < count; g++)
+        idle += gpus[g].free;
+    return idle;
+}
+
+/* The state that the node is in now, as struct census_node has it. */
+static uint32_t look_at(struct census_memo *memo, const struct ledger *ledger, node_id node,
+                        const struct typical_jobs *typical)
+{
+    if (idle_milli(ledger, node) == 0 || !ledger_is_open(ledger, node) ||
+        cluster_node_type(ledger->cluster, node)->is_tainted)
+        return 0;
+    const struct idle_view view = idle_view_of(ledger, node);
+    if (memo->state_count == CENSUS_STATES_MAX)
+        forget_states(memo, ledger);
+    return find_state(memo, &view, typical) + 1;
 }
 
 void census_memo_release(struct census_memo *memo)
 {
     mem_free(memo->states);
     mem_free(memo->slots);
-    mem_free(memo->state_of);
-    mem_free(memo->version);
+    mem_free(memo->nodes);
     *memo = (struct census_memo){0};
 }
 
@@ -221,17 +233,19 @@ void census_take(struct census_memo *memo, const struct ledger *ledger,
     struct rooms rooms = rooms_new(ledger, typical);
     if (memo->slots == NULL) {
         memo->slots = mem_zalloc(2 * CENSUS_STATES_MAX, sizeof *memo->slots);
-        memo->state_of = mem_zalloc(cluster->node_count, sizeof *memo->state_of);
-        memo->version = mem_zalloc(cluster->node_count, sizeof *memo->version);
+        memo->nodes = mem_zalloc(cluster->node_count, sizeof *memo->nodes);
+        forget_states(memo, ledger);
     }
     memo->takes++;
     *census = (struct census){0};
+    struct census_node *const nodes = memo->nodes;
+    const uint32_t *const version = ledger->node_version;
     for (node_id n = 0; n < cluster->node_count; n++) {
-        if (!ledger_is_open(ledger, n) || cluster_node_type(cluster, n)->is_tainted)
+        if (nodes[n].version != version[n])
+            nodes[n] = (struct census_node){version[n], look_at(memo, ledger, n, typical)};
+        if (nodes[n].state == 0)
             continue;
-        struct census_state *state = state_of(memo, ledger, n, typical);
-        if (state->idle == 0)
-            continue;
+        struct census_state *state = &memo->states[nodes[n].state - 1];
         count_node(census, state, waiting, memo->takes);
         if (rooms.level_count > 0)
             census->fragmented_milli[FRAGMENT_TOPOLOGY] +=

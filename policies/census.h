@@ -34,7 +34,7 @@ struct census {
     int64_t mig_slices_unplaceable;
 };
 
-/* A state that a node was seen in. */
+/* A state that a node with something for somebody was seen in. */
 struct census_state {
     struct idle_view view;
     uint32_t idle, stranded;
@@ -45,13 +45,17 @@ struct census_state {
 
 enum { CENSUS_STATES_MAX = 1 << 12 };
 
+struct census_node {
+    uint32_t version; /* ledger->node_version when it was seen in that state */
+    uint32_t state;   /* index + 1; 0: nothing of it is free, or it takes no new work */
+};
+
 struct census_memo {
     struct census_state *states;
     size_t state_capacity;
     uint32_t state_count;
     uint32_t *slots; /* 2 * CENSUS_STATES_MAX, open addressing by hash; 0: empty, else index + 1 */
-    uint32_t *state_of; /* by node: index + 1; 0: not known */
-    uint32_t *version;  /* by node: ledger->node_version when it was seen in that state */
+    struct census_node *nodes; /* by node_id */
     uint64_t takes;
 };
 void census_memo_release(struct census_memo *memo);
