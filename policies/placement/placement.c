@@ -254,13 +254,11 @@ static bool is_by_node(const struct placing *placing, const struct search *searc
 }
 
 /* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
-static bool find_best(struct placing *placing, struct search *search, uint16_t group,
-                      uint32_t members_left)
+static bool find_by_node(struct placing *placing, struct search *search, uint16_t group,
+                         uint32_t members_left)
 {
     const struct by_node *memory = placing->out->by_node;
     search->spot.members_left = members_left;
-    if (!is_by_node(placing, search))
-        return search_best(search, members_left);
     if (placing->policy->joins_members && find_joined(placing, search, group))
         return true;
     if (placing->policy->bound != NULL &&
@@ -271,6 +269,14 @@ static bool find_best(struct placing *placing, struct search *search, uint16_t g
             return is_found;
     }
     return by_node_best(placing_memory(placing), search);
+}
+
+static inline bool find_best(struct placing *placing, struct search *search, uint16_t group,
+                             uint32_t members_left)
+{
+    return !search->is_plain && is_by_node(placing, search)
+               ? find_by_node(placing, search, group, members_left)
+               : search_best(search, members_left);
 }
 
 bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
@@ -359,9 +365,8 @@ static bool place_all(struct placing *placing)
     bool is_alone = placing->shape->member_count == 1 && placing->held.count == 0;
     enum one_node one_node = is_alone ? ONE_NODE_NO : placing->policy->one_node;
     bool is_confined = domains_are_asked(placing->shape);
-    if (!is_confined && one_node == ONE_NODE_NO)
-        return place_in_order(placing, &everywhere);
-    arena_reset(&placing->out->scratch);
+    if (is_confined || one_node != ONE_NODE_NO)
+        arena_reset(&placing->out->scratch);
     if (one_node != ONE_NODE_NO && domains_place_on_one_node(placing))
         return true;
     if (one_node == ONE_NODE_REQUIRED)
@@ -383,17 +388,18 @@ static void uncount_held(struct placing *placing)
     forget_from(placing, 0);
     for (uint32_t i = 0; i < placing->held.count; i++)
         placing->here[placing->held.pieces[i].node] -= placing->held.pieces[i].member_count;
+    placing->here = NULL;
 }
 
 static bool place_once(struct placing *placing)
 {
-    struct placing fresh = *placing;
-    fresh.out->count = 0;
-    if (fresh.policy->looks_at_nodes)
-        count_held(&fresh);
-    bool is_placed = place_all(&fresh);
-    if (fresh.policy->looks_at_nodes)
-        uncount_held(&fresh);
+    placing->out->count = 0;
+    placing->joined_full = placing->first_growing = 0;
+    if (placing->policy->looks_at_nodes)
+        count_held(placing);
+    bool is_placed = place_all(placing);
+    if (placing->here != NULL)
+        uncount_held(placing);
     return is_placed;
 }
 
@@ -443,7 +449,6 @@ static bool place_in_spite_of_typical(struct placing *placing)
     }
     ledger_rollback(ledger, mark);
     placing->policy = &placement_best_fit;
-    placing->joined_full = 0;
     return place(placing);
 }
 
