@@ -26,6 +26,8 @@ void headroom_init(struct sched *sched)
         .owners_milli = config->owners_milli + owners / node_gpus * node_gpus * GPU_MILLI,
         .node_gpus = (uint16_t)node_gpus,
     };
+    struct headroom *headroom = &sched->headroom;
+    headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
 }
 
 int64_t sched_free_milli(const struct sched *sched)

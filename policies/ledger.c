@@ -33,16 +33,18 @@ size_t ledger_mark(struct ledger *ledger)
 DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner,
                         bool is_take)
 {
-    gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    struct gpu_cell *const gpus = &ledger->gpus[first];
+    uint32_t *const owners = &ledger->owner[first];
     uint32_t count = 0;
     for (uint32_t mask = gpu_mask; mask != 0; mask &= mask - 1, count++) {
-        gpu_id gpu = first + (uint32_t)__builtin_ctz(mask);
-        struct gpu_cell *cell = &ledger->gpus[gpu];
-        assert(cell->free == (is_take ? GPU_MILLI : 0) && cell->coming == 0 && cell->claimed == 0);
-        assert(ledger->owner[gpu] == (is_take ? OWNER_NONE : owner));
+        const uint32_t gpu = (uint32_t)__builtin_ctz(mask);
+        struct gpu_cell *cell = &gpus[gpu];
+        assert(cell->free == (is_take ? GPU_MILLI : 0) && (cell->coming | cell->claimed) == 0);
+        assert(owners[gpu] == (is_take ? OWNER_NONE : owner));
         cell->free = is_take ? 0 : GPU_MILLI;
         cell->holders = (uint16_t)(is_take ? cell->holders + 1 : cell->holders - 1);
-        ledger->owner[gpu] = is_take ? owner : OWNER_NONE;
+        owners[gpu] = is_take ? owner : OWNER_NONE;
     }
     node_index_change_whole(ledger->index, node, gpu_mask, count, !is_take);
     ledger->used_milli += (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI;

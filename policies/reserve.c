@@ -148,7 +148,8 @@ static void add_forecast(struct sched *sched, uint32_t slot)
 /* Who waited for a forecast may try again. */
 static void reopen(struct sched *sched)
 {
-    for (uint32_t id = 0; id < sched->shapes.count && sched->shapes.closed_count > 0; id++) {
+    for (uint32_t id = shape_next_closed(&sched->shapes, 0); id < sched->shapes.count;
+         id = shape_next_closed(&sched->shapes, id + 1)) {
         const uint8_t closed = sched->shapes.shapes[id].closed;
         if (closed & SHAPE_PROMISED)
             shape_close(&sched->shapes, id, closed & (uint8_t)~SHAPE_PROMISED);

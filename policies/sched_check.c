@@ -465,8 +465,11 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
         closing += sched->tree.queues[q].has_closed_lanes;
     if (closing != sched->tree.closing_count)
         return "queues that keep lanes waiting are miscounted";
-    for (uint32_t s = 0; s < sched->shapes.count; s++)
+    for (uint32_t s = 0; s < sched->shapes.count; s++) {
         closed += sched->shapes.shapes[s].closed != 0;
+        if ((shape_next_closed(&sched->shapes, s) == s) != (sched->shapes.shapes[s].closed != 0))
+            return "a shape stands among those that are closed and is open, or the reverse";
+    }
     if (closed != sched->shapes.closed_count)
         return "closed shapes are miscounted";
     for (uint32_t i = 0; i < sched->below_count; i++)

@@ -95,6 +95,7 @@ struct unit_span { /* of one queue, in plan_scratch.units */
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
     uint16_t node_gpus; /* of its largest node */
+    bool is_kept;       /* one of the former is not 0 */
 };
 
 struct free_space { /* in the whole cluster */
@@ -497,8 +498,7 @@ void plan_release(struct plan_scratch *plan);
 void headroom_init(struct sched *sched);
 static inline bool headroom_is_kept(const struct sched *sched)
 {
-    const struct headroom *headroom = &sched->headroom;
-    return headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
+    return sched->headroom.is_kept;
 }
 int64_t sched_free_milli(const struct sched *sched); /* of GPUs, promised to nobody */
 struct free_space headroom_count_free(const struct sched *sched);

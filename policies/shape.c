@@ -40,6 +40,13 @@ static enum clock_hand hand_of(const struct shape *shape, uint8_t closed)
                                            : HAND_HEADROOM;
 }
 
+static void mark_closed(struct shape_table *table, uint32_t id, uint8_t closed)
+{
+    const uint64_t bit = UINT64_C(1) << id % 64;
+    table->closed_words[id / 64] =
+        closed != 0 ? table->closed_words[id / 64] | bit : table->closed_words[id / 64] & ~bit;
+}
+
 void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
 {
     struct shape *shape = &table->shapes[id];
@@ -51,6 +58,7 @@ void shape_close(struct shape_table *table, uint32_t id, uint8_t closed)
     table->closed_key ^= key_of(id, shape->closed) ^ key_of(id, closed);
     table->closed_count += (uint32_t)(closed != 0) - (uint32_t)(shape->closed != 0);
     shape->closed = closed;
+    mark_closed(table, id, closed);
     wait_clock_set(&shape->clock, hand_of(shape, closed), table->now);
 }
 
@@ -59,6 +67,7 @@ void shape_table_release(struct shape_table *table)
     for (uint32_t i = 0; i < table->count; i++)
         mem_free(table->shapes[i].lanes);
     mem_free(table->shapes);
+    mem_free(table->closed_words);
     mem_free(table->slots);
     arena_release(&table->arena);
     node_asks_release(&table->asks);
@@ -254,6 +263,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                           const struct job *job)
 {
     MEM_GROW(table->shapes, table->capacity, table->count + 1);
+    MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
     struct shape *shape = &table->shapes[table->count];
     struct job_group *groups = arena_alloc_array(&table->arena, job->group_count, struct job_group);
     for (uint32_t g = 0; g < job->group_count; g++) {
@@ -502,11 +512,14 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
 
 void shape_table_archive(struct archive *archive, struct shape_table *table)
 {
-    ARCHIVE_KNOWS(struct shape_table, 656);
+    ARCHIVE_KNOWS(struct shape_table, 672);
     archive_asks(archive, &table->asks);
     ARCHIVE_ROOM(archive, table->shapes, table->capacity, table->count);
-    for (uint32_t id = 0; id < table->count; id++)
+    MEM_GROW(table->closed_words, table->closed_capacity, table->count / 64 + 1);
+    for (uint32_t id = 0; id < table->count; id++) {
         archive_shape(archive, table, &table->shapes[id]);
+        mark_closed(table, id, table->shapes[id].closed);
+    }
     ARCHIVE(archive, table->closed_count);
     ARCHIVE(archive, table->closed_key);
     ARCHIVE(archive, table->open);

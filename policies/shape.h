@@ -74,6 +74,8 @@ struct shape_table {
     uint32_t *slots; /* open addressing by hash; 0: empty, else id + 1 */
     uint32_t slot_count;
     uint32_t closed_count;
+    uint64_t *closed_words; /* by id, as bits: those that are closed */
+    size_t closed_capacity;
     bool recuts;         /* of the policy: what never fits depends on it */
     uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
     shape_set open[ASKER_COUNT]; /* for whom */
@@ -104,6 +106,17 @@ static inline bool shape_is_open(uint8_t closed, enum asker asker)
 }
 
 void shape_close(struct shape_table *table, uint32_t id, uint8_t closed); /* 0: open again */
+
+/* The first shape from that id on that is closed; the count of shapes if there is none. */
+static inline uint32_t shape_next_closed(const struct shape_table *table, uint32_t from)
+{
+    for (uint32_t id = from; id < table->count; id = (id | 63) + 1) {
+        const uint64_t word = table->closed_words[id / 64] >> id % 64;
+        if (word != 0)
+            return id + (uint32_t)__builtin_ctzll(word);
+    }
+    return table->count;
+}
 
 /* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
