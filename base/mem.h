@@ -32,8 +32,12 @@ char *mem_copy_text(const char *text);                    /* strdup */
 
 /* Make room for `needed` elements in `array` of *capacity elements; doubles; new elements are zeroed. */
 void *mem_grow(void *array, size_t *capacity, size_t needed, size_t size);
+static inline void *mem_room(void *array, size_t *capacity, size_t needed, size_t size)
+{
+    return needed <= *capacity ? array : mem_grow(array, capacity, needed, size);
+}
 #define MEM_GROW(array, capacity, needed)                                                          \
-    ((array) = mem_grow((array), &(capacity), (needed), sizeof *(array)))
+    ((array) = mem_room((array), &(capacity), (needed), sizeof *(array)))
 
 /* Blocks that die together.  {0} is an empty arena.  Alignment is that of max_align_t. */
 struct arena_block;

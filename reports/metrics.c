@@ -85,6 +85,7 @@ struct job_sums {
     uint64_t zero_wait, zero_admission;
     wide_int asked, allocated, kept;
     int64_t slowdown_micro;
+    bool has_losses;
 };
 
 static int64_t slowdown_micro(const struct job_row *row)
@@ -101,18 +102,20 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->jobs[row->state]++;
     tally->zero_waits += sums->zero_wait;
     tally->zero_admissions += sums->zero_admission;
-    tally->evictions += row->evictions;
     if (row->wait > tally->wait_ns_max)
         tally->wait_ns_max = row->wait;
     tally->wait_ns += row->wait;
     tally->asked_milli_ns += sums->asked;
     tally->allocated_milli_ns += sums->allocated;
     tally->kept_milli_ns += sums->kept;
-    tally->lost_gpu_ns += row->lost_gpu_ns;
-    tally->preempted_gpu_ns += row->preempted_gpu_ns;
-    tally->evictions_wasted += row->evictions_wasted;
     tally->admissions[row->source] += row->start != TIME_NEVER;
     tally->slowdown_micro += sums->slowdown_micro;
+    if (!sums->has_losses)
+        return;
+    tally->evictions += row->evictions;
+    tally->evictions_wasted += row->evictions_wasted;
+    tally->lost_gpu_ns += row->lost_gpu_ns;
+    tally->preempted_gpu_ns += row->preempted_gpu_ns;
 }
 
 static void add_waits(struct tally *queue, struct tally *cell, const struct wait_times *waits)
@@ -198,6 +201,7 @@ static struct error on_job(void *self, const struct job_row *row)
         .allocated = allocated_of(row),
         .kept = (wide_int)row->gpu_milli * row->work,
         .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
+        .has_losses = row->evictions > 0 || row->evictions_wasted > 0 || row->lost_gpu_ns != 0,
     };
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
@@ -211,12 +215,10 @@ static struct error on_job(void *self, const struct job_row *row)
     return ERROR_OK;
 }
 
-static struct error on_gang_attempt(void *self, const struct attempt_row *row)
+static struct error on_gang(void *self, const struct gang_row *row)
 {
     struct metrics *metrics = self;
     size_t at = 0;
-    if (row->is_partial)
-        return ERROR_OK; /* it did not work yet */
     while (at < metrics->link_count && (metrics->links[at].tier != row->link_tier ||
                                         metrics->links[at].bytes_per_s != row->link_bytes_per_s))
         at++;
@@ -269,7 +271,7 @@ struct record_sink metrics_sink(struct metrics *metrics)
     return (struct record_sink){
         .self = metrics,
         .on_job = on_job,
-        .on_gang_attempt = on_gang_attempt,
+        .on_gang = on_gang,
         .on_sample = on_sample,
         .on_arrived = on_arrived,
         .on_finished = on_finished,

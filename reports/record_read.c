@@ -312,8 +312,14 @@ static struct error read_attempt(struct reading *reading)
     const struct record_sink *sink = reading->sink;
     if (!csv_has_error(rows) && sink->on_attempt != NULL)
         TRY(sink->on_attempt(sink->self, &row));
-    if (!csv_has_error(rows) && sink->on_gang_attempt != NULL && row.link_tier != LINK_NONE)
-        TRY(sink->on_gang_attempt(sink->self, &row));
+    if (!csv_has_error(rows) && sink->on_gang != NULL && row.link_tier != LINK_NONE &&
+        !row.is_partial)
+        TRY(sink->on_gang(sink->self,
+                          &(struct gang_row){.start = row.start,
+                                             .end = row.end,
+                                             .gpu_milli = row.gpu_milli,
+                                             .link_tier = row.link_tier,
+                                             .link_bytes_per_s = row.link_bytes_per_s}));
     return ERROR_OK;
 }
 
@@ -396,7 +402,7 @@ static struct error read_arrived(struct reading *reading, const struct result *r
 static struct error read_files(struct reading *reading, const char *folder,
                                const struct result *result)
 {
-    if (reading->sink->on_attempt != NULL || reading->sink->on_gang_attempt != NULL)
+    if (reading->sink->on_attempt != NULL || reading->sink->on_gang != NULL)
         TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));
     if (reading->sink->on_job != NULL)
         TRY(read_file(reading, folder, "jobs.csv.zst", record_job_columns));

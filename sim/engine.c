@@ -30,7 +30,7 @@ static time_ns sample_after(const struct engine *engine, time_ns at)
 }
 
 /* Rows show the state after all that happens at their time, so they are written when time moves on. */
-void engine_advance(struct engine *engine, time_ns to)
+static void emit_samples(struct engine *engine, time_ns to)
 {
     if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
         engine_emit_sample(engine, engine->now);
@@ -42,6 +42,12 @@ void engine_advance(struct engine *engine, time_ns to)
         engine_emit_sample(engine, engine->next_sample);
         engine->next_sample = sample_after(engine, engine->next_sample);
     }
+}
+
+static inline void advance(struct engine *engine, time_ns to)
+{
+    if (engine->wants_row || engine->next_sample < to)
+        emit_samples(engine, to);
     engine->now = to;
 }
 
@@ -208,7 +214,7 @@ static bool is_stopped(const struct engine *engine)
 
 static void run_instant(struct engine *engine, time_ns at)
 {
-    engine_advance(engine, at);
+    advance(engine, at);
     if (!take_events(engine))
         foresee(engine);
     take_submissions(engine);
@@ -246,7 +252,7 @@ static void finish(struct engine *engine)
     bool is_partial = engine->config->stop != NULL && *engine->config->stop != 0;
     struct sched_counts counts;
     port_count(&engine->port, &counts);
-    engine_advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
     engine_close(engine);
     if (engine->config->on_end != NULL)
         engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
@@ -274,7 +280,7 @@ static void find_wants(struct engine *engine)
         const struct record_sink *sink = &engine->config->sinks[i];
         engine->wants_jobs |= sink->on_job != NULL;
         engine->wants_attempts |= sink->on_attempt != NULL;
-        engine->wants_gang_attempts |= sink->on_gang_attempt != NULL;
+        engine->wants_gangs |= sink->on_gang != NULL;
         engine->wants_samples |= sink->on_sample != NULL;
     }
 }

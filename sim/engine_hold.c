@@ -50,17 +50,15 @@ static void book_loss(struct sim_job *job, int64_t gpu_ns)
         job->row.preempted_gpu_ns += gpu_ns;
 }
 
-/* What the present attempt says at its end, of which `kept` member-ns survive. */
+/* What the present attempt says at its end: `work` units are done by now, and `kept` survive. */
 static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         wide_ns kept)
+                         wide_ns work, wide_ns kept)
 {
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
     if (engine->paces != NULL)
         folded = engine_pace_unfold(engine, slot_of(engine, job));
     time_ns span = engine->now - progress->since + folded.span;
-    wide_ns work = progress_work_at(progress, engine->now);
-    time_ns reference = progress_reference(progress, kept);
     if (!job->is_waiting) {
         int64_t overhead =
             held_time(job, progress_overhead(progress, engine->now) + folded.overhead);
@@ -71,10 +69,13 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all that comes or goes in one instant is one change */
-    if (engine->wants_attempts || (engine->wants_gang_attempts && job->held_milli > GPU_MILLI))
-        engine_emit_attempt(engine, job, why, engine->now - span,
-                            reference - progress_reference(progress, progress->work - folded.work),
-                            progress_reference(progress, work) - reference);
+    if (engine->wants_attempts || (engine->wants_gangs && job->held_milli > GPU_MILLI))
+        engine_emit_attempt(engine, job,
+                            &(struct sim_attempt){.start = engine->now - span,
+                                                  .why = why,
+                                                  .before = progress->work - folded.work,
+                                                  .kept = kept,
+                                                  .work = work});
     job->attempts++;
     job->row.resizes += why == ATTEMPT_RESIZED;
 }
@@ -96,10 +97,17 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
 }
 
 static void close_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                          wide_ns kept)
+                          wide_ns work, wide_ns kept)
 {
     count_held(engine, job, -1);
-    book_attempt(engine, job, why, kept);
+    book_attempt(engine, job, why, work, kept);
+}
+
+/* It changes its members and goes on: nothing is lost. */
+static void resize_attempt(struct engine *engine, struct sim_job *job)
+{
+    const wide_ns work = progress_work_at(&job->progress, engine->now);
+    close_attempt(engine, job, ATTEMPT_RESIZED, work, work);
 }
 
 static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
@@ -232,10 +240,8 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
                  decision_id decision)
 {
     struct sim_job *job = &engine->jobs[slot];
-    if (job->state == LIFE_STARTING)
-        progress_turn(&job->progress, engine->now, 0);
-    else
-        close_attempt(engine, job, ATTEMPT_RESIZED, work_now(engine, job));
+    if (job->state != LIFE_STARTING)
+        resize_attempt(engine, job);
     add_pieces(engine, job, pieces, count);
     if (!job->is_waiting)
         progress_turn(&job->progress, engine->now, speed_of(engine, job));
@@ -307,9 +313,9 @@ static void wait_again(struct sim_job *job)
 static bool part_short(struct engine *engine, struct sim_job *job, const struct sim_change *change)
 {
     wide_ns kept = kept_work(engine, job);
-    bool is_saved = kept == work_now(engine, job);
+    wide_ns work = work_now(engine, job);
     job->evict_reason = change->reason;
-    close_attempt(engine, job, ATTEMPT_EVICTED, kept);
+    close_attempt(engine, job, ATTEMPT_EVICTED, work, kept);
     count_eviction(engine, job);
     take_pieces(engine, job, change->pieces, change->piece_count);
     stop_run(engine, job, kept);
@@ -318,7 +324,7 @@ static bool part_short(struct engine *engine, struct sim_job *job, const struct 
         engine_step(job, STEP_SHORT);
     else
         wait_again(job);
-    return is_saved;
+    return kept == work;
 }
 
 /* The others go on at once, from where they were. */
@@ -328,7 +334,7 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
     bool thaws = progress_is_frozen(&job->progress) && job->state == LIFE_RUNNING &&
                  job->thaws_at <= engine->now;
     job->evict_reason = change->reason;
-    close_attempt(engine, job, ATTEMPT_RESIZED, work_now(engine, job));
+    resize_attempt(engine, job);
     take_pieces(engine, job, change->pieces, change->piece_count);
     progress_turn(&job->progress, engine->now, speed_of(engine, job));
     if (thaws) {
@@ -346,7 +352,8 @@ static void part_waiting(struct engine *engine, struct sim_job *job,
         change->piece_count > 0 &&
         pieces_member_count(change->pieces, change->piece_count) == job->holding.held_count;
     job->evict_reason = change->reason;
-    close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, job->progress.work);
+    close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, work_now(engine, job),
+                  job->progress.work);
     take_pieces(engine, job, change->pieces, change->piece_count);
     progress_turn(&job->progress, engine->now, 0);
     if (!is_last)
@@ -381,7 +388,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
-    close_attempt(engine, job, ATTEMPT_EVICTED, kept);
+    close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
     count_eviction(engine, job);
     take_all(engine, job);
     engine_drop_changes(job, false);
@@ -394,11 +401,10 @@ void engine_leave(struct engine *engine, uint32_t slot)
                      engine->now);
 }
 
-void engine_let_go(struct engine *engine, uint32_t slot)
+void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
 {
     struct sim_job *job = &engine->jobs[slot];
-    wide_ns work = work_now(engine, job);
-    close_attempt(engine, job, ATTEMPT_ENDED, work);
+    close_attempt(engine, job, ATTEMPT_ENDED, work, work);
     engine_level(engine, LEVEL_RUNNING, -1);
     take_all(engine, job);
     engine_drop_changes(job, false);
@@ -411,9 +417,10 @@ void engine_let_go(struct engine *engine, uint32_t slot)
 
 void engine_close_job(struct engine *engine, struct sim_job *job)
 {
+    const wide_ns work = work_now(engine, job);
     if (job->holding.piece_count > 0)
-        book_attempt(engine, job, ATTEMPT_UNFINISHED, work_now(engine, job));
+        book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
     if (engine->paces != NULL)
         engine_pace_close(engine, slot_of(engine, job));
-    job->progress.work = work_now(engine, job);
+    job->progress.work = work;
 }

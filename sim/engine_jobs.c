@@ -103,23 +103,19 @@ static void fill_row(struct engine *engine, struct job_row *row, const struct jo
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    *row = (struct job_row){
-        .id = job->id,
-        .name = own_name(job),
-        .queue = queues->queues[job->queue].name,
-        .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-        .class = job->class,
-        .priority = job->priority,
-        .gpu_milli = asked_milli(job),
-        .members = members,
-        .model = 255,
-        .submit = job->submit,
-        .eligible = job->submit,
-        .start = TIME_NEVER,
-        .end = TIME_NEVER,
-        .work_asked = truth->duration,
-        .sm_active_milli = truth->sm_active_milli,
-        .is_counted = job->submit >= engine->config->world.warmup};
+    *row = (struct job_row){.model = 255, .start = TIME_NEVER, .end = TIME_NEVER};
+    row->id = job->id;
+    row->name = own_name(job);
+    row->queue = queues->queues[job->queue].name;
+    row->user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "";
+    row->class = job->class;
+    row->priority = job->priority;
+    row->gpu_milli = asked_milli(job);
+    row->members = members;
+    row->submit = row->eligible = job->submit;
+    row->work_asked = truth->duration;
+    row->sm_active_milli = truth->sm_active_milli;
+    row->is_counted = job->submit >= engine->config->world.warmup;
 }
 
 /* What it waits for, and that somebody does: ends are remembered from now on. */
@@ -218,10 +214,8 @@ static void fill_end(struct sim_job *job, enum job_end_state state)
     enum { MILLI_NS_PER_US = GPU_MILLI * 1000 };
     job->row.state = (uint8_t)state;
     job->row.work = progress_reference(&job->progress, job->progress.work);
-    job->row.held_gpu_us =
-        job->held_milli_ns <= INT64_MAX /* the common case without a wide division */
-            ? (int64_t)job->held_milli_ns / MILLI_NS_PER_US
-            : (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
+    if (job->row.resizes > 0)
+        job->row.held_gpu_us = (int64_t)(job->held_milli_ns / MILLI_NS_PER_US);
     job->row.evictions_wasted += job->owed; /* it never came to use them */
     job->owed = 0;
 }
@@ -392,12 +386,13 @@ void engine_apply(struct engine *engine, const struct decision *decision)
 static void on_end(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    bool is_done = progress_is_done(&job->progress, engine->now);
+    const wide_ns work = progress_work_at(&job->progress, engine->now);
+    const bool is_done = progress_is_done(&job->progress, work);
     static const enum job_end_state ends[] = {END_COMPLETED, END_FAILED, END_CANCELLED};
     static const enum job_end told[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED};
     engine_hash(engine, EVENT_END, job->row.id);
     engine->ended++;
-    engine_let_go(engine, slot);
+    engine_let_go(engine, slot, work);
     engine_step(job, STEP_END);
     engine_note_waits(engine, job);
     port_job_ended(&engine->port, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,

@@ -98,44 +98,66 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
     }
 }
 
-/* Of more than one GPU: the narrowest link between them. */
-static void tell_link(struct engine *engine, const struct sim_job *job, struct attempt_row *row)
+/* The narrowest link between its GPUs. */
+static struct link link_of(struct engine *engine, const struct sim_job *job)
 {
     const struct piece *pieces = holding_pieces(&job->holding);
     const uint32_t count = job->holding.piece_count;
-    if (job->held_milli <= GPU_MILLI)
-        return;
     MEM_GROW(engine->places, engine->place_capacity, (size_t)count);
     for (uint32_t i = 0; i < count; i++)
         engine->places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};
-    struct link link = links_narrowest(engine->config->cluster, engine->places, count);
-    row->link_tier = (uint8_t)link.tier;
-    row->link_bytes_per_s = link.bytes_per_s;
+    return links_narrowest(engine->config->cluster, engine->places, count);
 }
 
-void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         time_ns start, time_ns saved, time_ns lost)
+static void emit_gang(struct engine *engine, const struct gang_row *row)
 {
-    write_placement(engine, job);
-    struct attempt_row row = {.id = job->row.id,
-                              .attempt = job->attempts,
-                              .start = start,
-                              .end = engine->now,
-                              .gpu_milli = job->held_milli,
-                              .placement = buffer_c_string(&engine->placement),
-                              .why = (uint8_t)why,
-                              .reason = why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
-                              .saved = saved,
-                              .lost = lost,
-                              .is_partial = job->is_waiting};
-    tell_link(engine, job, &row);
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_gang != NULL)
+            check_sink(engine, sink->on_gang(sink->self, row));
+    }
+}
+
+static void emit_attempt(struct engine *engine, const struct attempt_row *row)
+{
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_attempt != NULL)
-            check_sink(engine, sink->on_attempt(sink->self, &row));
-        if (sink->on_gang_attempt != NULL && row.link_tier != LINK_NONE)
-            check_sink(engine, sink->on_gang_attempt(sink->self, &row));
+            check_sink(engine, sink->on_attempt(sink->self, row));
     }
+}
+
+void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
+                         const struct sim_attempt *attempt)
+{
+    struct link link = {.tier = LINK_NONE};
+    if (job->held_milli > GPU_MILLI)
+        link = link_of(engine, job);
+    if (engine->wants_gangs && link.tier != LINK_NONE && !job->is_waiting)
+        emit_gang(engine, &(struct gang_row){.start = attempt->start,
+                                             .end = engine->now,
+                                             .gpu_milli = job->held_milli,
+                                             .link_tier = (uint8_t)link.tier,
+                                             .link_bytes_per_s = link.bytes_per_s});
+    if (!engine->wants_attempts)
+        return;
+    const time_ns kept = progress_reference(&job->progress, attempt->kept);
+    write_placement(engine, job);
+    emit_attempt(engine,
+                 &(struct attempt_row){
+                     .id = job->row.id,
+                     .attempt = job->attempts,
+                     .start = attempt->start,
+                     .end = engine->now,
+                     .gpu_milli = job->held_milli,
+                     .placement = buffer_c_string(&engine->placement),
+                     .why = (uint8_t)attempt->why,
+                     .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
+                     .saved = kept - progress_reference(&job->progress, attempt->before),
+                     .lost = progress_reference(&job->progress, attempt->work) - kept,
+                     .is_partial = job->is_waiting,
+                     .link_tier = (uint8_t)link.tier,
+                     .link_bytes_per_s = link.bytes_per_s});
 }
 
 /* From the start of the run to `at`; units x ns to units x s. */

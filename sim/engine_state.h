@@ -79,6 +79,13 @@ struct sim_folded {
     wide_ns work;
 };
 
+/* An attempt at its end, for its rows. */
+struct sim_attempt {
+    time_ns start;
+    enum attempt_end why;
+    wide_ns before, kept, work; /* units done when it began, that survive it, and by now */
+};
+
 struct sim_pace;    /* of a job, in engine_pace.c */
 struct gpu_clients; /* of a GPU, the same */
 
@@ -137,7 +144,7 @@ struct engine {
     struct job_truth next_truth;
     bool has_next;
     bool has_reserved; /* some job was ever reserved space */
-    bool wants_jobs, wants_attempts, wants_gang_attempts, wants_samples;
+    bool wants_jobs, wants_attempts, wants_gangs, wants_samples;
     struct link_place *places; /* scratch */
     size_t place_capacity;
     struct wait_times waits; /* scratch: of the row to be emitted */
@@ -159,7 +166,6 @@ static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t wh
 }
 
 /* Time: engine.c */
-void engine_advance(struct engine *engine, time_ns to); /* integrals and samples up to `to` */
 void engine_want_cycle(struct engine *engine, time_ns at);
 
 static inline void engine_level(struct engine *engine, enum level_id id, int64_t delta)
@@ -181,9 +187,10 @@ void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
                  decision_id decision); /* a START or growth takes effect */
 void engine_part(struct engine *engine, uint32_t slot,
-                 const struct sim_change *change);        /* a shrink does */
-void engine_leave(struct engine *engine, uint32_t slot);  /* all are gone */
-void engine_let_go(struct engine *engine, uint32_t slot); /* it ends: its last attempt, its space */
+                 const struct sim_change *change);       /* a shrink does */
+void engine_leave(struct engine *engine, uint32_t slot); /* all are gone */
+void engine_let_go(struct engine *engine, uint32_t slot,
+                   wide_ns work); /* it ends, its work so far: its last attempt, its space */
 void engine_drop_changes(struct sim_job *job, bool joins_only);
 void engine_close_job(struct engine *engine, struct sim_job *job); /* the run ends: what it did */
 
@@ -225,8 +232,8 @@ void engine_gpu_done(struct engine *engine, gpu_id gpu);
 
 /* Rows: engine_rows.c */
 void engine_emit_job(struct engine *engine, const struct sim_job *job);
-void engine_emit_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         time_ns start, time_ns saved, time_ns lost);
+void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
+                         const struct sim_attempt *attempt); /* that ends now */
 void engine_emit_sample(struct engine *engine, time_ns at);
 void engine_emit_arrived(struct engine *engine); /* after a cycle: each whole percent that is new */
 void engine_emit_finished(struct engine *engine);

@@ -18,17 +18,17 @@ static inline event_key key_of(const struct event *event)
     return (event_key)(uint64_t)event->time << 64 | event->order;
 }
 
-static inline uint32_t earlier(const struct event *heap, uint32_t a, uint32_t b)
+static inline size_t earlier(const struct event *heap, size_t a, size_t b)
 {
-    return key_of(&heap[b]) < key_of(&heap[a]) ? b : a;
+    return a + (b - a) * (key_of(&heap[b]) < key_of(&heap[a]));
 }
 
-static inline uint32_t first_child(const struct event *heap, uint32_t child, uint32_t count)
+static inline size_t first_child(const struct event *heap, size_t child, size_t count)
 {
     if (child + ARITY <= count)
         return earlier(heap, earlier(heap, child, child + 1), earlier(heap, child + 2, child + 3));
-    uint32_t best = child;
-    for (uint32_t c = child + 1; c < count; c++)
+    size_t best = child;
+    for (size_t c = child + 1; c < count; c++)
         best = earlier(heap, best, c);
     return best;
 }
@@ -58,9 +58,9 @@ struct event event_queue_pop(struct event_queue *queue)
     struct event *heap = queue->heap;
     struct event first = heap[0];
     struct event last = heap[--queue->count];
-    uint32_t count = queue->count, at = 0;
-    for (uint32_t child = 1; child < count; child = at * ARITY + 1) {
-        uint32_t best = first_child(heap, child, count);
+    size_t count = queue->count, at = 0;
+    for (size_t child = 1; child < count; child = at * ARITY + 1) {
+        size_t best = first_child(heap, child, count);
         if (key_of(&last) <= key_of(&heap[best]))
             break;
         heap[at] = heap[best];

@@ -82,20 +82,22 @@ time_ns progress_end(const struct progress *progress)
 {
     if (progress->speed == 0 || progress_is_frozen(progress))
         return TIME_NEVER;
-    wide_ns left =
-        quotient(total(progress) - progress->work + progress->speed - 1, progress->speed);
+    const bool is_whole = progress->work == 0 && progress->speed == units(progress);
+    wide_ns left = is_whole ? progress->duration
+                            : quotient(total(progress) - progress->work + progress->speed - 1,
+                                       progress->speed);
     return left < TIME_NEVER - progress->works_from ? progress->works_from + (time_ns)left
                                                     : TIME_NEVER;
 }
 
-bool progress_is_done(const struct progress *progress, time_ns at)
+bool progress_is_done(const struct progress *progress, wide_ns work)
 {
-    return progress_work_at(progress, at) == total(progress);
+    return work == total(progress);
 }
 
 time_ns progress_reference(const struct progress *progress, wide_ns work)
 {
-    return (time_ns)quotient(work, units(progress));
+    return work == total(progress) ? progress->duration : (time_ns)quotient(work, units(progress));
 }
 
 wide_ns progress_kept(const struct progress *progress, time_ns at, time_ns interval)

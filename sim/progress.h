@@ -52,7 +52,7 @@ void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
 time_ns progress_end(const struct progress *progress); /* TIME_NEVER: not at this speed */
-bool progress_is_done(const struct progress *progress, time_ns at);
+bool progress_is_done(const struct progress *progress, wide_ns work); /* so much is all */
 
 /* Reference work of so many units, rounded down. */
 time_ns progress_reference(const struct progress *progress, wide_ns work);

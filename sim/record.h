@@ -112,6 +112,14 @@ struct attempt_row {
     int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
 };
 
+/* Of an attempt that worked on more than one GPU: what its members had between them, and for how long. */
+struct gang_row {
+    time_ns start, end;
+    int64_t gpu_milli;        /* held */
+    uint8_t link_tier;        /* enum link_tier, not LINK_NONE */
+    int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
+};
+
 /* What the GPUs that are free are good for (policies/census.h has the words), at one moment.  Typical are the kinds of members
  * that most of the workload's are of, as far as it is known before the first job comes (workloads/source.h, preview). */
 enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
@@ -181,8 +189,8 @@ struct record_sink {
     void *self;
     struct error (*on_job)(void *self, const struct job_row *row);
     struct error (*on_attempt)(void *self, const struct attempt_row *row);
-    /* The same rows, but of attempts that have a link tier alone: who takes only these leaves the others without cost. */
-    struct error (*on_gang_attempt)(void *self, const struct attempt_row *row);
+    /* Of attempts that have a link tier and are not partial: who takes only these has no placement written. */
+    struct error (*on_gang)(void *self, const struct gang_row *row);
     struct error (*on_sample)(void *self, const struct timeline_row *row);
     struct error (*on_arrived)(void *self, const struct arrived_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);

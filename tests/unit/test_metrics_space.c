@@ -75,17 +75,16 @@ static void means_over_the_window(void **state)
 }
 
 static void feed_gang(struct metrics *metrics, int64_t gpus, time_ns span, enum link_tier tier,
-                      int64_t bytes_per_s, bool is_partial)
+                      int64_t bytes_per_s)
 {
     struct record_sink sink = metrics_sink(metrics);
-    struct attempt_row row = {.start = 5 * S,
-                              .end = 5 * S + span,
-                              .gpu_milli = gpus * GPU_MILLI,
-                              .link_tier = (uint8_t)tier,
-                              .link_bytes_per_s = bytes_per_s,
-                              .is_partial = is_partial};
+    struct gang_row row = {.start = 5 * S,
+                           .end = 5 * S + span,
+                           .gpu_milli = gpus * GPU_MILLI,
+                           .link_tier = (uint8_t)tier,
+                           .link_bytes_per_s = bytes_per_s};
     assert_null(sink.on_attempt); /* others cost nothing */
-    assert_false(error_is(sink.on_gang_attempt(sink.self, &row)));
+    assert_false(error_is(sink.on_gang(sink.self, &row)));
 }
 
 /* 800 GPU seconds of NVLink, 150 of a leaf, 50 of a core: by GPU time, not by gangs. */
@@ -93,11 +92,10 @@ static void links_of_gangs(void **state)
 {
     (void)state;
     struct metrics *m = metrics_new();
-    feed_gang(m, 8, 100 * S, LINK_NVLINK, 450000000000, false);
-    feed_gang(m, 10, 10 * S, LINK_LEAF, 50000000000, false);
-    feed_gang(m, 5, 10 * S, LINK_LEAF, 50000000000, false);
-    feed_gang(m, 25, 2 * S, LINK_CORE, 12500000000, false);
-    feed_gang(m, 500, 99 * S, LINK_PCIE, 1, true); /* it waited for its other members */
+    feed_gang(m, 8, 100 * S, LINK_NVLINK, 450000000000);
+    feed_gang(m, 10, 10 * S, LINK_LEAF, 50000000000);
+    feed_gang(m, 5, 10 * S, LINK_LEAF, 50000000000);
+    feed_gang(m, 25, 2 * S, LINK_CORE, 12500000000);
     finish(m, (struct run_facts){.end = 120 * S, .gpu_count = 16});
     near(metrics_value(m, "gang_link_gb_per_s_mean"), 0.8 * 450 + 0.15 * 50 + 0.05 * 12.5);
     near(metrics_value(m, "gang_link_gb_per_s_p10"), 50);
