@@ -85,7 +85,6 @@ struct job_sums {
     uint64_t zero_wait, zero_admission;
     wide_int asked, allocated, kept;
     int64_t slowdown_micro;
-    bool has_losses;
 };
 
 static int64_t slowdown_micro(const struct job_row *row)
@@ -110,8 +109,16 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->kept_milli_ns += sums->kept;
     tally->admissions[row->source] += row->start != TIME_NEVER;
     tally->slowdown_micro += sums->slowdown_micro;
-    if (!sums->has_losses)
-        return;
+}
+
+static bool has_losses(const struct job_row *row)
+{
+    return (row->evictions | row->evictions_wasted) != 0 || row->lost_gpu_ns != 0;
+}
+
+/* What most jobs have nothing of. */
+static void add_losses(struct tally *tally, const struct job_row *row)
+{
     tally->evictions += row->evictions;
     tally->evictions_wasted += row->evictions_wasted;
     tally->lost_gpu_ns += row->lost_gpu_ns;
@@ -201,11 +208,14 @@ static struct error on_job(void *self, const struct job_row *row)
         .allocated = allocated_of(row),
         .kept = (wide_int)row->gpu_milli * row->work,
         .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
-        .has_losses = row->evictions > 0 || row->evictions_wasted > 0 || row->lost_gpu_ns != 0,
     };
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);
     tally_add(queue_tally, row, &sums);
     tally_add(&cell->tally, row, &sums);
+    if (has_losses(row)) {
+        add_losses(queue_tally, row);
+        add_losses(&cell->tally, row);
+    }
     if (row->waits != NULL)
         add_waits(queue_tally, &cell->tally, row->waits);
     if (row->submit < metrics->submit_min)

@@ -63,8 +63,6 @@ static time_ns tick(const struct engine *engine, time_ns at)
 
 void engine_want_cycle(struct engine *engine, time_ns at)
 {
-    if (at == TIME_NEVER)
-        return;
     time_ns due = tick(engine, at);
     if (due < engine->cycle_due)
         engine->cycle_due = due;
@@ -179,7 +177,8 @@ static void run_cycle(struct engine *engine)
     for (size_t i = 0; i < count; i++)
         engine_apply(engine, &decisions[i]);
     engine->decisions += count;
-    engine_want_cycle(engine, wake_at);
+    if (wake_at != TIME_NEVER)
+        engine_want_cycle(engine, wake_at);
     if (engine->fresh_count > 0)
         enforce_queue_limit(engine);
 }

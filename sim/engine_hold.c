@@ -6,7 +6,7 @@ void engine_begin_wait(struct engine *engine, struct sim_job *job)
     job->waiting_since = engine->now;
     job->is_waiting = true;
     engine_level(engine, LEVEL_PENDING, 1);
-    engine_level(engine, LEVEL_PENDING_GPU, job->asked_milli);
+    engine->pending_milli += job->asked_milli;
 }
 
 void engine_end_wait(struct engine *engine, struct sim_job *job)
@@ -14,7 +14,7 @@ void engine_end_wait(struct engine *engine, struct sim_job *job)
     job->row.wait_total += engine->now - job->waiting_since;
     job->is_waiting = false;
     engine_level(engine, LEVEL_PENDING, -1);
-    engine_level(engine, LEVEL_PENDING_GPU, -job->asked_milli);
+    engine->pending_milli -= job->asked_milli;
 }
 
 /* ---- GPU time ---------------------------------------------------------------------------------- */
@@ -22,14 +22,14 @@ void engine_end_wait(struct engine *engine, struct sim_job *job)
 /* Time x GPUs held, in GPU-nanoseconds; the product alone may pass 64 bits. */
 static int64_t held_time(const struct sim_job *job, time_ns time)
 {
-    return time == 0 ? 0 : (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
+    return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
 }
 
 /* GPU time of so many units of work: members of unequal size count by their mean. */
 static int64_t work_time(const struct sim_job *job, wide_ns work)
 {
     const int64_t units = (int64_t)job->progress.members * job->progress.one;
-    return work == 0 ? 0 : (int64_t)(work * job->row.gpu_milli / GPU_MILLI / units);
+    return (int64_t)(work * job->row.gpu_milli / GPU_MILLI / units);
 }
 
 static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
@@ -43,11 +43,15 @@ static bool is_preemption(uint8_t reason)
            reason == REASON_CONSOLIDATED || reason == REASON_HEADROOM;
 }
 
-static void book_loss(struct sim_job *job, int64_t gpu_ns)
+/* Time without work, and work that is thrown away. */
+static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
 {
-    job->row.lost_gpu_ns += gpu_ns;
+    const int64_t overhead = held_time(job, idle);
+    const int64_t lost = overhead + work_time(job, work);
+    job->row.overhead_gpu_ns += overhead;
+    job->row.lost_gpu_ns += lost;
     if (is_preemption(job->evict_reason))
-        job->row.preempted_gpu_ns += gpu_ns;
+        job->row.preempted_gpu_ns += lost;
 }
 
 /* What the present attempt says at its end: `work` units are done by now, and `kept` survive. */
@@ -60,12 +64,11 @@ static void book_attempt(struct engine *engine, struct sim_job *job, enum attemp
         folded = engine_pace_unfold(engine, slot_of(engine, job));
     time_ns span = engine->now - progress->since + folded.span;
     if (!job->is_waiting) {
-        int64_t overhead =
-            held_time(job, progress_overhead(progress, engine->now) + folded.overhead);
+        const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead;
         job->row.run += span;
         job->held_milli_ns += (wide_ns)span * job->held_milli;
-        job->row.overhead_gpu_ns += overhead;
-        book_loss(job, overhead + work_time(job, work - kept));
+        if (idle > 0 || work > kept)
+            book_loss(job, idle, work - kept);
     }
     if (why == ATTEMPT_RESIZED && span == 0)
         return; /* all that comes or goes in one instant is one change */

@@ -98,24 +98,44 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
+/* Every field is named, so that none is written twice. */
 static void fill_row(struct engine *engine, struct job_row *row, const struct job *job,
                      const struct job_truth *truth, uint32_t members)
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    *row = (struct job_row){.model = 255, .start = TIME_NEVER, .end = TIME_NEVER};
-    row->id = job->id;
-    row->name = own_name(job);
-    row->queue = queues->queues[job->queue].name;
-    row->user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "";
-    row->class = job->class;
-    row->priority = job->priority;
-    row->gpu_milli = asked_milli(job);
-    row->members = members;
-    row->submit = row->eligible = job->submit;
-    row->work_asked = truth->duration;
-    row->sm_active_milli = truth->sm_active_milli;
-    row->is_counted = job->submit >= engine->config->world.warmup;
+    *row = (struct job_row){
+        .id = job->id,
+        .name = own_name(job),
+        .queue = queues->queues[job->queue].name,
+        .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+        .class = job->class,
+        .priority = job->priority,
+        .gpu_milli = asked_milli(job),
+        .members = members,
+        .model = 255,
+        .submit = job->submit,
+        .eligible = job->submit,
+        .start = TIME_NEVER,
+        .end = TIME_NEVER,
+        .state = 0,
+        .reason = 0,
+        .wait = 0,
+        .wait_total = 0,
+        .run = 0,
+        .work = 0,
+        .work_asked = truth->duration,
+        .evictions = 0,
+        .lost_gpu_ns = 0,
+        .overhead_gpu_ns = 0,
+        .sm_active_milli = truth->sm_active_milli,
+        .is_counted = job->submit >= engine->config->world.warmup,
+        .source = 0,
+        .resizes = 0,
+        .held_gpu_us = 0,
+        .preempted_gpu_ns = 0,
+        .evictions_wasted = 0,
+        .waits = NULL};
 }
 
 /* What it waits for, and that somebody does: ends are remembered from now on. */

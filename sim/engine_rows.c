@@ -177,7 +177,7 @@ void engine_emit_sample(struct engine *engine, time_ns at)
         .time = at,
         .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
         .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
-        .pending_gpu_milli = levels[LEVEL_PENDING_GPU].value,
+        .pending_gpu_milli = engine->pending_milli,
         .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
         .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
         .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,

@@ -92,7 +92,6 @@ struct gpu_clients; /* of a GPU, the same */
 enum level_id {
     LEVEL_PENDING,
     LEVEL_RUNNING,
-    LEVEL_PENDING_GPU,
     LEVEL_ALLOCATED, /* held by jobs that run */
     LEVEL_ACTIVE,    /* milli-GPU x milli activity */
     LEVEL_RESERVED,  /* for jobs that hold nothing yet */
@@ -112,7 +111,8 @@ struct engine {
     time_ns cycle_due;  /* TIME_NEVER: none wanted */
     time_ns last_cycle; /* -1: none yet */
     struct level levels[LEVEL_COUNT];
-    struct sim_job *jobs; /* by slot */
+    int64_t pending_milli; /* GPUs asked by jobs that wait */
+    struct sim_job *jobs;  /* by slot */
     size_t job_capacity;
     uint32_t job_used;
     job_id *

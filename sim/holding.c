@@ -11,6 +11,7 @@ static void plan_sets(struct holding *holding, const struct job *job)
 {
     MEM_GROW(holding->sets, holding->set_capacity, (size_t)holding->set_count);
     MEM_GROW(holding->set_of, holding->group_capacity, (size_t)job->group_count);
+    holding->needed_count = 0;
     for (uint32_t s = 0; s < job->set_count; s++)
         holding->sets[s].min_members = job->sets[s].min_members;
     for (uint16_t g = 0; g < job->group_count; g++) {
@@ -19,6 +20,15 @@ static void plan_sets(struct holding *holding, const struct job *job)
         if (job->set_count == 0)
             holding->sets[g].min_members = group->min_count;
     }
+    for (uint32_t s = 0; s < holding->set_count; s++)
+        holding->needed_count += holding->sets[s].min_members > 0;
+}
+
+static void plan_only_set(struct holding *holding, const struct job *job)
+{
+    holding->only.min_members =
+        job->set_count > 0 ? job->sets[0].min_members : job->first.min_count;
+    holding->needed_count = holding->only.min_members > 0;
 }
 
 void holding_plan(struct holding *holding, const struct job *job)
@@ -30,8 +40,7 @@ void holding_plan(struct holding *holding, const struct job *job)
     if (holding->set_count > 1)
         plan_sets(holding, job);
     else
-        holding->only.min_members =
-            job->set_count > 0 ? job->sets[0].min_members : job->first.min_count;
+        plan_only_set(holding, job);
     holding_clear(holding);
 }
 
@@ -45,12 +54,11 @@ void holding_release(struct holding *holding)
 
 void holding_clear(struct holding *holding)
 {
-    holding->piece_count = holding->held_count = holding->short_count = 0;
-    for (uint32_t s = 0; s < holding->set_count; s++) {
-        struct holding_set *set = holding_set(holding, s);
-        set->held = 0;
-        holding->short_count += set->min_members > 0;
-    }
+    holding->piece_count = holding->held_count = 0;
+    holding->short_count = holding->needed_count;
+    holding->only.held = 0;
+    for (uint32_t s = 0; s < holding->set_count && holding->set_count > 1; s++)
+        holding->sets[s].held = 0;
 }
 
 /* Members that come (sign 1) to the set of a group or leave it (-1). */

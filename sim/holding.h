@@ -25,6 +25,8 @@ struct holding {
     uint32_t member_count; /* the job has in all */
     uint32_t held_count;   /* of them here */
     uint32_t short_count;  /* sets below their minimum */
+    uint32_t
+        needed_count; /* sets that have one: of a holding that is empty all of them are below */
     uint32_t set_count;
     struct holding_set only;  /* if set_count is 1, so that a plain job has its counts at hand */
     struct holding_set *sets; /* else */
