@@ -15,8 +15,18 @@
 
 struct unit_link { /* a unit has a piece on a node */
     uint32_t unit, holding;
-    node_id node;
     uint32_t next; /* index + 1; 0: last */
+};
+
+struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
+    int64_t milli, loss_gpu_ns;
+};
+
+struct node_offers {        /* of a node; all zero but while victims are sought */
+    uint32_t first;         /* of the links to who may leave: index + 1, or 0 */
+    int64_t milli;          /* what those hold there */
+    int64_t least_milli;    /* no offer takes fewer; INT64_MAX: there is none; COST_STALE */
+    struct offer_cost cost; /* of the cheapest offer; COST_STALE */
 };
 
 static bool has_holding(const struct sched *sched, const struct unit *unit, uint32_t holding)
@@ -25,33 +35,43 @@ static bool has_holding(const struct sched *sched, const struct unit *unit, uint
            (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
 }
 
+static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
+                       const struct piece *piece)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    struct node_offers *node = &scratch->nodes[piece->node];
+    if (scratch->link_count == scratch->link_capacity)
+        MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
+    scratch->links[scratch->link_count] = (struct unit_link){unit, holding, node->first};
+    node->first = ++scratch->link_count;
+    node->milli += piece_milli(piece);
+    node->least_milli = node->cost.milli = COST_STALE;
+}
+
 static void link_units(struct sched *sched)
 {
     struct offer_scratch *scratch = &sched->offers;
     for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
         const struct unit *unit = &sched->plan.units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-        for (uint32_t h = 0; h < job->holding_count; h++) {
-            if (!has_holding(sched, unit, h))
-                continue;
-            const struct piece *piece = &sched_job_holding(job, h)->piece;
-            struct node_offers *node = &scratch->nodes[piece->node];
-            MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
-            scratch->links[scratch->link_count] =
-                (struct unit_link){u, h, piece->node, node->first};
-            node->first = ++scratch->link_count;
-            node->milli += piece_milli(piece);
-            node->cost.milli = COST_STALE;
-        }
+        for (uint32_t h = 0; h < job->holding_count; h++)
+            if (has_holding(sched, unit, h))
+                link_piece(sched, u, h, &sched_job_holding(job, h)->piece);
+    }
+    for (uint32_t p = 0; p < sched->cluster->pool_count; p++) {
+        const struct node_pool *pool = &sched->cluster->pools[p];
+        for (node_id node = pool->first; node < pool->first + pool->node_count; node++)
+            if (scratch->nodes[node].first != 0)
+                scratch->listed[scratch->listed_count++] = node;
     }
 }
 
 static void unlink_units(struct sched *sched)
 {
     struct offer_scratch *scratch = &sched->offers;
-    for (uint32_t l = 0; l < scratch->link_count; l++)
-        scratch->nodes[scratch->links[l].node] = (struct node_offers){0};
-    scratch->link_count = 0;
+    for (uint32_t n = 0; n < scratch->listed_count; n++)
+        scratch->nodes[scratch->listed[n]] = (struct node_offers){0};
+    scratch->link_count = scratch->listed_count = 0;
 }
 
 /* Those who would be gone of a GPU's or a node's clients: now, and next. */
@@ -224,15 +244,15 @@ static void offer_unit(const struct sched *sched, struct node_offer *offer, uint
 }
 
 /* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
-static uint32_t gather_node(const struct sched *sched, node_id node,
-                            uint32_t links[OFFER_UNITS_MAX])
+static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
 {
     const struct offer_scratch *scratch = &sched->offers;
     uint32_t count = 0;
     for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
-        const struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
+        struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
         if (unit->is_taken || unit->is_refused)
             continue;
+        victims_rank(sched, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
         for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
             if (victims_compare(&sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
@@ -296,19 +316,24 @@ static struct offer_cost offer_cost(struct sched *sched, node_id node,
     return *cost;
 }
 
-/* No offer of this node can take fewer: of those of its `gpus` that lack least to be whole, as many as another member
- * needs.  has_parts: GPUs of its type may be used in part. */
-static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request,
-                           uint32_t gpus, bool has_parts)
+/* No offer of this node can take fewer: of those of its GPUs that lack least to be whole, as many as another member
+ * needs; INT64_MAX: or even all that may go hold too little. */
+static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
 {
     const struct ledger *ledger = sched->ledger;
+    const uint32_t type = sched->cluster->nodes[node].type;
+    const uint32_t gpus = sched->cluster->types[type].gpu_count;
     uint32_t used[NODE_GPUS_MAX], count = 0;
     int64_t least = 0;
     int lacking = request->gpus - ledger->index->free_count[node];
     if (lacking <= 0)
         return 0; /* what lacks are shares, or no GPUs */
-    if (!has_parts)
-        return request->gpus <= gpus ? lacking * GPU_MILLI : INT64_MAX;
+    if (request->gpus > gpus)
+        return INT64_MAX;
+    if (node_index_is_whole(ledger->index, type)) {
+        least = lacking * GPU_MILLI;
+        return least > sched->offers.nodes[node].milli ? INT64_MAX : least;
+    }
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     for (uint32_t g = 0; g < gpus; g++) {
         if (cells[g].free == GPU_MILLI)
@@ -320,7 +345,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     }
     for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
         least += used[i];
-    return lacking > 0 ? INT64_MAX : least;
+    return lacking > 0 || least > sched->offers.nodes[node].milli ? INT64_MAX : least;
 }
 
 struct cheapest {
@@ -340,28 +365,17 @@ static void look_at(struct sched *sched, node_id node, const struct request *req
         *best = (struct cheapest){node, cost};
 }
 
-/* Nodes of a pool are of one type. */
-static void look_through(struct sched *sched, const struct node_pool *pool,
-                         const struct request *request, struct cheapest *best)
-{
-    const bool has_parts = !node_index_is_whole(sched->ledger->index, pool->type);
-    const uint32_t gpus = sched->cluster->types[pool->type].gpu_count;
-    for (node_id node = pool->first; node < pool->first + pool->node_count; node++) {
-        const struct node_offers *offers = &sched->offers.nodes[node];
-        if (offers->first == 0)
-            continue;
-        int64_t least = least_milli(sched, node, request, gpus, has_parts);
-        if (least > best->cost.milli || least > offers->milli)
-            continue; /* too dear, or even all that may go hold too little */
-        look_at(sched, node, request, best);
-    }
-}
-
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
+    const struct offer_scratch *scratch = &sched->offers;
     struct cheapest best = {NODE_NONE, {INT64_MAX, INT64_MAX}};
-    for (uint32_t p = 0; p < sched->cluster->pool_count; p++)
-        look_through(sched, &sched->cluster->pools[p], request, &best);
+    for (uint32_t n = 0; n < scratch->listed_count; n++) {
+        struct node_offers *offers = &scratch->nodes[scratch->listed[n]];
+        if (offers->least_milli == COST_STALE)
+            offers->least_milli = least_milli(sched, scratch->listed[n], request);
+        if (offers->least_milli <= best.cost.milli && offers->least_milli != INT64_MAX)
+            look_at(sched, scratch->listed[n], request, &best);
+    }
     return best.node;
 }
 
@@ -369,8 +383,11 @@ static node_id cheapest_node(struct sched *sched, const struct request *request)
 static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    for (uint32_t h = 0; h < job->holding_count; h++)
-        sched->offers.nodes[sched_job_holding(job, h)->piece.node].cost.milli = COST_STALE;
+    for (uint32_t h = 0; h < job->holding_count; h++) {
+        struct node_offers *offers = &sched->offers.nodes[sched_job_holding(job, h)->piece.node];
+        if (offers->first != 0)
+            offers->least_milli = offers->cost.milli = COST_STALE;
+    }
 }
 
 bool offers_suit(const struct sched *sched, const struct shape *ask)
@@ -406,13 +423,20 @@ void offers_end(struct sched *sched)
     unlink_units(sched);
 }
 
+bool offers_has(const struct sched *sched, node_id node)
+{
+    return sched->offers.nodes[node].first != 0 || sched->offers.nodes[node].milli != 0;
+}
+
 void offers_init(struct sched *sched)
 {
     sched->offers.nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_offers));
+    sched->offers.listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
 }
 
 void offers_release(struct sched *sched)
 {
     mem_free(sched->offers.nodes);
+    mem_free(sched->offers.listed);
     mem_free(sched->offers.links);
 }

@@ -102,6 +102,7 @@ static void read_card(const struct sched *sched, uint32_t slot, struct victim_ca
         card->held_milli += piece_milli(&holding->piece);
         card->is_claiming |= holding->phase == HOLDING_CLAIMED;
         card->is_starting |= holding->phase == HOLDING_STARTING;
+        card->is_leaving |= holding->phase == HOLDING_LEAVING;
     }
     read_saving(sched, slot, card);
 }
@@ -174,10 +175,10 @@ static bool is_same(const struct victim_card *a, const struct victim_card *b)
     time_ns apart = a->unsaved_since - b->unsaved_since;
     return a->is_firm == b->is_firm && a->is_spent == b->is_spent &&
            a->is_claiming == b->is_claiming && a->is_starting == b->is_starting &&
-           a->has_surplus == b->has_surplus && a->decided == b->decided &&
-           a->decided_cycle == b->decided_cycle && a->held_milli == b->held_milli &&
-           a->growth_milli == b->growth_milli && a->lost_at_least == b->lost_at_least &&
-           a->save_interval == b->save_interval &&
+           a->is_leaving == b->is_leaving && a->has_surplus == b->has_surplus &&
+           a->decided == b->decided && a->decided_cycle == b->decided_cycle &&
+           a->held_milli == b->held_milli && a->growth_milli == b->growth_milli &&
+           a->lost_at_least == b->lost_at_least && a->save_interval == b->save_interval &&
            (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
@@ -233,6 +234,7 @@ static void archive_card(struct archive *archive, struct victim_card *card)
     ARCHIVE(archive, card->is_spent);
     ARCHIVE(archive, card->is_claiming);
     ARCHIVE(archive, card->is_starting);
+    ARCHIVE(archive, card->is_leaving);
     ARCHIVE(archive, card->has_surplus);
     ARCHIVE(archive, card->decided);
     ARCHIVE(archive, card->decided_cycle);

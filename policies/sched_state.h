@@ -37,11 +37,11 @@ enum plan_kind {
 
 /* What is asked of a possible victim again and again; see roster.c. */
 struct victim_card {
-    bool is_known;                 /* the rest holds */
-    bool is_firm;                  /* cannot be preempted, or is spared */
-    bool is_spent;                 /* was evicted as often as a job may be */
-    bool is_claiming, is_starting; /* some of its holdings are */
-    bool has_surplus;              /* above its minimum */
+    bool is_known;                             /* the rest holds */
+    bool is_firm;                              /* cannot be preempted, or is spared */
+    bool is_spent;                             /* was evicted as often as a job may be */
+    bool is_claiming, is_starting, is_leaving; /* some of its holdings are */
+    bool has_surplus;                          /* above its minimum */
     time_ns decided;
     uint64_t decided_cycle;
     int64_t held_milli,
@@ -73,18 +73,19 @@ struct forfeit {
 /* The victim keys, the order chain reversed, the later id. */
 enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
 
-/* A part of a running job that may be taken: a surplus member, or the core: all that its surplus leaves. */
+/* A part of a running job that may be taken: a surplus member, or the core: all that its surplus leaves.  Of most units
+ * no more is ever asked than what stands first; the rest is there once they are ranked: victims_rank. */
 struct unit {
     uint32_t slot;
-    uint32_t holding;        /* index of the surplus member's holding; UNIT_CORE: the core */
-    uint32_t surplus_count;  /* of the job */
-    queue_id queue;          /* leaf */
-    uint64_t key[UNIT_KEYS]; /* smaller goes first */
-    int64_t charge[QUEUE_SUM_COUNT];
-    int64_t held_milli; /* of GPUs; what it is charged may differ, by the model */
+    uint32_t holding;       /* index of the surplus member's holding; UNIT_CORE: the core */
+    uint32_t surplus_count; /* of the job */
+    queue_id queue;         /* leaf */
+    int64_t held_milli;     /* of GPUs; what it is charged may differ, by the model */
     struct forfeit forfeit;
+    bool is_borrower, is_taken, is_moved, is_refused, is_ranked;
+    int64_t charge[QUEUE_SUM_COUNT];
+    uint64_t key[UNIT_KEYS];           /* smaller goes first */
     uint32_t first_place, place_count; /* where it is put, while is_moved: of plan_scratch.places */
-    bool is_borrower, is_taken, is_kept, is_moved, is_refused;
 };
 #define UNIT_CORE UINT32_MAX
 
@@ -108,6 +109,7 @@ struct plan_scratch {
         *units; /* candidates, in the order of their keys; by queue first if the policy says so */
     size_t unit_capacity;
     uint32_t unit_count;
+    uint32_t gainer;     /* for whom they were collected; SLOT_NONE: nobody */
     struct unit *sorted; /* the other copy while they are put in order */
     size_t sorted_capacity;
     struct unit_order *order;
@@ -173,19 +175,11 @@ struct agenda {   /* of one kind of plan; see agenda.c */
     uint64_t starts_seen;
 };
 
-struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
-    int64_t milli, loss_gpu_ns;
-};
-
-struct node_offers {        /* of a node, while victims are sought; else all zero but the cost */
-    uint32_t first;         /* of the links to who may leave: index + 1, or 0 */
-    int64_t milli;          /* what those hold there */
-    struct offer_cost cost; /* of the cheapest offer */
-};
-
 /* Room for offers.c. */
 struct offer_scratch {
     struct node_offers *nodes; /* by node_id */
+    node_id *listed;           /* those with links, in the order they are looked at */
+    uint32_t listed_count;
     struct unit_link *links;
     size_t link_capacity;
     uint32_t link_count;
@@ -533,6 +527,7 @@ bool offers_suit(const struct sched *sched, const struct shape *ask);
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
                  enum plan_kind kind);
 void offers_end(struct sched *sched);
+bool offers_has(const struct sched *sched, node_id node); /* anything of it; for checks */
 
 /* ---- roster.c */
 
@@ -593,8 +588,6 @@ struct eviction_log { /* of one queue */
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered);
 /* From when on a reclaim for the gainer might take all of this job, as it stands; TIME_NEVER: it may not. */
 time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot);
-/* <0 if x is taken before y, by the keys. */
-int victims_compare(const struct unit *x, const struct unit *y);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 /* May the unit be taken in the present trial state?  If not, it is not asked again in this plan. */
@@ -604,5 +597,14 @@ bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *
 /* A job of this queue is being evicted. */
 void victims_log(struct sched *sched, queue_id queue);
 void victims_release(struct sched *sched);
+
+/* ---- victim_order.c */
+
+/* Find the keys of a unit, and what it is charged.  O(holdings). */
+void victims_rank(struct sched *sched, struct unit *unit);
+/* <0 if x, ranked, is taken before y, by the keys. */
+int victims_compare(const struct unit *x, const struct unit *y);
+/* Put all units of the plan in order, of each queue together if that is wanted. */
+void victims_order(struct sched *sched, bool by_queue);
 
 #endif

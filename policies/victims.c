@@ -5,7 +5,6 @@
  * that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
  * decided in this cycle is no victim in it. */
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policies/sched_state.h"
@@ -161,29 +160,12 @@ static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holdin
     if (plan->unit_count == plan->unit_capacity)
         MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
     struct unit *unit = &plan->units[plan->unit_count++];
-    *unit = (struct unit){.slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue};
+    unit->slot = slot;
+    unit->holding = holding;
+    unit->queue = sched->jobs.jobs[slot].queue;
+    unit->held_milli = 0;
+    unit->is_taken = unit->is_moved = unit->is_refused = unit->is_ranked = false;
     return unit;
-}
-
-static void rank_unit(struct sched *sched, struct unit *unit, const struct victim_view *view)
-{
-    const struct preemption_config *config = &sched->policy.preempt;
-    uint64_t rank[ORDER_CHAIN_MAX];
-    uint32_t at = 0;
-    for (uint32_t k = 0; k < config->victim_key_count; k++)
-        unit->key[at++] = config->victims[k]->rank(view);
-    /* A core is looked at as it is when its surplus has gone. */
-    uint8_t fill = view->is_surplus || unit->surplus_count == 0 ? sched->jobs.jobs[unit->slot].fill
-                                                                : FILL_MINIMUM;
-    const uint64_t *kept = sched->jobs.jobs[unit->slot].rank;
-    if (fill != sched->jobs.jobs[unit->slot].fill && !sched->ranks_fixed) {
-        sched_rank_as(sched, unit->slot, fill, rank);
-        kept = rank;
-    }
-    for (uint32_t r = 0; r < sched->policy.order_count; r++)
-        unit->key[at++] = UINT64_MAX - kept[r];
-    unit->key[at] = UINT64_MAX - view->id;
-    unit->is_borrower = view->is_borrower;
 }
 
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
@@ -194,30 +176,6 @@ static bool is_borrower(const struct sched *sched, const struct sched_job *job, 
     int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
     return deserved != QUOTA_UNLIMITED &&
            queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU) > deserved;
-}
-
-static void fill_view(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
-                      struct victim_view *view)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
-    *view = (struct victim_view){.id = job->id,
-                                 .asks_milli = shape->charge[QUEUE_SUM_GPU],
-                                 .priority = job->priority,
-                                 .class = shape->class,
-                                 .is_borrower = is_borrower(sched, job, kind),
-                                 .is_own_queue = gainer != SLOT_NONE &&
-                                                 job->queue == sched->jobs.jobs[gainer].queue,
-                                 .running = sched->now - job->decided,
-                                 .order_rank = job->rank[0]};
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING) {
-            view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
-            continue;
-        }
-        view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
-        view->member_count += sched_job_holding(job, i)->piece.member_count;
-    }
 }
 
 /* The last holding of the group that is not among the job's surplus units yet. */
@@ -252,17 +210,25 @@ static void add_surplus(struct sched *sched, uint32_t slot)
         if (holding == UNIT_CORE)
             return;
         struct unit *unit = add_unit(sched, slot, holding);
+        memset(unit->charge, 0, sizeof unit->charge);
         sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1, unit->charge);
         unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
         held[group]--;
     }
 }
 
-static void add_core(struct sched *sched, uint32_t slot, uint32_t first_surplus)
+/* Without its surplus, where there is any. */
+static void add_core(struct sched *sched, uint32_t slot, const struct victim_card *card,
+                     uint32_t first_surplus)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t surplus_end = sched->plan.unit_count;
     struct unit *core = add_unit(sched, slot, UNIT_CORE);
+    if (surplus_end == first_surplus && !card->is_leaving) {
+        core->held_milli = card->held_milli;
+        return;
+    }
+    memset(core->charge, 0, sizeof core->charge);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         bool is_surplus = sched_job_holding(job, i)->phase != HOLDING_RUNNING;
         for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
@@ -293,7 +259,7 @@ static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_
 static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
                     bool is_young)
 {
-    struct victim_view view;
+    const struct forfeit nothing = {.saved_at = TIME_NEVER};
     struct victim_card *card = roster_card(sched, slot);
     struct forfeit forfeit = roster_forfeit(card, sched->now);
     bool is_dear = forfeit.loss_gpu_ns > sched->plan.loss_bound;
@@ -302,19 +268,16 @@ static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum pl
         worth_note(sched, gainer, &forfeit);
     if ((is_young || is_dear) && !card->has_surplus)
         return;
-    fill_view(sched, gainer, slot, kind, &view);
     if (card->has_surplus)
         add_surplus(sched, slot);
     uint32_t surplus = sched->plan.unit_count - first;
     if (!is_young && !is_dear)
-        add_core(sched, slot, first);
+        add_core(sched, slot, card, first);
     for (uint32_t u = first; u < sched->plan.unit_count; u++) {
         struct unit *unit = &sched->plan.units[u];
-        view.is_surplus = unit->holding != UNIT_CORE;
-        unit->forfeit = view.is_surplus ? (struct forfeit){.saved_at = TIME_NEVER} : forfeit;
-        view.loss_gpu_ns = unit->forfeit.loss_gpu_ns;
+        unit->forfeit = unit->holding == UNIT_CORE ? forfeit : nothing;
         unit->surplus_count = surplus;
-        rank_unit(sched, unit, &view);
+        unit->is_borrower = is_borrower(sched, &sched->jobs.jobs[slot], kind);
     }
 }
 
@@ -346,59 +309,6 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
                             .gainer_priority = own->priority,
                             .victim_priority = INT32_MIN};
     return sched->policy.quota->may_take(&sched->tree, &taking);
-}
-
-int victims_compare(const struct unit *x, const struct unit *y)
-{
-    for (uint32_t k = 0; k < UNIT_KEYS; k++)
-        if (x->key[k] != y->key[k])
-            return x->key[k] < y->key[k] ? -1 : 1;
-    if (x->holding == y->holding)
-        return 0;
-    if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
-        return x->holding == UNIT_CORE ? 1 : -1;
-    return x->holding > y->holding ? -1 : 1; /* the last surplus first */
-}
-
-struct unit_order { /* what most comparisons need, apart from the bulky units */
-    uint64_t key[2];
-    uint32_t unit;
-    queue_id queue; /* 0 when units are not ordered by queue */
-};
-
-static int compare_order(const void *a, const void *b, void *units)
-{
-    const struct unit_order *x = a, *y = b;
-    if (x->queue != y->queue)
-        return x->queue < y->queue ? -1 : 1;
-    for (int k = 0; k < 2; k++)
-        if (x->key[k] != y->key[k])
-            return x->key[k] < y->key[k] ? -1 : 1;
-    return victims_compare((struct unit *)units + x->unit, (struct unit *)units + y->unit);
-}
-
-/* Put the units in order: of each queue together, in the order of the queues, if the policy says so. */
-static void order_units(struct sched *sched, bool by_queue)
-{
-    struct plan_scratch *plan = &sched->plan;
-    if (plan->unit_count == 0)
-        return;
-    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
-    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
-    for (uint32_t u = 0; u < plan->unit_count; u++) {
-        const struct unit *unit = &plan->units[u];
-        plan->order[u] = (struct unit_order){
-            {unit->key[0], unit->key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
-    }
-    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan->units);
-    for (uint32_t u = 0; u < plan->unit_count; u++)
-        plan->sorted[u] = plan->units[plan->order[u].unit];
-    struct unit *units = plan->units;
-    size_t capacity = plan->unit_capacity;
-    plan->units = plan->sorted;
-    plan->unit_capacity = plan->sorted_capacity;
-    plan->sorted = units;
-    plan->sorted_capacity = capacity;
 }
 
 static void span_queues(struct sched *sched)
@@ -478,6 +388,7 @@ static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, 
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
     sched->plan.unit_count = sched->plan.next = 0;
+    sched->plan.gainer = gainer;
     sched->plan.loss_bound = loss_bound(sched, gainer, kind);
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, gainer, sched->jobs.jobs[gainer].queue, kind);
@@ -488,7 +399,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     if (!is_ordered)
         return;
     bool by_queue = sched->policy.preempt.by_queue && !sched->policy.quota->is_flat;
-    order_units(sched, by_queue);
+    victims_order(sched, by_queue);
     if (by_queue)
         span_queues(sched);
 }

@@ -1,0 +1,128 @@
+/* In what order victims are taken: the keys of the preset's chain, then the order of admission reversed.
+ *
+ * Keys are found when units are put in order, or, where victims are sought node by node, of those on the nodes that come
+ * into question: few of all that may go.
+ * Cost: O(holdings) a unit, O(units log units) to put them in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/sched_state.h"
+
+static void fill_view(struct sched *sched, const struct unit *unit, struct victim_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    const struct shape *shape = sched_shape(sched, job);
+    const uint32_t gainer = sched->plan.gainer;
+    *view = (struct victim_view){.id = job->id,
+                                 .asks_milli = shape->charge[QUEUE_SUM_GPU],
+                                 .priority = job->priority,
+                                 .class = shape->class,
+                                 .is_borrower = unit->is_borrower,
+                                 .is_surplus = unit->holding != UNIT_CORE,
+                                 .is_own_queue = gainer != SLOT_NONE &&
+                                                 job->queue == sched->jobs.jobs[gainer].queue,
+                                 .running = sched->now - job->decided,
+                                 .loss_gpu_ns = unit->forfeit.loss_gpu_ns,
+                                 .order_rank = job->rank[0]};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING) {
+            view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
+            continue;
+        }
+        view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
+        view->member_count += sched_job_holding(job, i)->piece.member_count;
+    }
+}
+
+/* All that its job has running. */
+static void charge_whole(struct sched *sched, struct unit *core)
+{
+    const struct sched_job *job = &sched->jobs.jobs[core->slot];
+    memset(core->charge, 0, sizeof core->charge);
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
+            sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, core->charge);
+}
+
+void victims_rank(struct sched *sched, struct unit *unit)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    struct victim_view view;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    uint32_t at = 0;
+    if (unit->is_ranked)
+        return;
+    unit->is_ranked = true;
+    if (unit->surplus_count == 0)
+        charge_whole(sched, unit);
+    fill_view(sched, unit, &view);
+    for (uint32_t k = 0; k < config->victim_key_count; k++)
+        unit->key[at++] = config->victims[k]->rank(&view);
+    /* A core is looked at as it is when its surplus has gone. */
+    uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
+    const uint64_t *kept = job->rank;
+    if (fill != job->fill && !sched->ranks_fixed) {
+        sched_rank_as(sched, unit->slot, fill, rank);
+        kept = rank;
+    }
+    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+        unit->key[at++] = UINT64_MAX - kept[r];
+    unit->key[at++] = UINT64_MAX - view.id;
+    while (at < UNIT_KEYS)
+        unit->key[at++] = 0;
+}
+
+int victims_compare(const struct unit *x, const struct unit *y)
+{
+    for (uint32_t k = 0; k < UNIT_KEYS; k++)
+        if (x->key[k] != y->key[k])
+            return x->key[k] < y->key[k] ? -1 : 1;
+    if (x->holding == y->holding)
+        return 0;
+    if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
+        return x->holding == UNIT_CORE ? 1 : -1;
+    return x->holding > y->holding ? -1 : 1; /* the last surplus first */
+}
+
+struct unit_order { /* what most comparisons need, apart from the bulky units */
+    uint64_t key[2];
+    uint32_t unit;
+    queue_id queue; /* 0 when units are not ordered by queue */
+};
+
+static int compare_order(const void *a, const void *b, void *units)
+{
+    const struct unit_order *x = a, *y = b;
+    if (x->queue != y->queue)
+        return x->queue < y->queue ? -1 : 1;
+    for (int k = 0; k < 2; k++)
+        if (x->key[k] != y->key[k])
+            return x->key[k] < y->key[k] ? -1 : 1;
+    return victims_compare((struct unit *)units + x->unit, (struct unit *)units + y->unit);
+}
+
+void victims_order(struct sched *sched, bool by_queue)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == 0)
+        return;
+    for (uint32_t u = 0; u < plan->unit_count; u++)
+        victims_rank(sched, &plan->units[u]);
+    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
+    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        const struct unit *unit = &plan->units[u];
+        plan->order[u] = (struct unit_order){
+            {unit->key[0], unit->key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+    }
+    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan->units);
+    for (uint32_t u = 0; u < plan->unit_count; u++)
+        plan->sorted[u] = plan->units[plan->order[u].unit];
+    struct unit *units = plan->units;
+    size_t capacity = plan->unit_capacity;
+    plan->units = plan->sorted;
+    plan->unit_capacity = plan->sorted_capacity;
+    plan->sorted = units;
+    plan->sorted_capacity = capacity;
+}
