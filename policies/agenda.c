@@ -185,7 +185,8 @@ static void sift_awake(struct sched *sched, enum plan_kind kind)
 void agenda_wake(struct sched *sched, enum plan_kind kind)
 {
     struct agenda *agenda = &sched->agendas[kind];
-    sift_awake(sched, kind);
+    if (agenda->awake_count > 0)
+        sift_awake(sched, kind);
     wake_until(sched, &agenda->by_change, sched->changes, kind);
     wake_until(sched, &agenda->by_time, (uint64_t)sched->now, kind);
     if (agenda->starts_seen == sched->starts)

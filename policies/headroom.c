@@ -71,20 +71,37 @@ static bool is_charge_exact(const struct shape *shape)
     return true;
 }
 
+/* Can it be known before it is placed that what is kept free is kept from it? */
+static bool may_be_spared(const struct shape *shape)
+{
+    return shape->class != JOB_INFERENCE && shape->charge[QUEUE_SUM_GPU] != 0 &&
+           is_charge_exact(shape);
+}
+
+/* All of which that holds. */
+static shape_set spared_shapes(struct sched *sched)
+{
+    struct headroom *headroom = &sched->headroom;
+    for (; headroom->shapes_seen < sched->shapes.count; headroom->shapes_seen++)
+        if (may_be_spared(&sched->shapes.shapes[headroom->shapes_seen]))
+            headroom->spared |= shape_bit(headroom->shapes_seen);
+    return headroom->spared;
+}
+
 void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* there whoever does not fit may be promised what comes */
+    const shape_set open = sched->shapes.open[ASKER_BORROWER] & spared_shapes(sched);
+    if (open == 0)
+        return;
     const int64_t free = sched_free_milli(sched);
     for (uint32_t id = 0; id < sched->shapes.count; id++) {
-        if (!(sched->shapes.open[ASKER_BORROWER] & shape_bit(id)))
-            continue;
         const struct shape *shape = &sched->shapes.shapes[id];
-        const int64_t milli = shape->charge[QUEUE_SUM_GPU];
-        if (shape->closed != 0 || shape->class == JOB_INFERENCE || milli == 0)
+        if (!(open & shape_bit(id)) || shape->closed != 0 || !may_be_spared(shape))
             continue;
-        uint8_t closed = spared_gpus(&sched->headroom, free - milli);
-        if (closed != 0 && is_charge_exact(shape))
+        uint8_t closed = spared_gpus(&sched->headroom, free - shape->charge[QUEUE_SUM_GPU]);
+        if (closed != 0)
             shape_close(&sched->shapes, id, closed);
     }
 }

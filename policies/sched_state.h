@@ -95,8 +95,10 @@ struct unit_span { /* of one queue, in plan_scratch.units */
 
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
-    uint16_t node_gpus; /* of its largest node */
-    bool is_kept;       /* one of the former is not 0 */
+    uint16_t node_gpus;   /* of its largest node */
+    bool is_kept;         /* one of the former is not 0 */
+    uint32_t shapes_seen; /* so many have been looked at, and of those */
+    shape_set spared;     /* these it is kept from */
 };
 
 struct free_space { /* in the whole cluster */
@@ -348,8 +350,7 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 
 void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that wants it */
 
-/* It is later: what depends on time alone is integrated before anything changes. */
-/* At the beginning of each fact. */
+/* At the beginning of each fact: what depends on time alone is integrated before anything changes. */
 void sched_begin_fact(struct sched *sched, time_ns now);
 
 static inline void sched_pass_time(struct sched *sched, time_ns now)

@@ -118,8 +118,8 @@ static bool is_rematch(struct sched *sched, uint32_t gainer, uint32_t slot)
     if (gainer == SLOT_NONE || sched->policy.preempt.rematch_cycles == 0)
         return false;
     const struct job_facts *own = &sched->jobs.facts[gainer];
-    if (own->displaced_by != sched->jobs.jobs[slot].id ||
-        sched->cycle - own->displaced_cycle > (uint64_t)sched->policy.preempt.rematch_cycles)
+    if (sched->cycle - own->displaced_cycle > (uint64_t)sched->policy.preempt.rematch_cycles ||
+        own->displaced_by != sched->jobs.jobs[slot].id)
         return false;
     plan_note_ripe(&sched->plan, sched->now + 1); /* the next cycle counts */
     return true;

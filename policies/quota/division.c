@@ -18,6 +18,7 @@ struct portion {
     int64_t requestable, weight, share;
     int64_t
         remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
+    time_ns created;
     queue_id queue;
     int32_t priority;
 };
@@ -30,6 +31,7 @@ struct pot { /* what is divided, and among whom */
     int64_t left, usage_weight_milli;
     struct portion *portions; /* in the order of the children */
     uint32_t count;
+    int32_t lowest; /* priority among them */
     uint32_t *
         list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
 };
@@ -74,6 +76,9 @@ static void give_deserved(struct pot *pot, queue_id parent)
         struct portion *portion = &pot->portions[pot->count++];
         portion->queue = c;
         portion->priority = spec->priority;
+        portion->created = spec->created;
+        if (portion->priority < pot->lowest)
+            pot->lowest = portion->priority;
         portion->weight = spec->weight_milli[r];
         portion->requestable = capped(tree, c, r, tree->queues[c].demand[r]);
         portion->share = smaller(deserved, portion->requestable);
@@ -166,7 +171,8 @@ static bool is_before(const struct pot *pot, uint32_t a, uint32_t b)
     const struct portion *left = &pot->portions[a], *right = &pot->portions[b];
     if (left->remainder != right->remainder)
         return left->remainder > right->remainder;
-    return queue_tree_compare_age(pot->tree, left->queue, right->queue) < 0;
+    return left->created != right->created ? left->created < right->created
+                                           : left->queue < right->queue;
 }
 
 static void sift_down(const struct pot *pot, uint32_t count, uint32_t i)
@@ -205,6 +211,8 @@ static void deal_rest(struct pot *pot, int32_t priority)
 static bool next_priority(const struct pot *pot, int64_t above, int32_t *priority)
 {
     int64_t best = INT64_MIN;
+    if (above <= pot->lowest)
+        return false;
     for (uint32_t i = 0; i < pot->count; i++) {
         int32_t p = pot->portions[i].priority;
         if (p < above && p > best)
@@ -220,6 +228,7 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
     struct pot pot = {.tree = tree,
                       .resource = resource,
                       .left = total,
+                      .lowest = INT32_MAX,
                       .usage_weight_milli =
                           smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
                       .portions = tree->scratch,

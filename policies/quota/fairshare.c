@@ -56,18 +56,26 @@ static int64_t allocatable(const struct queue_tree *tree, queue_id queue, enum r
 struct standing {
     queue_id queue;
     int64_t held[RESOURCE_COUNT], with_job[RESOURCE_COUNT];
-    int64_t allocatable[RESOURCE_COUNT];
+    int64_t allocatable[RESOURCE_COUNT]; /* once more than the first keys are needed */
 };
 
-static struct standing standing_of(const struct queue_tree *tree, queue_id queue)
+/* with_job and held differ from what the queue is charged by so many times what is asked. */
+static struct standing standing_of(const struct queue_tree *tree, struct contender contender,
+                                   int held_sign, int with_job_sign)
 {
-    struct standing standing = {.queue = queue};
+    struct standing standing = {.queue = contender.queue};
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        int64_t charged = queue_tree_charged(tree, queue, (enum resource)r);
-        standing.held[r] = standing.with_job[r] = charged;
-        standing.allocatable[r] = allocatable(tree, queue, (enum resource)r);
+        int64_t charged = queue_tree_charged(tree, contender.queue, (enum resource)r);
+        standing.held[r] = charged + held_sign * contender.ask[r];
+        standing.with_job[r] = charged + with_job_sign * contender.ask[r];
     }
     return standing;
+}
+
+static void find_allocatable(const struct queue_tree *tree, struct standing *standing)
+{
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        standing->allocatable[r] = allocatable(tree, standing->queue, (enum resource)r);
 }
 
 static bool is_over_utilised(const struct queue_tree *tree, const struct standing *s)
@@ -137,8 +145,7 @@ static int yes_first(bool a, bool b)
     return a == b ? 0 : a ? -1 : 1;
 }
 
-static int compare_standings(const struct queue_tree *tree, const struct standing *a,
-                             const struct standing *b)
+static int compare_standings(const struct queue_tree *tree, struct standing *a, struct standing *b)
 {
     int order = yes_first(!is_over_utilised(tree, a), !is_over_utilised(tree, b));
     if (order == 0)
@@ -148,8 +155,11 @@ static int compare_standings(const struct queue_tree *tree, const struct standin
         int32_t right = queue_tree_spec(tree, b->queue)->priority;
         order = left > right ? -1 : left < right;
     }
-    if (order == 0)
-        order = yes_first(!holds_undue(a), !holds_undue(b));
+    if (order != 0)
+        return order;
+    find_allocatable(tree, a);
+    find_allocatable(tree, b);
+    order = yes_first(!holds_undue(a), !holds_undue(b));
     if (order == 0)
         order = compare_ratio(dominant_share(a, a->with_job), dominant_share(b, b->with_job));
     if (order == 0)
@@ -164,22 +174,14 @@ static int compare_standings(const struct queue_tree *tree, const struct standin
 static int compare(struct queue_tree *tree, struct contender a, struct contender b)
 {
     queue_tree_divide(tree, a.queue); /* and so its sibling b */
-    struct standing left = standing_of(tree, a.queue), right = standing_of(tree, b.queue);
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        left.with_job[r] += a.ask[r];
-        right.with_job[r] += b.ask[r];
-    }
+    struct standing left = standing_of(tree, a, 0, 1), right = standing_of(tree, b, 0, 1);
     return compare_standings(tree, &left, &right);
 }
 
 static int compare_victims(struct queue_tree *tree, struct contender a, struct contender b)
 {
     queue_tree_divide(tree, a.queue);
-    struct standing left = standing_of(tree, a.queue), right = standing_of(tree, b.queue);
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        left.held[r] -= a.ask[r];
-        right.held[r] -= b.ask[r];
-    }
+    struct standing left = standing_of(tree, a, -1, 0), right = standing_of(tree, b, -1, 0);
     return compare_standings(tree, &right, &left);
 }
 
