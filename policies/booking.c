@@ -49,10 +49,12 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {
+    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
+    const bool may_be_closed = sched->tree.closing_count > 0;
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (sched->headroom.owners_milli > 0 && sched->pending.lines[q].borrower_count > 0)
+        if (keeps_for_owners && sched->pending.lines[q].borrower_count > 0)
             borrowers_review(sched, q);
-        if (!sched->tree.queues[q].has_closed_lanes)
+        if (!may_be_closed || !sched->tree.queues[q].has_closed_lanes)
             continue;
         sched->tree.queues[q].has_closed_lanes = false;
         sched->tree.closing_count--;

@@ -53,12 +53,9 @@ uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
     know(table, id);
     assert(job_table_find(table, id) == SLOT_NONE);
     table->slot_of[id] = slot;
-    static const struct sched_job fresh = {.lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
-    struct sched_job *job = &table->jobs[slot];
-    *job = fresh;
-    job->id = id;
+    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
     if (group_count > 1)
-        job->held_more = mem_zalloc(group_count, sizeof(uint32_t));
+        table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
     return slot;
 }
 

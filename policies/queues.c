@@ -12,7 +12,6 @@ void queue_tree_release(struct queue_tree *tree)
     mem_free(tree->waits);
     mem_free(tree->scratch);
     mem_free(tree->shares_before);
-    mem_free(tree->path);
     mem_free(tree->own);
     mem_free(tree->by_age);
     *tree = (struct queue_tree){0};
@@ -88,9 +87,8 @@ static void make_room(struct queue_tree *tree, uint32_t count)
     MEM_GROW(tree->by_age, tree->by_age_capacity, count);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
-        tree->shares_before =
-            mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t));
-        tree->path = mem_resize(tree->path, tree->queue_capacity, sizeof *tree->path);
+        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity,
+                                         sizeof(int64_t) + sizeof(queue_id));
         tree->scratch_capacity = tree->queue_capacity;
     }
     size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
@@ -125,25 +123,31 @@ static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum res
     return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
 }
 
-/* The queues from below the root down to this one; how many.  Borrowed until the next call. */
-static uint32_t find_path(struct queue_tree *tree, queue_id queue)
+struct path { /* from below the root down to a queue */
+    queue_id *queues;
+    uint32_t count;
+};
+
+/* Good until the next call. */
+static struct path find_path(struct queue_tree *tree, queue_id queue)
 {
-    const uint32_t depth = tree->queues[queue].depth;
-    for (uint32_t d = depth; d > 0; d--, queue = tree->queues[queue].parent)
-        tree->path[d - 1] = queue;
-    return depth;
+    struct path path = {(queue_id *)(tree->shares_before + tree->queue_capacity),
+                        tree->queues[queue].depth};
+    for (uint32_t d = path.count; d > 0; d--, queue = tree->queues[queue].parent)
+        path.queues[d - 1] = queue;
+    return path;
 }
 
 /* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
  * stale and the policy can tell the new share without dividing, it stays so.  True: the share of the last queue of the
  * path has moved. */
-static bool move_demand(struct queue_tree *tree, uint32_t depth, enum resource r, int64_t delta)
+static bool move_demand(struct queue_tree *tree, struct path path, enum resource r, int64_t delta)
 {
     queue_id parent = QUEUE_ROOT, moved = QUEUE_NONE;
     int64_t total_before = tree->capacity[r];
     tree->queues[QUEUE_ROOT].demand[r] += delta;
-    for (uint32_t d = 0; d < depth; d++) {
-        const queue_id id = tree->path[d];
+    for (uint32_t d = 0; d < path.count; d++) {
+        const queue_id id = path.queues[d];
         struct queue_state *queue = &tree->queues[id];
         const int64_t demand_before = queue->demand[r], share_before = queue->share[r];
         queue->demand[r] += delta;
@@ -177,9 +181,9 @@ void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t as
                 tree->queues[q].demand[r] += sign * ask[r];
         return;
     }
-    const uint32_t depth = find_path(tree, queue);
+    const struct path path = find_path(tree, queue);
     for (int r = 0; r < RESOURCE_COUNT; r++)
-        if (ask[r] != 0 && move_demand(tree, depth, (enum resource)r, sign * ask[r]))
+        if (ask[r] != 0 && move_demand(tree, path, (enum resource)r, sign * ask[r]))
             tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
 }
 
@@ -286,7 +290,7 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 184);
+    ARCHIVE_KNOWS(struct queue_tree, 176);
     ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= tree->table->count);

@@ -1,8 +1,9 @@
 /* policies/queues.h -- the queue tree at work: demand, charge, and the share each queue is due.
  *
- * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below, unless the policy never looks
- * at a queue; charge is the ledger's.  Shares are divided where they are used: a parent whose children's demand changed is stale and is
- * divided again when two children are compared or a share is asked for; the result equals a full division.
+ * Law: demand of a queue = what its jobs ask, waiting and running, itself and all below, unless the policy never
+ * looks at a queue; charge is the ledger's.  Shares are divided where they are used: a parent whose children's
+ * demand changed is stale and is divided again when two children are compared or a share is asked for; the result
+ * equals a full division.
  * Each resource is divided by itself.  Amounts are milli-GPUs, milli-CPUs and MiB.
  */
 #ifndef POLICIES_QUEUES_H
@@ -61,8 +62,7 @@ struct queue_tree {
     time_ns now; /* of the last advance */
     uint64_t division_count;
     void *scratch;          /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
-    int64_t *shares_before; /* by queue: of a division */
-    queue_id *path;         /* of a change of demand: from below the root down to a queue */
+    int64_t *shares_before; /* by queue: of a division; behind them room for a path (find_path) */
     size_t scratch_capacity;
 };
 

@@ -134,8 +134,7 @@ struct forfeit roster_forfeit(struct victim_card *card, time_ns now)
     forfeit.least_gpu_ns = gpu_time(card->lost_at_least, card->held_milli);
     if (card->growth_milli > 0 && card->save_interval > 0)
         forfeit.saved_at = card->unsaved_since + card->save_interval;
-    forfeit.loss_gpu_ns =
-        span == 0 ? forfeit.least_gpu_ns : gpu_time(card->lost_at_least + span, card->held_milli);
+    forfeit.loss_gpu_ns = gpu_time(card->lost_at_least + span, card->held_milli);
     return forfeit;
 }
 

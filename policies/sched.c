@@ -171,14 +171,10 @@ void sched_begin_fact(struct sched *sched, time_ns now)
     sched->changes++;
 }
 
+/* Every field: the slot was another's before. */
 static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
 {
-    static const struct job_facts fresh = {.below_since = TIME_NEVER,
-                                           .displaced_by = JOB_NONE,
-                                           .claimed_at = TIME_NEVER,
-                                           .saved_at = TIME_NEVER};
     struct job_facts *facts = &sched->jobs.facts[slot];
-    *facts = fresh;
     facts->submit = job->submit;
     facts->limit = job->limit;
     facts->estimate = job->estimate;
@@ -187,10 +183,21 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->user = job->user;
     facts->array = job->array;
     facts->array_max = job->array_max;
+    facts->displaced_by = JOB_NONE;
+    facts->displaced_cycle = 0;
     facts->grace = job->grace;
-    facts->waiting_since = facts->attained_at = sched->now;
+    facts->waiting_since = sched->now;
+    facts->below_since = TIME_NEVER;
+    facts->claimed_at = TIME_NEVER;
+    facts->saved_at = TIME_NEVER;
+    facts->ran = 0;
+    facts->attained_at = sched->now;
     facts->attained_gpu_ns = job->attained_gpu_ns;
+    facts->rate_milli = 0;
+    facts->after_left = 0;
     facts->is_held = job->is_held;
+    facts->claim_source = 0;
+    facts->is_serving = false;
 }
 
 /* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could

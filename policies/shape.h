@@ -22,6 +22,8 @@ enum shape_closed {
     SHAPE_PROMISED = 16,        /* it would be in the way of a forecast */
 };
 
+#define SHAPE_NONE UINT32_MAX /* no shape's id */
+
 /* Shapes as bits, by their id modulo 64: such a set may hold more than is in it, never less. */
 typedef uint64_t shape_set;
 enum { SHAPE_SET_BITS = 64 };
@@ -46,13 +48,11 @@ struct shape {
     bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
-    bool
-        is_proven; /* never_fits is the last word: placed on the empty cluster once, where that says more */
-    bool
-        is_gang_on_pieces; /* members that must run together, more than one of them, may be on pieces of GPUs */
+    bool is_proven;  /* never_fits is the last word, by a placement where that says more */
     uint8_t
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
-    uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
+    uint8_t blocked_by;     /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
+    bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
     uint32_t member_count;
     struct wait_clock clock; /* of what closed it */
     uint64_t
@@ -64,8 +64,6 @@ struct shape {
     size_t lane_capacity;
     uint32_t lane_count;
 };
-
-#define SHAPE_NONE UINT32_MAX
 
 struct shape_table {
     struct shape *shapes;
