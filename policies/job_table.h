@@ -147,6 +147,15 @@ static inline uint32_t *sched_job_held(struct sched_job *job)
     return job->held_more != NULL ? job->held_more : &job->held_one;
 }
 
+/* Of so many milli-GPUs in that span, in GPU-ns. */
+static inline int64_t gpu_time(time_ns span, int64_t milli)
+{
+    int64_t product;
+    return __builtin_mul_overflow(span, milli, &product)
+               ? (int64_t)((__int128)span * milli / GPU_MILLI)
+               : product / GPU_MILLI;
+}
+
 /* Append a holding; the pointer is good until the next append. */
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
                                enum holding_phase phase, decision_id decision);

@@ -304,15 +304,6 @@ static inline int64_t piece_milli(const struct piece *piece)
     return (int64_t)bits_count16(piece->gpu_mask) * piece->gpu_milli;
 }
 
-/* Of so many milli-GPUs in that span, in GPU-ns. */
-static inline int64_t gpu_time(time_ns span, int64_t milli)
-{
-    int64_t product;
-    return __builtin_mul_overflow(span, milli, &product)
-               ? (int64_t)((__int128)span * milli / GPU_MILLI)
-               : product / GPU_MILLI;
-}
-
 /* ---- sched.c */
 
 /* An error if the policy leaves a seam empty. */
