@@ -38,13 +38,13 @@ DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, 
     uint32_t *const owners = &ledger->owner[first];
     uint32_t count = 0;
     for (uint32_t mask = gpu_mask; mask != 0; mask &= mask - 1, count++) {
-        const uint32_t gpu = (uint32_t)__builtin_ctz(mask);
-        struct gpu_cell *cell = &gpus[gpu];
-        assert(cell->free == (is_take ? GPU_MILLI : 0) && (cell->coming | cell->claimed) == 0);
-        assert(owners[gpu] == (is_take ? OWNER_NONE : owner));
-        cell->free = is_take ? 0 : GPU_MILLI;
-        cell->holders = (uint16_t)(is_take ? cell->holders + 1 : cell->holders - 1);
-        owners[gpu] = is_take ? owner : OWNER_NONE;
+        const size_t g = (size_t)__builtin_ctz(mask);
+        assert(gpus[g].free == (is_take ? GPU_MILLI : 0));
+        assert((gpus[g].coming | gpus[g].claimed) == 0);
+        assert(owners[g] == (is_take ? OWNER_NONE : owner));
+        gpus[g].free = is_take ? 0 : GPU_MILLI;
+        gpus[g].holders = (uint16_t)(gpus[g].holders + (is_take ? 1 : -1));
+        owners[g] = is_take ? owner : OWNER_NONE;
     }
     node_index_change_whole(ledger->index, node, gpu_mask, count, !is_take);
     ledger->used_milli += (is_take ? 1 : -1) * (int64_t)count * GPU_MILLI;
@@ -242,7 +242,8 @@ static uint8_t with_bit(uint8_t bits, uint8_t bit, bool is_set)
 }
 
 /* An instance moves as a whole. */
-static void move_mig(struct ledger *ledger, const struct space *space, enum move move)
+static __attribute__((noinline)) void move_mig(struct ledger *ledger, const struct space *space,
+                                               enum move move)
 {
     gpu_id gpu =
         ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
@@ -265,8 +266,8 @@ static void move_mig(struct ledger *ledger, const struct space *space, enum move
     add_totals(ledger, &before, &after);
 }
 
-static void move_gpu(struct ledger *ledger, const struct space *space, uint32_t gpu_index,
-                     enum move move)
+static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const struct space *space,
+                                               uint32_t gpu_index, enum move move)
 {
     gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + gpu_index;
     struct gpu_cell cell = ledger->gpus[gpu];

@@ -74,28 +74,18 @@ static void share_remove(struct type_index *type, gpu_id gpu, uint16_t milli)
         type->shared_any[milli >> 6] &= ~(UINT64_C(1) << (milli & 63));
 }
 
-static void set_mask(struct node_index *index, struct type_index *type, node_id node, uint16_t mask,
-                     uint8_t count)
-{
-    uint8_t before = index->free_count[node];
-    index->free_mask[node] = mask;
-    index->free_count[node] = count;
-    if (!index->is_listed[node] || before == count)
-        return;
-    bits_remove(&type->whole[before], node);
-    bits_add(&type->whole[count], node);
-}
-
 void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
                              uint32_t gpu_count, bool is_free)
 {
-    struct type_index *type = &index->types[index->cluster->nodes[node].type];
-    uint16_t mask = index->free_mask[node];
-    uint8_t count = index->free_count[node];
-    if (is_free)
-        set_mask(index, type, node, mask | gpu_mask, (uint8_t)(count + gpu_count));
-    else
-        set_mask(index, type, node, (uint16_t)(mask & ~gpu_mask), (uint8_t)(count - gpu_count));
+    const uint32_t before = index->free_count[node];
+    const uint32_t after = is_free ? before + gpu_count : before - gpu_count;
+    index->free_mask[node] ^= gpu_mask;
+    index->free_count[node] = (uint8_t)after;
+    if (!index->is_listed[node] || gpu_count == 0)
+        return;
+    struct bits *whole = index->types[index->cluster->nodes[node].type].whole;
+    bits_remove(&whole[before], node);
+    bits_add(&whole[after], node);
 }
 
 void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,

@@ -403,8 +403,8 @@ static bool place_once(struct placing *placing)
     return is_placed;
 }
 
-/* Where all members meet the most preferred rules that they can. */
-static bool place_by_rules(struct placing *placing)
+/* Where all members meet the most preferred rules that they can.  Apart, for few have rules. */
+static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;
     const struct own_pieces own = {.shape = placing->shape,
@@ -439,7 +439,7 @@ static bool place(struct placing *placing)
 /* Where members differ, one may stand where another had to.  What is known of the jobs that usually come does not shrink
  * when the cluster empties, so that a job that is kept off by it alone would wait for ever: it is placed as if nothing
  * was known. */
-static bool place_in_spite_of_typical(struct placing *placing)
+static __attribute__((noinline)) bool place_in_spite_of_typical(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;
     const size_t mark = ledger_mark(ledger);
