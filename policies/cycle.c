@@ -99,9 +99,11 @@ static void reopen_shapes(struct sched *sched)
 {
     const node_id *nodes;
     uint32_t count = ledger_take_grown(sched->ledger, &nodes);
-    struct free_space free = headroom_free(sched);
     const bool may_rules_open =
         sched->ledger->tags != NULL && ledger_tags_take_changes(sched->ledger);
+    if (sched->shapes.closed_count == 0)
+        return;
+    const struct free_space free = headroom_free(sched);
     for (uint32_t id = shape_next_closed(&sched->shapes, 0); id < sched->shapes.count;
          id = shape_next_closed(&sched->shapes, id + 1)) {
         const struct shape *shape = &sched->shapes.shapes[id];

@@ -16,10 +16,13 @@ static bool has_host_room(const struct search *search, node_id node)
            ledger_node_admits(search->ledger, node, search->request);
 }
 
-/* Has a member enough of these GPUs, in one island if it asks that? */
+/* Has a member enough of these GPUs, in one island if it asks that?  As many are free; only where it is confined may it not
+ * have them all. */
 static bool has_gpus(const struct search *search, uint16_t usable, uint32_t least)
 {
     const struct request *request = search->request;
+    if (search->ledger->confine == NULL && !request->one_island)
+        return true;
     if (bits_count16(usable) < least || !request->one_island)
         return bits_count16(usable) >= least;
     const struct node_type *type = &search->ledger->cluster->types[search->spot.type];
