@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/bits.h"
 #include "topologies/cluster_build.h"
 
 const char *const link_tier_names[] = {
@@ -130,7 +129,7 @@ struct link links_narrowest(const struct cluster *cluster, struct link_place *pl
                             uint32_t count)
 {
     count = merge(places, count);
-    if (count == 0 || (count == 1 && bits_count16(places[0].gpu_mask) == 1))
+    if (count == 0 || (count == 1 && (places[0].gpu_mask & (places[0].gpu_mask - 1)) == 0))
         return (struct link){.tier = LINK_NONE, .is_aligned = true};
     if (is_one_domain(cluster, places, count))
         return (struct link){.tier = LINK_NVLINK,

@@ -33,16 +33,35 @@ static struct event naive_pop(struct naive *naive)
     return event;
 }
 
-static void test_order(void **state)
+/* Many ties, and times before those that came out already. */
+static time_ns narrow_time(struct random_stream *stream, time_ns now)
 {
-    (void)state;
+    (void)now;
+    return random_below(stream, 50);
+}
+
+/* From now on, at distances from nothing to the end of time; some round, so that they tie far away. */
+static time_ns wide_time(struct random_stream *stream, time_ns now)
+{
+    const uint64_t far =
+        (uint64_t)random_below(stream, UINT32_MAX) << 31 >> random_below(stream, 63);
+    const uint64_t time = (uint64_t)now + far;
+    if (time > INT64_MAX)
+        return INT64_MAX;
+    return (time_ns)(random_below(stream, 4) == 0 && time > 2000 ? time / 1000 * 1000 : time);
+}
+
+static void check_order(time_ns (*draw_time)(struct random_stream *stream, time_ns now))
+{
     static struct naive naive;
     struct event_queue queue = {0};
     struct random_stream stream;
+    time_ns now = 0;
+    naive.count = 0;
     random_stream_init(&stream, 42, "events", 0);
     for (uint32_t step = 0; step < STEPS; step++) {
-        if (queue.count == 0 || random_below(&stream, 100) < 52) {
-            time_ns time = random_below(&stream, 50); /* many ties */
+        if (queue.count == 0 || random_below(&stream, 100) < (step < STEPS / 2 ? 60 : 40)) {
+            time_ns time = draw_time(&stream, now);
             enum event_kind kind = (enum event_kind)random_below(&stream, EVENT_TIMER + 1);
             event_queue_push(&queue, time, kind, step, step + 1);
             naive.events[naive.count++] = (struct event){.time = time,
@@ -55,6 +74,7 @@ static void test_order(void **state)
             assert_int_equal(got.generation, want.generation);
             assert_int_equal(got.time, want.time);
             assert_int_equal(event_kind(&got), event_kind(&want));
+            now = got.time;
         }
         assert_int_equal(queue.count, naive.count);
     }
@@ -62,8 +82,21 @@ static void test_order(void **state)
     assert_true(event_queue_time(&queue) == TIME_NEVER);
 }
 
+static void order_of_near_times(void **state)
+{
+    (void)state;
+    check_order(narrow_time);
+}
+
+static void order_of_far_times(void **state)
+{
+    (void)state;
+    check_order(wide_time);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_near_times),
+                                       cmocka_unit_test(order_of_far_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
