@@ -36,21 +36,16 @@ static void free_slot(struct engine *engine, uint32_t slot)
     engine->free_slots[engine->free_count++] = slot;
 }
 
-/* Of all members; job_gpu_milli counts those that must run together. */
-static int64_t asked_milli(const struct job *job)
+/* What all members ask (job_gpu_milli counts those that must run together), and whether that is what they get. */
+static void fill_asked(struct sim_job *own, const struct job *job)
 {
-    int64_t milli = 0;
-    for (uint32_t g = 0; g < job->group_count; g++)
-        milli += request_gpu_milli(&job_group(job, g)->request, NULL) * job_group(job, g)->count;
-    return milli;
-}
-
-static bool is_exact(const struct job *job)
-{
-    for (uint32_t g = 0; g < job->group_count; g++)
-        if (job_group(job, g)->request.gpu_memory_mib != 0 || job_group(job, g)->request.mig != 0)
-            return false;
-    return true;
+    own->asked_milli = 0;
+    own->is_exact = true;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct job_group *group = job_group(job, g);
+        own->asked_milli += request_gpu_milli(&group->request, NULL) * group->count;
+        own->is_exact &= group->request.gpu_memory_mib == 0 && group->request.mig == 0;
+    }
 }
 
 /* Of what a member of that request holds. */
@@ -99,20 +94,20 @@ static char *own_name(const struct job *job)
 }
 
 /* Every field is named, so that none is written twice. */
-static void fill_row(struct engine *engine, struct job_row *row, const struct job *job,
-                     const struct job_truth *truth, uint32_t members)
+static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job,
+                     const struct job_truth *truth)
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    *row = (struct job_row){
+    own->row = (struct job_row){
         .id = job->id,
         .name = own_name(job),
         .queue = queues->queues[job->queue].name,
         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
         .class = job->class,
         .priority = job->priority,
-        .gpu_milli = asked_milli(job),
-        .members = members,
+        .gpu_milli = own->asked_milli,
+        .members = own->holding.member_count,
         .model = 255,
         .submit = job->submit,
         .eligible = job->submit,
@@ -159,14 +154,13 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
 {
     holding_plan(&own->holding, job);
     engine_check_asks(engine, own, job);
-    fill_row(engine, &own->row, job, truth, own->holding.member_count);
+    fill_asked(own, job);
+    fill_row(engine, own, job, truth);
     fill_after(engine, own, job);
     own->checkpoint = job->checkpoint;
     own->progress = progress_new(truth->duration, own->holding.member_count, 1);
     own->outcome = truth->outcome;
     own->trace_id = job->trace_id;
-    own->is_exact = is_exact(job);
-    own->asked_milli = own->row.gpu_milli;
     own->held_milli = 0;
     own->held_milli_ns = 0;
     own->limit = job->limit;

@@ -6,7 +6,7 @@ enum {
     ARITY = 4,
     KIND_SHIFT = 56,
     FEW = 8,             /* events of a slot that go into the heap */
-    ROOM_KEPT_MAX = 1024 /* events that an empty slot keeps room for */
+    ROOM_KEPT_MAX = 4096 /* events that an empty slot keeps room for */
 };
 
 void event_queue_release(struct event_queue *queue)
