@@ -156,10 +156,16 @@ static void end_sleep(struct sched *sched, const struct sleeper *sleeper, enum p
         awaken(sched, sleeper->lane, kind);
 }
 
+/* Does the first sleep no longer than that? */
+static bool is_due(const struct sleeper_heap *heap, uint64_t key)
+{
+    return heap->count > 0 && heap->at[0].key <= key;
+}
+
 static void wake_until(struct sched *sched, struct sleeper_heap *heap, uint64_t key,
                        enum plan_kind kind)
 {
-    while (heap->count > 0 && heap->at[0].key <= key) {
+    while (is_due(heap, key)) {
         struct sleeper first = heap->at[0];
         heap_pop(heap);
         end_sleep(sched, &first, kind);
@@ -187,8 +193,10 @@ void agenda_wake(struct sched *sched, enum plan_kind kind)
     struct agenda *agenda = &sched->agendas[kind];
     if (agenda->awake_count > 0)
         sift_awake(sched, kind);
-    wake_until(sched, &agenda->by_change, sched->changes, kind);
-    wake_until(sched, &agenda->by_time, (uint64_t)sched->now, kind);
+    if (is_due(&agenda->by_change, sched->changes))
+        wake_until(sched, &agenda->by_change, sched->changes, kind);
+    if (is_due(&agenda->by_time, (uint64_t)sched->now))
+        wake_until(sched, &agenda->by_time, (uint64_t)sched->now, kind);
     if (agenda->starts_seen == sched->starts)
         return;
     agenda->starts_seen = sched->starts;

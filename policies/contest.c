@@ -1,6 +1,5 @@
 #include "policies/contest.h"
 
-#include "base/hash.h"
 #include "policies/quota/quota.h"
 
 static void list_waiting(struct queue_tree *tree, queue_id queue)
@@ -161,22 +160,11 @@ static void keep_winner(struct queue_state *queue, struct queue_winner winner)
     queue->winners[0] = winner;
 }
 
-/* Who goes next below hangs on which of the shapes that are asked there are open; where a bit may stand for several
- * shapes, on all that is closed. */
-static uint64_t openness(const struct pending *pending, const shape_set asked[ASKER_COUNT])
-{
-    const struct shape_table *shapes = pending->shapes;
-    if (shapes->count > SHAPE_SET_BITS)
-        return shapes->closed_key;
-    return hash_mix(asked[ASKER_OWNER] & shapes->open[ASKER_OWNER],
-                    hash_mix(asked[ASKER_BORROWER] & shapes->open[ASKER_BORROWER], 0));
-}
-
 static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
                                        queue_id queue)
 {
     const struct queue_state *state = &tree->queues[queue];
-    const uint64_t key = openness(pending, tree->waits[queue].asked);
+    const uint64_t key = pending->shapes->closed_key;
     for (uint32_t w = 0; w < state->winner_count; w++)
         if (state->winners[w].key == key)
             return state->winners[w];

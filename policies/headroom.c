@@ -88,22 +88,26 @@ static shape_set spared_shapes(struct sched *sched)
     return headroom->spared;
 }
 
+static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
+{
+    const struct shape *shape = &sched->shapes.shapes[id];
+    if (shape->closed != 0 || !may_be_spared(shape))
+        return;
+    uint8_t closed = spared_gpus(&sched->headroom, free_milli - shape->charge[QUEUE_SUM_GPU]);
+    if (closed != 0)
+        shape_close(&sched->shapes, id, closed);
+}
+
 void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* there whoever does not fit may be promised what comes */
     const shape_set open = sched->shapes.open[ASKER_BORROWER] & spared_shapes(sched);
-    if (open == 0)
-        return;
     const int64_t free = sched_free_milli(sched);
-    for (uint32_t id = 0; id < sched->shapes.count; id++) {
-        const struct shape *shape = &sched->shapes.shapes[id];
-        if (!(open & shape_bit(id)) || shape->closed != 0 || !may_be_spared(shape))
-            continue;
-        uint8_t closed = spared_gpus(&sched->headroom, free - shape->charge[QUEUE_SUM_GPU]);
-        if (closed != 0)
-            shape_close(&sched->shapes, id, closed);
-    }
+    for (shape_set left = open; left != 0; left &= left - 1)
+        for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->shapes.count;
+             id += SHAPE_SET_BITS)
+            close_if_spared(sched, id, free);
 }
 
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)
@@ -145,9 +149,9 @@ static bool will_be_whole(const struct sched *sched, node_id node)
            !cluster_node_type(sched->cluster, node)->is_tainted;
 }
 
-static int64_t count_whole(const struct sched *sched)
+/* With those that will be, where `nodes` that are free do not do. */
+static int64_t count_whole(const struct sched *sched, int64_t nodes)
 {
-    int64_t nodes = headroom_free(sched).whole_nodes;
     if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
         return nodes;
     nodes = 0;
@@ -160,8 +164,9 @@ static int64_t count_whole(const struct sched *sched)
 static bool is_short(const struct sched *sched, struct request *request)
 {
     const struct headroom *headroom = &sched->headroom;
-    int64_t free = headroom_free(sched).gpu_milli + sched->ledger->coming_milli;
-    bool lacks_node = count_whole(sched) < headroom->whole_nodes;
+    const struct free_space now = headroom_free(sched);
+    int64_t free = now.gpu_milli + sched->ledger->coming_milli;
+    bool lacks_node = count_whole(sched, now.whole_nodes) < headroom->whole_nodes;
     *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
     return lacks_node || free < headroom->gpu_milli;
 }

@@ -17,7 +17,7 @@ struct quota_policy;
 enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
-    uint64_t key;      /* of what was open then, as the contest sees it */
+    uint64_t key;      /* of what was closed: shape_table.closed_key */
     uint32_t lane;     /* that goes next then, of this queue and all below; LANE_NONE */
     bool is_contested; /* others could have gone: another division of shares may make it another */
 };

@@ -127,9 +127,8 @@ static bool is_rematch(struct sched *sched, uint32_t gainer, uint32_t slot)
 
 /* May the job lose anything, when jobs of its queue are protected for so long; *is_young: only its surplus, for it has not run long enough. */
 static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
-                         time_ns protected_for, bool *is_young)
+                         const struct victim_card *card, time_ns protected_for, bool *is_young)
 {
-    const struct victim_card *card = roster_card(sched, slot);
     if (slot == gainer || card->is_spent ||
         (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
         is_rematch(sched, gainer, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
@@ -169,13 +168,13 @@ static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holdin
 }
 
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
-static bool is_borrower(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
+static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kind kind)
 {
     if (kind != PLAN_HEADROOM && kind != PLAN_CONSOLIDATE)
         return kind == PLAN_RECLAIM;
-    int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
+    int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
     return deserved != QUOTA_UNLIMITED &&
-           queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU) > deserved;
+           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
 }
 
 /* The last holding of the group that is not among the job's surplus units yet. */
@@ -256,11 +255,10 @@ static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_
     return worth_of_wait(sched, gainer);
 }
 
-static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
-                    bool is_young)
+static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, struct victim_card *card,
+                    bool is_young, bool is_borrower)
 {
     const struct forfeit nothing = {.saved_at = TIME_NEVER};
-    struct victim_card *card = roster_card(sched, slot);
     struct forfeit forfeit = roster_forfeit(card, sched->now);
     bool is_dear = forfeit.loss_gpu_ns > sched->plan.loss_bound;
     uint32_t first = sched->plan.unit_count;
@@ -277,7 +275,7 @@ static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, enum pl
         struct unit *unit = &sched->plan.units[u];
         unit->forfeit = unit->holding == UNIT_CORE ? forfeit : nothing;
         unit->surplus_count = surplus;
-        unit->is_borrower = is_borrower(sched, &sched->jobs.jobs[slot], kind);
+        unit->is_borrower = is_borrower;
     }
 }
 
@@ -373,13 +371,15 @@ static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, 
         is_queue_dear(sched, queue) || !is_queue_meant(sched, own, queue, kind) ||
         (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, queue)))
         return;
-    time_ns protected_for = min_runtime(sched, own, queue, kind);
+    const time_ns protected_for = min_runtime(sched, own, queue, kind);
+    const bool is_borrower = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
+        struct victim_card *card = roster_card(sched, running->slots[i]);
         bool is_young;
         if (i + ROSTER_AHEAD < running->count)
             roster_foresee(sched, running->slots[i + ROSTER_AHEAD]);
-        if (is_candidate(sched, gainer, running->slots[i], kind, protected_for, &is_young))
-            add_job(sched, gainer, running->slots[i], kind, is_young);
+        if (is_candidate(sched, gainer, running->slots[i], kind, card, protected_for, &is_young))
+            add_job(sched, gainer, running->slots[i], card, is_young, is_borrower);
     }
     if (sched->plan.loss_bound != INT64_MAX && sched->plan.unit_count == first)
         roster_refloor(sched, queue);
