@@ -180,7 +180,7 @@ static void look_at_node(const struct queue_tree *tree, node_id node, uint32_t l
                          struct place *best)
 {
     uint16_t mask = unkept(tree, node), free = tree->ledger->index->free_mask[node];
-    for (uint32_t l = level; l < CELL_LEVELS; l++)
+    for (uint32_t l = level; l < CELL_LEVELS && mask != 0; l++)
         for (uint16_t cells = cells_maximal(mask, l); cells != 0; cells &= (uint16_t)(cells - 1)) {
             uint32_t cell = (uint32_t)__builtin_ctz(cells);
             for (uint32_t first = cell; first < cell + (1u << l); first += 1u << level) {

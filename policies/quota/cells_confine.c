@@ -57,10 +57,11 @@ static void open_all(struct ledger *ledger, queue_id queue)
 static void open_cells(struct ledger *ledger, queue_id queue, struct need need)
 {
     uint32_t cells[CELL_LEVELS] = {0};
-    for (node_id n = 0; n < ledger->cluster->node_count; n++)
-        for (uint32_t l = 0; l < CELL_LEVELS; l++)
-            cells[l] +=
-                (uint32_t)__builtin_popcount(cells_maximal(own_gpus(ledger, n, queue, true), l));
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const uint16_t own = own_gpus(ledger, n, queue, true);
+        for (uint32_t l = need.level; l < CELL_LEVELS && own != 0; l++)
+            cells[l] += bits_count16(cells_maximal(own, l));
+    }
     for (uint32_t l = need.level; l < CELL_LEVELS; l++) {
         uint32_t shift = l - need.level, wanted = (need.count + (1u << shift) - 1) >> shift;
         if (wanted <= cells[l]) {
