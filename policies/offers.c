@@ -9,24 +9,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/offers.h"
 #include "policies/sched_state.h"
-
-#define COST_STALE INT64_C(-1)
 
 struct unit_link { /* a unit has a piece on a node */
     uint32_t unit, holding;
     uint32_t next; /* index + 1; 0: last */
-};
-
-struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
-    int64_t milli, loss_gpu_ns;
-};
-
-struct node_offers {        /* of a node; all zero but while victims are sought */
-    uint32_t first;         /* of the links to who may leave: index + 1, or 0 */
-    int64_t milli;          /* what those hold there */
-    int64_t least_milli;    /* no offer takes fewer; INT64_MAX: there is none; COST_STALE */
-    struct offer_cost cost; /* of the cheapest offer; COST_STALE */
 };
 
 static bool has_holding(const struct sched *sched, const struct unit *unit, uint32_t holding)
@@ -421,11 +409,6 @@ bool offers_take(struct sched *sched, uint32_t gainer, const struct request *req
 void offers_end(struct sched *sched)
 {
     unlink_units(sched);
-}
-
-bool offers_has(const struct sched *sched, node_id node)
-{
-    return sched->offers.nodes[node].first != 0 || sched->offers.nodes[node].milli != 0;
 }
 
 void offers_init(struct sched *sched)

@@ -5,6 +5,7 @@
  * jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
+#include "policies/offers.h"
 #include "policies/recut_places.h"
 #include "policies/sched_state.h"
 #include "policies/sched_tags.h"
@@ -498,7 +499,8 @@ static const char *check_scratch(const struct sched *sched)
     const struct ledger *ledger = sched->ledger;
     bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan.node_mark[n] != 0 || offers_has(sched, n);
+        is_left |= sched->plan.node_mark[n] != 0 || sched->offers.nodes[n].first != 0 ||
+                   sched->offers.nodes[n].milli != 0;
     for (size_t q = 0; q < sched->contest.capacity; q++)
         is_left |= sched->contest.marks[q].is_marked;
     return is_left ? "something is left of a trial" : NULL;

@@ -519,7 +519,6 @@ bool offers_suit(const struct sched *sched, const struct shape *ask);
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
                  enum plan_kind kind);
 void offers_end(struct sched *sched);
-bool offers_has(const struct sched *sched, node_id node); /* anything of it; for checks */
 
 /* ---- roster.c */
 
