@@ -347,9 +347,9 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 /* Of a job that stands as a whole only its state turns when that is confirmed. */
 static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 {
-    return sched->ranks_fixed ||
-           (!sched->notes_service && !sched->overtakes && job->holding_count == 1 &&
-            job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid);
+    return !sched->notes_service &&
+           (sched->ranks_fixed || (!sched->overtakes && job->holding_count == 1 &&
+                                   job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid));
 }
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)

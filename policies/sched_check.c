@@ -286,6 +286,8 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
             if (rank[r] != job->rank[r])
                 return "a rank that is fixed has moved";
     }
+    if (sched->notes_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
+        return "a job runs whose time is not counted, or the reverse";
     const char *broken = check_state(sched, slot);
     return broken != NULL ? broken : check_waiting(sched, slot);
 }

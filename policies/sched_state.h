@@ -321,6 +321,8 @@ enum reason sched_refusal(struct sched *sched, uint32_t shape);
 /* The shape of the job on the kind of pieces that the policy gives it; as it asks if it stands on others already. */
 uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
                             uint32_t piece_count);
+/* The shape of the job, its levels as the policy's topology mode has them (policies/topology_mode.c). */
+uint32_t sched_shape_for(struct sched *sched, const struct job *job);
 
 /* ---- booking.c */
 
@@ -510,9 +512,6 @@ bool headroom_refill(struct sched *sched);
 void offers_init(struct sched *sched);
 void offers_release(struct sched *sched);
 /* Can victims for this chunk be sought node by node? */
-/* The shape of the job, its levels as the policy's topology mode has them (policies/topology_mode.c). */
-uint32_t sched_shape_for(struct sched *sched, const struct job *job);
-
 bool offers_suit(const struct sched *sched, const struct shape *ask);
 /* Take, in the trial, units that make room for one more member where that costs least; false: nowhere.  Between
  * victims_collect and offers_end. */

@@ -299,6 +299,19 @@ static void the_budget_is_there_again_after_an_hour(void **state)
     sched_case_close(&c);
 }
 
+/* Whose place in line is fixed need not settle when it starts, but for those who weigh a move against what is left of it. */
+static void how_long_it_ran_is_known_where_jobs_move(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(2, 2), queue_table_new(), MOVING);
+    sched_case_submit(&c, sched_case_job(0, 1, 2, 50), SECONDS(1));
+    assert_int_equal(sched_case_start(&c, SECONDS(1)), 1);
+    sched_case_cycle(&c, SECONDS(11));
+    assert_int_equal(sched_ran(c.sched, 0), SECONDS(10));
+    sched_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_move_may_be_refused),
         cmocka_unit_test(its_place_may_be_lost),
         cmocka_unit_test(the_budget_is_there_again_after_an_hour),
+        cmocka_unit_test(how_long_it_ran_is_known_where_jobs_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
