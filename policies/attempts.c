@@ -42,6 +42,13 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
+static bool may_act(const struct policy_config *policy, enum action action)
+{
+    return action == ACTION_ALLOCATE     ? true
+           : action == ACTION_STALE_GANG ? policy->stale_after != TIME_NEVER
+                                         : policy->preemption->evicts;
+}
+
 void plan_init(struct sched *sched)
 {
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
@@ -49,6 +56,9 @@ void plan_init(struct sched *sched)
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
         sched->agendas[k].is_used =
             sched->policy.preemption->evicts && has_action(sched, actions[k]);
+    for (uint32_t a = 0; a < sched->policy.action_count; a++)
+        if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
+            sched->acts[sched->act_count++] = sched->policy.actions[a];
 }
 
 /* When the lane may ask: when it is due, and its head has waited long enough. */

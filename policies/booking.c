@@ -72,6 +72,14 @@ void sched_reopen_quotas(struct sched *sched)
         reopen_lanes(sched, q);
 }
 
+static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
+{
+    int64_t signs = 0;
+    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
+        signs |= amounts[r];
+    return signs < 0;
+}
+
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT])
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -81,11 +89,8 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     if (sched->needs_accounts)
         accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
                         sched->now);
-    int64_t signs = 0;
-    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
-        signs |= amounts[r];
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
-    if (signs < 0 && keeps_some) /* some is less */
+    if (keeps_some && is_some_less(amounts))
         reopen_lanes(sched, job->queue);
 }
 
@@ -205,13 +210,11 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
 static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
 {
     const uint32_t before = held->count;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        const struct holding *holding = sched_job_holding(job, i);
-        if (!(phases >> holding->phase & 1))
-            continue;
-        MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
-        held->pieces[held->count++] = holding->piece;
-    }
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (phases >> sched_job_holding(job, i)->phase & 1) {
+            MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
+            held->pieces[held->count++] = sched_job_holding(job, i)->piece;
+        }
     return held->count - before;
 }
 
@@ -219,10 +222,15 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     struct piece_list *held = &sched->held_pieces;
+    uint32_t kept = 0;
+    struct passing_pieces passing = {0};
     held->count = 0;
-    list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
-    const uint32_t claimed = list_held(job, 1u << HOLDING_CLAIMED, held), kept = held->count;
-    const uint32_t leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    if (job->holding_count > 0) {
+        list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+        passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
+        kept = held->count;
+        passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    }
     const struct quota_policy *quota = sched->policy.quota;
     sched->ledger->confine = quota->confines != NULL
                                  ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job))
@@ -232,7 +240,7 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
             ? sched->policy.placement
             : sched->policy.placement_firm,
         sched->ledger, &sched->shapes.shapes[job->ask], (struct held_pieces){held->pieces, kept},
-        (struct passing_pieces){claimed, leaving}, slot, pieces);
+        passing, slot, pieces);
     sched->ledger->confine = NULL;
     return is_placed;
 }

@@ -251,7 +251,7 @@ void sched_try_head(struct sched *sched, uint32_t lane_id)
             close_for(sched, lane_id, slot, closed);
         return;
     }
-    for (int k = 0; k < PLAN_KINDS_MAX; k++)
+    for (int k = 0; k < PLAN_KINDS_MAX && sched->policy.preemption->evicts; k++)
         sched->pending.memos[lane_id][k].failed /= 2;
     book_start(sched, slot, source);
 }
@@ -353,13 +353,13 @@ static void act(struct sched *sched)
 {
     const bool evicts = sched->policy.preemption->evicts;
     bool is_planned = false;
-    for (uint32_t a = 0; a < sched->policy.action_count; a++) {
-        enum action action = (enum action)sched->policy.actions[a];
+    for (uint32_t a = 0; a < sched->act_count; a++) {
+        enum action action = (enum action)sched->acts[a];
         if (action == ACTION_ALLOCATE)
             allocate(sched);
         else if (action == ACTION_STALE_GANG)
             evict_stale(sched);
-        else if (evicts && sched->pending.job_count > 0)
+        else if (sched->pending.job_count > 0)
             is_planned |= plan_cycle(sched, action == ACTION_CONSOLIDATION ? PLAN_CONSOLIDATE
                                             : action == ACTION_RECLAIM     ? PLAN_RECLAIM
                                                                            : PLAN_PREEMPT);

@@ -88,6 +88,18 @@ static shape_set spared_shapes(struct sched *sched)
     return headroom->spared;
 }
 
+const char *headroom_check(const struct sched *sched)
+{
+    const struct headroom *headroom = &sched->headroom;
+    shape_set spared = 0;
+    if (headroom->shapes_seen > sched->shapes.count)
+        return "headroom knows more shapes than there are";
+    for (uint32_t id = 0; id < headroom->shapes_seen; id++)
+        if (may_be_spared(&sched->shapes.shapes[id]))
+            spared |= shape_bit(id);
+    return spared == headroom->spared ? NULL : "headroom is kept from other shapes than it knows";
+}
+
 static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
 {
     const struct shape *shape = &sched->shapes.shapes[id];

@@ -362,7 +362,7 @@ static uint32_t first_busy(const struct pending *pending, queue_id line_id, bool
 }
 
 /* Looks through the shorter list: the lanes that have jobs, or those of the line. */
-static uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
+static inline uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
 {
     const struct line *line = &pending->lines[line_id];
     uint32_t best = LANE_NONE;
@@ -390,7 +390,9 @@ uint32_t pending_next(const struct pending *pending, queue_id line)
 {
     if (!pending_may_go(pending, pending->lines[line].asked))
         return LANE_NONE;
-    uint32_t best = first_lane(pending, line, !pending->is_strict);
+    if (!pending->is_strict)
+        return first_lane(pending, line, true);
+    uint32_t best = first_lane(pending, line, false);
     return best != LANE_NONE && pending_is_closed(pending, best) ? LANE_NONE : best;
 }
 

@@ -536,6 +536,7 @@ const char *sched_check(const struct sched *sched)
             broken = check_job(sched, s);
         }
     broken = broken != NULL ? broken : check_tally(sched, &tally);
+    broken = broken != NULL ? broken : headroom_check(sched);
     broken = broken != NULL ? broken : roster_check(sched);
     broken = broken != NULL ? broken : agenda_check(sched);
     broken = broken != NULL ? broken : drain_check(sched);

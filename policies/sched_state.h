@@ -238,6 +238,8 @@ struct sched {
     size_t queue_roster_capacity;
     uint32_t leaving_count; /* holdings on their way out */
     struct agenda agendas[PLAN_KIND_COUNT];
+    uint8_t acts[ACTIONS_MAX]; /* the actions of the policy that can do anything under it */
+    uint32_t act_count;
     struct contest_scratch contest;
     uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
@@ -460,7 +462,7 @@ const char *agenda_check(const struct sched *sched); /* NULL: its laws hold */
 
 /* ---- attempts.c */
 
-void plan_init(struct sched *sched); /* which kinds the policy uses */
+void plan_init(struct sched *sched); /* which kinds and actions the policy uses */
 /* A plan of this kind may be asked for by the lane's head: space, or a limit that victims could ease, keeps it
  * waiting, and it is its turn. */
 bool plan_may_ask(const struct sched *sched, uint32_t lane, enum plan_kind kind);
@@ -506,6 +508,8 @@ uint8_t headroom_still_spares(const struct sched *sched, const struct shape *sha
                               struct free_space free);
 /* Free what the headroom lacks.  True if somebody was evicted. */
 bool headroom_refill(struct sched *sched);
+const char *
+headroom_check(const struct sched *sched); /* NULL: what is remembered of shapes is true */
 
 /* ---- offers.c */
 

@@ -258,6 +258,25 @@ static void who_is_on_which_list(void **state)
     teardown(&f);
 }
 
+static void who_is_kept_from_what_is_free(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    struct headroom *headroom = &f.sched->headroom;
+    const uint32_t asks = job_at(&f, BORROWS)->shape, inference = job_at(&f, LIMITED)->shape;
+    assert_int_equal(headroom->shapes_seen, f.sched->shapes.count);
+    assert_true((headroom->spared & shape_bit(asks)) != 0);
+    assert_true((headroom->spared & shape_bit(inference)) == 0);
+    NOTICED(&f, headroom->spared, -(int64_t)shape_bit(asks));
+    NOTICED(&f, headroom->spared, (int64_t)shape_bit(inference));
+    NOTICED(&f, headroom->shapes_seen, 1);
+    headroom->shapes_seen = 0; /* and so none of them may be known */
+    assert_non_null(sched_check(f.sched));
+    headroom->shapes_seen = f.sched->shapes.count;
+    teardown(&f);
+}
+
 static void what_victims_cards_say(void **state)
 {
     (void)state;
@@ -332,10 +351,11 @@ static void sleepers_do_not_pile_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scene_is_rich),    cmocka_unit_test(what_jobs_are_called),
-        cmocka_unit_test(what_waits_where),     cmocka_unit_test(what_is_held),
-        cmocka_unit_test(who_is_on_which_list), cmocka_unit_test(what_victims_cards_say),
-        cmocka_unit_test(who_will_be_woken),    cmocka_unit_test(sleepers_do_not_pile_up),
+        cmocka_unit_test(the_scene_is_rich),       cmocka_unit_test(what_jobs_are_called),
+        cmocka_unit_test(what_waits_where),        cmocka_unit_test(what_is_held),
+        cmocka_unit_test(who_is_on_which_list),    cmocka_unit_test(who_is_kept_from_what_is_free),
+        cmocka_unit_test(what_victims_cards_say),  cmocka_unit_test(who_will_be_woken),
+        cmocka_unit_test(sleepers_do_not_pile_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
