@@ -90,8 +90,9 @@ time_ns plan_wake(struct sched *sched)
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
         if (!sched->agendas[k].is_used)
             continue;
-        agenda_wake(sched, (enum plan_kind)k);
-        time_ns awake = first_awake(sched, (enum plan_kind)k);
+        time_ns awake = agenda_wake(sched, (enum plan_kind)k)
+                            ? first_awake(sched, (enum plan_kind)k)
+                            : TIME_NEVER;
         time_ns asleep = agenda_ripe_at(sched, (enum plan_kind)k);
         first = awake < first ? awake : first;
         first = asleep < first ? asleep : first;
@@ -100,7 +101,7 @@ time_ns plan_wake(struct sched *sched)
                                : first; /* those the budget left over go on in the next cycle */
 }
 
-/* Take the lane with the best head out of those gathered; LANE_NONE when there are no more. */
+/* Take the lane with the best head out of those gathered, of which there are some. */
 static uint32_t take_best_lane(struct sched *sched)
 {
     struct plan_scratch *plan = &sched->plan;
@@ -205,7 +206,8 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
     struct plan_scratch *plan = &sched->plan;
     const struct agenda *agenda = &sched->agendas[kind];
     plan->lane_count = 0;
-    agenda_wake(sched, kind);
+    if (!agenda_wake(sched, kind))
+        return;
     for (uint32_t i = 0; i < agenda->awake_count; i++) {
         uint32_t l = agenda->awake[i];
         const struct plan_memo *memo = &sched->pending.memos[l][kind];
@@ -232,10 +234,9 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
     gather_lanes(sched, kind);
-    for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++) {
+    const int64_t attempts = sched->policy.preempt.attempts_per_cycle;
+    for (int64_t i = 0; i < attempts && sched->plan.lane_count > 0; i++) {
         uint32_t id = take_best_lane(sched);
-        if (id == LANE_NONE)
-            break;
         forget_notes(&sched->plan);
         sched->pending.memos[id][kind].ripe_at = TIME_NEVER;
         if (plan_make(sched, pending_head(&sched->pending, id), kind)) {

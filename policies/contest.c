@@ -96,6 +96,10 @@ static inline struct queue_winner winner_of(struct queue_tree *tree, const struc
 {
     if (!pending_may_go(pending, tree->waits[queue].asked))
         return (struct queue_winner){.lane = LANE_NONE};
+    const struct queue_state *state = &tree->queues[queue];
+    for (uint32_t w = 0; w < state->winner_count; w++)
+        if (state->winners[w].key == pending->shapes->closed_key)
+            return state->winners[w];
     return find_winner(tree, pending, queue);
 }
 
@@ -163,15 +167,10 @@ static void keep_winner(struct queue_state *queue, struct queue_winner winner)
 static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
                                        queue_id queue)
 {
-    const struct queue_state *state = &tree->queues[queue];
-    const uint64_t key = pending->shapes->closed_key;
-    for (uint32_t w = 0; w < state->winner_count; w++)
-        if (state->winners[w].key == key)
-            return state->winners[w];
     struct queue_winner winner = {.lane = pending_next(pending, queue)};
     if (winner.lane == LANE_NONE)
         winner = hold_contest(tree, pending, queue);
-    winner.key = key;
+    winner.key = pending->shapes->closed_key;
     keep_winner(&tree->queues[queue], winner);
     return winner;
 }

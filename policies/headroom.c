@@ -103,10 +103,8 @@ const char *headroom_check(const struct sched *sched)
 static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
 {
     const struct shape *shape = &sched->shapes.shapes[id];
-    if (shape->closed != 0 || !may_be_spared(shape))
-        return;
     uint8_t closed = spared_gpus(&sched->headroom, free_milli - shape->charge[QUEUE_SUM_GPU]);
-    if (closed != 0)
+    if (closed != 0 && shape->closed == 0 && may_be_spared(shape))
         shape_close(&sched->shapes, id, closed);
 }
 

@@ -448,8 +448,8 @@ void agenda_sleep(struct sched *sched, uint32_t lane, enum plan_kind kind);
 /* It is due, but its head is not patient before `until`. */
 void agenda_doze(struct sched *sched, uint32_t lane, enum plan_kind kind, time_ns until);
 void agenda_new_head(struct sched *sched, uint32_t lane);
-/* Put who is due among the awake, and those that are not out. */
-void agenda_wake(struct sched *sched, enum plan_kind kind);
+/* Put who is due among the awake, and those that are not out.  False: nobody is awake. */
+bool agenda_wake(struct sched *sched, enum plan_kind kind);
 /* What its memo waits for has come. */
 bool agenda_is_due(const struct sched *sched, const struct plan_memo *memo);
 /* When the first sleeper is due by time alone; TIME_NEVER.  Those that may not ask now are put among the awake. */

@@ -31,7 +31,7 @@ struct pot { /* what is divided, and among whom */
     int64_t left, usage_weight_milli;
     struct portion *portions; /* in the order of the children */
     uint32_t count;
-    int32_t lowest; /* priority among them */
+    int32_t lowest, highest; /* priority among them */
     uint32_t *
         list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
 };
@@ -79,6 +79,8 @@ static void give_deserved(struct pot *pot, queue_id parent)
         portion->created = spec->created;
         if (portion->priority < pot->lowest)
             pot->lowest = portion->priority;
+        if (portion->priority > pot->highest)
+            pot->highest = portion->priority;
         portion->weight = spec->weight_milli[r];
         portion->requestable = capped(tree, c, r, tree->queues[c].demand[r]);
         portion->share = smaller(deserved, portion->requestable);
@@ -210,16 +212,15 @@ static void deal_rest(struct pot *pot, int32_t priority)
 /* The highest priority below `above` among the children; false if there is none. */
 static bool next_priority(const struct pot *pot, int64_t above, int32_t *priority)
 {
-    int64_t best = INT64_MIN;
     if (above <= pot->lowest)
         return false;
-    for (uint32_t i = 0; i < pot->count; i++) {
+    *priority = above > pot->highest ? pot->highest : pot->lowest;
+    for (uint32_t i = 0; above <= pot->highest && i < pot->count; i++) {
         int32_t p = pot->portions[i].priority;
-        if (p < above && p > best)
-            best = p;
+        if (p < above && p > *priority)
+            *priority = p;
     }
-    *priority = (int32_t)best;
-    return best != INT64_MIN;
+    return true;
 }
 
 void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource,
@@ -229,6 +230,7 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
                       .resource = resource,
                       .left = total,
                       .lowest = INT32_MAX,
+                      .highest = INT32_MIN,
                       .usage_weight_milli =
                           smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
                       .portions = tree->scratch,
