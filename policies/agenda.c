@@ -208,7 +208,9 @@ static __attribute__((noinline)) void look_again(struct sched *sched, enum plan_
 
 bool agenda_wake(struct sched *sched, enum plan_kind kind)
 {
-    const struct agenda *agenda = &sched->agendas[kind];
+    struct agenda *agenda = &sched->agendas[kind];
+    if (agenda->expectant_count == 0)
+        agenda->starts_seen = sched->starts;
     if (agenda->awake_count > 0 || is_due(&agenda->by_change, sched->changes) ||
         is_due(&agenda->by_time, (uint64_t)sched->now) || agenda->starts_seen != sched->starts)
         look_again(sched, kind);
