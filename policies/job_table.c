@@ -47,39 +47,13 @@ static void know(struct job_table *table, job_id id)
         table->slot_of[table->id_count++] = SLOT_NONE;
 }
 
-/* Every field: the slot was another's before.  One by one, of which its owner soon writes most: to clear them together
- * costs more. */
-static void begin_job(struct sched_job *job, job_id id)
-{
-    job->id = id;
-    job->shape = job->ask = 0;
-    job->queue = QUEUE_ROOT;
-    job->lane = UINT32_MAX;
-    job->state = SJOB_NONE;
-    job->reason = job->fill = 0;
-    job->is_listed = job->is_booked = job->is_below = job->is_element = false;
-    job->ranked_fill = UINT8_MAX;
-    job->list_position = job->held_one = job->holding_count = 0;
-    job->held_more = NULL;
-    job->one = (struct holding){0};
-    job->more = NULL;
-    job->priority = 0;
-    job->evictions = 0;
-    for (uint32_t r = 0; r < ORDER_CHAIN_MAX; r++)
-        job->rank[r] = 0;
-    job->decided = 0;
-    job->decided_cycle = 0;
-    job->holding_capacity = 0;
-    job->wait = (struct wait_mark){0};
-}
-
 uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
 {
     uint32_t slot = new_slot(table);
     know(table, id);
     assert(job_table_find(table, id) == SLOT_NONE);
     table->slot_of[id] = slot;
-    begin_job(&table->jobs[slot], id);
+    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
     if (group_count > 1)
         table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
     return slot;
@@ -113,6 +87,7 @@ enum ended job_table_end(const struct job_table *table, job_id id)
 struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
                                enum holding_phase phase, decision_id decision)
 {
+    struct holding holding = {*piece, (uint8_t)phase, decision};
     if (job->holding_count > 0 || job->more != NULL) {
         bool is_second = job->more == NULL;
         if (job->holding_count >= job->holding_capacity)
@@ -121,9 +96,7 @@ struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
             job->more[0] = job->one;
     }
     struct holding *at = &sched_job_holdings(job)[job->holding_count++];
-    at->piece = *piece;
-    at->phase = (uint8_t)phase;
-    at->decision = decision;
+    *at = holding;
     return at;
 }
 

@@ -238,8 +238,7 @@ struct sched {
     size_t queue_roster_capacity;
     uint32_t leaving_count; /* holdings on their way out */
     struct agenda agendas[PLAN_KIND_COUNT];
-    uint8_t acts[ACTIONS_MAX]; /* the actions of the policy that can do anything under it */
-    uint32_t act_count;
+    uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can do anything */
     struct contest_scratch contest;
     uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
@@ -426,8 +425,7 @@ void borrowers_review(struct sched *sched, queue_id queue);
 /* Make room for the gainer, who waits in a lane, by a plan of this kind.  True if it is booked. */
 bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 
-/* The chunk fits what is free and what is leaving together: claim both, so that nobody behind it in the order takes a
- * part.  False: it does not. */
+/* The chunk fits what is free and is leaving together: claim both, before those behind it.  False: it does not. */
 bool plan_await(struct sched *sched, uint32_t slot);
 
 /* Take the unit in the trial; the surplus of a core goes with it. */
@@ -463,8 +461,7 @@ const char *agenda_check(const struct sched *sched); /* NULL: its laws hold */
 /* ---- attempts.c */
 
 void plan_init(struct sched *sched); /* which kinds and actions the policy uses */
-/* A plan of this kind may be asked for by the lane's head: space, or a limit that victims could ease, keeps it
- * waiting, and it is its turn. */
+/* May the lane's head ask for such a plan: space, or a limit that victims could ease, keeps it, and it is its turn? */
 bool plan_may_ask(const struct sched *sched, uint32_t lane, enum plan_kind kind);
 
 /* The attempts of one kind in one cycle; true if a plan was booked. */
@@ -508,8 +505,7 @@ uint8_t headroom_still_spares(const struct sched *sched, const struct shape *sha
                               struct free_space free);
 /* Free what the headroom lacks.  True if somebody was evicted. */
 bool headroom_refill(struct sched *sched);
-const char *
-headroom_check(const struct sched *sched); /* NULL: what is remembered of shapes is true */
+const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */
 
 /* ---- offers.c */
 

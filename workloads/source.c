@@ -69,7 +69,7 @@ static time_ns time_scaled(time_ns time, double factor)
 /* ---- The first reading ------------------------------------------------------------------------- */
 
 static void facts_add(struct job_source *source, const struct job *job,
-                      const struct job_truth *truth, int64_t asked_milli)
+                      const struct job_truth *truth)
 {
     struct workload_facts *facts = &source->facts;
     if (facts->job_count == 0)
@@ -79,7 +79,7 @@ static void facts_add(struct job_source *source, const struct job *job,
     if (job->submit > facts->last_submit)
         facts->last_submit = job->submit;
     facts->job_count++;
-    source->work += (gpu_ns)asked_milli * (uint64_t)truth->duration;
+    source->work += (gpu_ns)job_asked_milli(job, source->cluster) * (uint64_t)truth->duration;
 }
 
 static void facts_finish(struct job_source *source)
@@ -141,7 +141,7 @@ static struct error trace_scan(struct job_source *source)
         if (source->facts.job_count == JOB_NONE)
             return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace,
                              JOB_NONE);
-        facts_add(source, &row.job, &row.truth, job_asked_milli(&row.job, source->cluster));
+        facts_add(source, &row.job, &row.truth);
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
         if (source->is_held && source->facts.job_count > held_max) {
             source->is_held = false;
@@ -220,7 +220,7 @@ static struct error trace_fill(struct job_source *source, uint64_t seed)
     facts->job_count = 0;
     source->work = 0;
     while (fill_next(&source->fill, &job, &truth))
-        facts_add(source, &job, &truth, job_asked_milli(&job, source->cluster));
+        facts_add(source, &job, &truth);
     facts_finish(source);
     fill_rewind(&source->fill);
     return ERROR_OK;
@@ -333,16 +333,12 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
 static struct error made_next(struct job_source *source, struct job *job, struct job_truth *truth,
                               bool *has)
 {
-    int64_t asked_milli = 0;
-    if (source->custom != NULL) {
+    if (source->custom != NULL)
         TRY(source->custom(source->custom_self, job, truth, has));
-        if (*has)
-            asked_milli = job_asked_milli(job, source->cluster);
-    } else {
-        *has = synth_next(source->synth, job, truth, &asked_milli);
-    }
+    else
+        *has = synth_next(source->synth, job, truth);
     if (*has)
-        facts_add(source, job, truth, asked_milli);
+        facts_add(source, job, truth);
     else
         facts_finish(source);
     return ERROR_OK;
@@ -384,8 +380,7 @@ static void synth_preview(struct job_source *source, job_source_seen_fn *seen, v
     struct synth *other = synth_new(source->spec->synth, source->cluster, source->seed);
     struct job job;
     struct job_truth truth;
-    int64_t asked_milli;
-    for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth, &asked_milli); i++) {
+    for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
         /* Whoever sees a request may keep it for as long as the source lives. */
         job.first.request.nodes = node_asks_own(&source->asks, job.first.request.nodes);
         seen(self, &job);

@@ -9,19 +9,12 @@
 #include "workloads/alias.h"
 #include "workloads/synth_spec.h"
 
-/* What all jobs of one size have in common. */
-struct template
-{
-    struct job job; /* but for its id, time and queue */
-    int64_t asked_milli;
-};
-
 /* A class at work.  Each purpose has its stream, named by the class's name. */
 struct synth_stream {
     const struct synth_class *class;
     struct arrivals arrivals;
     struct alias sizes;
-    struct template *templates; /* by size */
+    struct job *templates; /* by size: a job but for its id, time and queue */
     bool has_early_end;
     struct random_stream size, run_time, outcome, activity, tenant;
 };
@@ -131,8 +124,8 @@ const char *synth_complaint(const struct synth_spec *spec, const struct cluster 
     return complaint;
 }
 
-static struct template template_of(struct synth *synth, const struct synth_class *class,
-                                   const struct synth_size *size)
+static struct job template_of(struct synth *synth, const struct synth_class *class,
+                              const struct synth_size *size)
 {
     struct job job = job_default();
     const char *complaint = shape_size(synth->cluster, size, &synth->arena, &job);
@@ -143,14 +136,14 @@ static struct template template_of(struct synth *synth, const struct synth_class
     job.is_preemptible = class->is_preemptible;
     job.checkpoint = class->checkpoint;
     job.limit = class->limit;
-    return (struct template){job, job_asked_milli(&job, synth->cluster)};
+    return job;
 }
 
 static void sizes_init(struct synth *synth, struct synth_stream *stream)
 {
     const struct synth_class *class = stream->class;
     double *weights = mem_zalloc(class->size_count, sizeof *weights);
-    stream->templates = arena_alloc_array(&synth->arena, class->size_count, struct template);
+    stream->templates = arena_alloc_array(&synth->arena, class->size_count, struct job);
     for (uint32_t i = 0; i < class->size_count; i++) {
         weights[i] = class->sizes[i].weight;
         stream->templates[i] = template_of(synth, class, &class->sizes[i]);
@@ -319,15 +312,13 @@ static uint32_t class_next(const struct synth *synth)
     return first;
 }
 
-bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth, int64_t *asked_milli)
+bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth)
 {
     uint32_t index = class_next(synth);
     struct synth_stream *stream = &synth->streams[index];
     if (synth->next[index] == TIME_NEVER || synth->made_count == synth->spec->job_count)
         return false;
-    const struct template *template = &stream->templates[alias_draw(&stream->sizes, &stream->size)];
-    *job = template->job;
-    *asked_milli = template->asked_milli;
+    *job = stream->templates[alias_draw(&stream->sizes, &stream->size)];
     job->id = (job_id)synth->made_count;
     job->trace_id = (int64_t)synth->made_count;
     job->submit = whole_ms(synth->next[index]);

@@ -49,8 +49,7 @@ const char *synth_complaint(const struct synth_spec *spec, const struct cluster 
  * to teams by a fixed shuffle of the seed. */
 void synth_tenants(const struct synth *synth, struct queue_table *queues);
 
-/* The next job in order of submission, and what job_asked_milli says of it; false when the duration is over. */
-bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth,
-                int64_t *asked_milli);
+/* The next job in order of submission; false when the duration is over. */
+bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth);
 
 #endif
