@@ -3,7 +3,7 @@
  * Law: events of one instant come out by kind, in the order of enum event_kind, then first in, first out.
  * An event is cancelled by its generation: bump the generation of its subject and the event is stale; the
  * consumer drops it when it comes out.  (Measured against handles: no back pointers to keep when entries move,
- * and stale events are rare; `make bench` prints the cost of a push and pop.)
+ * and stale events are rare.)
  *
  * Few events come soon, and most wait long: only those before the `horizon` lie in order, in a 4-ary heap.  All others
  * wait in slots, in any order.  A slot is for the times that agree with `origin` in all but the lower digits: the
