@@ -18,7 +18,6 @@ struct portion {
     int64_t requestable, weight, share;
     int64_t
         remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
-    time_ns created;
     queue_id queue;
     int32_t priority;
 };
@@ -76,7 +75,6 @@ static void give_deserved(struct pot *pot, queue_id parent)
         struct portion *portion = &pot->portions[pot->count++];
         portion->queue = c;
         portion->priority = spec->priority;
-        portion->created = spec->created;
         if (portion->priority < pot->lowest)
             pot->lowest = portion->priority;
         if (portion->priority > pot->highest)
@@ -173,8 +171,7 @@ static bool is_before(const struct pot *pot, uint32_t a, uint32_t b)
     const struct portion *left = &pot->portions[a], *right = &pot->portions[b];
     if (left->remainder != right->remainder)
         return left->remainder > right->remainder;
-    return left->created != right->created ? left->created < right->created
-                                           : left->queue < right->queue;
+    return queue_tree_compare_age(pot->tree, left->queue, right->queue) < 0;
 }
 
 static void sift_down(const struct pot *pot, uint32_t count, uint32_t i)
