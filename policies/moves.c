@@ -80,8 +80,9 @@ static void hold_place(struct sched *sched, const struct unit *unit)
 {
     const uint32_t slot = unit->slot;
     const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[slot]);
-    const struct piece_list pieces = {.pieces = &sched->plan.places[unit->first_place],
-                                      .count = unit->place_count};
+    const struct unit_terms *terms = unit_terms(&sched->plan, unit);
+    const struct piece_list pieces = {.pieces = &sched->plan.places[terms->first_place],
+                                      .count = terms->place_count};
     for (uint32_t p = 0; p < pieces.count; p++) {
         struct space space = placement_space(shape, &pieces.pieces[p], slot);
         ledger_claim(sched->ledger, &space);

@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "policies/offers.h"
 #include "policies/sched_state.h"
 
 struct unit_link { /* a unit has a piece on a node */
@@ -33,7 +32,15 @@ static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
     scratch->links[scratch->link_count] = (struct unit_link){unit, holding, node->first};
     node->first = ++scratch->link_count;
     node->milli += piece_milli(piece);
-    node->least_milli = node->cost.milli = COST_STALE;
+    node->cost.milli = COST_STALE;
+}
+
+static void list_node(struct offer_scratch *scratch, node_id node)
+{
+    uint32_t place = scratch->listed_count++;
+    scratch->nodes[node].place = place;
+    scratch->listed[place] = node;
+    scratch->least_milli[place] = COST_STALE;
 }
 
 static void link_units(struct sched *sched)
@@ -50,7 +57,7 @@ static void link_units(struct sched *sched)
         const struct node_pool *pool = &sched->cluster->pools[p];
         for (node_id node = pool->first; node < pool->first + pool->node_count; node++)
             if (scratch->nodes[node].first != 0)
-                scratch->listed[scratch->listed_count++] = node;
+                list_node(scratch, node);
     }
 }
 
@@ -228,7 +235,8 @@ static void offer_unit(const struct sched *sched, struct node_offer *offer, uint
             return;
     offer->units[offer->count++] = unit;
     offer->cost.milli += sched->plan.units[unit].held_milli;
-    offer->cost.loss_gpu_ns += sched->plan.units[unit].forfeit.loss_gpu_ns;
+    offer->cost.loss_gpu_ns +=
+        unit_terms(&sched->plan, &sched->plan.units[unit])->forfeit.loss_gpu_ns;
 }
 
 /* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
@@ -243,7 +251,8 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
         victims_rank(sched, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
         for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
-            if (victims_compare(&sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
+            if (victims_compare(&sched->plan,
+                                &sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
                 break;
             if (at < OFFER_UNITS_MAX)
                 links[at] = links[at - 1];
@@ -341,10 +350,12 @@ struct cheapest {
     struct offer_cost cost;
 };
 
-static void look_at(struct sched *sched, node_id node, const struct request *request,
+static void look_at(struct sched *sched, uint32_t place, const struct request *request,
                     struct cheapest *best)
 {
+    node_id node = sched->offers.listed[place];
     struct offer_cost cost = offer_cost(sched, node, request);
+    sched->offers.least_milli[place] = cost.milli;
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
     if (cost.loss_gpu_ns > sched->plan.loss_bound)
@@ -353,16 +364,17 @@ static void look_at(struct sched *sched, node_id node, const struct request *req
         *best = (struct cheapest){node, cost};
 }
 
+/* All nodes are passed by for each member: by what none of their offers can undercut, side by side. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
     const struct offer_scratch *scratch = &sched->offers;
-    struct cheapest best = {NODE_NONE, {INT64_MAX, INT64_MAX}};
+    struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
-        struct node_offers *offers = &scratch->nodes[scratch->listed[n]];
-        if (offers->least_milli == COST_STALE)
-            offers->least_milli = least_milli(sched, scratch->listed[n], request);
-        if (offers->least_milli <= best.cost.milli && offers->least_milli != INT64_MAX)
-            look_at(sched, scratch->listed[n], request, &best);
+        int64_t *least = &scratch->least_milli[n];
+        if (*least == COST_STALE)
+            *least = least_milli(sched, scratch->listed[n], request);
+        if (*least <= best.cost.milli)
+            look_at(sched, n, request, &best);
     }
     return best.node;
 }
@@ -374,7 +386,7 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
     for (uint32_t h = 0; h < job->holding_count; h++) {
         struct node_offers *offers = &sched->offers.nodes[sched_job_holding(job, h)->piece.node];
         if (offers->first != 0)
-            offers->least_milli = offers->cost.milli = COST_STALE;
+            sched->offers.least_milli[offers->place] = offers->cost.milli = COST_STALE;
     }
 }
 
@@ -415,11 +427,13 @@ void offers_init(struct sched *sched)
 {
     sched->offers.nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_offers));
     sched->offers.listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
+    sched->offers.least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
 }
 
 void offers_release(struct sched *sched)
 {
     mem_free(sched->offers.nodes);
     mem_free(sched->offers.listed);
+    mem_free(sched->offers.least_milli);
     mem_free(sched->offers.links);
 }

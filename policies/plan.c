@@ -51,9 +51,10 @@ static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_
 
 static void charge_unit(struct sched *sched, const struct unit *unit, int sign)
 {
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
     int64_t amounts[QUEUE_SUM_COUNT];
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] = sign * unit->charge[r];
+        amounts[r] = sign * charge[r];
     ledger_charge(sched->ledger, unit->queue, amounts);
 }
 
@@ -197,8 +198,8 @@ static void charge_gainer(struct sched *sched, uint32_t gainer, int sign)
 static void note_place(struct plan_scratch *plan, struct unit *unit)
 {
     unit->is_moved = true;
-    unit->first_place = plan->place_count;
-    unit->place_count = plan->moved.count;
+    unit_terms(plan, unit)->first_place = plan->place_count;
+    unit_terms(plan, unit)->place_count = plan->moved.count;
     MEM_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + plan->moved.count);
     for (uint32_t p = 0; p < plan->moved.count; p++)
         plan->places[plan->place_count++] = plan->moved.pieces[p];
@@ -209,10 +210,11 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = shape_of_unit(sched, unit);
     const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
     /* What is left of its job where it was would count as another's. */
-    bool is_allowed_back = shape->tags == NULL &&
-                           (quota->forbids == NULL ||
-                            quota->forbids(&sched->tree, unit->queue, unit->charge) == QUEUE_NONE);
+    bool is_allowed_back =
+        shape->tags == NULL &&
+        (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
                                            unit->slot, &sched->plan.moved)) {
@@ -253,7 +255,7 @@ static bool goes_first(struct sched *sched, uint32_t gainer)
             continue;
         queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
         a.ask = sched_ask(sched, own)->charge;
-        b.ask = unit->charge;
+        b.ask = unit_terms(plan, unit)->charge;
         if (sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
     }
@@ -308,11 +310,12 @@ static bool is_worth_it(struct sched *sched, uint32_t gainer)
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken)
             continue;
-        all.loss_gpu_ns += unit->forfeit.loss_gpu_ns;
-        all.least_gpu_ns += unit->forfeit.least_gpu_ns;
-        all.growth_milli += unit->forfeit.growth_milli;
-        if (unit->forfeit.saved_at < all.saved_at)
-            all.saved_at = unit->forfeit.saved_at;
+        const struct forfeit *own = &unit_terms(plan, unit)->forfeit;
+        all.loss_gpu_ns += own->loss_gpu_ns;
+        all.least_gpu_ns += own->least_gpu_ns;
+        all.growth_milli += own->growth_milli;
+        if (own->saved_at < all.saved_at)
+            all.saved_at = own->saved_at;
     }
     if (all.loss_gpu_ns <= worth_of_wait(sched, gainer))
         return true;

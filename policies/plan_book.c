@@ -86,6 +86,7 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
 void plan_release(struct plan_scratch *plan)
 {
     mem_free(plan->units);
+    mem_free(plan->terms);
     mem_free(plan->sorted);
     mem_free(plan->order);
     mem_free(plan->taken);

@@ -5,7 +5,6 @@
  * jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
-#include "policies/offers.h"
 #include "policies/recut_places.h"
 #include "policies/sched_state.h"
 #include "policies/sched_tags.h"

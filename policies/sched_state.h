@@ -14,6 +14,7 @@
 #include "policies/moves.h"
 #include "policies/pending.h"
 #include "policies/placement/placement.h"
+#include "policies/plan_scratch.h"
 #include "policies/potential.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues.h"
@@ -64,35 +65,6 @@ struct queue_roster {               /* of the jobs that may be victims */
     int64_t floor_gpu_ns; /* none of them loses less, from then on */
 };
 
-/* What an eviction throws away: now, growing so fast, and only `least` at `saved_at`, if ever. */
-struct forfeit {
-    int64_t loss_gpu_ns, growth_milli, least_gpu_ns;
-    time_ns saved_at; /* TIME_NEVER: it is not saved meanwhile */
-};
-
-/* The victim keys, the order chain reversed, the later id. */
-enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
-
-/* A part of a running job that may be taken: a surplus member, or the core: all that its surplus leaves.  Of most units
- * no more is ever asked than what stands first; the rest is there once they are ranked: victims_rank. */
-struct unit {
-    uint32_t slot;
-    uint32_t holding;       /* index of the surplus member's holding; UNIT_CORE: the core */
-    uint32_t surplus_count; /* of the job */
-    queue_id queue;         /* leaf */
-    int64_t held_milli;     /* of GPUs; what it is charged may differ, by the model */
-    struct forfeit forfeit;
-    bool is_borrower, is_taken, is_moved, is_refused, is_ranked;
-    int64_t charge[QUEUE_SUM_COUNT];
-    uint64_t key[UNIT_KEYS];           /* smaller goes first */
-    uint32_t first_place, place_count; /* where it is put, while is_moved: of plan_scratch.places */
-};
-#define UNIT_CORE UINT32_MAX
-
-struct unit_span { /* of one queue, in plan_scratch.units */
-    uint32_t first, count, next;
-};
-
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
     uint16_t node_gpus;   /* of its largest node */
@@ -100,58 +72,6 @@ struct headroom { /* in amounts of this cluster */
     uint32_t shapes_seen; /* so many have been looked at, and of those */
     shape_set spared;     /* these it is kept from */
 };
-
-struct free_space { /* in the whole cluster */
-    int64_t gpu_milli, whole_nodes;
-};
-
-/* Room for planning; grows to the largest case and is reused. */
-struct plan_scratch {
-    struct unit
-        *units; /* candidates, in the order of their keys; by queue first if the policy says so */
-    size_t unit_capacity;
-    uint32_t unit_count;
-    uint32_t gainer;     /* for whom they were collected; SLOT_NONE: nobody */
-    struct unit *sorted; /* the other copy while they are put in order */
-    size_t sorted_capacity;
-    struct unit_order *order;
-    size_t order_capacity;
-    uint32_t next;           /* of the units, when not by queue */
-    struct unit_span *spans; /* by queue */
-    size_t span_capacity;
-    uint8_t *has_units; /* by queue: here or below */
-    size_t has_units_capacity;
-    uint32_t *taken; /* indices of units, in the order they were taken */
-    size_t taken_capacity;
-    uint32_t taken_count;
-    struct piece_list pieces, moved; /* of the gainer; of a victim put elsewhere */
-    struct piece *places;            /* of all victims put elsewhere, by unit */
-    size_t place_capacity;
-    uint32_t place_count;
-    queue_id *touched;
-    size_t touched_capacity;
-    uint32_t *lanes; /* that may ask for a plan */
-    size_t lane_capacity;
-    uint32_t lane_count;
-    struct free_space free_before; /* any victim went */
-    uint8_t *node_mark;            /* by node: the gainer is to be there */
-    int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
-    bool is_moving;    /* also units that may not be lost are taken, if they find another place */
-    bool saw_starting; /* a victim was refused only because its START is not confirmed */
-    time_ns ripe_at; /* when the first victim refused only for its youth may be taken; TIME_NEVER */
-    time_ns ripe_last_at; /* and when all of them may be */
-    time_ns worth_at;     /* when what is lost may be worth the gainer's wait; TIME_NEVER */
-    bool saw_dear;        /* it was not, of somebody */
-    bool saw_nobody;      /* may give way */
-};
-
-static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
-{
-    if (at < plan->ripe_at)
-        plan->ripe_at = at;
-    if (plan->ripe_last_at == TIME_NEVER || at > plan->ripe_last_at)
-        plan->ripe_last_at = at;
-}
 
 /* A lane asleep, in a heap by state change or time; one that slept again meanwhile does not count. */
 struct sleeper {
@@ -175,16 +95,6 @@ struct agenda {   /* of one kind of plan; see agenda.c */
     size_t expectant_capacity;
     uint32_t expectant_count;
     uint64_t starts_seen;
-};
-
-/* Room for offers.c. */
-struct offer_scratch {
-    struct node_offers *nodes; /* by node_id */
-    node_id *listed;           /* those with links, in the order they are looked at */
-    uint32_t listed_count;
-    struct unit_link *links;
-    size_t link_capacity;
-    uint32_t link_count;
 };
 
 struct refusal_note { /* a REJECT to be told */
@@ -593,7 +503,9 @@ void victims_release(struct sched *sched);
 /* Find the keys of a unit, and what it is charged.  O(holdings). */
 void victims_rank(struct sched *sched, struct unit *unit);
 /* <0 if x, ranked, is taken before y, by the keys. */
-int victims_compare(const struct unit *x, const struct unit *y);
+int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
+/* What a unit is charged and loses: nothing yet.  Good until the next call. */
+struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit);
 /* Put all units of the plan in order, of each queue together if that is wanted. */
 void victims_order(struct sched *sched, bool by_queue);
 

@@ -22,7 +22,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
                                  .is_own_queue = gainer != SLOT_NONE &&
                                                  job->queue == sched->jobs.jobs[gainer].queue,
                                  .running = sched->now - job->decided,
-                                 .loss_gpu_ns = unit->forfeit.loss_gpu_ns,
+                                 .loss_gpu_ns = unit_terms(&sched->plan, unit)->forfeit.loss_gpu_ns,
                                  .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (sched_job_holding(job, i)->phase != HOLDING_RUNNING) {
@@ -35,13 +35,24 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
 }
 
 /* All that its job has running. */
-static void charge_whole(struct sched *sched, struct unit *core)
+static void charge_whole(struct sched *sched, const struct unit *core,
+                         int64_t charge[QUEUE_SUM_COUNT])
 {
     const struct sched_job *job = &sched->jobs.jobs[core->slot];
-    memset(core->charge, 0, sizeof core->charge);
+    memset(charge, 0, QUEUE_SUM_COUNT * sizeof *charge);
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
-            sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, core->charge);
+            sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, charge);
+}
+
+struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit)
+{
+    MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->term_count + 1);
+    unit->terms = ++plan->term_count;
+    struct unit_terms *terms = unit_terms(plan, unit);
+    memset(terms->charge, 0, sizeof terms->charge);
+    terms->forfeit = (struct forfeit){.saved_at = TIME_NEVER};
+    return terms;
 }
 
 void victims_rank(struct sched *sched, struct unit *unit)
@@ -54,11 +65,15 @@ void victims_rank(struct sched *sched, struct unit *unit)
     if (unit->is_ranked)
         return;
     unit->is_ranked = true;
+    struct unit_terms *terms =
+        unit->terms != 0 ? unit_terms(&sched->plan, unit) : victims_new_terms(&sched->plan, unit);
+    if (unit->holding == UNIT_CORE)
+        terms->forfeit = roster_forfeit(roster_card(sched, unit->slot), sched->now);
     if (unit->surplus_count == 0)
-        charge_whole(sched, unit);
+        charge_whole(sched, unit, terms->charge);
     fill_view(sched, unit, &view);
     for (uint32_t k = 0; k < config->victim_key_count; k++)
-        unit->key[at++] = config->victims[k]->rank(&view);
+        terms->key[at++] = config->victims[k]->rank(&view);
     /* A core is looked at as it is when its surplus has gone. */
     uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
     const uint64_t *kept = job->rank;
@@ -67,17 +82,18 @@ void victims_rank(struct sched *sched, struct unit *unit)
         kept = rank;
     }
     for (uint32_t r = 0; r < sched->policy.order_count; r++)
-        unit->key[at++] = UINT64_MAX - kept[r];
-    unit->key[at++] = UINT64_MAX - view.id;
+        terms->key[at++] = UINT64_MAX - kept[r];
+    terms->key[at++] = UINT64_MAX - view.id;
     while (at < UNIT_KEYS)
-        unit->key[at++] = 0;
+        terms->key[at++] = 0;
 }
 
-int victims_compare(const struct unit *x, const struct unit *y)
+int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y)
 {
+    const uint64_t *left = unit_terms(plan, x)->key, *right = unit_terms(plan, y)->key;
     for (uint32_t k = 0; k < UNIT_KEYS; k++)
-        if (x->key[k] != y->key[k])
-            return x->key[k] < y->key[k] ? -1 : 1;
+        if (left[k] != right[k])
+            return left[k] < right[k] ? -1 : 1;
     if (x->holding == y->holding)
         return 0;
     if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
@@ -91,7 +107,7 @@ struct unit_order { /* what most comparisons need, apart from the bulky units */
     queue_id queue; /* 0 when units are not ordered by queue */
 };
 
-static int compare_order(const void *a, const void *b, void *units)
+static int compare_order(const void *a, const void *b, void *plan)
 {
     const struct unit_order *x = a, *y = b;
     if (x->queue != y->queue)
@@ -99,7 +115,8 @@ static int compare_order(const void *a, const void *b, void *units)
     for (int k = 0; k < 2; k++)
         if (x->key[k] != y->key[k])
             return x->key[k] < y->key[k] ? -1 : 1;
-    return victims_compare((struct unit *)units + x->unit, (struct unit *)units + y->unit);
+    const struct unit *units = ((struct plan_scratch *)plan)->units;
+    return victims_compare(plan, &units[x->unit], &units[y->unit]);
 }
 
 void victims_order(struct sched *sched, bool by_queue)
@@ -113,10 +130,11 @@ void victims_order(struct sched *sched, bool by_queue)
     MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
     for (uint32_t u = 0; u < plan->unit_count; u++) {
         const struct unit *unit = &plan->units[u];
-        plan->order[u] = (struct unit_order){
-            {unit->key[0], unit->key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+        const uint64_t *key = unit_terms(plan, unit)->key;
+        plan->order[u] =
+            (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
     }
-    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan->units);
+    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan);
     for (uint32_t u = 0; u < plan->unit_count; u++)
         plan->sorted[u] = plan->units[plan->order[u].unit];
     struct unit *units = plan->units;

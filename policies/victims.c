@@ -159,11 +159,7 @@ static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holdin
     if (plan->unit_count == plan->unit_capacity)
         MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
     struct unit *unit = &plan->units[plan->unit_count++];
-    unit->slot = slot;
-    unit->holding = holding;
-    unit->queue = sched->jobs.jobs[slot].queue;
-    unit->held_milli = 0;
-    unit->is_taken = unit->is_moved = unit->is_refused = unit->is_ranked = false;
+    *unit = (struct unit){.slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue};
     return unit;
 }
 
@@ -209,8 +205,8 @@ static void add_surplus(struct sched *sched, uint32_t slot)
         if (holding == UNIT_CORE)
             return;
         struct unit *unit = add_unit(sched, slot, holding);
-        memset(unit->charge, 0, sizeof unit->charge);
-        sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1, unit->charge);
+        sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1,
+                         victims_new_terms(&sched->plan, unit)->charge);
         unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
         held[group]--;
     }
@@ -227,14 +223,14 @@ static void add_core(struct sched *sched, uint32_t slot, const struct victim_car
         core->held_milli = card->held_milli;
         return;
     }
-    memset(core->charge, 0, sizeof core->charge);
+    int64_t *charge = victims_new_terms(&sched->plan, core)->charge;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         bool is_surplus = sched_job_holding(job, i)->phase != HOLDING_RUNNING;
         for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
             is_surplus = sched->plan.units[u].holding == i;
         if (is_surplus)
             continue;
-        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, core->charge);
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, charge);
         core->held_milli += piece_milli(&sched_job_holding(job, i)->piece);
     }
 }
@@ -255,15 +251,24 @@ static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_
     return worth_of_wait(sched, gainer);
 }
 
+/* Would the job lose more than the gainer's wait is worth? */
+static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_card *card,
+                           bool is_young)
+{
+    const struct forfeit forfeit = roster_forfeit(card, sched->now);
+    if (forfeit.loss_gpu_ns <= sched->plan.loss_bound)
+        return false;
+    if (!is_young)
+        worth_note(sched, gainer, &forfeit);
+    return true;
+}
+
 static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, struct victim_card *card,
                     bool is_young, bool is_borrower)
 {
-    const struct forfeit nothing = {.saved_at = TIME_NEVER};
-    struct forfeit forfeit = roster_forfeit(card, sched->now);
-    bool is_dear = forfeit.loss_gpu_ns > sched->plan.loss_bound;
+    bool is_dear =
+        sched->plan.loss_bound != INT64_MAX && loses_too_much(sched, gainer, card, is_young);
     uint32_t first = sched->plan.unit_count;
-    if (is_dear && !is_young)
-        worth_note(sched, gainer, &forfeit);
     if ((is_young || is_dear) && !card->has_surplus)
         return;
     if (card->has_surplus)
@@ -273,7 +278,6 @@ static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, struct 
         add_core(sched, slot, card, first);
     for (uint32_t u = first; u < sched->plan.unit_count; u++) {
         struct unit *unit = &sched->plan.units[u];
-        unit->forfeit = unit->holding == UNIT_CORE ? forfeit : nothing;
         unit->surplus_count = surplus;
         unit->is_borrower = is_borrower;
     }
@@ -387,7 +391,7 @@ static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, 
 
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
-    sched->plan.unit_count = sched->plan.next = 0;
+    sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
     sched->plan.gainer = gainer;
     sched->plan.loss_bound = loss_bound(sched, gainer, kind);
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
@@ -408,10 +412,11 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
 static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
-    struct contender a = {.ask = sched_ask(sched, own)->charge}, b = {.ask = unit->charge};
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    struct contender a = {.ask = sched_ask(sched, own)->charge}, b = {.ask = charge};
     int64_t less[QUEUE_SUM_COUNT];
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        less[r] = -unit->charge[r];
+        less[r] = -charge[r];
     queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
     size_t mark = ledger_mark(sched->ledger);
     ledger_charge(sched->ledger, unit->queue, less);
@@ -426,7 +431,7 @@ bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *
     struct taking taking = {.gainer = own->queue,
                             .victim = unit->queue,
                             .gainer_ask = sched_ask(sched, own)->charge,
-                            .victim_unit = unit->charge,
+                            .victim_unit = unit_terms(&sched->plan, unit)->charge,
                             .gainer_priority = own->priority,
                             .victim_priority = sched->jobs.jobs[unit->slot].priority};
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
@@ -478,7 +483,7 @@ static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id qu
         struct unit *unit = plan->has_units[c] ? next_below(sched, gainer, c, kind) : NULL;
         if (unit == NULL)
             continue;
-        struct contender contender = {c, unit->charge};
+        struct contender contender = {c, unit_terms(plan, unit)->charge};
         if (best == NULL || loses_first(sched, contender, best_contender)) {
             best = unit;
             best_contender = contender;

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "policies/offers.h"
 #include "policies/sched_state.h"
 #include "tests/support/sched_case.h"
 
