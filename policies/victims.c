@@ -112,26 +112,43 @@ static bool is_quiet(struct sched *sched, const struct victim_card *card)
     return !card->is_starting;
 }
 
-/* Was the gainer evicted for that job just now? */
-static bool is_rematch(struct sched *sched, uint32_t gainer, uint32_t slot)
+/* For whom candidates are sought, and in which queue. */
+struct search {
+    uint32_t gainer;
+    enum plan_kind kind;
+    job_id rival;          /* for whom the gainer was evicted just now; JOB_NONE */
+    time_ns protected_for; /* of the queue's jobs */
+    bool is_borrower;      /* the queue */
+    queue_id siblings_of;  /* all that are below this one alike... */
+    bool may_lose;         /* ...may, or may not, lose anything; QUEUE_NONE: not known */
+};
+
+static job_id find_rival(const struct sched *sched, uint32_t gainer)
 {
-    if (gainer == SLOT_NONE || sched->policy.preempt.rematch_cycles == 0)
-        return false;
+    const int64_t cycles = sched->policy.preempt.rematch_cycles;
+    if (gainer == SLOT_NONE || cycles == 0)
+        return JOB_NONE;
     const struct job_facts *own = &sched->jobs.facts[gainer];
-    if (sched->cycle - own->displaced_cycle > (uint64_t)sched->policy.preempt.rematch_cycles ||
-        own->displaced_by != sched->jobs.jobs[slot].id)
+    return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
+}
+
+static bool is_rival(struct sched *sched, const struct search *search, uint32_t slot)
+{
+    if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
         return false;
     plan_note_ripe(&sched->plan, sched->now + 1); /* the next cycle counts */
     return true;
 }
 
-/* May the job lose anything, when jobs of its queue are protected for so long; *is_young: only its surplus, for it has not run long enough. */
-static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, enum plan_kind kind,
-                         const struct victim_card *card, time_ns protected_for, bool *is_young)
+/* May the job lose anything?  *is_young: only its surplus, for it has not run long enough. */
+static inline bool is_candidate(struct sched *sched, const struct search *search, uint32_t slot,
+                                const struct victim_card *card, bool *is_young)
 {
+    const uint32_t gainer = search->gainer;
+    const enum plan_kind kind = search->kind;
     if (slot == gainer || card->is_spent ||
         (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
-        is_rematch(sched, gainer, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
+        is_rival(sched, search, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
         return false;
     if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
                                  pending_compare(&sched->pending, gainer, slot) >= 0))
@@ -146,7 +163,7 @@ static bool is_candidate(struct sched *sched, uint32_t gainer, uint32_t slot, en
         card->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
     if (!is_quiet(sched, card) && !is_fresh)
         return false;
-    time_ns ripe_at = card->decided + protected_for;
+    time_ns ripe_at = card->decided + search->protected_for;
     *is_young = ripe_at > sched->now;
     if (*is_young || is_fresh)
         plan_note_ripe(&sched->plan, ripe_at);
@@ -263,11 +280,11 @@ static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_c
     return true;
 }
 
-static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, struct victim_card *card,
-                    bool is_young, bool is_borrower)
+static inline void add_job(struct sched *sched, const struct search *search, uint32_t slot,
+                           struct victim_card *card, bool is_young)
 {
-    bool is_dear =
-        sched->plan.loss_bound != INT64_MAX && loses_too_much(sched, gainer, card, is_young);
+    bool is_dear = sched->plan.loss_bound != INT64_MAX &&
+                   loses_too_much(sched, search->gainer, card, is_young);
     uint32_t first = sched->plan.unit_count;
     if ((is_young || is_dear) && !card->has_surplus)
         return;
@@ -279,7 +296,7 @@ static void add_job(struct sched *sched, uint32_t gainer, uint32_t slot, struct 
     for (uint32_t u = first; u < sched->plan.unit_count; u++) {
         struct unit *unit = &sched->plan.units[u];
         unit->surplus_count = surplus;
-        unit->is_borrower = is_borrower;
+        unit->is_borrower = search->is_borrower;
     }
 }
 
@@ -311,6 +328,27 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
                             .gainer_priority = own->priority,
                             .victim_priority = INT32_MIN};
     return sched->policy.quota->may_take(&sched->tree, &taking);
+}
+
+/* May anything of the queue give way at all?  Siblings that meet the gainer's queue only above their parent are told by
+ * one of them. */
+static bool may_any_go(struct sched *sched, struct search *search, queue_id own, queue_id queue)
+{
+    const queue_id parent = sched->tree.queues[queue].parent;
+    if (search->kind != PLAN_RECLAIM)
+        return is_queue_meant(sched, own, queue, search->kind);
+    if (search->siblings_of != QUEUE_NONE && search->siblings_of == parent)
+        return search->may_lose;
+    search->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
+                       (sched->plan.is_moving || may_queue_lose(sched, search->gainer, queue));
+    search->siblings_of = QUEUE_NONE;
+    if (sched->policy.quota->takes_by_side) {
+        queue_id below_own, below;
+        queue_tree_below_common(&sched->tree, own, queue, &below_own, &below);
+        if (below != queue)
+            search->siblings_of = parent;
+    }
+    return search->may_lose;
 }
 
 static void span_queues(struct sched *sched)
@@ -366,24 +404,25 @@ time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot)
     return time_after(card->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
-static void collect_queue(struct sched *sched, uint32_t gainer, queue_id queue, enum plan_kind kind)
+static void collect_queue(struct sched *sched, struct search *search, queue_id queue)
 {
+    const uint32_t gainer = search->gainer;
+    const enum plan_kind kind = search->kind;
     const struct slot_list *running = &sched->running[queue];
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     uint32_t first = sched->plan.unit_count;
     if (running->count == 0 || has_no_lower(sched, gainer, queue, kind) ||
-        is_queue_dear(sched, queue) || !is_queue_meant(sched, own, queue, kind) ||
-        (kind == PLAN_RECLAIM && !sched->plan.is_moving && !may_queue_lose(sched, gainer, queue)))
+        is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
         return;
-    const time_ns protected_for = min_runtime(sched, own, queue, kind);
-    const bool is_borrower = does_borrow(sched, queue, kind);
+    search->protected_for = min_runtime(sched, own, queue, kind);
+    search->is_borrower = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
         struct victim_card *card = roster_card(sched, running->slots[i]);
         bool is_young;
         if (i + ROSTER_AHEAD < running->count)
             roster_foresee(sched, running->slots[i + ROSTER_AHEAD]);
-        if (is_candidate(sched, gainer, running->slots[i], kind, card, protected_for, &is_young))
-            add_job(sched, gainer, running->slots[i], card, is_young, is_borrower);
+        if (is_candidate(sched, search, running->slots[i], card, &is_young))
+            add_job(sched, search, running->slots[i], card, is_young);
     }
     if (sched->plan.loss_bound != INT64_MAX && sched->plan.unit_count == first)
         roster_refloor(sched, queue);
@@ -394,11 +433,15 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
     sched->plan.gainer = gainer;
     sched->plan.loss_bound = loss_bound(sched, gainer, kind);
+    struct search search = {.gainer = gainer,
+                            .kind = kind,
+                            .rival = find_rival(sched, gainer),
+                            .siblings_of = QUEUE_NONE};
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
-        collect_queue(sched, gainer, sched->jobs.jobs[gainer].queue, kind);
+        collect_queue(sched, &search, sched->jobs.jobs[gainer].queue);
     else
         for (queue_id q = 0; q < sched->tree.count; q++)
-            collect_queue(sched, gainer, q, kind);
+            collect_queue(sched, &search, q);
     sched->plan.saw_nobody = sched->plan.unit_count == 0;
     if (!is_ordered)
         return;

@@ -42,6 +42,9 @@ struct quota_policy {
     bool is_flat; /* all jobs wait in one line, whatever their queue; only `forbids` is called */
     size_t state_size; /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
     bool takes_own;    /* a reclaim may also take from the gainer's own queue; may_take is asked */
+    bool
+        takes_by_side; /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
+                           gainer and victim have in common */
 
     /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
      * NULL: any will do. */
