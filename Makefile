@@ -14,7 +14,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 # ---- Variants: each has its own folder build/$(VARIANT) ------------------------------------------
-# release | profiled | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ... (compiler-optimisation)
+# release | profiled | counting | debug | asan | ubsan | coverage | gcc | clang | gcc-O0, clang-O1, ... (compiler-optimisation)
 
 VARIANT ?= release
 B := build/$(VARIANT)
@@ -40,14 +40,14 @@ INSTRUMENT := --coverage -fprofile-update=atomic
 else ifneq ($(filter gcc gcc-O% clang clang-O%,$(VARIANT)),)
 CC := $(firstword $(subst -, ,$(VARIANT)))
 OPT := $(or $(addprefix -,$(word 2,$(subst -, ,$(VARIANT)))),-O2)
-else ifeq ($(filter release profiled,$(VARIANT)),)
-$(error VARIANT '$(VARIANT)' is none of release profiled debug asan ubsan coverage gcc clang gcc-O0 clang-O0 ...)
+else ifeq ($(filter release profiled counting,$(VARIANT)),)
+$(error VARIANT '$(VARIANT)' is none of release profiled counting debug asan ubsan coverage gcc clang gcc-O0 clang-O0 ...)
 endif
 
 # What users run is optimised as a whole (an eighth faster), and more than the others (a twelfth); fat objects still link
 # without that, so that tests link fast and the library serves any compiler.  On x86-64 gcc zeroes structures of some
 # hundred bytes with an instruction that takes longer to begin than the plain stores take (a sixteenth).
-ifneq ($(filter release profiled,$(VARIANT)),)
+ifneq ($(filter release profiled counting,$(VARIANT)),)
 OPT := -O3
 ifneq ($(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),)
 LTO_COMPILE := -flto=auto -ffat-lto-objects
@@ -59,15 +59,20 @@ endif
 endif
 endif
 
-# A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: `make profiled` counts
-# them in short runs (PROFILE=count), then builds again.  What no run came to is compiled as in release.  gcc then warns of
-# values that cannot occur; the other variants judge the code.
-PROFILE ?= use
-ifeq ($(VARIANT),profiled)
+# A job runs through some 30 KB of code once, so what counts is that the ways taken fit the cache: short runs of the variant
+# `counting` count them for `profiled`, what is installed and measured where gcc compiles.  What no run came to is compiled
+# as in release.  gcc then warns of values that cannot occur; the other variants judge the code.
+ifeq ($(VARIANT),counting)
 WERROR :=
-INSTRUMENT := $(if $(filter count,$(PROFILE)),-fprofile-generate,\
-    -fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-error=coverage-mismatch)
+INSTRUMENT := -fprofile-generate
+else ifeq ($(VARIANT),profiled)
+WERROR :=
+INSTRUMENT := -fprofile-use -fprofile-partial-training -Wno-missing-profile -Wno-error=coverage-mismatch
 endif
+# Where the counts are.  gcc knows functions again by that name too, so both variants have it.
+COUNTS := build/counts
+SHIPPED = $(if $(filter-out file,$(origin VARIANT)),$(VARIANT),$(if \
+    $(findstring Free Software Foundation,$(shell $(CC) --version 2>/dev/null)),profiled,release))
 
 # ---- Flags ---------------------------------------------------------------------------------------
 
@@ -129,9 +134,7 @@ all: link libraries ## Build ./windtunnel and the scheduler library (the default
 link: $(PROGRAM)
 	@[ "$$(readlink windtunnel)" = $(B)/windtunnel ] || ln -sfn $(B)/windtunnel windtunnel
 
-profiled: ## Build ./windtunnel once more, laid out by what short runs of it do: faster (gcc only)
-	@$(MAKE) --no-print-directory VARIANT=profiled PROFILE=count build/profiled/windtunnel
-	@tools/count_ways build/profiled
+profiled: ## Build ./windtunnel as it is installed: laid out by what short runs of it do, faster (gcc only)
 	@$(MAKE) --no-print-directory VARIANT=profiled link
 
 run: link ## Build and run the main scenario: two weeks on 4,000 GPUs (ARGS='...' adds arguments)
@@ -173,10 +176,22 @@ $(B)/flags: FORCE | check-deps
 $(B)/sources: FORCE
 	$(call stamp,$(SOURCES) / $(SCHED_SOURCES) / $(SUPPORT))
 
+ifeq ($(VARIANT),profiled)
+build/counting/windtunnel: FORCE | check-deps
+	@$(MAKE) --no-print-directory VARIANT=counting $@
+
+$(COUNTS)/done: build/counting/windtunnel tools/count_ways
+	$(call say,count,$(COUNTS)) tools/count_ways $< $(COUNTS)
+	@touch $@
+
+$(OBJECTS): $(COUNTS)/done
+endif
+
 $(B)/objects/%.o: %.c $(B)/flags | check-deps
 	@mkdir -p $(@D)
 	$(call say,cc,$<) $(CC) $(CPPFLAGS) $(if $(filter tools/%,$<),-DWINDTUNNEL_VERSION='"$(VERSION)"') \
-	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),,$(LTO_COMPILE)) -MMD -MP -c -o $@ $<
+	    $(LIBRARIES_CFLAGS) $(CFLAGS) $(if $(filter tests/%,$<),,$(LTO_COMPILE)) \
+	    $(if $(filter counting profiled,$(VARIANT)),-dumpdir $(COUNTS)/$(*D)/) -MMD -MP -c -o $@ $<
 
 $(call object,$(filter tools/%,$(SOURCES))): VERSION
 # Named, so that make does not delete them as intermediate files.
@@ -228,7 +243,11 @@ $(B)/windtunnel_sched.pc: tools/windtunnel_sched.pc.in VERSION FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
-install: all build/windtunnel.1 ## Install program, manual, library and headers (DESTDIR=, PREFIX=/usr/local)
+install: ## Install program, manual, library and headers (DESTDIR=, PREFIX=/usr/local; VARIANT=release: builds sooner)
+	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
+
+.PHONY: install-files
+install-files: all build/windtunnel.1
 	install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1
 	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
 	install -m 644 build/windtunnel.1 $(INSTALLED)/share/man/man1/
@@ -274,7 +293,7 @@ $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
 
 test test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
-test-all bench: SIZE ?= full
+test-all bench-run: SIZE ?= full
 
 test: link $(call programs,$(KINDS)) ## Run all tests, small sizes (ONLY=text: those whose path holds it)
 	@$(RUN_TESTS) $(call tests,$(KINDS))
@@ -351,7 +370,11 @@ topology-table: link ## Run a mix of gangs under topology modes and variants, on
 sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies: what is stranded, what is used
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
 
-bench: link $(BENCH_PROGRAMS) ## Run the benchmarks and print their figures (SIZE=small: a smoke test)
+bench: ## Run the benchmarks on what is installed and print their figures (SIZE=small: a smoke test; VARIANT=release)
+	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
+
+.PHONY: bench-run
+bench-run: link $(BENCH_PROGRAMS)
 	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \
 	for bench in $(BENCH_PROGRAMS) $(BENCH_SCRIPTS); do echo "== $$bench"; $$bench; done
 

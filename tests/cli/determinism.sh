@@ -1,9 +1,12 @@
 #!/bin/sh
 # The same seed gives the same record, byte for byte, whatever compiled the program, at which level and at which
-# addresses it runs; another seed gives another.  Builds what the other tests do not (gcc at -O0, clang).
+# addresses it runs; another seed gives another.  Builds what the other tests do not (gcc at -O0, clang, what is installed).
 set -u
 
 variants=gcc-O0
+if "${CC:-cc}" --version | grep -q 'Free Software Foundation'; then
+    variants="$variants profiled"
+fi
 skipped=0
 if command -v clang >/dev/null; then
     variants="$variants clang"

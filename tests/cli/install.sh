@@ -10,7 +10,7 @@ esac
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-make --no-print-directory install PREFIX="$place" CC="${CC:-cc}" ${OPT:+OPT="$OPT"}
+make --no-print-directory install VARIANT=release PREFIX="$place" CC="${CC:-cc}" ${OPT:+OPT="$OPT"}
 
 for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so lib/libwindtunnel_sched.so.0 \
     lib/pkgconfig/windtunnel_sched.pc include/windtunnel/policies/sched.h include/windtunnel/workloads/job.h \
