@@ -474,13 +474,19 @@ void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[
 void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign)
 {
     struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[piece->node].first_gpu];
+    uint16_t firm = ledger->firm_mask[piece->node];
     assert(ledger->mark_depth == 0);
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_keep *keep = &keeps[__builtin_ctz(mask)];
         keep->firm_holders = (uint16_t)(keep->firm_holders + sign);
         if (sign > 0)
             keep->holder = queue;
+        if (keep->firm_holders > 0)
+            firm |= (uint16_t)(mask & -mask);
+        else
+            firm &= (uint16_t) ~(mask & -mask);
     }
+    ledger->firm_mask[piece->node] = firm;
 }
 
 /* Put it into the index, or take it out, as it takes new work or not. */

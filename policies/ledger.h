@@ -102,6 +102,7 @@ struct gpu_keep {
     uint8_t level;         /* of the cell */
 };
 
+struct cell_index;       /* policies/quota/cells_index.h */
 struct ledger_tags;      /* policies/ledger_tags.h */
 struct typical_jobs;     /* policies/placement/typical.h */
 struct placement_config; /* policies/placement/placement_config.h */
@@ -120,9 +121,14 @@ struct ledger {
     struct node_cell *nodes;
     bool limits_tasks;      /* some node does */
     struct gpu_keep *keeps; /* by gpu_id */
+    uint16_t *firm_mask;    /* by node: GPUs with firm_holders */
     uint16_t *keep_mask;    /* by node: scratch of the quota policy */
+    struct cell_index *
+        cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
     const uint16_t
         *confine; /* by node: the GPUs that may be used for what is being placed; NULL: all */
+    queue_id
+        confine_keeper; /* that follows from the nodes where this queue keeps GPUs, and what is free there; QUEUE_NONE: from more */
     uint8_t *node_state; /* enum node_state, as the world told it */
     uint8_t *is_kept;    /* by node: from everybody, for a gang (policies/drain.c) */
     uint32_t *node_version;
@@ -277,6 +283,16 @@ uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gp
 
 /* A piece of a job that cannot be preempted comes (sign 1) or has left (-1).  Outside of trials. */
 void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign);
+
+/* Does the queue keep a GPU of the node? */
+static inline bool ledger_is_keeper(const struct ledger *ledger, queue_id queue, node_id node)
+{
+    const struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[node].first_gpu];
+    bool any = false;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node) && !any; i++)
+        any = keeps[i].keeper == queue;
+    return any;
+}
 
 /* The whole GPUs of the node that are free for what is being placed. */
 static inline uint16_t ledger_usable(const struct ledger *ledger, node_id node)

@@ -14,6 +14,18 @@ static void archive_keep(struct archive *archive, struct gpu_keep *keep)
     ARCHIVE(archive, keep->level);
 }
 
+/* What is known of the keeps besides follows from them. */
+static void find_firm(struct ledger *ledger)
+{
+    ledger->cells = NULL;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[n].first_gpu];
+        ledger->firm_mask[n] = 0;
+        for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, n); i++)
+            ledger->firm_mask[n] |= (uint16_t)((unsigned)(keeps[i].firm_holders > 0) << i);
+    }
+}
+
 /* Of a new ledger: no node is in the index. */
 static void unlist_all(struct ledger *ledger)
 {
@@ -55,7 +67,7 @@ static void archive_grown(struct archive *archive, struct ledger *ledger)
 void ledger_archive(struct archive *archive, struct ledger *ledger)
 {
     const uint32_t gpus = ledger->cluster->gpu_count, nodes = ledger->cluster->node_count;
-    ARCHIVE_KNOWS(struct ledger, 376);
+    ARCHIVE_KNOWS(struct ledger, 400);
     ARCHIVE_KNOWS(struct gpu_cell, 4 * 2);
     ARCHIVE_KNOWS(struct mig_cell, 4);
     ARCHIVE_KNOWS(struct gpu_layout, MIG_SLICES);
@@ -86,6 +98,8 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     archive_bytes(archive, ledger->nodes, nodes * sizeof *ledger->nodes);
     for (gpu_id g = 0; g < gpus; g++)
         archive_keep(archive, &ledger->keeps[g]);
+    if (archive_is_reading(archive))
+        find_firm(ledger);
     archive_bytes(archive, ledger->node_version, nodes * sizeof *ledger->node_version);
     if (archive_is_reading(archive))
         ledger->change_count += (uint64_t)ledger->change_mask + 2; /* any node may have changed */

@@ -64,12 +64,14 @@ struct ledger *ledger_new(const struct cluster *cluster)
     ledger->grown = arena_alloc_array(arena, cluster->node_count, node_id);
     ledger->is_grown = arena_alloc_array(arena, cluster->node_count, uint8_t);
     ledger->keeps = arena_alloc_array(arena, cluster->gpu_count, struct gpu_keep);
+    ledger->firm_mask = arena_alloc_array(arena, cluster->node_count, uint16_t);
     ledger->keep_mask = arena_alloc_array(arena, cluster->node_count, uint16_t);
     for (gpu_id g = 0; g < cluster->gpu_count; g++) {
         ledger->keeps[g].keeper = QUEUE_NONE;
         ledger->gpus[g].free = GPU_MILLI;
         ledger->owner[g] = OWNER_NONE;
     }
+    ledger->confine_keeper = QUEUE_NONE;
     init_nodes(ledger);
     init_changes(ledger);
     init_migs(ledger);

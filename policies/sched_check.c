@@ -5,6 +5,7 @@
  * jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
+#include "policies/quota/cells_index.h"
 #include "policies/recut_places.h"
 #include "policies/sched_state.h"
 #include "policies/sched_tags.h"
@@ -297,6 +298,7 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
 {
     const struct ledger *ledger = sched->ledger;
     const struct node_type *type = cluster_node_type(sched->cluster, node);
+    uint32_t firm = 0;
     gpu_id first = sched->cluster->nodes[node].first_gpu;
     uint32_t room = 0;
     for (gpu_id g = first; g < first + type->gpu_count; g++) {
@@ -313,10 +315,13 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
             return broken;
         if (ledger->keeps[g].firm_holders != gpu->firm)
             return "jobs on a GPU that cannot be preempted are miscounted";
+        firm |= (uint32_t)(gpu->firm > 0) << (g - first);
         if (sched->policy.preemption->evicts && sched->potential.firm[g] != gpu->unmovable)
             return "jobs on a GPU that will never go are miscounted";
         room += gpu->unmovable == 0;
     }
+    if (ledger->firm_mask[node] != firm)
+        return "GPUs with jobs that cannot be preempted are not known as such";
     if (sched->policy.preemption->evicts && sched->potential.room[node] != room)
         return "GPUs that evictions could free are miscounted";
     const struct node_cell *cell = &ledger->nodes[node];
@@ -540,6 +545,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : agenda_check(sched);
     broken = broken != NULL ? broken : drain_check(sched);
     broken = broken != NULL ? broken : recut_places_check(sched);
+    broken = broken != NULL ? broken : cells_index_check(sched->ledger);
     arena_release(&tally.arena);
     return broken;
 }

@@ -12,7 +12,8 @@
  * unbound when empty, here every cell has one and the empty ones move; guaranteed jobs do not preempt each other inside a
  * queue; a cell on a node that fails moves only while it is empty; shares of a GPU live in cells of their queue as
  * whole GPUs do; the shape of a cell does not depend on the GPU model.
- * Cost: O(depth) a test, O(GPUs) one of a guaranteed job that its quota admits; O(queues) a fact.
+ * Cost: O(depth) a test; for a guaranteed job that its quota admits cells are placed anew, O(GPUs), and then O(nodes of its
+ * queue's cells) in a trial; O(queues) a fact.
  * Known failure: a queue can break its own cells into pieces too small for its next job; what runs there stays.  Where all
  * jobs are preemptible nobody is guaranteed anything.
  */

@@ -60,7 +60,8 @@ void cells_cut(struct queue_tree *tree);
  * queues'.  Outside of trials, and not while a plan is being made. */
 void cells_assign(struct queue_tree *tree, queue_id first);
 
-/* The GPUs, by node, where a guaranteed job of this shape may go; borrowed until the next call. */
+/* The GPUs, by node, where a guaranteed job of this shape may go; borrowed until the next call.  They follow from the nodes
+ * of the queue's cells alone (ledger.confine_keeper). */
 const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct shape *shape);
 
 #endif

@@ -3,12 +3,11 @@
  * A cell with a guaranteed job in it stays; the others are given places anew by buddy allocation, the largest first: in the
  * smallest unbroken cell that has room, where the fewest GPUs are busy with jobs that would have to go.  GPUs of nodes that
  * take no work are no place; a cell without a place is `loose` until a node comes back.
- * Cost: O(GPUs), and O(nodes) for every cell that is smaller than a node. */
-#include "policies/quota/cells.h"
-
+ * Nodes stand in sets by the cost of their best place, so that a cell looks at one.  Cost: O(GPUs), and O(nodes) a level. */
 #include <string.h>
 
 #include "base/hash.h"
+#include "policies/quota/cells_index.h"
 
 /* ---- cutting quotas ---- */
 
@@ -81,8 +80,11 @@ static struct gpu_keep *keeps_of(const struct queue_tree *tree, node_id node)
     return &tree->ledger->keeps[tree->ledger->cluster->nodes[node].first_gpu];
 }
 
-static void set_keeper(struct gpu_keep *keeps, uint32_t first, uint32_t level, queue_id keeper)
+static void set_keeper(struct queue_tree *tree, node_id node, uint32_t first, uint32_t level,
+                       queue_id keeper)
 {
+    struct gpu_keep *keeps = keeps_of(tree, node);
+    cells_index_keep(tree->ledger, node, (uint16_t)(((1u << (1u << level)) - 1) << first), keeper);
     for (uint32_t i = first; i < first + (1u << level); i++) {
         keeps[i].keeper = keeper;
         keeps[i].level = (uint8_t)level;
@@ -100,11 +102,25 @@ static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t lev
     return has_own && !has_others;
 }
 
+/* No guaranteed job is in a cell of the node. */
+static void lift_all(struct ledger *ledger, node_id node)
+{
+    const uint16_t kept = ledger->cells->kept[node];
+    struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[node].first_gpu];
+    for (uint16_t gpus = kept; gpus != 0; gpus &= (uint16_t)(gpus - 1))
+        keeps[__builtin_ctz(gpus)].keeper = QUEUE_NONE;
+    cells_index_keep(ledger, node, kept, QUEUE_NONE);
+}
+
 /* Cells in use stay while the quota has them; the others are taken up. */
 static void lift_unused(struct queue_tree *tree, node_id node)
 {
     struct gpu_keep *keeps = keeps_of(tree, node);
     uint32_t count = cluster_node_gpus(tree->ledger->cluster, node);
+    if ((tree->ledger->cells->kept[node] & tree->ledger->firm_mask[node]) == 0) {
+        lift_all(tree->ledger, node);
+        return;
+    }
     for (uint32_t i = 0; i < count;) {
         uint32_t level = keeps[i].level;
         if (keeps[i].keeper == QUEUE_NONE) {
@@ -115,7 +131,7 @@ static void lift_unused(struct queue_tree *tree, node_id node)
         if (is_in_use(keeps, i, level) && loose[level] > 0)
             loose[level]--;
         else
-            set_keeper(keeps, i, level, QUEUE_NONE);
+            set_keeper(tree, node, i, level, QUEUE_NONE);
         i += 1u << level;
     }
 }
@@ -147,7 +163,7 @@ static void cover_strays(struct queue_tree *tree, node_id node)
             uint32_t first = i & ~((1u << l) - 1);
             if (loose[l] == 0 || !may_stand(keeps, count, first, l, keeps[i].holder))
                 continue;
-            set_keeper(keeps, first, l, keeps[i].holder);
+            set_keeper(tree, node, first, l, keeps[i].holder);
             loose[l]--;
             break;
         }
@@ -155,79 +171,114 @@ static void cover_strays(struct queue_tree *tree, node_id node)
 }
 
 /* GPUs of the node that no cell and no guaranteed job has. */
-static uint16_t unkept(const struct queue_tree *tree, node_id node)
+static uint16_t unkept(const struct ledger *ledger, node_id node)
 {
-    const struct ledger *ledger = tree->ledger;
-    const struct gpu_keep *keeps = keeps_of(tree, node);
-    uint16_t mask = 0;
-    if (!ledger->index->is_listed[node] || cluster_node_type(ledger->cluster, node)->is_tainted)
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const uint16_t all = (uint16_t)((1u << type->gpu_count) - 1);
+    if (!ledger->index->is_listed[node] || type->is_tainted)
         return 0;
-    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
-        if (keeps[i].keeper == QUEUE_NONE && keeps[i].firm_holders == 0 &&
-            !ledger_has_layout(ledger, node, i))
-            mask |= (uint16_t)(1u << i);
-    return mask;
+    return all & (uint16_t) ~(ledger->cells->kept[node] | ledger->firm_mask[node] |
+                              ledger_layout_mask(ledger, node));
 }
 
-struct place {
-    node_id node;
-    uint32_t first;
-    uint32_t cost; /* of what would be split, then of what is busy; 0: none better */
-};
-
-/* The best place of the level on the node, if better than the one known. */
-static void look_at_node(const struct queue_tree *tree, node_id node, uint32_t level,
-                         struct place *best)
+/* The best place of the level on GPUs of a node, of which some are free; its cost is CELL_COSTS if there is none. */
+static struct cell_place place_on(uint16_t mask, uint16_t free, uint32_t level)
 {
-    uint16_t mask = unkept(tree, node), free = tree->ledger->index->free_mask[node];
-    for (uint32_t l = level; l < CELL_LEVELS && mask != 0; l++)
+    struct cell_place best = {CELL_COSTS, 0};
+    for (uint32_t l = level; l < CELL_LEVELS && (l - level) * CELL_COST_LEVEL < best.cost; l++)
         for (uint16_t cells = cells_maximal(mask, l); cells != 0; cells &= (uint16_t)(cells - 1)) {
             uint32_t cell = (uint32_t)__builtin_ctz(cells);
             for (uint32_t first = cell; first < cell + (1u << l); first += 1u << level) {
                 uint32_t all = ((1u << (1u << level)) - 1) << first;
-                uint32_t busy = (uint32_t)__builtin_popcount(all & (uint32_t)~free);
-                uint32_t cost = (l - level) * (NODE_GPUS_MAX + 1) + busy;
-                if (cost < best->cost)
-                    *best = (struct place){node, first, cost};
+                uint32_t busy = bits_count16((uint16_t)(all & (uint32_t)~free));
+                uint32_t cost = (l - level) * CELL_COST_LEVEL + busy;
+                if (cost < best.cost)
+                    best = (struct cell_place){(uint8_t)cost, (uint8_t)first};
             }
         }
+    return best;
 }
 
-/* Give the loose cells of a level places, those of `first` before all.  A place that costs nothing is taken at once; none
- * is left before it. */
+static void list_place(struct ledger *ledger, node_id node, uint32_t level)
+{
+    struct cell_index *index = ledger->cells;
+    const uint16_t mask = unkept(ledger, node);
+    index->places[node] = mask == 0 ? (struct cell_place){CELL_COSTS, 0}
+                                    : place_on(mask, ledger->index->free_mask[node], level);
+    if (index->places[node].cost < CELL_COSTS)
+        bits_add(&index->by_cost[index->places[node].cost], node);
+}
+
+static void unlist_place(struct ledger *ledger, node_id node)
+{
+    struct cell_index *index = ledger->cells;
+    if (index->places[node].cost < CELL_COSTS)
+        bits_remove(&index->by_cost[index->places[node].cost], node);
+}
+
+/* The node of the cheapest place, of those alike the first from `from` on and then from the beginning; NODE_NONE. */
+static node_id cheapest_from(const struct cell_index *index, node_id from)
+{
+    uint32_t cost = 0;
+    while (cost < CELL_COSTS && index->by_cost[cost].member_count == 0)
+        cost++;
+    if (cost == CELL_COSTS)
+        return NODE_NONE;
+    const node_id node = bits_next(&index->by_cost[cost], from);
+    return node != BITS_NONE ? node : bits_next(&index->by_cost[cost], 0);
+}
+
+/* Give the queue's loose cells of the level places, from `from` on: behind the last place that cost nothing, for none is
+ * left before it; from the beginning if that cost something.  False: there is no place left. */
+static bool place_cells(struct queue_tree *tree, queue_id queue, uint32_t level, node_id *from)
+{
+    struct ledger *ledger = tree->ledger;
+    uint32_t *loose = &cells_of(tree, queue)->loose[level];
+    for (; *loose > 0; (*loose)--) {
+        const node_id node = cheapest_from(ledger->cells, *from);
+        if (node == NODE_NONE)
+            return false;
+        const struct cell_place place = ledger->cells->places[node];
+        *from = place.cost == 0 ? node : 0;
+        unlist_place(ledger, node);
+        set_keeper(tree, node, place.first, level, queue);
+        list_place(ledger, node, level);
+    }
+    return true;
+}
+
+/* Give the loose cells of a level places, those of `first` before all. */
 static void place_level(struct queue_tree *tree, uint32_t level, queue_id first)
 {
     const uint32_t node_count = tree->ledger->cluster->node_count;
+    uint32_t loose = 0;
     node_id from = 0;
-    for (uint32_t i = 0; i <= tree->count; i++) {
-        queue_id q =
-            i == 0 ? first : tree->by_age[i - 1]; /* `first` has none left the second time */
-        uint32_t *loose = &cells_of(tree, q)->loose[level];
-        while (*loose > 0) {
-            struct place best = {NODE_NONE, 0, UINT32_MAX};
-            for (node_id n = from; n < node_count && best.cost > 0; n++)
-                look_at_node(tree, n, level, &best);
-            for (node_id n = 0; n < from && best.cost > 0; n++)
-                look_at_node(tree, n, level, &best);
-            from = best.cost == 0 ? best.node : 0;
-            if (best.node == NODE_NONE)
-                return;
-            set_keeper(keeps_of(tree, best.node), best.first, level, q);
-            (*loose)--;
-        }
-    }
+    for (queue_id q = 0; q < tree->count; q++)
+        loose |= cells_of(tree, q)->loose[level];
+    if (loose == 0)
+        return;
+    for (node_id n = 0; n < node_count; n++)
+        list_place(tree->ledger, n, level);
+    bool has_room = place_cells(tree, first, level, &from);
+    for (uint32_t i = 0; i < tree->count && has_room; i++)
+        has_room = place_cells(tree, tree->by_age[i], level, &from);
+    for (node_id n = 0; n < node_count; n++)
+        unlist_place(tree->ledger, n);
 }
 
 void cells_assign(struct queue_tree *tree, queue_id first)
 {
     const uint32_t node_count = tree->ledger->cluster->node_count;
+    const struct cell_index *index = cells_index(tree->ledger);
     cells_cut(tree);
     for (queue_id q = 0; q < tree->count; q++)
         memcpy(cells_of(tree, q)->loose, cells_of(tree, q)->owned, sizeof cells_of(tree, q)->loose);
     for (node_id n = 0; n < node_count; n++)
-        lift_unused(tree, n);
+        if (index->kept[n] != 0)
+            lift_unused(tree, n);
     for (node_id n = 0; n < node_count; n++)
-        cover_strays(tree, n);
+        if ((tree->ledger->firm_mask[n] & ~index->kept[n]) != 0)
+            cover_strays(tree, n);
     for (uint32_t l = CELL_LEVELS; l-- > 0;)
         place_level(tree, l, first);
 }

@@ -58,6 +58,8 @@ struct quota_policy {
     /* Where alone may members of this shape be placed for a job of the leaf?  GPUs by node, borrowed until the next call;
      * NULL: anywhere.  Shapes that cannot be preempted, and only those, may be confined: what did not fit is then the
      * queue's affair, and asked again when advance says so.  Called for every job about to be placed, also in trials.
+     * If the answer follows from the nodes where the queue keeps GPUs (cells_index.h), and what is free there, it sets
+     * ledger.confine_keeper: then it need not be asked again for what happens elsewhere.
      * NULL: nobody is confined. */
     const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct shape *shape);
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policies/quota/cells.h"
+#include "policies/quota/cells_index.h"
 #include "tests/support/quota_case.h"
 
 /* A node of 8 GPUs and one of 4. */
@@ -62,6 +62,49 @@ static uint16_t kept_by(const struct quota_case *c, queue_id queue, node_id node
         if (keeps[i].keeper == queue)
             mask |= (uint16_t)(1u << i);
     return mask;
+}
+
+/* What is known of the queue's cells without a look at the GPUs. */
+static void assert_known(struct quota_case *c, queue_id queue)
+{
+    struct cell_rows own = cells_index_rows(c->ledger, queue);
+    uint16_t gpus[2] = {0};
+    for (uint32_t r = 0; r < own.count; r++)
+        gpus[own.rows[r].node] = own.rows[r].gpus;
+    assert_int_equal(gpus[LARGE], kept_by(c, queue, LARGE));
+    assert_int_equal(gpus[SMALL], kept_by(c, queue, SMALL));
+    assert_int_equal(own.count, (gpus[LARGE] != 0) + (gpus[SMALL] != 0));
+    assert_null(cells_index_check(c->ledger));
+}
+
+/* Cells move between two questions, and a queue comes; who looks for himself sees that a GPU has another keeper. */
+static void what_is_known_of_cells_follows_them(void **state)
+{
+    (void)state;
+    struct quota_case c;
+    open_case(&c);
+    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 6), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
+    quota_case_ready(&c);
+    assert_int_equal(cells_index_rows(c.ledger, a).count, 0);
+    cells_assign(&c.tree, b);
+    assert_known(&c, a);
+    assert_known(&c, b);
+    occupy(&c, on_gpu(SMALL, 0));
+    guarantee(&c, a, on_gpu(LARGE, 7));
+    cells_assign(&c.tree, a);
+    assert_known(&c, a);
+    assert_known(&c, b);
+    queue_id late = quota_case_add(&c, "late", QUEUE_ROOT, 1);
+    quota_case_ready(&c);
+    assert_int_equal(cells_index_rows(c.ledger, late).count, 0);
+    cells_assign(&c.tree, late);
+    assert_known(&c, late);
+    struct gpu_keep *keep = &c.ledger->keeps[c.cluster->nodes[SMALL].first_gpu];
+    keep->keeper = keep->keeper == a ? b : a;
+    assert_non_null(cells_index_check(c.ledger));
+    keep->keeper = QUEUE_NONE;
+    assert_non_null(cells_index_check(c.ledger));
+    quota_case_release(&c);
 }
 
 /* At first b has the small node, a and c the halves of the large one.  c's half is in use; that makes nothing of a's, in
@@ -162,6 +205,7 @@ static void of_places_that_cost_alike_the_first_is_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_known_of_cells_follows_them),
         cmocka_unit_test(what_lies_behind_a_cell_does_not_keep_it),
         cmocka_unit_test(of_places_alike_the_idle_one_is_taken),
         cmocka_unit_test(no_cell_stands_on_a_guaranteed_job_of_another),
