@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "policies/ledger_tags.h"
+#include "policies/plan_fit.h"
 #include "policies/sched_state.h"
 
 static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
@@ -100,33 +101,6 @@ static bool is_core_taken(const struct sched *sched, const struct unit *unit)
     return false;
 }
 
-/* Where the gainer would go now; the ledger is as before. */
-static bool fits(struct sched *sched, uint32_t gainer)
-{
-    size_t mark = ledger_mark(sched->ledger);
-    bool is_placed =
-        placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[gainer])) &&
-        sched_place(sched, gainer, &sched->plan.pieces);
-    if (is_placed && !headroom_is_for(sched, gainer))
-        is_placed = headroom_spares(sched, gainer, sched->plan.free_before) == 0;
-    ledger_rollback(sched->ledger, mark);
-    return is_placed;
-}
-
-static bool is_allowed(struct sched *sched, uint32_t gainer)
-{
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
-    const struct quota_policy *quota = sched->policy.quota;
-    return quota->forbids == NULL ||
-           quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
-}
-
-/* Does the gainer fit, within the limits of its queue and those above? */
-static bool suffices(struct sched *sched, uint32_t gainer)
-{
-    return is_allowed(sched, gainer) && fits(sched, gainer);
-}
-
 static uint32_t taken_jobs(const struct sched *sched)
 {
     uint32_t count = 0;
@@ -167,7 +141,7 @@ static void trim(struct sched *sched, uint32_t gainer)
         if (!unit->is_taken || is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
-        if (!suffices(sched, gainer))
+        if (!plan_suffices(sched, gainer))
             take_again(sched, unit);
     }
 }
@@ -379,7 +353,7 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
 
 static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    return taken_jobs(sched) <= plan_job_bound(sched, kind) && suffices(sched, gainer) &&
+    return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, gainer) &&
            is_good(sched, gainer, kind);
 }
 
@@ -405,11 +379,12 @@ static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind k
     /* Who moves is sought among the first of the order only. */
     bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan.is_moving;
     uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
+    struct misfit misfit = {.keeper = QUEUE_NONE};
     struct unit *unit;
     while ((!is_bounded || taken_jobs(sched) < bound) &&
            (unit = victims_next(sched, gainer, kind)) != NULL) {
         plan_take(sched, unit);
-        if (suffices(sched, gainer) && settle_for(sched, gainer, kind))
+        if (plan_suffices_by_now(sched, gainer, &misfit) && settle_for(sched, gainer, kind))
             return true;
     }
     return false;
@@ -418,6 +393,7 @@ static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind k
 static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    struct misfit misfit = {.keeper = QUEUE_NONE};
     bool is_found = false, may_go_on = sched->plan.unit_count > 0;
     uint32_t group = 0;
     while (ask->groups[group].count == 0)
@@ -426,7 +402,8 @@ static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind ki
         &ask->groups[group].request; /* stays where it is; shapes may move */
     while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
         may_go_on = offers_take(sched, gainer, request, kind);
-        is_found = may_go_on && suffices(sched, gainer) && settle_for(sched, gainer, kind);
+        is_found = may_go_on && plan_suffices_by_now(sched, gainer, &misfit) &&
+                   settle_for(sched, gainer, kind);
     }
     offers_end(sched);
     return is_found;
@@ -480,8 +457,9 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     bool suits_nodes = offers_suit(sched, ask);
     bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
     sched->plan.is_moving = false;
-    victims_collect(sched, gainer, kind, !by_node);
-    if (!could_suffice(sched, ask))
+    const bool has_home = plan_home_suffices(sched, gainer);
+    victims_collect(sched, gainer, kind, !by_node && has_home);
+    if (!has_home || !could_suffice(sched, ask))
         return false;
     bool has_any = sched->plan.unit_count > 0;
     if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
@@ -503,7 +481,8 @@ static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind ki
     if (!grow(sched, gainer, kind))
         return false;
     trim(sched, gainer);
-    return is_good(sched, gainer, kind) && is_worth_it(sched, gainer) && suffices(sched, gainer);
+    return is_good(sched, gainer, kind) && is_worth_it(sched, gainer) &&
+           plan_suffices(sched, gainer);
 }
 
 /* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
@@ -511,7 +490,7 @@ static bool fits_what_comes(struct sched *sched, uint32_t gainer)
 {
     if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
-    return suffices(sched, gainer);
+    return plan_suffices(sched, gainer);
 }
 
 /* While owners are patient, nobody else is promised what comes: they could only take it back. */
