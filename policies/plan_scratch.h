@@ -5,6 +5,8 @@
 #ifndef POLICIES_PLAN_SCRATCH_H
 #define POLICIES_PLAN_SCRATCH_H
 
+#include <assert.h>
+
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
@@ -93,6 +95,7 @@ struct plan_scratch {
 static inline struct unit_terms *unit_terms(const struct plan_scratch *plan,
                                             const struct unit *unit)
 {
+    assert(unit->terms != 0);
     return &plan->terms[unit->terms - 1];
 }
 

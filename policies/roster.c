@@ -134,17 +134,19 @@ struct forfeit roster_forfeit(struct victim_card *card, time_ns now)
     forfeit.least_gpu_ns = gpu_time(card->lost_at_least, card->held_milli);
     if (card->growth_milli > 0 && card->save_interval > 0)
         forfeit.saved_at = card->unsaved_since + card->save_interval;
-    forfeit.loss_gpu_ns = gpu_time(card->lost_at_least + span, card->held_milli);
+    forfeit.loss_gpu_ns =
+        span == 0 ? forfeit.least_gpu_ns : gpu_time(card->lost_at_least + span, card->held_milli);
     return forfeit;
 }
 
 /* What it would lose at least, from now on.  Who saves by himself loses less again later; surplus loses nothing. */
 static int64_t least_loss(struct victim_card *card, time_ns now)
 {
-    struct forfeit forfeit = roster_forfeit(card, now);
-    return card->has_surplus                ? 0
-           : forfeit.saved_at != TIME_NEVER ? forfeit.least_gpu_ns
-                                            : forfeit.loss_gpu_ns;
+    if (card->has_surplus)
+        return 0;
+    const bool grows_for_good = card->growth_milli > 0 && card->save_interval == 0;
+    return gpu_time(card->lost_at_least + (grows_for_good ? roster_unsaved(card, now) : 0),
+                    card->held_milli);
 }
 
 int64_t roster_floor(struct sched *sched, queue_id queue)

@@ -170,13 +170,17 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
     return !is_fresh && (!*is_young || card->has_surplus);
 }
 
-static struct unit *add_unit(struct sched *sched, uint32_t slot, uint32_t holding)
+static struct unit *add_unit(struct sched *sched, const struct search *search, uint32_t slot,
+                             uint32_t holding)
 {
     struct plan_scratch *plan = &sched->plan;
     if (plan->unit_count == plan->unit_capacity)
         MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
     struct unit *unit = &plan->units[plan->unit_count++];
-    *unit = (struct unit){.slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue};
+    *unit = (struct unit){.slot = slot,
+                          .holding = holding,
+                          .queue = sched->jobs.jobs[slot].queue,
+                          .is_borrower = search->is_borrower};
     return unit;
 }
 
@@ -206,7 +210,7 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
 }
 
 /* Units for the members above the minimum, the last to come first. */
-static void add_surplus(struct sched *sched, uint32_t slot)
+static void add_surplus(struct sched *sched, const struct search *search, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan.unit_count;
@@ -221,7 +225,7 @@ static void add_surplus(struct sched *sched, uint32_t slot)
         uint32_t holding = last_of_group(sched, job, group, first);
         if (holding == UNIT_CORE)
             return;
-        struct unit *unit = add_unit(sched, slot, holding);
+        struct unit *unit = add_unit(sched, search, slot, holding);
         sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1,
                          victims_new_terms(&sched->plan, unit)->charge);
         unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
@@ -230,12 +234,12 @@ static void add_surplus(struct sched *sched, uint32_t slot)
 }
 
 /* Without its surplus, where there is any. */
-static void add_core(struct sched *sched, uint32_t slot, const struct victim_card *card,
-                     uint32_t first_surplus)
+static void add_core(struct sched *sched, const struct search *search, uint32_t slot,
+                     const struct victim_card *card, uint32_t first_surplus)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t surplus_end = sched->plan.unit_count;
-    struct unit *core = add_unit(sched, slot, UNIT_CORE);
+    struct unit *core = add_unit(sched, search, slot, UNIT_CORE);
     if (surplus_end == first_surplus && !card->is_leaving) {
         core->held_milli = card->held_milli;
         return;
@@ -289,15 +293,12 @@ static inline void add_job(struct sched *sched, const struct search *search, uin
     if ((is_young || is_dear) && !card->has_surplus)
         return;
     if (card->has_surplus)
-        add_surplus(sched, slot);
+        add_surplus(sched, search, slot);
     uint32_t surplus = sched->plan.unit_count - first;
     if (!is_young && !is_dear)
-        add_core(sched, slot, card, first);
-    for (uint32_t u = first; u < sched->plan.unit_count; u++) {
-        struct unit *unit = &sched->plan.units[u];
-        unit->surplus_count = surplus;
-        unit->is_borrower = search->is_borrower;
-    }
+        add_core(sched, search, slot, card, first);
+    for (uint32_t u = first; surplus > 0 && u < sched->plan.unit_count; u++)
+        sched->plan.units[u].surplus_count = surplus;
 }
 
 /* May jobs of `queue` give way to the gainer by a plan of this kind? */
