@@ -326,10 +326,10 @@ coverage: ## Run the tests with coverage and print the share of lines run, by fi
 	@$(MAKE) --no-print-directory VARIANT=coverage test-small
 	@tools/coverage build/coverage/objects $(SOURCES)
 
-# The policies' own tests: `mutants` breaks policies/ and sees whether they or the cases notice.
-MUTANT_TESTS := $(sort $(wildcard $(addprefix tests/*/test_,$(addsuffix .c,sched sched_* worth fairshare* quota_* cohort \
-    credits drf proportion cells accounts past_usage division orders gang victim_keys placement* ledger* \
-    guarantees policy_config presets conservative* easy_oracle easing explain* free_total profile* run_times estimates))))
+# `mutants` breaks policies/ and sees whether the cases or a program that knows a header of policies/ notices, by itself or
+# through what helps it to a scheduler.
+MUTANT_TESTS := $(sort $(shell grep -lE '"(policies/|tests/support/(sched|quota|honest|random|reload|run))' \
+    $(wildcard $(addsuffix /test_*.c,$(addprefix tests/,golden library property unit)))))
 
 mutants: ## Break the policies one spot at a time, see that tests notice (ARGS='--sample 200', '--file FILE.c', ...)
 	@$(MAKE) --no-print-directory VARIANT=gcc-O1 mutants-run
