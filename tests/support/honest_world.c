@@ -424,7 +424,7 @@ static void take_decision(struct honest_world *world, const struct decision *all
 
 static void check_sums(struct honest_world *world)
 {
-    const char *broken = sched_check(world->sched);
+    const char *broken = world->is_trusted ? NULL : sched_check(world->sched);
     if (broken != NULL)
         breaks(world, NOBODY, broken);
     for (uint32_t q = 0; q < world->scenario->queue_count; q++)

@@ -86,6 +86,7 @@ struct honest_world {
     uint32_t tick, next_fault;
     time_ns now, wake_at;
     bool is_told;
+    bool is_trusted;     /* sched_check, which asks the policy's hooks too, is left out */
     uint64_t outside;    /* facts so far that no decision led to */
     uint64_t breakages;  /* those of them that may cost a reservation: nodes, refusals */
     uint32_t quiet_tick; /* of the last of them */

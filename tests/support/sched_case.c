@@ -15,6 +15,8 @@ struct policy_config sched_case_policy(const char *text)
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     policy_config_read(&config, &root);
+    if (error_is(error))
+        print_error("%s: %s\n", text, error_message(&error));
     assert_false(error_is(error));
     json_doc_free(doc);
     return config;

@@ -1,0 +1,276 @@
+/* What every preset, and policies that have what no preset has, decide in small random worlds, and how much looking that takes,
+ * against sched_runs.txt: a line for each.
+ *
+ * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in their order;
+ * the rest is counted: cycles, placements tried, victims sought, and from `rank` on how often each hook of the policy is asked
+ * (tests/support/asked_hooks.h).  Who makes the scheduler faster sees there what is looked at less, or that it is looked at
+ * more; who changes what it decides sees whom that concerns.  With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/random.h"
+#include "policies/presets.h"
+#include "tests/support/asked_hooks.h"
+#include "tests/support/honest_world.h"
+#include "tests/support/sched_case.h"
+
+static const char golden_path[] = "tests/golden/sched_runs.txt";
+
+enum { SEEDS = 24 };
+
+struct sum {
+    uint64_t decided, evictions;
+    struct sched_counts counts;
+    struct asked asked;
+};
+
+/* ---- Policies that have what no preset has ---- */
+
+#define EVICTING                                                                                   \
+    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"borrowers\", \"cost\"], "        \
+    "\"grace_s\": 2, \"min_runtime_s\": 5}"
+#define EVICTING_IN_ORDER                                                                          \
+    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"surplus\", \"members\", \"oldest\"], " \
+    "\"search\": \"ordered\", \"within_queue\": \"order\", \"min_runtime_s\": 3, "                 \
+    "\"attempts_per_cycle\": 3, \"victims_max\": 6, \"evictions_per_job_max\": 2, "                \
+    "\"evictions_per_queue_h\": 3}"
+#define SAVING                                                                                     \
+    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"class\", \"largest\"], "         \
+    "\"within_queue\": \"lower\", \"min_runtime_s\": 4, \"delay_s\": 4, \"loss_ratio\": 0.05}"
+
+/* base: the preset whose worlds they live in. */
+static const struct variant {
+    const char *name, *base, *text;
+} variants[] = {
+    {"fairtree", "slurm",
+     "{\"order\": [\"fairtree\", \"largest\"], \"order_config\": {\"period_s\": 20, "
+     "\"half_life_s\": "
+     "60, \"billing\": {\"gpus\": 3, \"cpus\": 1}}, \"blocking\": \"skip\"}"},
+    {"classic shares", "slurm",
+     "{\"order\": [\"multifactor\"], \"order_config\": {\"period_s\": 10, \"half_life_s\": 100, "
+     "\"fair_share\": \"classic\", \"weight_fair_share\": 100, \"weight_age\": 50, \"age_max_s\": "
+     "90, "
+     "\"favors_small\": true, \"weight_size\": 70, \"weight_tres\": {\"gpus\": 9}, "
+     "\"weight_class\": "
+     "{\"inference\": 20, \"interactive\": 10}}, \"blocking\": \"strict\", " EVICTING_IN_ORDER "}"},
+    {"times", "tiresias",
+     "{\"order\": [\"deadline\", \"srtf\"], \"order_config\": {\"period_s\": 15}, \"blocking\": "
+     "\"skip\", " EVICTING_IN_ORDER "}"},
+    {"attained", "tiresias",
+     "{\"order\": [\"las\", \"ljf\"], \"order_config\": {\"period_s\": 5, \"las_limits_gpu_s\": "
+     "[20, "
+     "60, 200], \"las_promote\": 3}, \"blocking\": \"skip\", " EVICTING_IN_ORDER "}"},
+    {"easy for many", "easy",
+     "{\"order\": [\"priority\", \"sjf\"], \"blocking\": \"strict\", \"estimate\": \"history\", "
+     "\"backfill\": {\"policy\": \"easy\", \"reservations\": 3}}"},
+    {"easy in the contest", "windtunnel",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
+     "\"estimate\": \"declared\", \"backfill\": {\"policy\": \"easy\", \"reservations\": 4, "
+     "\"interval_s\": 10}, " EVICTING "}"},
+    {"conservative, evicting", "easy",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"strict\", \"backfill\": "
+     "{\"policy\": \"conservative\"}, " EVICTING_IN_ORDER "}"},
+    {"kept free", "windtunnel",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"inference_first\": true, "
+     "\"quota\": \"fairshare\", \"headroom\": {\"gpus\": 2, \"whole_nodes\": 1, \"owners_gpus\": "
+     "3}, "
+     "\"placement\": \"worst_fit\", " SAVING "}"},
+    {"moves and drains", "windtunnel",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
+     "\"defrag\": {\"policy\": \"consolidation_and_drain\"}, \"placement\": \"spread\", " EVICTING
+     "}"},
+    {"ordered drains", "easy",
+     "{\"order\": [\"priority\", \"smallest\"], \"blocking\": \"skip\", \"defrag\": {\"policy\": "
+     "\"drain\"}, "
+     "\"backfill\": {\"policy\": \"easy\"}, \"placement\": \"least_allocated\"}"},
+    {"limits", "windtunnel",
+     "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"limits\", \"placement\": "
+     "\"fgd\", " EVICTING "}"},
+    {"dominant shares", "volcano",
+     "{\"order\": [\"elastic\", \"priority\"], \"blocking\": \"skip\", \"quota\": \"drf\", "
+     "\"placement\": \"dot_product\", " EVICTING "}"},
+    {"capacity", "volcano",
+     "{\"order\": [\"priority\", \"elastic\"], \"blocking\": \"skip\", \"quota\": \"capacity\", "
+     "\"placement\": \"gpu_packing\", " EVICTING_IN_ORDER "}"},
+    {"proportion", "volcano",
+     "{\"order\": [\"drf\", \"elastic\"], \"blocking\": \"skip\", \"quota\": \"proportion\", "
+     "\"placement\": \"weighted_binpack\", " EVICTING "}"},
+    {"credits", "windtunnel",
+     "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": {\"policy\": \"credits\", "
+     "\"credit_cap_s\": 60}, "
+     "\"placement\": \"gpu_clustering\", " SAVING "}"},
+    {"cohorts that share", "kueue",
+     "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": {\"policy\": \"cohort\", "
+     "\"fair_sharing\": true}, \"placement\": \"random\", " EVICTING "}"},
+    {"past usage", "kai",
+     "{\"order\": [\"priority\", \"elastic\"], \"blocking\": \"skip\", \"quota\": {\"policy\": "
+     "\"fairshare\", \"usage_weight\": 1, \"half_life_s\": 30}, \"placement\": \"strict_spread\", "
+     "\"gang\": {\"policy\": \"hoard\", \"stale_after_s\": 8}, " EVICTING "}"},
+};
+
+/* ---- Worlds ---- */
+
+/* What policies look at and tests/support/random_world.c leaves out. */
+static void adorn(struct random_world *world)
+{
+    struct random_stream stream;
+    random_stream_init(&stream, world->seed, "sched runs", world->preset);
+    for (uint32_t j = 0; j < world->job_count; j++) {
+        struct random_job *random = &world->jobs[j];
+        struct job *job = &random->job;
+        time_ns length = random->duration == TIME_NEVER ? 50 * world->period : random->duration;
+        job->user = random_below(&stream, 4);
+        job->class = (uint8_t)random_below(&stream, JOB_CLASS_COUNT);
+        if (random_below(&stream, 4) != 0)
+            job->limit = length + (time_ns)random_below(&stream, 3) * length / 2;
+        if (random_below(&stream, 2) == 0)
+            job->estimate = length / 2 + (time_ns)random_below(&stream, 3) * length / 4;
+        if (random_below(&stream, 2) == 0)
+            job->deadline =
+                job->submit + length + (time_ns)random_below(&stream, 20) * world->period;
+    }
+}
+
+static void play(const struct random_world *scenario, struct sum *sum)
+{
+    static struct honest_world world;
+    struct sched_counts counts;
+    honest_world_open(&world, scenario, NULL);
+    world.is_trusted = true;
+    while (honest_world_tick(&world))
+        ;
+    if (world.broken.rule != NULL)
+        fail_msg("%s: %s", world.broken.rule, world.broken.what);
+    sched_count(world.sched, &counts);
+    sum->decided = hash_mix(sum->decided, world.hash);
+    sum->counts.cycles += counts.cycles;
+    sum->evictions += world.evictions;
+    sum->counts.attempts += counts.attempts;
+    sum->counts.plans += counts.plans;
+    sum->counts.plans_tried += counts.plans_tried;
+    sum->counts.promised_starts += counts.promised_starts;
+    sum->counts.drains += counts.drains;
+    honest_world_close(&world);
+}
+
+static void tell(struct buffer *out, uint64_t number)
+{
+    buffer_format(out, " %7llu", (unsigned long long)number);
+}
+
+/* policy: NULL: the preset's own. */
+static void play_all(const char *name, uint32_t preset, const struct policy_config *policy,
+                     struct buffer *out)
+{
+    static struct random_world scenario;
+    struct sum sum = {0};
+    for (uint32_t kind = 0; kind < RANDOM_WORLD_KIND_COUNT; kind++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            random_world_make(&scenario, seed, preset, (enum random_world_kind)kind);
+            if (policy != NULL)
+                scenario.policy = *policy;
+            adorn(&scenario);
+            asked_hooks(&scenario.policy, &sum.asked);
+            play(&scenario, &sum);
+        }
+    const struct sched_counts *counts = &sum.counts;
+    buffer_format(out, "%-23s %016llx", name, (unsigned long long)sum.decided);
+    tell(out, counts->cycles);
+    tell(out, counts->attempts);
+    tell(out, counts->plans_tried);
+    tell(out, counts->plans);
+    tell(out, sum.evictions);
+    tell(out, counts->promised_starts);
+    tell(out, counts->drains);
+    for (int hook = 0; hook < ASKED_COUNT; hook++)
+        tell(out, sum.asked.of[hook]);
+    buffer_char(out, '\n');
+}
+
+static uint32_t preset_named(const char *name)
+{
+    uint32_t preset = 0;
+    while (strcmp(policy_preset_texts[preset].name, name) != 0)
+        preset++;
+    return preset;
+}
+
+static void tell_all(struct buffer *out)
+{
+    static const char *const columns[] = {"cycles",  "placed",  "sought",  "plans",  "evicted",
+                                          "promise", "drains",  "rank",    "key",    "score",
+                                          "bound",   "forbids", "compare", "divide", "adjust",
+                                          "reclaim", "take",    "valid",   "chunk",  "length"};
+    buffer_format(out, "%-23s %16s", "policy", "decided");
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        buffer_format(out, " %7s", columns[i]);
+    buffer_char(out, '\n');
+    for (uint32_t preset = 0; policy_preset_texts[preset].name != NULL; preset++)
+        play_all(policy_preset_texts[preset].name, preset, NULL, out);
+    for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+        struct policy_config policy = sched_case_policy(variants[v].text);
+        play_all(variants[v].name, preset_named(variants[v].base), &policy, out);
+    }
+}
+
+/* ---- The file ---- */
+
+static bool is_update(void)
+{
+    const char *value = getenv("WINDTUNNEL_GOLDEN_UPDATE");
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+static void write_golden(const struct buffer *text)
+{
+    FILE *file = fopen(golden_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
+    assert_int_equal(fclose(file), 0);
+    print_message("wrote %s\n", golden_path);
+}
+
+static void compare(struct buffer *told)
+{
+    FILE *file = fopen(golden_path, "rb");
+    char line[256];
+    const char *at = buffer_c_string(told);
+    uint32_t others = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        size_t length = strcspn(at, "\n") + (*at != '\0');
+        if (strlen(line) != length || strncmp(line, at, length) != 0) {
+            print_error("was %sis  %.*s", line, (int)length, at);
+            others++;
+        }
+        at += length;
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(others, 0);
+    assert_string_equal(at, "");
+}
+
+static void decisions_and_work_are_as_before(void **state)
+{
+    (void)state;
+    struct buffer told = {0};
+    tell_all(&told);
+    if (is_update())
+        write_golden(&told);
+    compare(&told);
+    buffer_release(&told);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(decisions_and_work_are_as_before)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
