@@ -302,9 +302,6 @@ static void classic_factors(struct accounts *accounts)
 {
     struct account *root = &accounts->queues[QUEUE_ROOT];
     root->normal_shares = 1;
-    root->effective_usage =
-        0; /* so that a newcomer at the top, who has used nothing, has the factor 1 */
-    root->fair_share_ppm = PPM;
     for (queue_id q = 1; q < accounts->queue_count; q++) { /* a parent's id is smaller */
         struct account *queue = &accounts->queues[q];
         classic_account(&accounts->queues[accounts->table->queues[q].parent], queue, root->used);

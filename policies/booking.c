@@ -501,7 +501,6 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
     view->submit = facts->submit;
     view->priority = job->priority;
     view->class = shape->class;
-    view->fill = job->fill;
     view->is_running = job->is_booked;
     view->user = facts->user;
     view->queue = job->queue;

@@ -207,7 +207,6 @@ void overtake(struct sched *sched)
     if (keeps)
         keep_promises(sched);
     forecast_sharpen(sched);
-    sched->overtake.refused_count = 0; /* where promises moved up there is space again */
     go_through(sched, list_waiting(sched));
     forecast_end_pass(sched);
     book->passed_change = sched->changes;
