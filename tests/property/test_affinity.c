@@ -14,6 +14,7 @@
 #include "policies/presets.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
+#include "tests/support/spoil.h"
 
 enum { NODES = 8, GPUS = 4, JOBS = 60, STEPS = 150, TAGS = 4, LEVEL_RACK = 2 };
 
@@ -42,7 +43,7 @@ struct stand {
 struct model {
     struct stand jobs[JOBS];
     const struct cluster *cluster;
-    struct random_stream stream;
+    struct random_stream stream, spoiling;
 };
 
 /* ---- the naive law ---- */
@@ -249,6 +250,7 @@ static uint32_t run(const char *policy, uint64_t seed)
     uint32_t next = 0, starts = 0;
     const struct policy_config config = sched_case_policy(policy);
     random_stream_init(&m.stream, seed, "affinity", 0);
+    random_stream_init(&m.spoiling, seed, "spoiling", 0);
     sched_case_open(&c, sched_case_cluster(cluster_text), queue_table_new(), policy);
     m.cluster = c.cluster;
     for (uint32_t step = 0; step < STEPS; step++) {
@@ -259,6 +261,8 @@ static uint32_t run(const char *policy, uint64_t seed)
             next++;
         }
         starts += follow(&m, &c, now);
+        if (step % 8 == 0)
+            spoil_books(c.sched, &m.spoiling);
         if (step % 40 == 39)
             c.sched = reload(c.sched, c.cluster, c.queues, &config);
     }

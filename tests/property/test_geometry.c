@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
+#include "tests/support/spoil.h"
 
 enum {
     GUESTS_MAX = 400,
@@ -80,7 +81,7 @@ struct gpu {
 
 struct world {
     struct sched_case c;
-    struct random_stream stream;
+    struct random_stream stream, spoiling;
     struct policy_config policy;
     struct guest guests[GUESTS_MAX];
     uint32_t guest_count, nodes, cuts, refusals, saves;
@@ -465,6 +466,8 @@ static void cycle(struct world *w)
         free(copy);
         if (sched_check(w->c.sched) != NULL)
             blame(w, sched_check(w->c.sched));
+        if (random_below(&w->spoiling, 16) == 0)
+            spoil_books(w->c.sched, &w->spoiling);
         if (count == 0 && before == sched_case_counts(&w->c).recuts)
             return;
     }
@@ -476,6 +479,7 @@ static const char *play(uint64_t seed, uint32_t totals[3])
     struct buffer policy = {0};
     memset(&w, 0, sizeof w);
     random_stream_init(&w.stream, seed, "geometry", 0);
+    random_stream_init(&w.spoiling, seed, "spoiling", 0);
     struct cluster *cluster = cluster_draw(&w);
     policy_draw(&w, &policy);
     sched_case_open(&w.c, cluster, queue_table_new(), buffer_c_string(&policy));

@@ -1,6 +1,7 @@
 /* A scheduler that is saved, freed and loaded at any moment lives as one that never was: two are told the same random facts,
  * one of them is loaded anew again and again, with cluster and queues of its own each time.  Their decisions are the same to
- * the byte, and so are the ledgers, the answers, and at every stop the bytes they are saved as.
+ * the byte, and so are the ledgers, the answers, and at every stop the bytes they are saved as.  What the books' checks say of
+ * worlds with so much in them is asked besides: tests/support/spoil.h.
  *
  * Jobs have dependencies, arrays, shares, MIG, levels, sets, members above the minimum; policies are the presets and random
  * combinations of seams, among them all quotas with past usage, credits and guarantees. */
@@ -19,6 +20,7 @@
 #include "tests/support/interval.h"
 #include "tests/support/random_case.h"
 #include "tests/support/reload.h"
+#include "tests/support/spoil.h"
 
 enum { JOBS = 140, STEPS = 500, OPEN_MAX = 512, COPIES = 3, ARRAYS = 3 };
 
@@ -29,7 +31,7 @@ struct open_decision {
 };
 
 struct world {
-    struct random_stream stream;
+    struct random_stream stream, spoiling;
     uint64_t seed;
     uint32_t step;
     struct random_case_policy policy;
@@ -534,10 +536,13 @@ static void live(uint64_t seed, struct seen *seen)
 {
     static struct world w;
     open_world(&w, seed);
+    random_stream_init(&w.spoiling, seed, "spoiling", 0);
     for (uint32_t i = below(&w, 3); i > 0 && i <= w.clusters[0]->node_count; i--)
         adopt(&w, i - 1);
     for (w.step = 0; w.step < STEPS; w.step++) {
         happen(&w, seen);
+        if (w.step % 10 == 0)
+            spoil_books(w.twin, &w.spoiling);
         if (sched_hash(w.sched) != sched_hash(w.twin))
             complain(&w, "the ledgers differ");
     }

@@ -20,6 +20,7 @@
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
+#include "tests/support/spoil.h"
 
 enum { JOBS = 70, TICKS = 160, PIECES = 12, GPUS = 4, CUTS = 16 };
 
@@ -41,7 +42,7 @@ struct cut {
 
 struct world {
     uint64_t seed;
-    struct random_stream stream;
+    struct random_stream stream, spoiling;
     struct cluster *cluster;
     struct queue_table *queues;
     struct policy_config policy;
@@ -179,6 +180,8 @@ static void look(struct world *w)
     const char *complaint = sched_check(w->sched);
     if (complaint != NULL)
         broken(w, complaint);
+    if (random_below(&w->spoiling, 16) == 0)
+        spoil_books(w->sched, &w->spoiling);
 }
 
 /* ---- The world ---- */
@@ -319,6 +322,7 @@ static void open_world(struct world *w, uint64_t seed, const struct policy_confi
     struct error error;
     *w = (struct world){.seed = seed, .policy = *policy, .down = NODE_NONE};
     random_stream_init(&w->stream, seed, "sharing", 0);
+    random_stream_init(&w->spoiling, seed, "spoiling", 0);
     w->cluster = sched_case_cluster(
         "{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": "
         "\"h100-80gb\", \"cpus\": 64, \"memory_gb\": 512, \"mig_recut\": true}, {\"name\": \"b\", "
