@@ -44,6 +44,17 @@ static void spoil(struct sched *sched, struct word word, bool is_more)
 #define SPOIL(value, by)                                                                           \
     spoil(sched, (struct word){#value, &(value), sizeof(value), (by)}, random_below(stream, 2) == 0)
 
+/* True is said to be false, or the reverse. */
+static void turn(struct sched *sched, const char *name, bool *flag)
+{
+    *flag = !*flag;
+    if (sched_check(sched) == NULL)
+        fail_msg("nobody tells that %s is %s", name, *flag ? "true" : "false");
+    *flag = !*flag;
+}
+
+#define TURN(flag) turn(sched, #flag, &(flag))
+
 /* ---- What is where ---- */
 
 static void spoil_gpu(struct sched *sched, gpu_id g, struct random_stream *stream)
@@ -71,7 +82,8 @@ static void spoil_gpu(struct sched *sched, gpu_id g, struct random_stream *strea
 
 static void spoil_tag(struct sched *sched, struct random_stream *stream)
 {
-    const struct ledger_tags *tags = sched->ledger->tags;
+    struct ledger_tags *tags = sched->ledger->tags;
+    TURN(tags->is_touched);
     struct tag_count *counts = tags->tables[random_below(stream, tags->count)].at;
     if (counts == NULL)
         return;
@@ -143,6 +155,11 @@ static void spoil_job(struct sched *sched, uint32_t slot, struct random_stream *
     if (job->state == SJOB_NONE)
         return;
     SPOIL(job->fill, BY_CHECK);
+    TURN(job->is_booked);
+    if (job->is_booked && job->fill != FILL_BELOW)
+        TURN(job->is_below);
+    if (sched->policy.preemption->evicts)
+        TURN(job->is_listed);
     if (job->held_more == NULL)
         SPOIL(job->held_one, BY_CHECK);
     if (job->is_listed)

@@ -1,0 +1,31 @@
+/* tests/support/wire_lines.h -- lines of policies/wire.h, one of every kind, with every field away from its default at least once,
+ * as they are written.
+ *
+ *   struct wire_lines wire;
+ *   wire_lines_open(&wire);
+ *   ... wire_read(wire.wire, "events", 1, wire_lines_text(wire_lines[0]), WIRE_TOLD | WIRE_ANSWERED, &line) ...
+ *   wire_lines_write(&wire, &line, &out);
+ *   wire_lines_close(&wire);
+ */
+#ifndef TESTS_SUPPORT_WIRE_LINES_H
+#define TESTS_SUPPORT_WIRE_LINES_H
+
+#include "policies/wire.h"
+
+struct wire_lines {
+    struct wire_header header;
+    struct wire *wire;
+};
+
+extern const char wire_lines_header[];
+extern const char *const wire_lines[]; /* ends with NULL */
+
+struct text wire_lines_text(const char *line); /* without the end of the line */
+
+void wire_lines_open(struct wire_lines *wire); /* with that header */
+void wire_lines_close(struct wire_lines *wire);
+
+void wire_lines_write(const struct wire_lines *wire, const struct wire_line *line,
+                      struct buffer *out);
+
+#endif
