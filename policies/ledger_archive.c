@@ -101,8 +101,6 @@ void ledger_archive(struct archive *archive, struct ledger *ledger)
     if (archive_is_reading(archive))
         find_firm(ledger);
     archive_bytes(archive, ledger->node_version, nodes * sizeof *ledger->node_version);
-    if (archive_is_reading(archive))
-        ledger->change_count += (uint64_t)ledger->change_mask + 2; /* any node may have changed */
     size_t capacity = ledger->queue_capacity;
     ARCHIVE_ARRAY(archive, ledger->sums, capacity, ledger->queue_count);
     ARCHIVE_ARRAY(archive, ledger->parent, ledger->queue_capacity, ledger->queue_count);
