@@ -1,10 +1,11 @@
 /* What every preset, and policies that have what no preset has, decide in small random worlds, and how much looking that takes,
  * against sched_runs.txt: a line for each.
  *
- * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in their order;
- * the rest is counted: cycles, placements tried, victims sought, and from `rank` on how often each hook of the policy is asked
- * (tests/support/asked_hooks.h).  Who makes the scheduler faster sees there what is looked at less, or that it is looked at
- * more; who changes what it decides sees whom that concerns.  With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
+ * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in their
+ * order, `told` one of what those that wait are told; the rest is counted: cycles, placements tried, victims sought, and from
+ * `rank` on how often each hook of the policy is asked (tests/support/asked_hooks.h).  Who makes the scheduler faster sees there
+ * what is looked at less, or that it is looked at more; who changes what it decides sees whom that concerns.  With
+ * WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,7 @@ static const char golden_path[] = "tests/golden/sched_runs.txt";
 enum { SEEDS = 24 };
 
 struct sum {
-    uint64_t decided, evictions;
+    uint64_t decided, told, evictions;
     struct sched_counts counts;
     struct asked asked;
 };
@@ -139,6 +140,36 @@ static void adorn(struct random_world *world)
     }
 }
 
+static uint64_t mix_explanation(uint64_t hash, const struct explanation *why)
+{
+    const int64_t numbers[] = {
+        why->code,        why->is_never,        why->members,         why->members_fitting,
+        why->fits_now,    why->gpu_milli_short, why->cpu_milli_short, why->memory_mib_short,
+        why->nodes_short, why->gpu_milli_free,  why->ahead,           why->first};
+    hash = hash_bytes(numbers, sizeof numbers, hash);
+    hash = hash_bytes(why->nodes, sizeof why->nodes, hash);
+    return hash_bytes(why->text, strlen(why->text), hash);
+}
+
+/* What is said of those that wait.  Asking is no work of the scheduler's. */
+static void ask_why(const struct honest_world *world, struct sum *sum)
+{
+    const struct asked kept = sum->asked;
+    for (job_id id = 0; id < world->scenario->job_count; id++) {
+        struct explanation why;
+        struct wait_times waited = {0};
+        if (!sched_explain(world->sched, id, &why))
+            continue;
+        sum->told = mix_explanation(sum->told, &why);
+        sum->told = hash_mix(sum->told, (uint64_t)sched_why(world->sched, id));
+        sum->told = hash_mix(sum->told, (uint64_t)sched_forecast(world->sched, id));
+        sched_waited(world->sched, id, world->now, &waited);
+        for (uint32_t left = waited.mask; left != 0; left &= left - 1)
+            sum->told = hash_mix(sum->told, (uint64_t)waited.of[__builtin_ctz(left)]);
+    }
+    sum->asked = kept;
+}
+
 static void play(const struct random_world *scenario, struct sum *sum)
 {
     static struct honest_world world;
@@ -146,7 +177,8 @@ static void play(const struct random_world *scenario, struct sum *sum)
     honest_world_open(&world, scenario, NULL);
     world.is_trusted = true;
     while (honest_world_tick(&world))
-        ;
+        if (world.tick % 4 == 0)
+            ask_why(&world, sum);
     if (world.broken.rule != NULL)
         fail_msg("%s: %s", world.broken.rule, world.broken.what);
     sched_count(world.sched, &counts);
@@ -182,7 +214,8 @@ static void play_all(const char *name, uint32_t preset, const struct policy_conf
             play(&scenario, &sum);
         }
     const struct sched_counts *counts = &sum.counts;
-    buffer_format(out, "%-23s %016llx", name, (unsigned long long)sum.decided);
+    buffer_format(out, "%-23s %016llx %016llx", name, (unsigned long long)sum.decided,
+                  (unsigned long long)sum.told);
     tell(out, counts->cycles);
     tell(out, counts->attempts);
     tell(out, counts->plans_tried);
@@ -209,7 +242,7 @@ static void tell_all(struct buffer *out)
                                           "promise", "drains",  "rank",    "key",    "score",
                                           "bound",   "forbids", "compare", "divide", "adjust",
                                           "reclaim", "take",    "valid",   "chunk",  "length"};
-    buffer_format(out, "%-23s %16s", "policy", "decided");
+    buffer_format(out, "%-23s %16s %16s", "policy", "decided", "told");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         buffer_format(out, " %7s", columns[i]);
     buffer_char(out, '\n');
