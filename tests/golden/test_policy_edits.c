@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +14,8 @@
 #include "base/hash.h"
 #include "policies/digest.h"
 #include "policies/presets.h"
+#include "tests/support/golden.h"
 #include "tests/support/json_edits.h"
-
-static const char golden_path[] = "tests/golden/policy_edits.txt";
 
 static const struct {
     const char *name, *text;
@@ -152,30 +150,13 @@ static void tell_preset(const struct policy_preset_text *preset, struct buffer *
 
 static void every_edit_means_what_it_meant(void **state)
 {
-    struct buffer told = {0}, golden = {0};
-    const char *update = getenv("WINDTUNNEL_GOLDEN_UPDATE");
+    struct buffer told = {0};
     (void)state;
     for (size_t i = 0; policy_preset_texts[i].name != NULL; i++)
         tell_preset(&policy_preset_texts[i], &told);
     for (size_t i = 0; i < sizeof rich / sizeof *rich; i++)
         tell_text(rich[i].name, rich[i].text, &told);
-    if (update != NULL && strcmp(update, "1") == 0) {
-        FILE *file = fopen(golden_path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(told.bytes, 1, told.length, file), told.length);
-        assert_int_equal(fclose(file), 0);
-        print_message("wrote %s\n", golden_path);
-    }
-    FILE *file = fopen(golden_path, "rb");
-    char bytes[4096];
-    size_t length;
-    assert_non_null(file);
-    while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-        buffer_bytes(&golden, bytes, length);
-    assert_int_equal(fclose(file), 0);
-    assert_string_equal(buffer_c_string(&told), buffer_c_string(&golden));
-    buffer_release(&told);
-    buffer_release(&golden);
+    golden_compare("tests/golden/policy_edits.txt", &told);
 }
 
 int main(void)

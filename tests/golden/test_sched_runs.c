@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -20,10 +18,9 @@
 #include "base/random.h"
 #include "policies/presets.h"
 #include "tests/support/asked_hooks.h"
+#include "tests/support/golden.h"
 #include "tests/support/honest_world.h"
 #include "tests/support/sched_case.h"
-
-static const char golden_path[] = "tests/golden/sched_runs.txt";
 
 enum { SEEDS = 24 };
 
@@ -254,52 +251,12 @@ static void tell_all(struct buffer *out)
     }
 }
 
-/* ---- The file ---- */
-
-static bool is_update(void)
-{
-    const char *value = getenv("WINDTUNNEL_GOLDEN_UPDATE");
-    return value != NULL && strcmp(value, "1") == 0;
-}
-
-static void write_golden(const struct buffer *text)
-{
-    FILE *file = fopen(golden_path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text->bytes, 1, text->length, file), text->length);
-    assert_int_equal(fclose(file), 0);
-    print_message("wrote %s\n", golden_path);
-}
-
-static void compare(struct buffer *told)
-{
-    FILE *file = fopen(golden_path, "rb");
-    char line[256];
-    const char *at = buffer_c_string(told);
-    uint32_t others = 0;
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL) {
-        size_t length = strcspn(at, "\n") + (*at != '\0');
-        if (strlen(line) != length || strncmp(line, at, length) != 0) {
-            print_error("was %sis  %.*s", line, (int)length, at);
-            others++;
-        }
-        at += length;
-    }
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(others, 0);
-    assert_string_equal(at, "");
-}
-
 static void decisions_and_work_are_as_before(void **state)
 {
     (void)state;
     struct buffer told = {0};
     tell_all(&told);
-    if (is_update())
-        write_golden(&told);
-    compare(&told);
-    buffer_release(&told);
+    golden_compare("tests/golden/sched_runs.txt", &told);
 }
 
 int main(void)

@@ -8,17 +8,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "tests/support/golden.h"
 #include "tests/support/json_edits.h"
 #include "tests/support/wire_lines.h"
-
-static const char golden_path[] = "tests/golden/wire_edits.txt";
 
 struct sums {
     uint64_t hash;
@@ -123,32 +121,13 @@ static void tell_line(const char *line, struct buffer *out)
         tell_sums(json_edit_names[edit], &reading.sums[edit], out);
 }
 
-/* ---- The file ---- */
-
 static void every_edit_ends_as_before(void **state)
 {
-    struct buffer told = {0}, golden = {0};
-    const char *update = getenv("WINDTUNNEL_GOLDEN_UPDATE");
+    struct buffer told = {0};
     (void)state;
     for (size_t i = 0; wire_lines[i] != NULL; i++)
         tell_line(wire_lines[i], &told);
-    if (update != NULL && strcmp(update, "1") == 0) {
-        FILE *file = fopen(golden_path, "wb");
-        assert_non_null(file);
-        assert_int_equal(fwrite(told.bytes, 1, told.length, file), told.length);
-        assert_int_equal(fclose(file), 0);
-        print_message("wrote %s\n", golden_path);
-    }
-    FILE *file = fopen(golden_path, "rb");
-    char bytes[4096];
-    size_t length;
-    assert_non_null(file);
-    while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-        buffer_bytes(&golden, bytes, length);
-    assert_int_equal(fclose(file), 0);
-    assert_string_equal(buffer_c_string(&told), buffer_c_string(&golden));
-    buffer_release(&told);
-    buffer_release(&golden);
+    golden_compare("tests/golden/wire_edits.txt", &told);
 }
 
 int main(void)
