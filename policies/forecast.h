@@ -209,10 +209,10 @@ void reserve_for(struct sched *sched, uint32_t lane); /* and it leaves the conte
 void reserve_look_ahead(struct sched *sched, uint32_t slot);
 /* Is the job, there and now, in nobody's way? */
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
-/* Take space for it where it is in nobody's way, on sched->pieces; false: there is none, and nothing is taken. */
+/* It was not: take space for it where it is in nobody's way, on sched->pieces; false: there is none, and nothing is taken. */
 bool reserve_place(struct sched *sched, uint32_t slot);
-/* The first of the lane's jobs, behind its head and of its queue, that is over before any forecast which may hold it up
- * begins; SLOT_NONE.  O(jobs of the lane). */
+/* Nor was there space for the lane's head: the first of its jobs behind the head and of its queue that is over before any
+ * forecast which may hold up the head begins; SLOT_NONE.  O(jobs of the lane). */
 uint32_t reserve_shorter(struct sched *sched, uint32_t lane);
 /* Those that stand no more fall; did any?  Who waited for them may try again. */
 bool reserve_review(struct sched *sched);

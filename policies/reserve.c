@@ -205,7 +205,6 @@ bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_lis
 
 bool reserve_place(struct sched *sched, uint32_t slot)
 {
-    reserve_look_ahead(sched, slot);
     if (!forecast_fits_at(sched, slot, sched->now, &sched->pieces))
         return false;
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
@@ -216,12 +215,11 @@ bool reserve_place(struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* The first forecast that may hold up this job begins then. */
-static time_ns first_start(struct sched *sched, uint32_t slot)
+/* The first forecast that may hold up the job last looked ahead for begins then. */
+static time_ns first_start(const struct sched *sched)
 {
     const struct forecast_book *book = &sched->forecasts;
     time_ns first = TIME_NEVER;
-    reserve_look_ahead(sched, slot);
     for (uint32_t f = 0; f < book->count; f++)
         if (!book->of[f].is_aside && book->of[f].start < first)
             first = book->of[f].start;
@@ -233,7 +231,7 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t lane_id)
     const struct pending *pending = &sched->pending;
     const struct lane *lane = &pending->lanes[lane_id];
     const uint32_t head = pending_head(pending, lane_id);
-    const time_ns bound = first_start(sched, head);
+    const time_ns bound = first_start(sched);
     uint32_t best = SLOT_NONE;
     for (uint32_t i = 1; i < lane->count && !pending->is_strict; i++) {
         const uint32_t slot = lane->heap[i].slot;
