@@ -22,7 +22,7 @@
 #include "tests/support/honest_world.h"
 #include "tests/support/sched_case.h"
 
-enum { SEEDS = 24 };
+enum { SEEDS = 16 };
 
 struct sum {
     uint64_t decided, told, evictions;
@@ -105,6 +105,48 @@ static const struct variant {
      "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": {\"policy\": \"credits\", "
      "\"credit_cap_s\": 60}, "
      "\"placement\": \"gpu_clustering\", " SAVING "}"},
+    {"no credit", "windtunnel",
+     "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": {\"policy\": \"credits\", "
+     "\"credit_cap_s\": 0}, \"placement\": \"gather\", \"gpu_choice\": \"rails\", " EVICTING "}"},
+    {"a window of usage", "kai",
+     "{\"order\": [\"priority\", \"smallest\"], \"blocking\": \"skip\", \"quota\": {\"policy\": "
+     "\"fairshare\", \"usage_weight\": 2, \"window_s\": 40, \"share_period_s\": 5, "
+     "\"firm_needs_quota\": true, \"saturation_multiplier\": 1.2}, \"placement\": \"pack\", "
+     "\"gpu_choice\": \"near\", \"actions\": [\"allocate\", \"preempt\", \"reclaim\", "
+     "\"stale_gang\"], \"gang\": {\"policy\": \"all_or_nothing\", \"stale_after_s\": 5}, "
+     "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"queue\", \"smallest\"], "
+     "\"resolve\": \"lca\", \"within_queue\": \"lower_or_newer\", \"grace_s\": 3, "
+     "\"min_runtime_s\": 2, \"rematch_cycles\": 3, \"evictions_per_cycle\": 4}}"},
+    {"cohorts that lend", "kueue",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": {\"policy\": "
+     "\"cohort\", \"reclaim_within_cohort\": \"lower_priority\", \"borrow_within_cohort\": "
+     "\"lower_priority\", \"borrow_max_priority\": 60}, \"placement\": \"topology\", "
+     "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"evicting\", \"own_queue\", "
+     "\"youngest\"], \"search\": \"ordered\", \"within_queue\": \"lower\", \"min_runtime_s\": 0}}"},
+    {"equal shares of cohorts", "kueue",
+     "{\"order\": [\"elastic\", \"fifo\"], \"blocking\": \"skip\", \"quota\": {\"policy\": "
+     "\"cohort\", \"fair_sharing\": true, \"reclaim_within_cohort\": \"any\", \"strategies\": "
+     "[\"initial_share\"]}, \"placement\": \"strict_pack\", \"preemption\": {\"policy\": "
+     "\"checkpoint\", \"victims\": [\"other_queues\", \"order\"], \"search\": \"node\", "
+     "\"grace_s\": "
+     "1, \"min_runtime_s\": 1}}"},
+    {"who saves waits", "windtunnel",
+     "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"inference_first\": true, "
+     "\"quota\": \"capacity\", \"backfill\": {\"policy\": \"easy\", \"reservations\": 2, "
+     "\"interval_s\": 3}, \"placement\": \"weighted_best_fit\", \"reservation_expiry_s\": 6, "
+     "\"headroom\": {\"owners_gpus\": 2}, " SAVING "}"},
+    {"slurm that evicts", "slurm",
+     "{\"order\": [\"multifactor\", \"fifo\"], \"order_config\": {\"period_s\": 10, "
+     "\"weight_age\": "
+     "9, \"weight_priority\": 5, \"age_max_s\": 50}, \"blocking\": \"strict\", \"backfill\": "
+     "{\"policy\": \"slurm\", \"depth\": 8, \"per_user\": 2, \"window_s\": 200, \"resolution_s\": "
+     "7, "
+     "\"interval_s\": 4}, \"placement\": \"least_allocated_gpus\", " EVICTING_IN_ORDER "}"},
+    {"moves alone", "kai",
+     "{\"order\": [\"largest\"], \"blocking\": \"strict\", \"quota\": \"limits\", \"defrag\": "
+     "{\"policy\": \"consolidation\", \"moves_per_plan\": 3, \"moves_per_h\": 20, "
+     "\"holds_places\": true, \"spares_ending\": true}, \"placement\": \"first_fit\", " EVICTING
+     "}"},
     {"cohorts that share", "kueue",
      "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": {\"policy\": \"cohort\", "
      "\"fair_sharing\": true}, \"placement\": \"random\", " EVICTING "}"},
