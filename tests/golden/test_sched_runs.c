@@ -2,10 +2,10 @@
  * against sched_runs.txt: a line for each.
  *
  * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in their
- * order, `told` one of what those that wait are told; the rest is counted: cycles, placements tried, victims sought, and from
- * `rank` on how often each hook of the policy is asked (tests/support/asked_hooks.h).  Who makes the scheduler faster sees there
- * what is looked at less, or that it is looked at more; who changes what it decides sees whom that concerns.  With
- * WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
+ * order, `told` one of what those that wait and those that count are told; the rest is counted: cycles, placements tried,
+ * victims sought, and from `rank` on how often each hook of the policy is asked (tests/support/asked_hooks.h).  Who makes the
+ * scheduler faster sees there what is looked at less, or that it is looked at more; who changes what it decides sees whom that
+ * concerns.  With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "policies/census.h"
 #include "policies/presets.h"
 #include "tests/support/asked_hooks.h"
 #include "tests/support/golden.h"
@@ -190,6 +191,19 @@ static uint64_t mix_explanation(uint64_t hash, const struct explanation *why)
     return hash_bytes(why->text, strlen(why->text), hash);
 }
 
+/* What of the free GPUs is of use to nobody. */
+static uint64_t mix_census(uint64_t hash, const struct sched *sched)
+{
+    static struct typical_job some[] = {{{.gpu_milli = 500}, 0.5, 1, 0}, {{.gpus = 2}, 0.5, 1, 0}};
+    const struct typical_jobs typical = {some, 2, 2};
+    struct census_memo memo = {0};
+    struct census census;
+    sched_census(sched, &memo, &typical, &census);
+    census_memo_release(&memo);
+    hash = hash_mix(hash_mix(hash, (uint64_t)census.idle_milli), (uint64_t)census.stranded_milli);
+    return hash_bytes(census.gang_gpus, sizeof census.gang_gpus, hash);
+}
+
 /* What is said of those that wait.  Asking is no work of the scheduler's. */
 static void ask_why(const struct honest_world *world, struct sum *sum)
 {
@@ -206,6 +220,7 @@ static void ask_why(const struct honest_world *world, struct sum *sum)
         for (uint32_t left = waited.mask; left != 0; left &= left - 1)
             sum->told = hash_mix(sum->told, (uint64_t)waited.of[__builtin_ctz(left)]);
     }
+    sum->told = mix_census(sum->told, world->sched);
     sum->asked = kept;
 }
 
