@@ -480,6 +480,9 @@ static void test_never_fits(void **state)
     sched_case_submit(&c, sched_case_job(0, 3, 4, 50), 0);
     struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
+    assert_string_equal(why.text,
+                        "No state of this cluster could hold it: fewer, or smaller, members "
+                        "must be asked.");
     assert_int_equal(why.nodes[EXPLAIN_FITS], 2);
     assert_int_equal(why.nodes_short, 1);
     check_times(&c, 0, SECONDS(2), REASON_NEVER_FITS, 2, REASON_NONE, 0);
