@@ -54,7 +54,7 @@ const char *const wire_lines[] = {
     "\"operator\":\"Gt\",\"values\":[\"5\"]}]}],\"tolerations\":[{\"key\":\"a\",\"operator\":"
     "\"Equal\","
     "\"value\":\"b\",\"effect\":\"NoExecute\"},{\"operator\":\"Exists\"}]},{\"cpus\":1}]}}\n",
-    "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"gpus\":1,\"set\":0}],\"sets\":[{"
+    "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"gpus\":1}],\"sets\":[{"
     "\"name\":\"s\","
     "\"min_members\":1}]}}\n",
     "{\"job_submitted\":1,\"job\":{\"id\":11,\"tags\":[7,5],\"affinity\":[{\"tag\":1,\"mode\":"
