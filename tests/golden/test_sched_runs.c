@@ -182,10 +182,22 @@ static void adorn(struct random_world *world)
 
 static uint64_t mix_explanation(uint64_t hash, const struct explanation *why)
 {
-    const int64_t numbers[] = {
-        why->code,        why->is_never,        why->members,         why->members_fitting,
-        why->fits_now,    why->gpu_milli_short, why->cpu_milli_short, why->memory_mib_short,
-        why->nodes_short, why->gpu_milli_free,  why->ahead,           why->first};
+    const int64_t numbers[] = {why->code,
+                               why->is_never,
+                               why->members,
+                               why->members_fitting,
+                               why->fits_now,
+                               why->gpu_milli_short,
+                               why->cpu_milli_short,
+                               why->memory_mib_short,
+                               why->nodes_short,
+                               why->gpu_milli_free,
+                               why->over_queue,
+                               why->over_queue == QUEUE_NONE ? 0 : why->over_held,
+                               why->over_queue == QUEUE_NONE ? 0 : why->over_asked,
+                               why->over_queue == QUEUE_NONE ? 0 : why->over_bound,
+                               why->ahead,
+                               why->first};
     hash = hash_bytes(numbers, sizeof numbers, hash);
     hash = hash_bytes(why->nodes, sizeof why->nodes, hash);
     return hash_bytes(why->text, strlen(why->text), hash);
