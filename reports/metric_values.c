@@ -1,92 +1,10 @@
-/* reports/metric_values.c -- the table of metrics, their formulas, and their JSON. */
+/* reports/metric_values.c -- the formulas of the metrics, and their JSON. */
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reports/metrics_inside.h"
-
-static const struct metric metric_table[METRIC_COUNT] = {
-    [METRIC_ALLOCATION_RATIO] = {"allocation_ratio", NAN, "ratio", BETTER_HIGHER},
-    [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER},
-    [METRIC_IDLE_RESERVED_RATIO] = {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_DOWN_RATIO] = {"down_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_IDLE_RESERVED_GPU_H] = {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER},
-    [METRIC_PARTIAL_GANG_GPU_H] = {"partial_gang_gpu_h", NAN, "gpu_h", BETTER_LOWER},
-    [METRIC_JAIN_FAIRNESS] = {"jain_fairness", NAN, "ratio", BETTER_HIGHER},
-    [METRIC_COST_USD] = {"cost_usd", NAN, "usd", BETTER_LOWER},
-    [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER},
-    [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER},
-    [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER},
-    [METRIC_LITTLE_ERROR_RATIO] = {"little_error_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_IDLE_RATIO] = {"idle_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_STRANDED_RATIO] = {"stranded_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_FGD_FRAGMENTATION_RATIO] = {"fgd_fragmentation_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] = {"fgd_fragmentation_of_idle_ratio", NAN, "ratio",
-                                                BETTER_LOWER},
-    [METRIC_FRAGMENTED_BY_FROM] = {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_type_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_host_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_gpu_count_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_share_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_geometry_ratio", NAN, "ratio", BETTER_LOWER},
-    {"fragmented_topology_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_LARGEST_GANG_GPUS] = {"largest_gang_gpus", NAN, "gpus", BETTER_HIGHER},
-    [METRIC_MIG_SLICES_UNPLACEABLE] = {"mig_slices_unplaceable", NAN, "slices", BETTER_LOWER},
-    [METRIC_GANG_LINK_GB_PER_S_MEAN] = {"gang_link_gb_per_s_mean", NAN, "gb_per_s", BETTER_HIGHER},
-    [METRIC_GANG_LINK_GB_PER_S_P10] = {"gang_link_gb_per_s_p10", NAN, "gb_per_s", BETTER_HIGHER},
-    [METRIC_GANG_LINKS_FROM] = {"gang_link_nvlink_ratio", NAN, "ratio", BETTER_HIGHER},
-    [METRIC_GANG_LINKS_FROM + 1] = {"gang_link_pcie_ratio", NAN, "ratio", BETTER_NEITHER},
-    [METRIC_GANG_LINKS_FROM + 2] = {"gang_link_leaf_ratio", NAN, "ratio", BETTER_NEITHER},
-    [METRIC_GANG_LINKS_FROM + 3] = {"gang_link_spine_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_GANG_LINKS_FROM + 4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER},
-    [METRIC_QUEUE_TIME_P50_S] = {"queue_time_p50_s", NAN, "s", BETTER_LOWER},
-    [METRIC_QUEUE_TIME_P95_S] = {"queue_time_p95_s", NAN, "s", BETTER_LOWER},
-    [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER},
-    [METRIC_QUEUE_TIME_MEAN_S] = {"queue_time_mean_s", NAN, "s", BETTER_LOWER},
-    [METRIC_QUEUE_TIME_MAX_S] = {"queue_time_max_s", NAN, "s", BETTER_LOWER},
-    [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER},
-    [METRIC_SLOWDOWN_BOUNDED_MEAN] = {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER},
-    [METRIC_ASKED_GPU_H] = {"asked_gpu_h", NAN, "gpu_h", BETTER_NEITHER},
-    [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER},
-    [METRIC_GOODPUT_RATIO] = {"goodput_ratio", NAN, "ratio", BETTER_HIGHER},
-    [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER},
-    [METRIC_LOST_BY_PREEMPTION_GPU_H] = {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER},
-    [METRIC_LOST_PER_EVICTION_S] = {"lost_per_eviction_s", NAN, "gpu_s", BETTER_LOWER},
-    [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER},
-    [METRIC_EVICTIONS_WASTED] = {"evictions_wasted", NAN, "evictions", BETTER_LOWER},
-    [METRIC_ADMISSIONS_FREE] = {"admissions_free", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_ADMISSIONS_HEADROOM] = {"admissions_headroom", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_ADMISSIONS_GRACE_0] = {"admissions_grace_0", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_ADMISSIONS_EVICTION] = {"admissions_eviction", NAN, "jobs", BETTER_LOWER},
-    [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER},
-    [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER},
-    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_JOBS_LIMIT] = {"jobs_limit", NAN, "jobs", BETTER_LOWER},
-    [METRIC_JOBS_REJECTED] = {"jobs_rejected", NAN, "jobs", BETTER_LOWER},
-    [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER},
-    [METRIC_JOBS_RUNNING] = {"jobs_running", NAN, "jobs", BETTER_NEITHER},
-    [METRIC_WAIT_RESOURCES_JOB_H] = {"wait_resources_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_FRAGMENTATION_JOB_H] = {"wait_fragmentation_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_TOPOLOGY_JOB_H] = {"wait_topology_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_RESERVED_FOR_OTHER_JOB_H] = {"wait_reserved_for_other_job_h", NAN, "job_h",
-                                              BETTER_LOWER},
-    [METRIC_WAIT_HEADROOM_JOB_H] = {"wait_headroom_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_QUOTA_LIMIT_JOB_H] = {"wait_quota_limit_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_PRIORITY_JOB_H] = {"wait_priority_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_RESERVED_JOB_H] = {"wait_reserved_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_HELD_JOB_H] = {"wait_held_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_DEPENDENCY_JOB_H] = {"wait_dependency_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_ARRAY_LIMIT_JOB_H] = {"wait_array_limit_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_SCHEDULING_JOB_H] = {"wait_scheduling_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_CONFIGURING_JOB_H] = {"wait_configuring_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_NEVER_FITS_JOB_H] = {"wait_never_fits_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_DEPENDENCY_NEVER_JOB_H] = {"wait_dependency_never_job_h", NAN, "job_h",
-                                            BETTER_LOWER},
-    [METRIC_WAIT_GANG_ON_SLICES_JOB_H] = {"wait_gang_on_slices_job_h", NAN, "job_h", BETTER_LOWER},
-    [METRIC_WAIT_AFFINITY_JOB_H] = {"wait_affinity_job_h", NAN, "job_h", BETTER_LOWER},
-};
 
 /* The metric of the time that jobs waited for it; 0: nobody does. */
 static const uint8_t wait_metrics[REASON_COUNT] = {
@@ -359,7 +277,6 @@ double metrics_value(const struct metrics *metrics, const char *name)
 static void write_group(const struct metric *metrics, size_t count, const char *indent,
                         struct buffer *out)
 {
-    static const char *const better_names[] = {"lower", "higher", "neither"};
     const char *separator = "";
     buffer_char(out, '{');
     for (size_t m = 0; m < count; m++) {

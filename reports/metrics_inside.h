@@ -1,4 +1,4 @@
-/* reports/metrics_inside.h -- how metrics are kept; for metrics.c, metric_values.c and cuts.c only.
+/* reports/metrics_inside.h -- how metrics are kept; for metrics.c, metric_*.c and cuts.c only.
  *
  * While rows come in, a job touches two tallies: that of its queue and that of its cell (class, size, GPU
  * model).  Every cut but the queues' is a sum of cells, so that cuts add up to the whole by construction.
@@ -194,6 +194,10 @@ struct metrics {
     struct space_means space;
     struct cut cuts[CUT_COUNT];
 };
+
+/* What every metric is (metric_table.c); values are NAN. */
+extern const struct metric metric_table[METRIC_COUNT];
+extern const char *const better_names[]; /* by enum better */
 
 /* Sort, sum and rank: fills cuts[] but their metrics (cuts.c). */
 void cuts_build(struct metrics *metrics);

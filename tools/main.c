@@ -11,10 +11,19 @@
 #include "base/mem.h"
 #include "tools/verbs.h"
 
-static const struct args_verb *const verbs[] = {
-    &verb_run,          &verb_validate,    &verb_report,      &verb_topology_show,
-    &verb_topology_mig, &verb_policy_list, &verb_policy_show, &verb_trace_info,
-    &verb_case,         &verb_decide,      &verb_explain,     NULL};
+static const struct args_verb *const verbs[] = {&verb_run,
+                                                &verb_validate,
+                                                &verb_report,
+                                                &verb_topology_show,
+                                                &verb_topology_mig,
+                                                &verb_policy_list,
+                                                &verb_policy_show,
+                                                &verb_trace_info,
+                                                &verb_case,
+                                                &verb_decide,
+                                                &verb_explain,
+                                                &verb_metrics,
+                                                NULL};
 
 static const struct args_example exit_statuses[] = {
     {"0", "Success."},

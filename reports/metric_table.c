@@ -1,0 +1,366 @@
+/* reports/metric_table.c -- what every metric is: its name, unit, which way is better, and its definition in words.
+ *
+ * `windtunnel metrics` prints this table.  "The window" and "the jobs" are those of reports/metrics.h. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "reports/metrics_inside.h"
+
+const struct metric metric_table[METRIC_COUNT] = {
+    [METRIC_ALLOCATION_RATIO] =
+        {"allocation_ratio", NAN, "ratio", BETTER_HIGHER,
+         "GPU time allocated to jobs that run / all GPU time of the cluster in the window."},
+    [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER,
+                                "Allocated GPU time x the SM activity of the job that holds it / "
+                                "all GPU time of the cluster in the window. The activity is what "
+                                "the workload says; not defined if some job that ran has none."},
+    [METRIC_IDLE_RESERVED_RATIO] =
+        {"idle_reserved_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time that is reserved and idle / all GPU time of the cluster in the window: held for "
+         "a job while the rest of its space is being freed, or held by a gang below its minimum of "
+         "members."},
+    [METRIC_DOWN_RATIO] =
+        {"down_ratio", NAN, "ratio", BETTER_LOWER,
+         "GPU time of nodes that are down / all GPU time of the cluster in the window."},
+    [METRIC_IDLE_RESERVED_GPU_H] =
+        {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time in the window that is reserved and idle: see idle_reserved_ratio."},
+    [METRIC_PARTIAL_GANG_GPU_H] =
+        {"partial_gang_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "The part of idle_reserved_gpu_h that is held by gangs below their minimum of members."},
+    [METRIC_JAIN_FAIRNESS] = {"jain_fairness", NAN, "ratio", BETTER_HIGHER,
+                              "(sum x)^2 / (n sum x^2) over the n queues that asked for GPUs, x = "
+                              "allocated / asked GPU time of a queue: 1 if all were served alike, "
+                              "1/n if one got everything (Jain, Chiu, Hawe: DEC-TR-301, 1984)."},
+    [METRIC_COST_USD] =
+        {"cost_usd", NAN, "usd", BETTER_LOWER,
+         "Price of a GPU hour x all GPUs of the cluster x the time from the end of the warm-up to "
+         "where the window ends, used or not. Not defined if the cluster has no price."},
+    [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER,
+                                 "cost_usd / jobs_completed."},
+    [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER,
+                           "From the first submission to the last end of a job."},
+    [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER,
+                                  "Mean number of pending jobs over the window."},
+    [METRIC_LITTLE_ERROR_RATIO] =
+        {"little_error_ratio", NAN, "ratio", BETTER_LOWER,
+         "A check of the run itself by Little's law: |L - lambda W| / L over the whole run, "
+         "warm-up included, where L T is the integral of pending jobs and lambda W T the sum of "
+         "all waits. 1 if jobs waited and L is 0."},
+    [METRIC_IDLE_RATIO] =
+        {"idle_ratio", NAN, "ratio", BETTER_LOWER,
+         "Mean of the free GPUs / all GPUs over the window. Known only if the jobs are known "
+         "before they come and this program decides, as are all metrics of free GPUs below."},
+    [METRIC_STRANDED_RATIO] = {"stranded_ratio", NAN, "ratio", BETTER_LOWER,
+                               "Mean of the free GPUs that no waiting member can use / all GPUs; 0 "
+                               "while no job that asks for GPUs waits."},
+    [METRIC_FGD_FRAGMENTATION_RATIO] =
+        {"fgd_fragmentation_ratio", NAN, "ratio", BETTER_LOWER,
+         "Mean of the fragmented GPUs / all GPUs: free GPUs that typical members of the workload "
+         "cannot use, weighed by how often such members come (Weng et al., FGD, USENIX ATC 2023). "
+         "The sum of the fragmented_*_ratio."},
+    [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] =
+        {"fgd_fragmentation_of_idle_ratio", NAN, "ratio", BETTER_LOWER,
+         "Mean of the fragmented GPUs / mean of the free GPUs."},
+    [METRIC_FRAGMENTED_BY_FROM] =
+        {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER,
+         "The part of fgd_fragmentation_ratio due to typical members that ask no GPU."},
+    {"fragmented_type_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where the node has another GPU model than the member "
+     "asks."},
+    {"fragmented_host_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where the CPUs or the memory of the node are short."},
+    {"fragmented_gpu_count_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where the node has too few GPUs that are wholly free."},
+    {"fragmented_share_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where a GPU has less left than the member asks of one."},
+    {"fragmented_geometry_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where a GPU has no free MIG instance of the profile that "
+     "the member asks."},
+    {"fragmented_topology_ratio", NAN, "ratio", BETTER_LOWER,
+     "The part of fgd_fragmentation_ratio where the domain has no room for all members that must "
+     "be together."},
+    [METRIC_LARGEST_GANG_GPUS] =
+        {"largest_gang_gpus", NAN, "gpus", BETTER_HIGHER,
+         "Mean over the window of the largest gang that could start at once, in GPUs: members of 8 "
+         "GPUs each, by the GPUs that are wholly free. CPUs, memory and quotas do not count."},
+    [METRIC_MIG_SLICES_UNPLACEABLE] =
+        {"mig_slices_unplaceable", NAN, "slices", BETTER_LOWER,
+         "Mean over the window of the memory slices that are free on GPUs with MIG instances, but "
+         "in no free instance of a profile that typical members ask."},
+    [METRIC_GANG_LINK_GB_PER_S_MEAN] =
+        {"gang_link_gb_per_s_mean", NAN, "gb_per_s", BETTER_HIGHER,
+         "Bandwidth of each GPU over the narrowest link between the members of its job "
+         "(topologies/links.h), mean by GPU time of the attempts with more than one GPU, warm-up "
+         "included."},
+    [METRIC_GANG_LINK_GB_PER_S_P10] =
+        {"gang_link_gb_per_s_p10", NAN, "gb_per_s", BETTER_HIGHER,
+         "The same bandwidth: a tenth of that GPU time has this or less."},
+    [METRIC_GANG_LINKS_FROM] =
+        {"gang_link_nvlink_ratio", NAN, "ratio", BETTER_HIGHER,
+         "The part of that GPU time in jobs whose members are joined by NVLink."},
+    [METRIC_GANG_LINKS_FROM +
+        1] = {"gang_link_pcie_ratio", NAN, "ratio", BETTER_NEITHER,
+              "The part of that GPU time in jobs on one node whose traffic crosses PCIe."},
+    [METRIC_GANG_LINKS_FROM + 2] = {"gang_link_leaf_ratio", NAN, "ratio", BETTER_NEITHER,
+                                    "The part of that GPU time in jobs on several nodes of one "
+                                    "unit, on the same rails: one leaf switch each."},
+    [METRIC_GANG_LINKS_FROM +
+        3] = {"gang_link_spine_ratio", NAN, "ratio", BETTER_LOWER,
+              "The part of that GPU time in jobs whose traffic crosses the spine switches."},
+    [METRIC_GANG_LINKS_FROM +
+        4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER,
+              "The part of that GPU time in jobs whose traffic crosses the core switches."},
+    [METRIC_QUEUE_TIME_P50_S] =
+        {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
+         "Median of the wait from eligible to first start (eligible: submitted, and every job it "
+         "depends on has ended). A job that still waits at the end counts with its wait so far, a "
+         "rejected job does not count. Percentiles are exact: the ceil(p n)-th smallest."},
+    [METRIC_QUEUE_TIME_P95_S] =
+        {"queue_time_p95_s", NAN, "s", BETTER_LOWER,
+         "95th percentile of the wait from eligible to first start; see queue_time_p50_s."},
+    [METRIC_QUEUE_TIME_P99_S] =
+        {"queue_time_p99_s", NAN, "s", BETTER_LOWER,
+         "99th percentile of the wait from eligible to first start; see queue_time_p50_s."},
+    [METRIC_QUEUE_TIME_MEAN_S] =
+        {"queue_time_mean_s", NAN, "s", BETTER_LOWER,
+         "Mean of the wait from eligible to first start; see queue_time_p50_s for who counts."},
+    [METRIC_QUEUE_TIME_MAX_S] =
+        {"queue_time_max_s", NAN, "s", BETTER_LOWER,
+         "Longest wait from eligible to first start; see queue_time_p50_s for who counts."},
+    [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER,
+                                "99th percentile of the time from submission to first start. Of "
+                                "the whole run: inference jobs only; in a cut: all its jobs."},
+    [METRIC_SLOWDOWN_BOUNDED_MEAN] = {"slowdown_bounded_mean", NAN, "ratio", BETTER_LOWER,
+                                      "Mean over completed jobs of max(1, (all waits + run time) / "
+                                      "max(work, 10 s)) (Feitelson, JSSPP 2001)."},
+    [METRIC_ASKED_GPU_H] = {"asked_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
+                            "Sum over the jobs of GPUs x reference work asked: the demand."},
+    [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
+                                "Sum over the attempts of GPUs held x run time."},
+    [METRIC_GOODPUT_RATIO] =
+        {"goodput_ratio", NAN, "ratio", BETTER_HIGHER,
+         "Sum over the jobs of GPUs x work that was kept / allocated GPU time."},
+    [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                           "GPU time of work that was thrown away, of checkpoints made in order to "
+                           "leave, and of restarts."},
+    [METRIC_LOST_BY_PREEMPTION_GPU_H] =
+        {"lost_by_preemption_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "The part of lost_gpu_h due to evictions for the sake of other jobs (preemption, reclaim, "
+         "consolidation, headroom); the rest is due to stale gangs and nodes that went down."},
+    [METRIC_LOST_PER_EVICTION_S] = {"lost_per_eviction_s", NAN, "gpu_s", BETTER_LOWER,
+                                    "lost_gpu_h / preemptions, in GPU seconds."},
+    [METRIC_PREEMPTIONS] = {"preemptions", NAN, "evictions", BETTER_LOWER,
+                            "How often a job was evicted, or cut below its minimum of members."},
+    [METRIC_EVICTIONS_WASTED] =
+        {"evictions_wasted", NAN, "evictions", BETTER_LOWER,
+         "Evictions decided for a job that then had no use of them: its reservation was given up, "
+         "or it never started. Counted at the job that should have gained."},
+    [METRIC_ADMISSIONS_FREE] = {"admissions_free", NAN, "jobs", BETTER_NEITHER,
+                                "Jobs whose first start used space that was free."},
+    [METRIC_ADMISSIONS_HEADROOM] =
+        {"admissions_headroom", NAN, "jobs", BETTER_NEITHER,
+         "Jobs whose first start used space that was kept free for their class (headroom)."},
+    [METRIC_ADMISSIONS_GRACE_0] =
+        {"admissions_grace_0", NAN, "jobs", BETTER_NEITHER,
+         "Jobs whose first start used space of victims that needed no grace."},
+    [METRIC_ADMISSIONS_EVICTION] =
+        {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
+         "Jobs whose first start used space of victims that were given a grace; of a gang that "
+         "starts in parts, the last part counts."},
+    [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
+                               "Jobs submitted after the warm-up; the states below add up to it."},
+    [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER,
+                               "Jobs that did all their work."},
+    [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER,
+                            "Jobs that ended by a failure of their own."},
+    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled", NAN, "jobs", BETTER_NEITHER,
+                               "Jobs that were cancelled."},
+    [METRIC_JOBS_LIMIT] = {"jobs_limit", NAN, "jobs", BETTER_LOWER,
+                           "Jobs that were killed at their time limit."},
+    [METRIC_JOBS_REJECTED] =
+        {"jobs_rejected", NAN, "jobs", BETTER_LOWER,
+         "Jobs that were never admitted: they can never fit, the queue limit was reached, or a "
+         "dependency ended otherwise than asked. They count in no wait."},
+    [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER,
+                             "Jobs that had not started when the run ended."},
+    [METRIC_JOBS_RUNNING] = {"jobs_running", NAN, "jobs", BETTER_NEITHER,
+                             "Jobs that had started and not ended when the run ended."},
+    [METRIC_WAIT_RESOURCES_JOB_H] =
+        {"wait_resources_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because fewer GPUs, CPUs or memory are free than the job asks; "
+         "all their waits from the submission on. Not defined if no job did, or if the run did not "
+         "keep reasons."},
+    [METRIC_WAIT_FRAGMENTATION_JOB_H] =
+        {"wait_fragmentation_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because enough GPUs are free, but not where and as the job "
+         "asks them; all their waits from the submission on. Not defined if no job did, or if the "
+         "run did not keep reasons."},
+    [METRIC_WAIT_TOPOLOGY_JOB_H] =
+        {"wait_topology_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because enough GPUs are free, but not inside the domain that "
+         "the job must stay within; all their waits from the submission on. Not defined if no job "
+         "did, or if the run did not keep reasons."},
+    [METRIC_WAIT_RESERVED_FOR_OTHER_JOB_H] =
+        {"wait_reserved_for_other_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because enough GPUs would be free but for those that "
+         "reservations hold; all their waits from the submission on. Not defined if no job did, or "
+         "if the run did not keep reasons."},
+    [METRIC_WAIT_HEADROOM_JOB_H] =
+        {"wait_headroom_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because enough GPUs would be free but for those that are kept "
+         "free for inference; all their waits from the submission on. Not defined if no job did, "
+         "or if the run did not keep reasons."},
+    [METRIC_WAIT_QUOTA_LIMIT_JOB_H] =
+        {"wait_quota_limit_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because the queue, or one above it, is at its limit; all their "
+         "waits from the submission on. Not defined if no job did, or if the run did not keep "
+         "reasons."},
+    [METRIC_WAIT_PRIORITY_JOB_H] =
+        {"wait_priority_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because another job goes first in the order; all their waits "
+         "from the submission on. Not defined if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_RESERVED_JOB_H] =
+        {"wait_reserved_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because its space is reserved and still being freed; all their "
+         "waits from the submission on. Not defined if no job did, or if the run did not keep "
+         "reasons."},
+    [METRIC_WAIT_HELD_JOB_H] =
+        {"wait_held_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because its submitter holds it; all their waits from the "
+         "submission on. Not defined if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_DEPENDENCY_JOB_H] = {"wait_dependency_job_h", NAN, "job_h", BETTER_LOWER,
+                                      "Time that the jobs waited because a job that it depends on "
+                                      "has not ended; all their waits from the submission on. Not "
+                                      "defined if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_ARRAY_LIMIT_JOB_H] =
+        {"wait_array_limit_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because enough elements of its array run; all their waits from "
+         "the submission on. Not defined if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_SCHEDULING_JOB_H] =
+        {"wait_scheduling_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because no scheduling cycle has looked at it yet; all their "
+         "waits from the submission on. Not defined if no job did, or if the run did not keep "
+         "reasons."},
+    [METRIC_WAIT_CONFIGURING_JOB_H] =
+        {"wait_configuring_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because its start is decided and has not taken effect; all "
+         "their waits from the submission on. Not defined if no job did, or if the run did not "
+         "keep reasons."},
+    [METRIC_WAIT_NEVER_FITS_JOB_H] =
+        {"wait_never_fits_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because no state of this cluster could hold it, and its "
+         "rejection was still to come; all their waits from the submission on. Not defined if no "
+         "job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_DEPENDENCY_NEVER_JOB_H] =
+        {"wait_dependency_never_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because a job that it depends on ended otherwise than asked, "
+         "and its rejection was still to come; all their waits from the submission on. Not defined "
+         "if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_GANG_ON_SLICES_JOB_H] =
+        {"wait_gang_on_slices_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because its members must run together on pieces of GPUs, which "
+         "the policy refuses; all their waits from the submission on. Not defined if no job did, "
+         "or if the run did not keep reasons."},
+    [METRIC_WAIT_AFFINITY_JOB_H] =
+        {"wait_affinity_job_h", NAN, "job_h", BETTER_LOWER,
+         "Time that the jobs waited because affinity rules of tags, its own or those of other "
+         "jobs, shut the places that are free; all their waits from the submission on. Not defined "
+         "if no job did, or if the run did not keep reasons."},
+};
+
+/* ---- the table in words ---- */
+
+enum { WIDTH_COLUMNS = 100, INDENT = 4, CUTS_MAX = 8 };
+
+const char *const better_names[] = {"lower", "higher", "neither"};
+
+/* The cuts that tell this metric, beside the whole run; how many. */
+static size_t cuts_of(size_t index, const char *cuts[CUTS_MAX])
+{
+    size_t count = 0;
+    for (size_t c = 0; index >= METRIC_CUTS_FROM && metrics_cut_names[c] != NULL; c++)
+        cuts[count++] = metrics_cut_names[c];
+    if (index == METRIC_ALLOCATION_RATIO || index == METRIC_FGD_FRAGMENTATION_RATIO)
+        cuts[count++] = METRICS_ARRIVED;
+    assert(count <= CUTS_MAX);
+    return count;
+}
+
+static void wrap(struct buffer *out, const char *words)
+{
+    struct text rest = text_of(words), word;
+    size_t column = 0;
+    while (text_cut(&rest, ' ', &word)) {
+        if (column == 0 || column + 1 + word.length > WIDTH_COLUMNS) {
+            buffer_format(out, "%s%*s", column == 0 ? "" : "\n", INDENT, "");
+            column = INDENT;
+        } else {
+            buffer_char(out, ' ');
+            column++;
+        }
+        buffer_text(out, word);
+        column += word.length;
+    }
+    buffer_char(out, '\n');
+}
+
+static void explain_text(size_t index, struct buffer *out)
+{
+    const struct metric *metric = &metric_table[index];
+    const char *cuts[CUTS_MAX];
+    size_t count = cuts_of(index, cuts);
+    buffer_format(out, "%s%s  [%s; ", out->length > 0 ? "\n" : "", metric->name, metric->unit);
+    buffer_string(out, metric->better == BETTER_NEITHER ? "neither is better"
+                       : metric->better == BETTER_LOWER ? "lower is better"
+                                                        : "higher is better");
+    for (size_t i = 0; i < count; i++)
+        buffer_format(out, "%s%s", i == 0 ? "; also by " : ", ", cuts[i]);
+    buffer_string(out, "]\n");
+    wrap(out, metric->definition);
+}
+
+static void explain_json(size_t index, struct buffer *out)
+{
+    const struct metric *metric = &metric_table[index];
+    const char *cuts[CUTS_MAX];
+    size_t count = cuts_of(index, cuts);
+    buffer_format(out, "%s\n {\"name\": \"%s\", \"unit\": \"%s\", \"better\": \"%s\", \"by\": [",
+                  out->length > 1 ? "," : "", metric->name, metric->unit,
+                  better_names[metric->better]);
+    for (size_t i = 0; i < count; i++)
+        buffer_format(out, "%s\"%s\"", i == 0 ? "" : ", ", cuts[i]);
+    buffer_string(out, "],\n  \"definition\": ");
+    buffer_json(out, text_of(metric->definition));
+    buffer_char(out, '}');
+}
+
+static struct error no_such_metric(const char *name)
+{
+    const char *names[METRIC_COUNT + 1] = {NULL};
+    for (size_t m = 0; m < METRIC_COUNT; m++)
+        names[m] = metric_table[m].name;
+    struct error error = error_new(ERROR_USAGE, "there is no metric '%s'", name);
+    const char *near = text_nearest(text_of(name), names);
+    if (near != NULL)
+        error_set_hint(&error, "did you mean '%s'?", near);
+    return error;
+}
+
+struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
+{
+    size_t found = 0;
+    if (is_json)
+        buffer_char(out, '[');
+    for (size_t m = 0; m < METRIC_COUNT; m++) {
+        if (name != NULL && strcmp(metric_table[m].name, name) != 0)
+            continue;
+        (is_json ? explain_json : explain_text)(m, out);
+        found++;
+    }
+    if (is_json)
+        buffer_string(out, "\n]\n");
+    return found > 0 ? ERROR_OK : no_such_metric(name);
+}
