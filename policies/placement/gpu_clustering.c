@@ -4,7 +4,8 @@
  * Odd sizes spoil fewer nodes; in a mixed cluster most nodes are mixed before long.
  * Source: the GPU clustering of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after Gandiva
  * (Xiao et al., OSDI 2018): bands of 25 in a score of 100.
- * Departure: what is on a node is told by its GPUs, so that two shares of half a GPU each, and all shares, are alike.
+ * Departure: the GPUs of a node tell what runs there, so that all shares are alike, whatever their size.  A member that asks
+ * no GPU is of no kind: all nodes are alike for it, and it takes the lowest.
  * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
@@ -42,6 +43,8 @@ static struct kinds kinds_on(const struct spot *spot, uint32_t kind)
 
 static int64_t score(const struct spot *spot)
 {
+    if (spot->milli == 0 && spot->gpus == 0)
+        return 0;
     const struct kinds kinds = kinds_on(spot, spot->milli != 0 ? KIND_SHARE : (uint32_t)spot->gpus);
     const int64_t band = kinds.has_same && !kinds.has_other ? 3
                          : kinds.has_same                   ? 2
@@ -54,7 +57,7 @@ static int64_t score(const struct spot *spot)
 
 const struct placement_policy placement_gpu_clustering = {
     .name = "gpu_clustering",
-    .version = 1,
+    .version = 2,
     .summary = "members that ask GPUs alike on the same nodes; odd sizes spoil fewer nodes, until "
                "most are mixed",
     .score = score,

@@ -180,6 +180,21 @@ static void members_without_gpus_prefer_nodes_without(void **state)
 }
 
 /* (free - asked) * 100 / capacity of CPU and memory, mean, cut: 62 + 75 against 87 + 25. */
+/* A member without GPUs is no share: gathered on nodes of shares it would take the CPUs that shares need. */
+static void gpu_policies_see_no_difference_for_members_without_gpus(void **state)
+{
+    (void)state;
+    struct world world = world_of(UNIFORM("3", "4"));
+    struct job cpus = job_of((struct request){.cpu_milli = 1000}, 1);
+    struct job share = job_of((struct request){.gpu_milli = 300}, 1);
+    occupy(&world, 1, 1, 400);
+    occupy(&world, 2, 3, GPU_MILLI);
+    check_nodes(&world, &placement_gpu_clustering, &share, HELD_NONE, "1");
+    check_nodes(&world, &placement_gpu_clustering, &cpus, HELD_NONE, "0");
+    check_nodes(&world, &placement_gpu_packing, &cpus, HELD_NONE, "0");
+    release(&world);
+}
+
 static void least_allocated_spreads_by_cpu_and_memory(void **state)
 {
     (void)state;
@@ -516,6 +531,7 @@ int main(void)
         cmocka_unit_test(binpack_is_not_best_fit),
         cmocka_unit_test(binpack_counts_what_is_being_released),
         cmocka_unit_test(members_without_gpus_prefer_nodes_without),
+        cmocka_unit_test(gpu_policies_see_no_difference_for_members_without_gpus),
         cmocka_unit_test(least_allocated_spreads_by_cpu_and_memory),
         cmocka_unit_test(the_fullest_unit_that_fits_is_taken),
         cmocka_unit_test(what_is_down_is_not_free),
