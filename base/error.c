@@ -182,10 +182,10 @@ static void show(FILE *out, const char *c_string)
     }
 }
 
-static void show_message_line(FILE *out, const struct error *error)
+/* "FILE:LINE:COLUMN: message". */
+static void show_message(FILE *out, const struct error *error)
 {
     const struct error_detail *detail = error->detail;
-    fputs("error: ", out);
     if (detail != NULL && detail->file != NULL) {
         show(out, detail->file);
         if (detail->line != 0)
@@ -198,7 +198,6 @@ static void show_message_line(FILE *out, const struct error *error)
         show(out, detail->message);
     else
         fputs("out of memory; the details are lost", out);
-    fputc('\n', out);
 }
 
 /* What of a line is shown, in bytes from 0; and where it is underlined, in shown columns. */
@@ -288,22 +287,54 @@ static void show_where_and_hint(FILE *out, const struct error_detail *detail)
     fputc('\n', out);
 }
 
-char *error_text_new(const struct error *error)
+static void show_report(FILE *out, const struct error *error)
+{
+    show_message(out, error);
+    fputc('\n', out);
+    if (error->detail != NULL && error->detail->excerpt != NULL)
+        show_excerpt(out, error->detail);
+    if (error->detail != NULL)
+        show_where_and_hint(out, error->detail);
+}
+
+static void show_line(FILE *out, const struct error *error)
+{
+    show_message(out, error);
+    if (error->detail != NULL && error->detail->hint != NULL) {
+        fputs("; ", out);
+        show(out, error->detail->hint);
+    }
+}
+
+static char *shown_new(const struct error *error, const char *before,
+                       void (*show_error)(FILE *, const struct error *))
 {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL)
         return NULL;
-    show_message_line(out, error);
-    if (error->detail != NULL && error->detail->excerpt != NULL)
-        show_excerpt(out, error->detail);
-    if (error->detail != NULL)
-        show_where_and_hint(out, error->detail);
+    fputs(before, out);
+    show_error(out, error);
     bool has_failed = ferror(out) != 0;
     if (fclose(out) != 0 || has_failed) {
         free(text);
         return NULL;
     }
     return text;
+}
+
+char *error_text_new(const struct error *error)
+{
+    return shown_new(error, "error: ", show_report);
+}
+
+char *error_warning_new(const struct error *error)
+{
+    return shown_new(error, "warning: ", show_report);
+}
+
+char *error_line_new(const struct error *error)
+{
+    return shown_new(error, "", show_line);
 }

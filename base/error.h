@@ -88,6 +88,12 @@ const char *error_message(const struct error *error);
  * Caller frees with free(); NULL only if memory ran out. */
 char *error_text_new(const struct error *error);
 
+/* As error_text_new, of what is told as a warning: it starts with "warning: ". */
+char *error_warning_new(const struct error *error);
+
+/* "FILE:LINE:COLUMN: message; hint" in one line without its end, for tables.  As error_text_new otherwise. */
+char *error_line_new(const struct error *error);
+
 /* The exit status that belongs to a kind (see enum). */
 int error_exit_status(enum error_kind kind);
 

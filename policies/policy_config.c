@@ -87,6 +87,19 @@ static void read_actions(struct policy_config *config, struct json_object *objec
     }
 }
 
+void policy_config_need_allocate(const struct policy_config *config, const struct json_value *value)
+{
+    for (uint32_t a = 0; a < config->action_count; a++)
+        if (config->actions[a] == ACTION_ALLOCATE)
+            return;
+    struct json_object object;
+    json_object_open(&object, value);
+    struct json_value actions = json_member(&object, "actions");
+    json_fail(actions.node != NULL ? &actions : value,
+              "'actions' lacks 'allocate': no job could ever start");
+    error_set_hint(value->error, "put \"allocate\" before the other actions");
+}
+
 static void read_guarantees(struct policy_config *config, struct json_object *object)
 {
     struct json_value guarantees = json_member(object, "guarantees");

@@ -279,6 +279,8 @@ struct error wire_header_read(struct wire_header *out, struct json_doc *doc)
         queue_table_read(out->queues, &queues);
     if (!error_is(error))
         policy_config_read(&out->policy, &policy);
+    if (!error_is(error))
+        policy_config_need_allocate(&out->policy, &policy);
     json_object_close(&object);
     if (error_is(error))
         wire_header_release(out);

@@ -7,8 +7,8 @@
  * Laws
  *  - Time is counted from CASE_NOW, the first cycle; what lies before (ages, run times) is told to the scheduler in
  *    the order of time.
- *  - A case that could not exist (two tasks on one GPU, a task on an unknown node) is an error of the file with its
- *    place, never a failed case.
+ *  - A case that could not exist (two tasks on one GPU, a task on an unknown node) is told with its place in the file; the
+ *    other cases of the file are run.
  *
  *   struct case_file file;
  *   TRY(case_file_read(&file, path));
@@ -62,7 +62,9 @@ struct case_job {
 #define CASE_NONE UINT32_MAX
 
 struct case_spec {
-    const char *name;
+    const char *name;     /* "case 3" if it has none */
+    struct error error;   /* why it cannot be run, with its place; then nothing below can be used */
+    struct error warning; /* it can be run, but probably does not say what it means */
     struct policy_config policy;
     struct cluster *cluster;    /* owned */
     uint8_t *node_states;       /* enum node_state, by node_id */
@@ -82,12 +84,13 @@ struct case_file {
 };
 
 /* Read one case or an array of them.  plugins: what any case may use beside the plug-ins that its policy names; NULL: none.
- * On error nothing is kept. */
+ * A bad case holds its own error.  An error of the whole file (ERROR_DATA: no JSON, no case in it) is returned; then
+ * nothing is kept. */
 struct error case_file_read(struct case_file *file, const char *path,
                             const struct plugin_options *plugins) MUST_CHECK;
 void case_file_release(struct case_file *file);
 
-/* Run it.  False: *differs says what is not as expected, without a line's end.  log: a table of every round's
+/* Run one that has no error.  False: *differs says what is not as expected, without a line's end.  log: a table of every round's
  * decisions and of what each job has then; NULL: none. */
 bool case_run(const struct case_spec *spec, struct buffer *differs, struct buffer *log);
 

@@ -257,7 +257,8 @@ struct case_state case_books_state(struct case_books *books, job_id job)
         if (part != entry)
             add_held(books, &state, part, true);
     }
-    for (uint32_t i = 0; state.place_count == 0 && i < entry->reserved_count; i++)
+    bool is_nowhere = state.place_count == 0;
+    for (uint32_t i = 0; is_nowhere && i < entry->reserved_count; i++)
         add_place(books, &state, &entry->reserved[i]);
     state.places = books->places;
     return state;

@@ -1,4 +1,5 @@
 /* sim/case_read.c -- a file of cases, and the frame of one. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/input.h"
@@ -81,31 +82,50 @@ struct topology_ask case_topology_read(struct case_reading *reading, struct json
     return ask;
 }
 
-/* The scheduler's own complaint about the policy, the cluster and the queues together. */
+/* The scheduler's own complaint about the policy, the cluster and the queues together.  What never starts a job can still
+ * be watched: it is only a warning. */
 static void try_policy(struct case_reading *reading, const struct json_value *value)
 {
-    const struct case_spec *spec = reading->spec;
+    struct case_spec *spec = reading->spec;
     struct error error = ERROR_OK;
     struct sched *sched = sched_new(spec->cluster, spec->queues, &spec->policy, &error);
     if (sched == NULL)
         json_fail(value, "%s", error_message(&error));
     error_release(&error);
     sched_free(sched);
+    struct json_value warned = *value;
+    warned.error = &spec->warning;
+    policy_config_need_allocate(&spec->policy, &warned);
 }
 
 /* The name stands in a line of the output. */
-static const char *read_name(struct json_object *object)
+static bool is_plain_name(const char *name)
+{
+    bool is_plain = name != NULL && name[0] != '\0';
+    for (const char *c = name; is_plain && *c != '\0'; c++)
+        is_plain = (unsigned char)*c >= ' ' && *c != 127;
+    return is_plain;
+}
+
+/* What a case is called that may be wrong: its name, or its number in the file. */
+static const char *name_anyway(struct arena *arena, const struct json_value *value, size_t index)
+{
+    const char *name = json_string_value(json_object_get(value->node, "name"));
+    if (is_plain_name(name))
+        return name;
+    char number[32];
+    snprintf(number, sizeof number, "case %zu", index + 1);
+    return arena_copy(arena, text_of(number));
+}
+
+static void check_name(struct json_object *object)
 {
     json_need(object, "name");
-    const char *name = json_get_string(object, "name", "");
-    bool is_plain = name[0] != '\0';
-    for (const char *c = name; *c != '\0'; c++)
-        is_plain = is_plain && (unsigned char)*c >= ' ' && *c != 127;
-    if (!is_plain) {
-        struct json_value value = json_member(object, "name");
-        json_fail(&value, "the name of a case must be one line that is not empty");
-    }
-    return name;
+    const char *name = json_get_string(object, "name", NULL);
+    if (name == NULL || is_plain_name(name))
+        return;
+    struct json_value value = json_member(object, "name");
+    json_fail(&value, "the name of a case must be one line that is not empty");
 }
 
 static void refuse_events(struct json_object *object)
@@ -171,7 +191,7 @@ static void read_case(struct case_file *file, struct case_spec *spec, const char
     struct json_object object;
     spec->queues = queue_table_new();
     json_object_open(&object, value);
-    spec->name = read_name(&object);
+    check_name(&object);
     read_rounds(spec, &object);
     refuse_events(&object);
     read_parts(&reading, &object, value);
@@ -191,6 +211,8 @@ static void read_all(struct case_file *file, const char *path, struct error *err
     file->cases = arena_alloc_array(&file->arena, file->count, struct case_spec);
     for (size_t i = 0; i < file->count && !error_is(*error); i++) {
         struct json_value item = is_array ? json_array_item(&root, i) : root;
+        file->cases[i].name = name_anyway(&file->arena, &item, i);
+        item.error = &file->cases[i].error;
         read_case(file, &file->cases[i], path, &item);
     }
 }
@@ -203,7 +225,7 @@ struct error case_file_read(struct case_file *file, const char *path,
     size_t length;
     *file = (struct case_file){0};
     TRY(input_read_all(path, CASE_BYTES_MAX, &bytes, &length));
-    error = json_doc_parse(&file->doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    error = json_doc_parse(&file->doc, path, (struct text){bytes, length}, ERROR_DATA);
     mem_free(bytes);
     if (!error_is(error) && plugins != NULL)
         error = plugins_load_all(&file->plugins, plugins);
@@ -219,6 +241,8 @@ void case_file_release(struct case_file *file)
     for (size_t i = 0; file->cases != NULL && i < file->count; i++) {
         cluster_free(file->cases[i].cluster);
         queue_table_free(file->cases[i].queues);
+        error_release(&file->cases[i].error);
+        error_release(&file->cases[i].warning);
     }
     plugins_release(&file->plugins);
     json_doc_free(file->doc);

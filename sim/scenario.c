@@ -460,6 +460,7 @@ static void read_policy(struct scenario *scenario, const struct json_value *valu
     struct json_value plugins = json_member(&object, "plugins");
     plugins_read(&scenario->plugins, &plugins, "");
     policy_config_read_with(&scenario->policy, value, &scenario->plugins.set);
+    policy_config_need_allocate(&scenario->policy, value);
 }
 
 static void read_typical(struct scenario *scenario, const struct json_value *policy)

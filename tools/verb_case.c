@@ -1,6 +1,7 @@
 /* windtunnel case: check hand-written scheduling situations. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim/case.h"
 #include "tools/verbs.h"
@@ -24,9 +25,34 @@ static int emit(FILE *stream, struct buffer *out)
     return tool_fail(&error);
 }
 
+/* A text of the heap, to standard error. */
+static void say(char *text)
+{
+    fputs(text != NULL ? text : "error: out of memory\n", stderr);
+    free(text);
+}
+
+/* A case that cannot be run counts as failed.  The whole report goes to standard error. */
+static int refuse_case(const struct case_spec *spec, struct tally *tally)
+{
+    char *why = error_line_new(&spec->error);
+    struct buffer line = {0};
+    say(error_text_new(&spec->error));
+    buffer_format(&line, "not ok %s: %s\n", spec->name, why != NULL ? why : "out of memory");
+    tally->failed++;
+    int status = emit(stdout, &line);
+    buffer_release(&line);
+    free(why);
+    return status;
+}
+
 static int run_case(const struct case_spec *spec, struct tally *tally)
 {
     struct buffer differs = {0}, log = {0}, line = {0};
+    if (error_is(spec->error))
+        return refuse_case(spec, tally);
+    if (error_is(spec->warning))
+        say(error_warning_new(&spec->warning));
     bool has_passed = case_run(spec, &differs, tally->is_verbose ? &log : NULL);
     if (tally->is_verbose) {
         buffer_format(&line, "%s\n", spec->name);
@@ -46,7 +72,7 @@ static int run_case(const struct case_spec *spec, struct tally *tally)
     return status;
 }
 
-/* All files are read before the first case runs: a bad one is told before anything else. */
+/* All files are read before the first case runs: one that is no JSON is told before anything else. */
 static int check(const struct args *args)
 {
     size_t count = args_operand_count(args);
@@ -95,7 +121,9 @@ const struct args_verb verb_case = {
             "policy, and what must have come of each job after some scheduling cycles. "
             "docs/cases.md says every field.",
             "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
-            "'N passed, N failed'. All files are read before any case runs.",
+            "'N passed, N failed'. A case that cannot be run fails with its place in the file; the "
+            "others "
+            "are run. All files are read before any case runs.",
             NULL},
     .options = options,
     .examples = examples,

@@ -153,9 +153,9 @@ static const char *const weight_keys[] = {"over_quota_weight", "over_quota_weigh
 
 static void read_weights(struct json_object *object, int64_t weights[RESOURCE_COUNT])
 {
-    for (int r = 0; r < RESOURCE_COUNT; r++) /* the first is for all that do not say their own */
+    for (int r = 0; r < RESOURCE_COUNT; r++)
         weights[r] =
-            json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[0]);
+            json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[r]);
 }
 
 /* nominal_* is the word of cohorts for quota_*; both may not be given. */
@@ -279,8 +279,7 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_amounts(out, &BORROWING_KEYS, queue->borrowing_limit, usual.borrowing_limit);
     put_amounts(out, &LENDING_KEYS, queue->lending_limit, usual.lending_limit);
     for (int r = 0; r < RESOURCE_COUNT; r++)
-        put_scaled(out, weight_keys[r], queue->weight_milli[r], MILLI,
-                   queue->weight_milli[RESOURCE_GPU] * (r > 0) + MILLI * (r == 0));
+        put_scaled(out, weight_keys[r], queue->weight_milli[r], MILLI, usual.weight_milli[r]);
     if (queue->priority != usual.priority) {
         put_key(out, "priority");
         buffer_int(out, queue->priority);

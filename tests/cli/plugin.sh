@@ -116,7 +116,7 @@ passes 'in a file'
 write_case '{"order": ["widest_ageing"]}'
 passes 'on the command line' --plugin example/widest_ageing.so
 windtunnel case sub/case.json
-[ "$status" -eq 2 ] || fail 'a case finds a plug-in that nobody named'
+[ "$status" -eq 10 ] || fail 'a case finds a plug-in that nobody named'
 
 # ---- The project's own policies, compiled as plug-ins, decide as they do at home ----
 

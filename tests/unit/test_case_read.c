@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/case.h"
+#include "tests/support/case_error.h"
 #include "tests/support/scratch.h"
 
 #define HEAD                                                                                       \
@@ -27,6 +28,9 @@ static struct case_file read_good(const char *text)
     struct error error = case_file_read(&file, write_file(text), NULL);
     if (error_is(error))
         fail_msg("%s", error_message(&error));
+    for (size_t i = 0; i < file.count; i++)
+        if (error_is(file.cases[i].error))
+            fail_msg("%s: %s", file.cases[i].name, error_message(&file.cases[i].error));
     return file;
 }
 
@@ -45,10 +49,9 @@ static void refuse(const char *marked, const char *words)
     buffer_string(&text, mark + 1);
     const char *path = write_file(buffer_c_string(&text));
     buffer_format(&expected, "%s:%zu:%zu:", path, line, column);
-    struct case_file file;
-    struct error error = case_file_read(&file, path, NULL);
+    struct error error = case_error_of(path);
     assert_true(error_is(error));
-    assert_int_equal(error_exit_status(error.kind), 2);
+    assert_int_equal(error_exit_status(error.kind), 3);
     char *said = error_text_new(&error);
     if (strstr(said, buffer_c_string(&expected)) == NULL || strstr(said, words) == NULL)
         fail_msg("expected %s ... %s, got %s", buffer_c_string(&expected), words, said);

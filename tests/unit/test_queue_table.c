@@ -96,6 +96,8 @@ static void an_array_is_read_field_by_field(void **state)
     assert_int_equal(q0->deserved[RESOURCE_GPU], 2500);
     assert_int_equal(q0->limit[RESOURCE_GPU], QUOTA_UNLIMITED);
     assert_int_equal(q0->weight_milli[RESOURCE_GPU], 250);
+    assert_int_equal(q0->weight_milli[RESOURCE_CPU], 1000); /* each resource has its own */
+    assert_int_equal(q0->weight_milli[RESOURCE_MEMORY], 1000);
     assert_int_equal(q0->priority, -3);
     assert_int_equal(q1->parent, QUEUE_ROOT);
     assert_int_equal(q1->deserved[RESOURCE_GPU], QUOTA_UNLIMITED);
@@ -151,7 +153,7 @@ static void what_was_written_reads_back(void **state)
         "\"guarantee_cpus\":6,\"guarantee_memory_gb\":7,\"borrowing_limit_gpus\":0,"
         "\"borrowing_limit_cpus\":8,\"borrowing_limit_memory_gb\":9,\"lending_limit_gpus\":10,"
         "\"lending_limit_cpus\":11,\"lending_limit_memory_gb\":12,\"over_quota_weight\":0.25,"
-        "\"over_quota_weight_cpus\":1,\"over_quota_weight_memory\":2,\"priority\":-3,"
+        "\"over_quota_weight_cpus\":3,\"over_quota_weight_memory\":2,\"priority\":-3,"
         "\"age_s\":86400,\"reclaim_min_runtime_s\":\"1ns\",\"preempt_min_runtime_s\":0,"
         "\"usage_ratio\":0.125,\"credit_gpu_h\":2.5},"
         "{\"name\":\"b \\\"\",\"parent\":\"a\",\"quota_gpus\":-1},{\"name\":\"c\"}]";

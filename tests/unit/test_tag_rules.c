@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "sim/case.h"
+#include "tests/support/case_error.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/scratch.h"
 #include "tests/support/trace_case.h"
@@ -158,8 +159,7 @@ static void bad_cases_are_refused_at_their_place(void **state)
         const char *text = buffer_c_string(&marked.text);
         const char *path = scratch_write("case.json", text, strlen(text));
         struct buffer place = {0};
-        struct case_file file;
-        struct error error = case_file_read(&file, path, NULL);
+        struct error error = case_error_of(path);
         assert_true(error_is(error));
         buffer_format(&place, "%s:%u:%u:", path, marked.line, marked.column);
         char *said = error_text_new(&error);

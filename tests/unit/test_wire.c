@@ -40,7 +40,8 @@ static void the_header_is_written_as_it_was_read(void **state)
     const struct queue_spec *queue = &fixture->header.queues->queues[2];
     assert_int_equal(queue->deserved[RESOURCE_GPU], 500);
     assert_int_equal(queue->limit[RESOURCE_MEMORY], 16 * 1024 + 512);
-    assert_int_equal(queue->weight_milli[RESOURCE_CPU], 2250);
+    assert_int_equal(queue->weight_milli[RESOURCE_GPU], 2250);
+    assert_int_equal(queue->weight_milli[RESOURCE_CPU], 1000);
     assert_int_equal(queue->reclaim_min_runtime, 1500000001);
     assert_int_equal(queue->created, -3 * TIME_NS_PER_S);
 }
