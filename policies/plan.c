@@ -3,7 +3,7 @@
  *   collect   who may go, in the order of the keys (victims.c)
  *   look      does it fit what is free and what is being released already?  Then it only waits for that
  *   grow      take units until the gainer fits and the after-state is valid
- *   trim      give back, dearest first, every unit without which the gainer still fits; validate again
+ *   trim      give back, dearest first, every unit without which the after-state is still good; validate again
  *   book      or roll back; a booked gainer claims its space, so that nobody else gets it
  *
  * The after-state is valid when the quota policy says so, the limits hold, and the order puts the gainer before
@@ -130,20 +130,6 @@ static void drop_bystanders(struct sched *sched)
     }
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
-}
-
-/* Give back, dearest first, every unit that is not needed. */
-static void trim(struct sched *sched, uint32_t gainer)
-{
-    struct plan_scratch *plan = &sched->plan;
-    for (uint32_t t = plan->taken_count; t-- > 0;) {
-        struct unit *unit = &plan->units[plan->taken[t]];
-        if (!unit->is_taken || is_core_taken(sched, unit))
-            continue;
-        plan_give_back(sched, unit);
-        if (!plan_suffices(sched, gainer))
-            take_again(sched, unit);
-    }
 }
 
 /* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member. */
@@ -319,11 +305,16 @@ static bool may_be_lost(struct sched *sched, uint32_t gainer)
     return is_lawful;
 }
 
+/* May victims of such a plan be put elsewhere? */
+static bool may_move(const struct sched *sched, enum plan_kind kind)
+{
+    return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
+}
+
 /* The after-state of the units taken: everything but whether each is needed. */
 static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    bool replaces = kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
-    if (!replaces)
+    if (!may_move(sched, kind))
         return is_quota_good(sched, gainer, kind);
     size_t mark = ledger_mark(sched->ledger);
     bool is_placed = sched_place(sched, gainer, &sched->plan.pieces);
@@ -337,6 +328,57 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
                     may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
     ledger_rollback(sched->ledger, mark);
     return is_valid;
+}
+
+/* Give back, dearest first, every unit without which the gainer still fits; strictly: and the after-state is good.  True if
+ * there were some. */
+static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind kind,
+                            bool is_strict)
+{
+    struct plan_scratch *plan = &sched->plan;
+    bool is_any = false;
+    for (uint32_t t = plan->taken_count; t-- > 0;) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || is_core_taken(sched, unit))
+            continue;
+        plan_give_back(sched, unit);
+        if (!plan_suffices(sched, gainer) || (is_strict && !is_good(sched, gainer, kind)))
+            take_again(sched, unit);
+        else
+            is_any = true;
+    }
+    return is_any;
+}
+
+/* Forget those that were taken and given back. */
+static void forget_given_back(struct plan_scratch *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < plan->taken_count; t++)
+        if (plan->units[plan->taken[t]].is_taken)
+            plan->taken[count++] = plan->taken[t];
+    plan->taken_count = count;
+}
+
+/* Spare every unit that is not needed; false: the plan is no good.  Where victims move, one that the gainer can do without
+ * may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
+static bool trim(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    forget_given_back(plan);
+    size_t mark = ledger_mark(sched->ledger);
+    give_back_spare(sched, gainer, kind, false);
+    bool is_trimmed = is_good(sched, gainer, kind);
+    if (is_trimmed || !may_move(sched, kind)) {
+        ledger_commit(sched->ledger, mark);
+        return is_trimmed;
+    }
+    ledger_rollback(sched->ledger, mark);
+    for (uint32_t t = 0; t < plan->taken_count; t++)
+        plan->units[plan->taken[t]].is_taken = true;
+    while (give_back_spare(sched, gainer, kind, true))
+        continue; /* where those that move go may depend on who else does */
+    return is_good(sched, gainer, kind);
 }
 
 uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
@@ -480,9 +522,7 @@ static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind ki
 {
     if (!grow(sched, gainer, kind))
         return false;
-    trim(sched, gainer);
-    return is_good(sched, gainer, kind) && is_worth_it(sched, gainer) &&
-           plan_suffices(sched, gainer);
+    return trim(sched, gainer, kind) && is_worth_it(sched, gainer) && plan_suffices(sched, gainer);
 }
 
 /* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */

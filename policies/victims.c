@@ -452,18 +452,24 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
         span_queues(sched);
 }
 
+static void uncharge(struct sched *sched, const struct unit *unit)
+{
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    int64_t less[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        less[r] = -charge[r];
+    ledger_charge(sched->ledger, unit->queue, less);
+}
+
 /* With the unit gone and waiting again, would the order let the gainer go before it? */
 static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
     struct contender a = {.ask = sched_ask(sched, own)->charge}, b = {.ask = charge};
-    int64_t less[QUEUE_SUM_COUNT];
-    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
-        less[r] = -charge[r];
     queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
     size_t mark = ledger_mark(sched->ledger);
-    ledger_charge(sched->ledger, unit->queue, less);
+    uncharge(sched, unit);
     bool is_behind = sched->policy.quota->compare(&sched->tree, a, b) <= 0;
     ledger_rollback(sched->ledger, mark);
     return is_behind;
@@ -484,13 +490,32 @@ bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *
     return may;
 }
 
+/* A core takes what is left of its surplus along: may its queue lose each of these, and then the core? */
+static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const struct unit *core)
+{
+    bool may = true;
+    size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t u = 0; u < sched->plan.unit_count && may; u++) {
+        const struct unit *unit = &sched->plan.units[u];
+        if (unit->slot != core->slot || unit == core || unit->is_taken)
+            continue;
+        may = victims_is_lawful(sched, gainer, unit);
+        uncharge(sched, unit);
+    }
+    may = may && victims_is_lawful(sched, gainer, core);
+    ledger_rollback(sched->ledger, mark);
+    return may;
+}
+
 bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
 {
     if (unit->is_taken || unit->is_refused)
         return false;
     if (kind != PLAN_RECLAIM || sched->plan.is_moving)
         return true;
-    unit->is_refused = !victims_is_lawful(sched, gainer, unit);
+    unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
+                           ? !may_go_with_surplus(sched, gainer, unit)
+                           : !victims_is_lawful(sched, gainer, unit);
     return !unit->is_refused;
 }
 

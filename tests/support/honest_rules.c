@@ -94,47 +94,87 @@ static void mark_kept(struct honest_job *job, decision_id decision, const struct
     }
 }
 
-static bool fits_without(struct honest_world *world, uint32_t gainer, uint32_t group,
-                         const uint32_t members[], struct honest_job *victim, decision_id decision,
-                         const struct hold *only)
+struct honest_plan { /* for one gainer */
+    uint32_t gainer, group, members[RANDOM_WORLD_GROUPS_MAX];
+    const struct decision *reserve; /* behind its evictions */
+    int evict_count;
+};
+
+/* May victims of it go elsewhere?  Which of them do is not told. */
+static bool may_move(const struct honest_world *world, const struct honest_plan *plan)
+{
+    return plan->evict_count > 1 && (world->scenario->policy.preempt.replaces_victims ||
+                                     plan->reserve[-1].reason == REASON_CONSOLIDATED);
+}
+
+/* With the gainer where its space is reserved, all that leaves for it fits elsewhere: taken one by one, so that some that would
+ * is not seen. */
+static bool all_move(const struct honest_world *world, const struct honest_plan *plan,
+                     struct honest_space *space)
+{
+    const struct request *request =
+        &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
+    for (uint32_t p = 0; p < plan->reserve->piece_count; p++) {
+        const struct piece *piece = &plan->reserve->pieces[p];
+        honest_space_change(world, space, plan->gainer, piece, -1);
+        space->cpu[piece->node] -= (piece->member_count - 1) * (int64_t)request->cpu_milli;
+        space->memory[piece->node] -= (piece->member_count - 1) * (int64_t)request->memory_mib;
+    }
+    bool fits = !honest_space_is_overdrawn(world, space);
+    for (int e = 1; e <= plan->evict_count; e++) {
+        const struct honest_job *victim = &world->jobs[world->job_of[plan->reserve[-e].job]];
+        for (uint32_t i = 0; i < victim->hold_count && fits; i++)
+            if (victim->holds[i].phase == HOLD_LEAVING &&
+                victim->holds[i].decision == plan->reserve[-e].id)
+                fits = honest_space_take(
+                    world, space, &job_group(&victim->job, victim->holds[i].piece.group)->request);
+    }
+    return fits;
+}
+
+static bool fits_without(struct honest_world *world, const struct honest_plan *plan,
+                         struct honest_job *victim, decision_id decision, const struct hold *only)
 {
     struct honest_space space;
     mark_kept(victim, decision, only, true);
     honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
-    const struct request *request = &job_group(&world->jobs[gainer].job, group)->request;
-    bool fits = honest_space_members(world, &space, request) >= members[group] &&
-                honest_quota_allows(world, gainer, members);
+    const struct request *request =
+        &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
+    bool fits = honest_space_members(world, &space, request) >= plan->members[plan->group] &&
+                honest_quota_allows(world, plan->gainer, plan->members) &&
+                (!may_move(world, plan) || all_move(world, plan, &space));
     mark_kept(victim, decision, only, false);
     return fits;
 }
 
-static void check_spared(struct honest_world *world, uint32_t gainer, uint32_t group,
-                         const uint32_t members[], const struct decision *evict)
+static void check_spared(struct honest_world *world, const struct honest_plan *plan,
+                         const struct decision *evict)
 {
     uint32_t v = world->job_of[evict->job];
     struct honest_job *victim = &world->jobs[v];
     bool can_spare = false;
     if (!evict->is_partial)
-        can_spare = fits_without(world, gainer, group, members, victim, evict->id, NULL);
+        can_spare = fits_without(world, plan, victim, evict->id, NULL);
     for (uint32_t i = 0; i < victim->hold_count && evict->is_partial; i++)
         if (victim->holds[i].decision == evict->id)
-            can_spare |=
-                fits_without(world, gainer, group, members, victim, evict->id, &victim->holds[i]);
+            can_spare |= fits_without(world, plan, victim, evict->id, &victim->holds[i]);
     if (can_spare)
         honest_world_break(world, "minimal", world->tick, v,
-                           "evicted for job %u, which fits without that", gainer);
+                           "evicted for job %u, which fits without that", plan->gainer);
 }
 
 static void check_minimal(struct honest_world *world, struct honest_rules *rules,
                           const struct decision *all, size_t at)
 {
-    uint32_t gainer = world->job_of[all[at].job], members[RANDOM_WORLD_GROUPS_MAX];
-    members_of(&all[at], members);
-    uint32_t group = only_group(&world->jobs[gainer].job, members);
-    for (size_t i = at; i-- > 0 && group != NOBODY && all[i].kind == DECISION_EVICT &&
-                        all[i].for_job == all[at].job;) {
+    struct honest_plan plan = {.gainer = world->job_of[all[at].job], .reserve = &all[at]};
+    members_of(&all[at], plan.members);
+    plan.group = only_group(&world->jobs[plan.gainer].job, plan.members);
+    for (size_t i = at; i-- > 0 && plan.group != NOBODY && all[i].kind == DECISION_EVICT &&
+                        all[i].for_job == all[at].job;)
+        plan.evict_count++;
+    for (int e = 1; e <= plan.evict_count; e++) {
         rules->plans_checked++;
-        check_spared(world, gainer, group, members, &all[i]);
+        check_spared(world, &plan, plan.reserve - e);
     }
 }
 

@@ -67,6 +67,26 @@ static int64_t members_on(const struct honest_world *world, node_id n,
     return members;
 }
 
+bool honest_space_take(const struct honest_world *world, struct honest_space *space,
+                       const struct request *request)
+{
+    const int64_t milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli;
+    uint32_t gpus = request->gpus > 0 ? request->gpus : request->gpu_milli > 0;
+    node_id n = 0;
+    while (n < world->cluster->node_count && members_on(world, n, space, request) < 1)
+        n++;
+    if (n == world->cluster->node_count)
+        return false;
+    for (uint32_t g = 0; g < NODE_GPUS_MAX && gpus > 0; g++)
+        if (space->gpu[n][g] >= milli) {
+            space->gpu[n][g] -= milli;
+            gpus--;
+        }
+    space->cpu[n] -= request->cpu_milli;
+    space->memory[n] -= request->memory_mib;
+    return true;
+}
+
 uint32_t honest_space_members(const struct honest_world *world, const struct honest_space *space,
                               const struct request *request)
 {

@@ -134,6 +134,9 @@ void honest_space_of(const struct honest_world *world, uint32_t counted,
 void honest_space_change(const struct honest_world *world, struct honest_space *space, uint32_t job,
                          const struct piece *piece, int sign);
 bool honest_space_is_overdrawn(const struct honest_world *world, const struct honest_space *space);
+/* One member takes the first place it fits; false: there is none. */
+bool honest_space_take(const struct honest_world *world, struct honest_space *space,
+                       const struct request *request);
 /* Members of one kind that fit nodes that are up.  Exact. */
 uint32_t honest_space_members(const struct honest_world *world, const struct honest_space *space,
                               const struct request *request);
