@@ -32,8 +32,7 @@ static void headline(const struct metrics *metrics, const struct html_options *o
         html_name(out, options->cluster);
         buffer_string(out, dot);
     }
-    view_count(out, (double)facts->gpu_count);
-    buffer_string(out, " GPUs");
+    view_size(out, metrics);
     if (options->policy != NULL) {
         buffer_string(out, dot);
         buffer_string(out, "policy ");
@@ -52,7 +51,14 @@ static void headline(const struct metrics *metrics, const struct html_options *o
     }
     buffer_string(out, dot);
     view_count(out, metrics_value(metrics, "jobs_submitted"));
-    buffer_string(out, " jobs</p>\n");
+    buffer_string(out, " jobs");
+    struct buffer offered = {0};
+    if (view_offered(&offered, metrics)) {
+        buffer_string(out, dot);
+        buffer_bytes(out, offered.bytes, offered.length);
+    }
+    buffer_release(&offered);
+    buffer_string(out, "</p>\n");
 }
 
 /* What a reader must know before believing the rest. */

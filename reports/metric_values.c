@@ -135,6 +135,10 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (!metrics->has_unknown_activity)
         value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
+    const wide_int asked =
+        metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
+    if (metrics->arrived_count == 0)
+        value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
 

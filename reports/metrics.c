@@ -175,6 +175,8 @@ static void on_rejected(struct metrics *metrics, const struct job_row *row, stru
     queue->jobs[END_REJECTED]++;
     cell->jobs[END_REJECTED]++;
     metrics->rejected[row->reason]++;
+    if (row->reason != REASON_NEVER_FITS)
+        metrics->rejected_milli_ns += (wide_int)row->gpu_milli * row->work_asked;
 }
 
 /* GPU-milli x time held while it ran. */

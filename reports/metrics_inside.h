@@ -62,6 +62,7 @@ enum metric_id {
     METRIC_SM_ACTIVE_RATIO,
     METRIC_IDLE_RESERVED_RATIO,
     METRIC_DOWN_RATIO,
+    METRIC_OFFERED_LOAD_RATIO,
     METRIC_IDLE_RESERVED_GPU_H,
     METRIC_PARTIAL_GANG_GPU_H,
     METRIC_JAIN_FAIRNESS,
@@ -174,6 +175,8 @@ struct metrics {
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* warm-up included, for Little's law */
     uint64_t rejected[REASON_COUNT];
+    wide_int
+        rejected_milli_ns; /* GPU-milli x time that the counted ones asked, but those that never fit */
 
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;

@@ -76,6 +76,27 @@ static void write_inputs(const struct result_manifest *manifest, struct buffer *
     buffer_char(out, ']');
 }
 
+static void write_workload(const struct result_workload *workload, struct buffer *out)
+{
+    const char *before = "";
+    key(out, "workload");
+    buffer_char(out, '{');
+    if (workload->load_gpus > 0) {
+        buffer_format(out, "\"load_gpus\": %llu", (unsigned long long)workload->load_gpus);
+        before = ", ";
+    }
+    if (workload->gpu_h_per_day > 0) {
+        buffer_format(out, "%s\"gpu_hours_per_day\": ", before);
+        buffer_double(out, workload->gpu_h_per_day);
+        before = ", ";
+    }
+    if (workload->arrival_factor > 0) {
+        buffer_format(out, "%s\"arrival_factor\": ", before);
+        buffer_double(out, workload->arrival_factor);
+    }
+    buffer_char(out, '}');
+}
+
 static void write_manifest(const struct result_manifest *manifest, struct buffer *out)
 {
     buffer_string(out, "\"manifest\": {");
@@ -84,6 +105,7 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     pair_text(out, "fingerprint", manifest->fingerprint);
     pair_texts(out, "arguments", manifest->arguments);
     write_inputs(manifest, out);
+    write_workload(&manifest->workload, out);
     key(out, "scenario");
     buffer_string(out, manifest->scenario_json != NULL ? manifest->scenario_json : "{}");
     buffer_char(out, '}');
@@ -95,6 +117,7 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_time(out, "end_s", facts->end);
     pair_time(out, "warmup_s", facts->warmup);
     pair_time(out, "measured_until_s", metrics_until(facts));
+    pair_count(out, "nodes", facts->node_count);
     pair_count(out, "gpus", facts->gpu_count);
     pair_texts(out, "gpu_models", facts->model_names);
     pair_double(out, "price_usd_per_gpu_h", facts->price_usd_per_gpu_h);

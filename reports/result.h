@@ -2,7 +2,8 @@
  *
  *   {"schema_version": 1,
  *    "manifest": {"version", "seed", "fingerprint", "arguments": [...],
- *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"), "scenario": {...}},
+ *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
+ *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor"}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
@@ -31,6 +32,15 @@ struct result_input {
     const char *plugin, *version; /* what a plug-in calls itself; NULL: no plug-in */
 };
 
+/* How much work the scenario asks for; {0}: it does not say. */
+struct result_workload {
+    uint64_t load_gpus; /* the GPUs that its loads are shares of; 0: no load is */
+    double
+        gpu_h_per_day; /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
+    double
+        arrival_factor; /* what the gaps between a trace's arrivals were multiplied by; 0: not a trace's */
+};
+
 /* What made the run.  All borrowed. */
 struct result_manifest {
     const char *version; /* of this program */
@@ -39,6 +49,7 @@ struct result_manifest {
     const char *const *arguments; /* NULL-terminated; NULL: none */
     const struct result_input *inputs;
     size_t input_count;
+    struct result_workload workload;
     const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */
 };
 

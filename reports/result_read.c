@@ -88,6 +88,18 @@ static void read_scenario(struct result *result, struct json_object *manifest)
     json_doc_free(doc);
 }
 
+static void read_workload(struct result_workload *workload, const struct json_value *value)
+{
+    struct json_object object;
+    if (value->node == NULL)
+        return;
+    json_object_open(&object, value);
+    workload->load_gpus = (uint64_t)json_get_int(&object, "load_gpus", 0, INT64_MAX, 0);
+    workload->gpu_h_per_day = json_get_real(&object, "gpu_hours_per_day", 0, DBL_MAX, 0);
+    workload->arrival_factor = json_get_real(&object, "arrival_factor", 0, DBL_MAX, 0);
+    json_object_close(&object);
+}
+
 static void read_manifest(struct result *result, struct json_object *root)
 {
     struct json_object manifest;
@@ -100,6 +112,8 @@ static void read_manifest(struct result *result, struct json_object *root)
         keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
     result->manifest.arguments = read_texts(&manifest, "arguments", &result->arena);
     read_inputs(result, &manifest);
+    struct json_value workload = json_member(&manifest, "workload");
+    read_workload(&result->manifest.workload, &workload);
     read_scenario(result, &manifest);
     json_object_close(&manifest);
 }
@@ -116,6 +130,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->warmup = json_get_scaled(&object, "warmup_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     facts->measured_until =
         json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    facts->node_count = (uint64_t)json_get_int(&object, "nodes", 0, INT64_MAX, 0);
     json_need(&object, "gpus");
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
     facts->model_names = read_texts(&object, "gpu_models", &result->arena);

@@ -100,8 +100,7 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
         view_name(out, options->cluster, 24);
         buffer_string(out, ": ");
     }
-    view_count(out, (double)facts->gpu_count);
-    buffer_string(out, " GPUs");
+    view_size(out, metrics);
     if (options->policy != NULL) {
         buffer_format(out, "%spolicy ", dot(options));
         view_name(out, options->policy, 16);
@@ -112,6 +111,8 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
     buffer_string(out, dot(options));
     view_count(out, metrics_value(metrics, "jobs_submitted"));
     buffer_string(out, facts->warmup > 0 ? " jobs counted\n" : " jobs\n");
+    if (view_offered(out, metrics))
+        buffer_char(out, '\n');
     if (facts->warmup > 0) {
         buffer_string(out, "counted and measured after a warm-up of ");
         view_duration(out, time_to_seconds(facts->warmup));

@@ -125,6 +125,33 @@ size_t view_width(struct text text)
     return width;
 }
 
+void view_size(struct buffer *out, const struct metrics *metrics)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    if (facts->node_count > 0) {
+        view_count(out, (double)facts->node_count);
+        buffer_string(out, facts->node_count == 1 ? " node, " : " nodes, ");
+    }
+    view_count(out, (double)facts->gpu_count);
+    buffer_string(out, facts->gpu_count == 1 ? " GPU" : " GPUs");
+}
+
+bool view_offered(struct buffer *out, const struct metrics *metrics)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    const double load = metrics_value(metrics, "offered_load_ratio");
+    const double window_s = time_to_seconds(metrics_until(facts) - facts->warmup);
+    if (!isfinite(load))
+        return false;
+    buffer_string(out, "offered load ");
+    view_percent(out, load);
+    buffer_string(out, ": ");
+    view_amount(out, load * (double)facts->gpu_count * window_s / 3600);
+    buffer_string(out, " GPU h asked in ");
+    view_duration(out, window_s);
+    return true;
+}
+
 bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
 {
     double allocated = metrics_value(metrics, "allocation_ratio");

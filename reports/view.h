@@ -19,6 +19,13 @@ void view_amount(struct buffer *out, double amount);
 void view_percent(struct buffer *out, double ratio);
 void view_duration(struct buffer *out, double seconds);
 
+/* "500 nodes, 4,000 GPUs": the cluster that ran. */
+void view_size(struct buffer *out, const struct metrics *metrics);
+
+/* "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h": what the jobs asked of all GPU time of the window.  False and nothing
+ * if it is not defined. */
+bool view_offered(struct buffer *out, const struct metrics *metrics);
+
 /* A name for people: control characters and marks that turn the direction of text become '?'; cut to
  * `width_max` characters, the last then being an ellipsis.  Not escaped. */
 void view_name(struct buffer *out, const char *name, size_t width_max);

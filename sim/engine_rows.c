@@ -253,6 +253,7 @@ void engine_emit_finished(struct engine *engine)
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
     facts->measured_until =
         is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
+    facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;
     facts->price_usd_per_gpu_h = mean_price(cluster);

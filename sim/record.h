@@ -172,7 +172,7 @@ struct run_facts {
     time_ns
         measured_until; /* GPU time is: world.end, or without one the last submission, so that the drain of
                                the last jobs does not count as idle; 0: the end */
-    uint64_t gpu_count;
+    uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: a record that does not tell */
     const char *const *model_names; /* NULL-terminated */
     double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
     uint64_t events, cycles, decisions;

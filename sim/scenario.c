@@ -241,6 +241,44 @@ static struct error expand_cluster(struct scenario *scenario,
     return cluster_load(&scenario->cluster, path);
 }
 
+/* ---- What loads are of ---- */
+
+/* Is some work of the scenario a share of GPUs, and nothing says of how many? */
+static bool has_open_load(struct json_doc *doc)
+{
+    json_t *workload = list_at(doc, "workload", NULL);
+    json_t *synth = json_object_get(workload, "synth");
+    return json_object_get(workload, "load_gpus") == NULL &&
+           (json_number_value(json_object_get(workload, "load")) > 0 ||
+            json_object_get(synth, "load_whole_gpu") != NULL);
+}
+
+/* Overrides of the cluster change what it can do, not what is asked of it: loads are of the GPUs of the cluster that is
+ * named, before the overrides.  Their number goes into the scenario, so that its resolved text asks the same again. */
+static struct error fix_load(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct error error = ERROR_OK;
+    if (!has_late_cluster_set(options) || !has_open_load(scenario->doc))
+        return ERROR_OK;
+    struct json_value value = json_doc_root(scenario->doc, &error);
+    value.node = json_object_get(value.node, "cluster");
+    if (!json_is_object(value.node))
+        return ERROR_OK; /* told when it is read */
+    struct cluster *named = cluster_read(&value, hwloc_read_inside);
+    if (error_is(error)) {
+        error_set_hint(&error, "the workload's load is of the cluster before --set changes it; "
+                               "name its GPUs with workload.load_gpus");
+        cluster_free(named);
+        return error;
+    }
+    struct buffer assignment = {0};
+    buffer_format(&assignment, "workload.load_gpus=%u", named->gpu_count);
+    cluster_free(named);
+    error = json_doc_set(scenario->doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    return error;
+}
+
 struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value)
 {
     const char *names[64], *name = json_value_string(value);
@@ -530,6 +568,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
     TRY(expand_policy(scenario));
+    TRY(fix_load(scenario, options));
     TRY(apply_sets(scenario, options, true));
     TRY(expand_typical(scenario));
     read_all(scenario, &error);

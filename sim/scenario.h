@@ -11,7 +11,8 @@
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given.
- * Overrides below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.
+ * Overrides below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They change no work:
+ * loads are of workload.load_gpus, or else of the GPUs of the cluster as it is named, before such overrides.
  * Paths in the file count from its folder, paths given as options from the present one.
  *
  * Law: nothing is read but what the scenario names; unknown fields are errors.

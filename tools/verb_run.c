@@ -1,5 +1,6 @@
 /* windtunnel run: one simulation, from scenario to table and record. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -209,7 +210,8 @@ static struct error finish_record(struct run *run)
         inputs[count++] = (struct result_input){.role = "cluster",
                                                 .name = run->scenario.cluster_path,
                                                 .digest = run->scenario.cluster_digest};
-    if (run->scenario.workload.trace != NULL)
+    const bool has_trace = run->scenario.workload.trace != NULL;
+    if (has_trace)
         inputs[count++] = (struct result_input){
             .role = "trace", .name = run->scenario.workload.trace, .digest = facts->digest};
     for (uint32_t p = 0; p < plugins->set.count; p++) {
@@ -220,13 +222,17 @@ static struct error finish_record(struct run *run)
                                                 .plugin = plugins->set.plugins[p]->name,
                                                 .version = plugins->set.plugins[p]->version};
     }
-    struct result_manifest manifest = {.version = WINDTUNNEL_VERSION,
-                                       .seed = run->scenario.seed,
-                                       .fingerprint = fingerprint,
-                                       .arguments = (const char *const *)run->arguments,
-                                       .inputs = inputs,
-                                       .input_count = count,
-                                       .scenario_json = run->scenario.resolved};
+    struct result_manifest manifest = {
+        .version = WINDTUNNEL_VERSION,
+        .seed = run->scenario.seed,
+        .fingerprint = fingerprint,
+        .arguments = (const char *const *)run->arguments,
+        .inputs = inputs,
+        .input_count = count,
+        .workload = {.load_gpus = facts->load_gpus,
+                     .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
+                     .arrival_factor = has_trace ? facts->arrival_factor : 0},
+        .scenario_json = run->scenario.resolved};
     return write_record(run, &manifest);
 }
 

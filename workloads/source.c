@@ -13,6 +13,8 @@
  * must be sorted, or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
+enum { HOURS_PER_DAY = 24 };
+
 enum { PREVIEW_ROWS = 100000, PREVIEW_MADE = 4000 };
 
 /* Milli-GPU nanoseconds as an integer: sums do not depend on order. */
@@ -158,6 +160,35 @@ static struct error trace_scan(struct job_source *source)
 
 /* ---- Between the readings ---------------------------------------------------------------------- */
 
+/* GPU hours asked a day, as the trace has them; 0: all its jobs come at once. */
+static double recorded_h_per_day(const struct workload_facts *facts)
+{
+    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
+    return span_s > 0 ? facts->gpu_s / span_s * HOURS_PER_DAY : 0;
+}
+
+/* By how much the gaps grow, so that the jobs ask what they shall. */
+static struct error trace_scale(struct job_source *source)
+{
+    const struct workload_spec *spec = source->spec;
+    struct workload_facts *facts = &source->facts;
+    double span_s = time_to_seconds(facts->last_submit - facts->first_submit);
+    uint32_t gpus = spec->load_gpus;
+    if (gpus == 0 && source->cluster != NULL)
+        gpus = source->cluster->gpu_count;
+    if (spec->load > 0)
+        facts->load_gpus = gpus;
+    if (span_s <= 0 || facts->gpu_s == 0 || (spec->load > 0 && gpus == 0))
+        return error_new(
+            ERROR_DATA,
+            "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
+            "once, or the cluster has no GPUs",
+            spec->trace);
+    facts->arrival_factor = spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load
+                                           : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+    return ERROR_OK;
+}
+
 static struct error trace_judge(struct job_source *source)
 {
     const struct workload_spec *spec = source->spec;
@@ -168,15 +199,10 @@ static struct error trace_judge(struct job_source *source)
     facts_finish(source);
     source->origin = has_window(spec) ? spec->window_from : facts->first_submit;
     facts->arrival_factor = 1;
-    if (spec->load == 0)
-        return ERROR_OK;
-    if (facts->load_recorded == 0)
-        return error_new(
-            ERROR_DATA,
-            "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
-            "once, or the cluster has no GPUs",
-            spec->trace);
-    facts->arrival_factor = facts->load_recorded / spec->load;
+    if (spec->load > 0 || spec->gpu_h_per_day > 0)
+        TRY(trace_scale(source));
+    if (!is_filling(spec))
+        facts->gpu_h_per_day = recorded_h_per_day(facts) / facts->arrival_factor;
     return ERROR_OK;
 }
 
@@ -257,6 +283,8 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
     synth_tenants(source->synth, source->queues);
     source->facts.format = "synth";
     source->facts.arrival_factor = 1;
+    source->facts.load_gpus = synth_load_gpus(source->synth);
+    source->facts.gpu_h_per_day = synth_gpu_h_per_day(source->synth);
     return ERROR_OK;
 }
 

@@ -30,6 +30,9 @@ struct workload_spec {
         *format; /* one of trace_format_names; NULL: guessed from the header, else an error */
     struct synth_spec *synth; /* NULL: trace */
     double load;              /* 0: as recorded; else offered GPU load to scale arrivals to */
+    double
+        gpu_h_per_day; /* 0: as recorded; else GPU hours a day to scale arrivals to; not with load */
+    uint32_t load_gpus; /* the GPUs that loads are shares of; 0: those of the cluster that runs */
     time_ns window_from,
         window_to;             /* in the trace's own time (dates: since 1970); both 0: everything */
     double duration_scale;     /* 1: as recorded */
@@ -44,6 +47,8 @@ struct workload_spec {
         fill; /* load 0: jobs come when the trace says; else workloads/fill.h, without load, window and scale */
     struct arena arena; /* owns the strings */
 };
+
+#define LOAD_OF_CLUSTER "cluster" /* in place of a number: loads are of the cluster that runs */
 
 /* Read the object.  base: folder that relative paths count from.  Fails through the sticky error. */
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base);
@@ -60,9 +65,13 @@ struct workload_facts {
     time_ns first_submit, last_submit; /* in the trace's own time, before scaling */
     double gpu_s;                      /* sum of duration x GPUs asked, after duration_scale */
     double load_recorded;              /* gpu_s / (span x cluster GPUs); 0 if the span is 0 */
-    double arrival_factor;             /* what arrival gaps were multiplied by; 1 without `load` */
-    bool is_filling;                   /* of the jobs that fill the cluster, which end together */
-    char digest[33];                   /* of the trace file; "" for synth */
+    double arrival_factor;             /* what arrival gaps were multiplied by; 1 if not scaled */
+    uint32_t load_gpus; /* the GPUs that loads are shares of; 0: no load is a share */
+    double
+        gpu_h_per_day; /* GPU hours that the jobs ask a day, after scaling; of synth the mean that is
+                                          aimed at; 0: not known, or the jobs fill the cluster */
+    bool is_filling;   /* of the jobs that fill the cluster, which end together */
+    char digest[33];   /* of the trace file; "" for synth */
     const char *format;
 };
 

@@ -12,6 +12,7 @@
 /* A class at work.  Each purpose has its stream, named by the class's name. */
 struct synth_stream {
     const struct synth_class *class;
+    double gpu_h_per_day; /* that its jobs ask */
     struct arrivals arrivals;
     struct alias sizes;
     struct job *templates; /* by size: a job but for its id, time and queue */
@@ -152,18 +153,60 @@ static void sizes_init(struct synth *synth, struct synth_stream *stream)
     mem_free(weights);
 }
 
+uint32_t synth_load_gpus(const struct synth *synth)
+{
+    const struct synth_spec *spec = synth->spec;
+    if (spec->load_whole_gpu == 0)
+        return 0;
+    return spec->load_gpus != 0 ? spec->load_gpus : synth->cluster->gpu_count;
+}
+
+/* Mean GPUs that a job of the class asks, by the templates. */
+static double asked_gpus(const struct synth *synth, const struct synth_stream *stream)
+{
+    const struct synth_class *class = stream->class;
+    double sum = 0, weights = 0;
+    for (uint32_t i = 0; i < class->size_count; i++) {
+        double milli = (double)job_asked_milli(&stream->templates[i], synth->cluster);
+        sum += class->sizes[i].weight * milli / GPU_MILLI;
+        weights += class->sizes[i].weight;
+    }
+    return sum / weights;
+}
+
+/* Jobs per second; what they ask goes to the stream. */
+static double rate_of(const struct synth *synth, struct synth_stream *stream)
+{
+    const struct synth_class *class = stream->class;
+    double asked_s = asked_gpus(synth, stream) * synth_class_mean_s(class), rate;
+    if (class->gpu_h_per_day > 0) {
+        rate = asked_s > 0 ? class->gpu_h_per_day / HOURS_PER_DAY / asked_s : 0;
+    } else {
+        double gpu_s = synth_class_whole_gpus(class) * synth_class_mean_s(class);
+        double load = class->share * synth->spec->load_whole_gpu;
+        rate = gpu_s > 0 ? load * synth_load_gpus(synth) / gpu_s : 0;
+    }
+    stream->gpu_h_per_day = rate * asked_s * HOURS_PER_DAY;
+    return rate;
+}
+
+double synth_gpu_h_per_day(const struct synth *synth)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < synth->spec->class_count; i++)
+        sum += synth->streams[i].gpu_h_per_day;
+    return sum;
+}
+
 static void stream_init(struct synth *synth, struct synth_stream *stream,
                         const struct synth_class *class)
 {
     uint64_t entity = hash_bytes(class->name, strlen(class->name), 0);
-    double gpu_s = synth_class_whole_gpus(class) * synth_class_mean_s(class);
-    double load = class->share * synth->spec->load_whole_gpu;
     stream->class = class;
     stream->has_early_end = class->fail_early > 0 || class->cancelled > 0;
-    arrivals_init(&stream->arrivals, &synth->arena, &class->arrivals,
-                  gpu_s > 0 ? load * synth->cluster->gpu_count / gpu_s : 0, synth->demand,
-                  synth->spec->tenants.projects, synth->seed, entity);
     sizes_init(synth, stream);
+    arrivals_init(&stream->arrivals, &synth->arena, &class->arrivals, rate_of(synth, stream),
+                  synth->demand, synth->spec->tenants.projects, synth->seed, entity);
     random_stream_init(&stream->size, synth->seed, "synth.size", entity);
     random_stream_init(&stream->run_time, synth->seed, "synth.run_time", entity);
     random_stream_init(&stream->outcome, synth->seed, "synth.outcome", entity);

@@ -2,8 +2,9 @@
  * duration distribution and tenants.
  *
  * Law: every purpose of every class draws from its own named stream, so that changing one class moves no
- * other.  Rates follow from the offered load, not the reverse: class rate = share x load x GPUs / (mean GPUs x
- * mean duration), with the means in closed form for the truncated distributions used.
+ * other.  Rates follow from the work, not the reverse: class rate = share x load x GPUs / (mean GPUs x mean duration), or GPU
+ * hours a day / (mean GPUs asked x mean duration), with the means in closed form for the truncated distributions used.
+ * The GPUs are those that the scenario says loads are of; with them the jobs do not depend on the size of the cluster.
  *
  * JSON, all durations in seconds or with units:
  *   {"duration": "14d", "load_whole_gpu": 1.2,
@@ -43,6 +44,11 @@ void synth_free(struct synth *synth);
  * tensor-parallel groups go. */
 const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
                             const char **class_name, uint32_t *index);
+
+/* Of the loads: the GPUs that they are shares of, 0 if every class says GPU hours a day; and the GPU hours that all jobs ask a
+ * day, in the mean over whole weeks (pieces count as their part: job_asked_milli). */
+uint32_t synth_load_gpus(const struct synth *synth);
+double synth_gpu_h_per_day(const struct synth *synth);
 
 /* Adds the tenants to `queues`: root -> organisation -> team -> project, deserved shares summing to the
  * cluster: equal per team, within a team equal per project; demand is Zipf over all projects, the ranks dealt

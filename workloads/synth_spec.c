@@ -173,6 +173,13 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     size_check(value, size);
 }
 
+static bool asks_gpus(const struct synth_size *size)
+{
+    const struct ask *ask = &size->ask;
+    return ask->gpus != 0 || ask->gpu_milli != 0 || ask->gpu_memory_mib != 0 || size->mig != NULL ||
+           size->claim != NULL || size->gpu_class != NULL;
+}
+
 static void sizes_read(const struct json_value *value, struct synth_class *class,
                        struct arena *arena)
 {
@@ -260,19 +267,44 @@ static void outcome_read(struct json_object *object, struct synth_class *class)
     activity_read(&activity, class);
 }
 
+/* How much work: a share of the load, or GPU hours a day. */
+static void work_read(struct json_object *object, struct synth_class *class)
+{
+    struct json_value hours = json_member(object, "gpu_hours_per_day");
+    if (hours.node == NULL) {
+        json_need(object, "share");
+        class->share = json_get_real(object, "share", 0, 1, 0);
+        return;
+    }
+    class->gpu_h_per_day =
+        json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 1);
+    if (json_has(object, "share"))
+        json_fail(&hours, "a class has 'share' or 'gpu_hours_per_day', not both");
+}
+
+/* GPU hours a day say how many jobs come only where jobs ask GPUs. */
+static void work_check(const struct json_value *value, const struct synth_class *class)
+{
+    if (class->gpu_h_per_day == 0)
+        return;
+    for (uint32_t i = 0; i < class->size_count; i++)
+        if (class->sizes[i].weight > 0 && asks_gpus(&class->sizes[i]))
+            return;
+    json_fail(value, "'gpu_hours_per_day' needs a size that asks GPUs");
+}
+
 static void class_read(const struct json_value *value, struct synth_class *class,
                        struct arena *arena)
 {
     struct json_object object;
     json_object_open(&object, value);
     json_need(&object, "sizes");
-    json_need(&object, "share");
     json_need(&object, "run_time");
     class->class = (enum job_class)json_get_choice(&object, "class", job_class_names, JOB_TRAINING);
     class->name = text_kept(&object, "name", arena);
     if (class->name == NULL)
         class->name = job_class_name(class->class);
-    class->share = json_get_real(&object, "share", 0, 1, 0);
+    work_read(&object, class);
     class->priority =
         (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
     class->is_preemptible =
@@ -281,6 +313,8 @@ static void class_read(const struct json_value *value, struct synth_class *class
     arrivals_read(&arrivals, &class->arrivals);
     struct json_value sizes = json_member(&object, "sizes");
     sizes_read(&sizes, class, arena);
+    if (!error_is(*value->error))
+        work_check(value, class);
     struct json_value run_time = json_member(&object, "run_time");
     run_time_read(&run_time, &class->run_time);
     outcome_read(&object, class);
@@ -292,9 +326,18 @@ static void class_read(const struct json_value *value, struct synth_class *class
     json_object_close(&object);
 }
 
+static bool has_share(const struct synth_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->class_count; i++)
+        if (spec->classes[i].gpu_h_per_day == 0)
+            return true;
+    return false;
+}
+
 static void classes_check(const struct json_value *value, const struct synth_spec *spec)
 {
     double shares = 0;
+    bool has_shares = has_share(spec);
     for (uint32_t i = 0; i < spec->class_count; i++) {
         shares += spec->classes[i].share;
         for (uint32_t other = 0; other < i; other++)
@@ -302,7 +345,9 @@ static void classes_check(const struct json_value *value, const struct synth_spe
                 json_fail(value, "two classes have the name '%s'; 'name' must tell them apart",
                           spec->classes[i].name);
     }
-    if (fabs(shares - 1) > SHARES_TOLERANCE)
+    if (!has_shares && spec->load_whole_gpu != 0)
+        json_fail(value, "no class has a 'share' of 'load_whole_gpu': remove that");
+    else if (has_shares && fabs(shares - 1) > SHARES_TOLERANCE)
         json_fail(value, "the shares of the classes must sum to 1, not to %g", shares);
 }
 
@@ -346,11 +391,10 @@ struct synth_spec *synth_read(const struct json_value *value, struct arena *aren
     struct json_object object;
     struct synth_spec *spec = arena_alloc(arena, sizeof *spec);
     json_object_open(&object, value);
-    json_need(&object, "load_whole_gpu");
     json_need(&object, "classes");
     spec->duration = json_get_duration(&object, "duration", TIME_NEVER);
     spec->job_count = (uint64_t)json_get_int(&object, "jobs", 1, INT64_MAX, INT64_MAX);
-    spec->load_whole_gpu = json_get_real(&object, "load_whole_gpu", 1e-9, 1000, 1);
+    spec->load_whole_gpu = json_get_real(&object, "load_whole_gpu", 1e-9, 1000, 0);
     if (spec->duration == 0)
         json_fail(value, "'duration' must be more than 0");
     if (!json_has(&object, "duration") && !json_has(&object, "jobs"))
@@ -360,6 +404,8 @@ struct synth_spec *synth_read(const struct json_value *value, struct arena *aren
     struct json_value classes = json_member(&object, "classes");
     if (classes.node != NULL)
         classes_read(&classes, spec, arena);
+    if (!error_is(*value->error) && has_share(spec))
+        json_need(&object, "load_whole_gpu");
     json_object_close(&object);
     return error_is(*value->error) ? NULL : spec;
 }

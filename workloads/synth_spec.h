@@ -11,6 +11,9 @@
 #include "workloads/run_time.h"
 #include "workloads/synth.h"
 
+#define GPU_H_PER_DAY_MIN 1e-9
+#define GPU_H_PER_DAY_MAX 1e12
+
 enum { SYNTH_CLASSES_MAX = 64, SYNTH_SIZES_MAX = 1024 };
 
 struct synth_size {
@@ -28,7 +31,8 @@ struct synth_size {
 struct synth_class {
     const char *name;
     enum job_class class;
-    double share; /* of the whole-GPU load */
+    double share;         /* of the whole-GPU load; 0 if the next is given */
+    double gpu_h_per_day; /* GPU hours that its jobs ask a day; 0: it has a share */
     int32_t priority;
     bool is_preemptible;
     struct arrivals_shape arrivals;
@@ -48,9 +52,10 @@ struct synth_tenancy {
 };
 
 struct synth_spec {
-    time_ns duration;   /* TIME_NEVER: until job_count */
-    uint64_t job_count; /* UINT64_MAX: until duration */
-    double load_whole_gpu;
+    time_ns duration;      /* TIME_NEVER: until job_count */
+    uint64_t job_count;    /* UINT64_MAX: until duration */
+    double load_whole_gpu; /* of the classes that have a share */
+    uint32_t load_gpus;    /* the GPUs that it is a load of; 0: those of the cluster */
     struct synth_tenancy tenants;
     struct synth_class *classes;
     uint32_t class_count;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "workloads/source.h"
-#include "workloads/synth.h"
+#include "workloads/synth_spec.h"
 
 enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
 
@@ -84,7 +84,9 @@ static void fill_refuse(struct json_object *workload, const char *key)
         return;
     struct json_value value = json_member(workload, key);
     json_fail(&value, "'%s' cannot stand beside 'fill', which uses no times of the trace%s", key,
-              strcmp(key, "load") == 0 ? "; its own load is fill.load" : "");
+              strcmp(key, "load") == 0        ? "; its own load is fill.load"
+              : strcmp(key, "load_gpus") == 0 ? "; fill.load is of the cluster that runs"
+                                              : "");
 }
 
 static void fill_read(struct workload_spec *spec, struct json_object *workload)
@@ -103,8 +105,38 @@ static void fill_read(struct workload_spec *spec, struct json_object *workload)
     }
     json_object_close(&object);
     fill_refuse(workload, "load");
+    fill_refuse(workload, "gpu_hours_per_day");
+    fill_refuse(workload, "load_gpus");
     fill_refuse(workload, "window");
     fill_refuse(workload, "duration_scale");
+}
+
+/* "load_gpus": a number of GPUs, or the word for those of the cluster that runs. */
+static uint32_t load_gpus_read(struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "load_gpus");
+    if (value.node == NULL)
+        return 0;
+    if (json_is_string(value.node) && strcmp(json_value_string(&value), LOAD_OF_CLUSTER) == 0)
+        return 0;
+    if (json_is_integer(value.node))
+        return (uint32_t)json_get_int(workload, "load_gpus", 1, UINT32_MAX, 1);
+    json_fail(&value, "'load_gpus' must be a number of GPUs, or \"" LOAD_OF_CLUSTER
+                      "\": those of the cluster that runs");
+    return 0;
+}
+
+static void scale_read(struct workload_spec *spec, struct json_object *object)
+{
+    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
+    if (!json_has(object, "gpu_hours_per_day"))
+        return;
+    spec->gpu_h_per_day =
+        json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 0);
+    if (json_has(object, "load")) {
+        struct json_value value = json_member(object, "gpu_hours_per_day");
+        json_fail(&value, "arrivals are scaled to 'load' or to 'gpu_hours_per_day', not to both");
+    }
 }
 
 static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
@@ -118,7 +150,7 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     }
     spec->trace = path_from(&spec->arena, base, path);
     spec->format = format >= 0 ? trace_format_names[format] : NULL;
-    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
+    scale_read(spec, object);
     spec->tz_offset = offset_read(object);
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
@@ -134,17 +166,25 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
 /* Told apart from unknown keys: somebody meant something by them. */
 static void trace_keys_refuse(struct json_object *object)
 {
-    static const char *const keys[] = {"format",           "load",
-                                       "window",           "duration_scale",
-                                       "tz_offset",        "processors_per_gpu",
-                                       "gpus_per_node",    "bad_lines_max",
-                                       "default_duration", "fill"};
+    static const char *const keys[] = {"format",
+                                       "load",
+                                       "gpu_hours_per_day",
+                                       "window",
+                                       "duration_scale",
+                                       "tz_offset",
+                                       "processors_per_gpu",
+                                       "gpus_per_node",
+                                       "bad_lines_max",
+                                       "default_duration",
+                                       "fill"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (!json_has(object, keys[i]))
             continue;
         struct json_value value = json_member(object, keys[i]);
         json_fail(&value, "'%s' belongs to a trace; a synthesized workload has %s", keys[i],
-                  strcmp(keys[i], "load") == 0 ? "synth.load_whole_gpu" : "no such thing");
+                  strcmp(keys[i], "load") == 0                ? "synth.load_whole_gpu"
+                  : strcmp(keys[i], "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes"
+                                                              : "no such thing");
     }
 }
 
@@ -156,6 +196,7 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
     json_object_open(&object, value);
     bool has_trace = json_has(&object, "trace");
     struct json_value synth = json_member(&object, "synth");
+    spec->load_gpus = load_gpus_read(&object);
     if (has_trace == (synth.node != NULL)) {
         json_fail(value, "a workload must have either 'trace' or 'synth'");
     } else if (has_trace) {
@@ -163,6 +204,8 @@ void workload_read(struct workload_spec *spec, const struct json_value *value, c
     } else {
         trace_keys_refuse(&object);
         spec->synth = synth_read(&synth, &spec->arena);
+        if (spec->synth != NULL)
+            spec->synth->load_gpus = spec->load_gpus;
     }
     json_object_close(&object);
 }

@@ -287,12 +287,59 @@ static void test_class_loads_of_the_main_mix(void **state)
     assert_near(all.whole_s / fleet_s, 1.2, 0.05);
     assert_near(all.asked_s / fleet_s, 0.9, 0.05);
     assert_near(all.would_s / fleet_s, 0.7, 0.05);
+    struct synth *synth = synth_new(spec.synth, cluster, SEED);
+    double expected_h = synth_gpu_h_per_day(synth), asked_h = all.asked_s / fleet_s * GPUS * 24;
+    assert_near(asked_h, expected_h, SIGMAS * sqrt(all.whole_s2) / fleet_s * GPUS * 24);
+    assert_int_equal(synth_load_gpus(synth), GPUS);
+    synth_free(synth);
     assert_near(sums[0].run_s / (RUNS * 14 * DAY_S), 1600, 60); /* replicas at a time (Little) */
     double small = sums[2].jobs;
     assert_true(fabs(sums[2].failed / small - 0.15) < SIGMAS * sqrt(0.15 * 0.85 / small));
     assert_true(fabs(sums[2].cancelled / small - 0.10) < SIGMAS * sqrt(0.1 * 0.9 / small));
     cluster_free(cluster);
     workload_release(&spec);
+}
+
+/* GPU hours a day are kept whatever the cluster's size and the pieces; with load_gpus a load is too. */
+static void test_work_is_absolute(void **state)
+{
+    (void)state;
+    enum { DAYS = 400, HOURS = 240 };
+    struct arena arena = {0};
+    struct synth_spec *hours = spec_of(
+        "{\"duration\": \"400d\", \"classes\": [{\"gpu_hours_per_day\": 240,"
+        " \"sizes\": [{\"weight\": 3, \"gpus\": 2}, {\"gpu_milli\": 250}],"
+        " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"20m\", \"sigma\": 1},"
+        " \"fail_early\": 0.2}]}",
+        &arena);
+    struct synth_spec *load =
+        spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+    load->load_gpus = 40;
+    const struct synth_spec *specs[] = {hours, load};
+    const double expected_h[] = {HOURS, 0.5 * 40 * 24};
+    struct cluster *small = cluster_uniform_new(5, 8), *large = cluster_uniform_new(11, 8);
+    for (int i = 0; i < 2; i++) {
+        struct synth *a = synth_new(specs[i], small, SEED), *b = synth_new(specs[i], large, SEED);
+        struct job job, other;
+        struct job_truth truth, other_truth;
+        double asked_s = 0, squares = 0;
+        while (synth_next(a, &job, &truth)) {
+            assert_true(synth_next(b, &other, &other_truth));
+            assert_memory_equal(&job, &other, sizeof job);
+            assert_memory_equal(&truth, &other_truth, sizeof truth);
+            double work = (double)job_gpu_milli(&job) / GPU_MILLI * time_to_seconds(truth.duration);
+            asked_s += work;
+            squares += work * work;
+        }
+        assert_false(synth_next(b, &other, &other_truth));
+        assert_near(synth_gpu_h_per_day(a), expected_h[i], 1e-9);
+        assert_near(asked_s / 3600 / DAYS, expected_h[i], SIGMAS * sqrt(squares) / 3600 / DAYS);
+        synth_free(a);
+        synth_free(b);
+    }
+    cluster_free(small);
+    cluster_free(large);
+    arena_release(&arena);
 }
 
 /* Demand is Zipf over projects: the sorted counts meet r^-1 / H. */
@@ -524,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_bursts_keep_the_mean),
         cmocka_unit_test(test_gaps_are_exponential),
         cmocka_unit_test(test_class_loads_of_the_main_mix),
+        cmocka_unit_test(test_work_is_absolute),
         cmocka_unit_test(test_demand_is_zipf),
         cmocka_unit_test(test_classes_do_not_move_each_other),
         cmocka_unit_test(test_early_ends_have_their_mean),

@@ -214,6 +214,12 @@ static void test_bad_synths(void **state)
     refused(SYNTH("\"load_whole_gpu\": 1,", CLASS("")), "w.json:1:11", "must end");
     refused(SYNTH("\"jobs\": 0, \"load_whole_gpu\": 1,", CLASS("")), "w.json:1:20", "jobs");
     refused(SYNTH("\"jobs\": 5,", CLASS("")), "w.json:1", "load_whole_gpu");
+    refused(SYNTH(HEAD, "{\"gpu_hours_per_day\": 5, " SIZES ", " RUN_TIME "}"), "/synth/classes",
+            "no class has a 'share'");
+    refused(SYNTH("\"jobs\": 5,",
+                  "{\"gpu_hours_per_day\": 5, \"sizes\": [{\"cpus\": 1}], " RUN_TIME "}"),
+            "/synth/classes/0", "needs a size that asks GPUs");
+    refused("{\"gpu_hours_per_day\": 9, \"synth\": {}}", "w.json:1:23", "in its classes");
     refused(SYNTH(HEAD, ""), "w.json:2:12", "1 to 64 classes");
     refused(SYNTH(HEAD " \"tenants\": {\"teams\": 5, \"projects\": 3},", CLASS("")), "tenants",
             "a team a project");

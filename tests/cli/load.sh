@@ -1,0 +1,130 @@
+#!/bin/sh
+# What a load is of: more nodes bring no more work, unless the scenario says so with a word of its own.
+set -u
+. tests/support/cli.sh
+
+cat >mix.json <<'EOF'
+{"cluster": "four.json",
+ "workload": {"synth": {"duration": "2d", "load_whole_gpu": 1.0, "classes": [
+   {"name": "notebooks", "class": "interactive", "share": 0.6, "sizes": [{"weight": 3, "gpus": 1}, {"weight": 1, "gpu_milli": 500}],
+    "run_time": {"distribution": "lognormal", "median": "20m", "sigma": 1, "max": "12h"}},
+   {"name": "gangs", "share": 0.4, "sizes": [{"gpus": 16, "nodes": 2}],
+    "run_time": {"distribution": "exponential", "mean": "40m"}}]}},
+ "policy": {"preset": "fifo"}, "world": {"end": "2d"}, "seed": 3}
+EOF
+
+run() { # folder, arguments
+    folder=$1
+    shift
+    windtunnel run "$@" --quiet --out "$folder"
+    [ "$status" -eq 0 ] || fail "$*: $(cat said.err)"
+}
+value() { # record folder, metric: of the whole run
+    sed -n '/^"metrics"/,/^"by"/p' "$1/result.json" | sed -n "s/^.*\"$2\": {\"value\": \([^,]*\),.*\$/\1/p" | head -n 1
+}
+arrivals() { # record folder: what comes, when, how large it is and how much work it brings
+    zstd -dcq "$1/jobs.csv.zst" | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { run = $at["run_s"]; if (run == "") run = $at["end_s"] - $at["start_s"]
+          work = $at["work_s"]; if (work == "") work = run
+          asked = $at["work_asked_s"]; if (asked == "") asked = work
+          printf "%d %s %s %.9g\n", $at["job_id"], $at["submit_s"], $at["gpus"], asked }' | sort -n
+}
+same_work() { # record folders
+    arrivals "$1" >"$1.work"
+    arrivals "$2" >"$2.work"
+    [ -s "$1.work" ] && cmp "$1.work" "$2.work" || fail "$1 and $2 do not get the same work"
+}
+more_work() { # record folder, than the other
+    [ "$(arrivals "$1" | wc -l)" -gt "$(arrivals "$2" | wc -l)" ] || fail "$1 gets no more jobs than $2"
+}
+less() { # metric, record folder, than the other
+    awk -v a="$(value "$2" "$1")" -v b="$(value "$3" "$1")" 'BEGIN { exit !(a != "" && a < b) }' ||
+        fail "$1: $(value "$2" "$1") of $2 is not below $(value "$3" "$1") of $3"
+}
+
+# ---- The what-if of the README ----
+
+run four mix.json
+run six mix.json --set cluster.pools.h100.nodes=6
+same_work four six
+less queue_time_p95_s six four
+less offered_load_ratio six four
+grep -q '^four: 6 nodes, 48 GPUs' said.out || fail "the head does not tell nodes and GPUs: $(head -n 1 said.out)"
+grep -q '^offered load .* GPU h asked in 2d 00h$' said.out || fail 'the head does not tell the offered load'
+grep -q '"workload": {"load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.json ||
+    fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): $(grep -o '"workload": {"l[^}]*}' six/result.json)"
+"$program" report six | head -n 2 | cmp - /dev/fd/3 3<<EOF || fail 'report prints another head'
+$(head -n 2 said.out)
+EOF
+
+# The main scenario says of how many GPUs its load is.
+for scenario in h100-500x8 bench bench-windtunnel gangs mig-inference; do
+    grep -q '"load_gpus": [0-9]' "$repository/scenarios/$scenario.json" || fail "$scenario.json does not say what its load is of"
+done
+
+# ---- The order of overrides says nothing; a number, another cluster, the explicit word ----
+
+run again mix.json --set cluster.pools.h100.nodes=6 --set workload.synth.load_whole_gpu=0.9
+run before mix.json --set workload.synth.load_whole_gpu=0.9 --set cluster.pools.h100.nodes=6
+same_work again before
+run named mix.json --set workload.load_gpus=32 --set cluster.pools.h100.nodes=6
+same_work named six
+run relative mix.json --set cluster.pools.h100.nodes=6 --set workload.load_gpus=cluster
+more_work relative six
+sed 's/"nodes": 4/"nodes": 6/' four.json >six.json
+run other mix.json --cluster six.json
+same_work other relative
+run other mix.json --set cluster.pools.h100.nodes=4 --set cluster=six.json
+same_work other relative
+
+# The resolved scenario asks the same work again.
+"$program" validate mix.json --set cluster.pools.h100.nodes=6 --resolved >resolved.json
+run resolved resolved.json
+same_work resolved six
+run resolved resolved.json --set cluster.pools.h100.nodes=9
+same_work resolved six
+
+# ---- GPU hours a day ----
+
+sed 's/"load_whole_gpu": 1.0, //; s/"share": 0.6/"gpu_hours_per_day": 300/; s/"share": 0.4/"gpu_hours_per_day": 200/' \
+    mix.json >hours.json
+run hours hours.json
+run hours6 hours.json --cluster six.json
+same_work hours hours6
+grep -q '"workload": {"gpu_hours_per_day": 500}' hours/result.json || fail 'the manifest does not tell GPU hours a day'
+awk -v asked="$(value hours asked_gpu_h)" 'BEGIN { exit !(asked > 850 && asked < 1150) }' ||
+    fail "500 GPU hours a day make $(value hours asked_gpu_h) in two days"
+
+# ---- Traces ----
+
+awk 'BEGIN { print "job_id,submit_s,duration_s,gpus"
+             for (i = 0; i < 200; i++) print i "," i * 50 + i * i % 37 "," 300 + i * 7919 % 900 "," 1 + i % 8 }' >trace.csv
+sed 's/small.csv/trace.csv/' small.json >trace.json
+run t4 trace.json --set workload.load=1.2
+run t6 trace.json --set workload.load=1.2 --set cluster.pools.h100.nodes=6
+same_work t4 t6
+less queue_time_p95_s t6 t4
+awk -v load="$(value t4 offered_load_ratio)" 'BEGIN { exit !(load > 1.1999 && load < 1.2001) }' ||
+    fail "load 1.2 is offered as $(value t4 offered_load_ratio)"
+run t6r trace.json --set workload.load=1.2 --set workload.load_gpus=cluster --set cluster.pools.h100.nodes=6
+awk -v load="$(value t6r offered_load_ratio)" 'BEGIN { exit !(load > 1.1999 && load < 1.2001) }' ||
+    fail "load 1.2 of six nodes is offered as $(value t6r offered_load_ratio)"
+run th trace.json --set workload.gpu_hours_per_day=921.6 # 1.2 x 32 GPUs x 24 h
+same_work t4 th
+
+# ---- What cannot be ----
+
+refused 2 run trace.json --set workload.load=1 --set workload.gpu_hours_per_day=9 <<'EOF'
+error: --set workload.gpu_hours_per_day: arrivals are scaled to 'load' or to 'gpu_hours_per_day', not to both
+  at /workload/gpu_hours_per_day
+EOF
+refused 2 run mix.json --set workload.load_gpus=fleet <<'EOF'
+error: --set workload.load_gpus: 'load_gpus' must be a number of GPUs, or "cluster": those of the cluster that runs
+  at /workload/load_gpus
+EOF
+refused 2 run mix.json --set workload.synth.classes.gangs.gpu_hours_per_day=9 <<'EOF'
+error: --set workload.synth.classes.gangs.gpu_hours_per_day: a class has 'share' or 'gpu_hours_per_day', not both
+  at /workload/synth/classes/1/gpu_hours_per_day
+EOF
+finish
