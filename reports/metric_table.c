@@ -26,8 +26,8 @@ const struct metric metric_table[METRIC_COUNT] = {
          "GPU time of nodes that are down / all GPU time of the cluster in the window."},
     [METRIC_OFFERED_LOAD_RATIO] =
         {"offered_load_ratio", NAN, "ratio", BETTER_NEITHER,
-         "GPU time that the counted jobs ask, rejected ones included but for those that never fit / "
-         "all GPU time of the cluster in the window. Not defined of jobs that fill the cluster."},
+         "GPU time that the counted jobs ask / all GPU time of the cluster in the window. Rejected "
+         "jobs are included, but not those that never fit."},
     [METRIC_IDLE_RESERVED_GPU_H] =
         {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "GPU time in the window that is reserved and idle: see idle_reserved_ratio."},

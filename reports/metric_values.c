@@ -137,8 +137,7 @@ static void fill_window(const struct metrics *metrics, double *value)
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
     const wide_int asked =
         metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
-    if (metrics->arrived_count == 0)
-        value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
+    value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
 
