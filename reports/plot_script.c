@@ -78,14 +78,20 @@ void plot_script(const struct plot *plot, struct buffer *out)
     buffer_string(out, "unset output\n"); /* writes the end of the file */
 }
 
+/* To a millionth: no pixel tells more, and the digits of a quotient take long to find. */
+static void coordinate(struct buffer *out, double value)
+{
+    buffer_double(out, fabs(value) < 1e9 ? rint(value * 1e6) / 1e6 : value);
+}
+
 void plot_data(const struct plot_series *series, struct buffer *out)
 {
     assert(series->count >= 1);
     for (size_t i = 0; i < series->count; i++) {
         assert(isfinite(series->x[i]) && isfinite(series->y[i]));
-        buffer_double(out, series->x[i]);
+        coordinate(out, series->x[i]);
         buffer_char(out, ' ');
-        buffer_double(out, series->y[i]);
+        coordinate(out, series->y[i]);
         buffer_char(out, '\n');
     }
 }

@@ -8,14 +8,15 @@
 
 /* In the order of record_job_columns. */
 enum job_column {
-    JOB_ID,
-    JOB_NAME,
     JOB_SUBMIT,
+    JOB_ID,
     JOB_ELIGIBLE,
+    JOB_NAME,
     JOB_START,
     JOB_RUN,
     JOB_WORK,
     JOB_WORK_ASKED,
+    JOB_HELD,
     JOB_GPUS,
     JOB_SM_ACTIVE,
     JOB_WAIT,
@@ -34,7 +35,6 @@ enum job_column {
     JOB_LOST,
     JOB_OVERHEAD,
     JOB_RESIZES,
-    JOB_HELD,
     JOB_PREEMPTED,
     JOB_WASTED,
     JOB_WAITS,
@@ -45,12 +45,12 @@ enum job_column {
 enum attempt_column {
     ATTEMPT_ID,
     ATTEMPT_START,
-    ATTEMPT_GPUS,
+    ATTEMPT_SAVED,
     ATTEMPT_PLACEMENT,
+    ATTEMPT_GPUS,
     ATTEMPT_WHY,
     ATTEMPT_REASON,
     ATTEMPT_NUMBER,
-    ATTEMPT_SAVED,
     ATTEMPT_LOST,
     ATTEMPT_IS_PARTIAL,
     ATTEMPT_LINK_TIER,
@@ -151,41 +151,27 @@ static time_ns read_span(struct csv_rows *rows, unsigned column)
     return csv_scaled(rows, column, TIME_NS_PER_S);
 }
 
-/* Empty is what the fields before it say. */
-static time_ns read_other(struct csv_rows *rows, unsigned column, time_ns expected)
+/* Empty of a rejected job, which has none. */
+static time_ns read_wait(struct csv_rows *rows, unsigned column, uint8_t state)
 {
-    return csv_text(rows, column).length == 0 ? expected : read_span(rows, column);
-}
-
-static time_ns read_eligible(struct csv_rows *rows, time_ns submit)
-{
-    if (text_is(csv_text(rows, JOB_ELIGIBLE), RECORD_NEVER))
-        return TIME_NEVER;
-    return read_other(rows, JOB_ELIGIBLE, submit);
-}
-
-/* Empty is from the start to the end; there must be both. */
-static time_ns read_run(struct csv_rows *rows, time_ns start, time_ns end)
-{
-    if (csv_text(rows, JOB_RUN).length > 0)
-        return read_span(rows, JOB_RUN);
-    if (start != TIME_NEVER && end != TIME_NEVER)
-        return end - start;
-    csv_fail(rows, JOB_RUN, "missing, and there is no start or no end to tell it");
+    if (state != END_REJECTED)
+        return read_span(rows, column);
+    if (csv_text(rows, column).length > 0)
+        csv_fail(rows, column, "a rejected job has no wait");
     return 0;
 }
 
 static void read_job_times(struct csv_rows *rows, struct job_row *row)
 {
     row->submit = read_span(rows, JOB_SUBMIT);
-    row->eligible = read_eligible(rows, row->submit);
+    row->eligible = csv_time(rows, JOB_ELIGIBLE);
     row->start = csv_time(rows, JOB_START);
     row->end = csv_time(rows, JOB_END);
-    row->wait = read_span(rows, JOB_WAIT);
-    row->wait_total = read_other(rows, JOB_WAIT_TOTAL, row->wait);
-    row->run = read_run(rows, row->start, row->end);
-    row->work = read_other(rows, JOB_WORK, row->run);
-    row->work_asked = read_other(rows, JOB_WORK_ASKED, row->work);
+    row->wait = read_wait(rows, JOB_WAIT, row->state);
+    row->wait_total = read_wait(rows, JOB_WAIT_TOTAL, row->state);
+    row->run = read_span(rows, JOB_RUN);
+    row->work = read_span(rows, JOB_WORK);
+    row->work_asked = read_span(rows, JOB_WORK_ASKED);
     row->lost_gpu_ns = read_span(rows, JOB_LOST);
     row->overhead_gpu_ns = read_span(rows, JOB_OVERHEAD);
     if (row->start < row->submit)
@@ -194,21 +180,15 @@ static void read_job_times(struct csv_rows *rows, struct job_row *row)
         csv_fail(rows, JOB_END, "before the start");
 }
 
-/* Empty is 0, or does not apply. */
 static void read_job_changes(struct csv_rows *rows, struct job_row *row)
 {
     bool has_source = csv_text(rows, JOB_SOURCE).length > 0;
     row->source = has_source ? (uint8_t)csv_choice(rows, JOB_SOURCE, record_source_names) : 0;
-    row->resizes = row->evictions_wasted = 0;
-    row->held_gpu_us = row->preempted_gpu_ns = 0;
-    if (csv_text(rows, JOB_RESIZES).length > 0)
-        row->resizes = (uint32_t)csv_int(rows, JOB_RESIZES, 0, UINT32_MAX);
-    if (csv_text(rows, JOB_HELD).length > 0)
-        row->held_gpu_us = csv_scaled(rows, JOB_HELD, TIME_NS_PER_S / TIME_NS_PER_US);
-    if (csv_text(rows, JOB_PREEMPTED).length > 0)
-        row->preempted_gpu_ns = read_span(rows, JOB_PREEMPTED);
-    if (csv_text(rows, JOB_WASTED).length > 0)
-        row->evictions_wasted = (uint32_t)csv_int(rows, JOB_WASTED, 0, UINT32_MAX);
+    row->resizes = (uint32_t)csv_int(rows, JOB_RESIZES, 0, UINT32_MAX);
+    int64_t held_us = csv_scaled(rows, JOB_HELD, TIME_NS_PER_S / TIME_NS_PER_US);
+    row->held_gpu_us = row->resizes > 0 ? held_us : 0; /* else gpu_milli x run tells it exactly */
+    row->preempted_gpu_ns = read_span(rows, JOB_PREEMPTED);
+    row->evictions_wasted = (uint32_t)csv_int(rows, JOB_WASTED, 0, UINT32_MAX);
     if (has_source != (row->start != TIME_NEVER))
         csv_fail(rows, JOB_SOURCE, "a job has a source exactly if it started");
 }
@@ -254,6 +234,17 @@ static void check_waits(struct csv_rows *rows, const struct job_row *row)
         csv_fail(rows, JOB_WAITS, "the times do not add up to what the job waited");
 }
 
+/* NULL where it is the job's number. */
+static const char *read_name(struct reading *reading)
+{
+    struct text name = csv_text(reading->rows, JOB_NAME);
+    if (text_equal(name, csv_text(reading->rows, JOB_ID)))
+        return NULL;
+    if (name.length == 0)
+        csv_fail(reading->rows, JOB_NAME, "missing");
+    return row_text(reading, JOB_NAME);
+}
+
 static struct error read_job(struct reading *reading)
 {
     struct csv_rows *rows = reading->rows;
@@ -261,7 +252,7 @@ static struct error read_job(struct reading *reading)
     struct job_row row;
     row_begin(reading, text_columns, 2);
     row.id = (job_id)csv_int(rows, JOB_ID, 0, JOB_NONE - 1);
-    row.name = csv_text(rows, JOB_NAME).length > 0 ? row_text(reading, JOB_NAME) : NULL;
+    row.name = read_name(reading);
     row.queue = lasting_text(reading, JOB_QUEUE);
     row.user = lasting_text(reading, JOB_USER);
     row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);
@@ -269,8 +260,8 @@ static struct error read_job(struct reading *reading)
     row.gpu_milli = csv_scaled(rows, JOB_GPUS, GPU_MILLI);
     row.members = (uint32_t)csv_int(rows, JOB_MEMBERS, 0, UINT32_MAX);
     row.model = read_model(reading, JOB_MODEL);
-    read_job_times(rows, &row);
     row.state = (uint8_t)csv_choice(rows, JOB_STATE, job_end_names);
+    read_job_times(rows, &row);
     row.reason = read_reason(reading, JOB_REASON);
     row.evictions = (uint32_t)csv_int(rows, JOB_EVICTIONS, 0, UINT32_MAX);
     bool is_known = csv_text(rows, JOB_SM_ACTIVE).length > 0;
@@ -296,9 +287,7 @@ static struct error read_attempt(struct reading *reading)
     row.placement = row_text(reading, ATTEMPT_PLACEMENT);
     row.why = (uint8_t)csv_choice(rows, ATTEMPT_WHY, attempt_end_names);
     row.reason = read_reason(reading, ATTEMPT_REASON);
-    row.saved = csv_text(rows, ATTEMPT_SAVED).length == 0
-                    ? row.end - row.start
-                    : csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
+    row.saved = csv_signed(rows, ATTEMPT_SAVED, TIME_NS_PER_S);
     row.lost = read_span(rows, ATTEMPT_LOST);
     row.is_partial = csv_int(rows, ATTEMPT_IS_PARTIAL, 0, 1) != 0;
     row.link_tier = LINK_NONE;

@@ -1,6 +1,6 @@
 /* reports/result.h -- result.json: what a run was, and what came of it, for programs.
  *
- *   {"schema_version": 1,
+ *   {"schema_version": 2,
  *    "manifest": {"version", "seed", "fingerprint", "arguments": [...],
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor"}, "scenario": {...}},
@@ -21,7 +21,7 @@
 #include "reports/metrics.h"
 #include "sim/record.h"
 
-enum { RESULT_SCHEMA_VERSION = 1 };
+enum { RESULT_SCHEMA_VERSION = 2 };
 
 #define RESULT_FILE "result.json"
 

@@ -217,14 +217,26 @@ static void read_host(struct result *result, struct json_object *root)
     json_object_close(&object);
 }
 
+/* A record of another version has other columns. */
+static void read_schema_version(struct json_object *root)
+{
+    json_need(root, "schema_version");
+    struct json_value value = json_member(root, "schema_version");
+    int64_t version = json_get_int(root, "schema_version", 1, INT32_MAX, RESULT_SCHEMA_VERSION);
+    if (version != RESULT_SCHEMA_VERSION)
+        json_fail(&value,
+                  "'schema_version' is %lld, and this program reads records of %d only: run the "
+                  "scenario again",
+                  (long long)version, RESULT_SCHEMA_VERSION);
+}
+
 static struct error read_doc(struct result *result, struct json_doc *doc)
 {
     struct error error = ERROR_OK;
     struct json_value value = json_doc_root(doc, &error);
     struct json_object root;
     json_object_open(&root, &value);
-    json_need(&root, "schema_version");
-    json_get_int(&root, "schema_version", RESULT_SCHEMA_VERSION, RESULT_SCHEMA_VERSION, 0);
+    read_schema_version(&root);
     read_manifest(result, &root);
     read_facts(result, &root);
     json_member(&root, "metrics");

@@ -9,18 +9,20 @@
  * queues and users stay where they are while rows come: the same address is the same name.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
- * record_job_columns etc.; times in seconds; amounts in GPUs.  What only repeats other fields is left out, that is the
- * field is empty:
+ * record_job_columns etc.; times in seconds; amounts in GPUs.  Every field is filled, but for these, which are empty where
+ * there is no value:
  *
- *   name          the job's number
- *   eligible_s    equal to submit_s: it waited for no other job (RECORD_NEVER: it does still)
- *   run_s         equal to end_s - start_s: it ran without a break
- *   work_s        equal to run_s
- *   work_asked_s  equal to work_s: it did all that was asked
- *   wait_total_s  equal to wait_s: it waited once, from its submission on
- *   idle_gpus to mig_slices_unplaceable   of a sample: not known
+ *   eligible_s    of a job that waited for others until the run ended
+ *   start_s, source   of a job that never started
+ *   end_s         of a job that has not ended
+ *   sm_active_ratio   of a job whose activity the workload does not tell
+ *   wait_s, wait_total_s   of a rejected job
+ *   user          of a job whose user is not known
+ *   gpu_model     of a job that never started
+ *   reason        of a job that neither waits nor was rejected, of an attempt that was not evicted
+ *   wait_by_reason_s   see below
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
- *   saved_s       of an attempt, equal to end_s - start_s: all of it was work, and kept
+ *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
  *
  * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
  * waited, or when another program decided, or nobody asked for them.  They add up to wait_total_s; of a rejected job to
@@ -79,7 +81,8 @@ struct job_row {
     uint8_t source;   /* what its first start was owed to: an index into record_source_names */
     uint32_t resizes; /* attempts that ended because members came or went */
     int64_t
-        held_gpu_us; /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run */
+        held_gpu_us; /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run
+                        (held_gpu_s has either) */
     int64_t preempted_gpu_ns; /* the part of lost_gpu_ns owed to evictions for the sake of others */
     uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
     const struct wait_times *
@@ -195,8 +198,6 @@ struct record_sink {
     struct error (*on_arrived)(void *self, const struct arrived_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);
 };
-
-#define RECORD_NEVER "inf" /* as eligible_s: TIME_NEVER */
 
 extern const char record_job_columns[]; /* the header lines, without newline */
 extern const char record_attempt_columns[];

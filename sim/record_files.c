@@ -22,7 +22,7 @@ struct middle {
 };
 
 /* Times that lines hold more than once. */
-enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_OTHER, TIME_COUNT };
+enum { TIME_SUBMIT, TIME_START, TIME_END, TIME_RUN, TIME_WAIT, TIME_OTHER, TIME_COUNT };
 
 /* Why an attempt ended: nearly all for the same reason. */
 struct why {
@@ -114,35 +114,57 @@ static char *field_model(const struct record_files *files, char *at, uint8_t mod
 
 /* ---- rows of jobs ---- */
 
-/* Empty is the submission. */
-static char *field_eligible(char *at, struct line_time *time, const struct job_row *row)
+/* The digits of a time, kept from where it was written before if that is `here`. */
+static char *field_again(char *at, struct line_time *times, int here, time_ns ns)
 {
-    if (row->eligible == TIME_NEVER)
-        return line_word(at, RECORD_NEVER, sizeof RECORD_NEVER - 1);
-    return line_other(at, time, row->eligible, row->submit);
+    return line_ns(at, times[here].ns == ns ? &times[here] : &times[TIME_OTHER], ns);
 }
 
-/* From its start to its end, if it ran without a break; else nothing that a run time could be. */
-static time_ns unbroken(const struct job_row *row)
+static char *job_times(struct line_time *times, char *at, const struct job_row *row,
+                       struct text name)
 {
-    return row->end != TIME_NEVER ? row->end - row->start : -1;
+    struct line_time *submit =
+        &times[times[TIME_START].ns == row->submit ? TIME_START : TIME_SUBMIT];
+    at = line_ns(at, submit, row->submit);
+    at = line_uint(at, row->id);
+    if (row->eligible == row->submit)
+        at = line_ns(at, submit, row->eligible);
+    else
+        at = line_moment(at, &times[TIME_OTHER], row->eligible);
+    at = name.length != 0 ? field_text(at, name) : line_uint(at, row->id);
+    at = line_moment(at, &times[TIME_START], row->start);
+    at = line_ns(at, &times[TIME_RUN], row->run);
+    at = field_again(at, times, TIME_RUN, row->work);
+    return field_again(at, times, TIME_RUN, row->work_asked);
 }
 
-static char *job_times(struct line_time *times, char *at, const struct job_row *row)
+/* Microseconds as seconds: GPU time that nanoseconds have no room for. */
+static char *field_us(char *at, int64_t us)
 {
-    struct line_time *start = &times[TIME_START], *other = &times[TIME_OTHER];
-    at = line_ns(at, start->ns == row->submit ? start : &times[TIME_SUBMIT], row->submit);
-    at = field_eligible(at, other, row);
-    at = line_moment(at, start, row->start);
-    at = line_other(at, other, row->run, unbroken(row));
-    at = line_other(at, other, row->work, row->run);
-    return line_other(at, other, row->work_asked, row->work);
+    at = line_uint(at, (uint64_t)us / 1000000);
+    return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
 }
 
+/* GPU time held while it ran: of a job that kept its members its GPUs x its run time. */
+static char *job_held(struct line_time *times, char *at, const struct job_row *row)
+{
+    int64_t gpu_ns;
+    if (row->resizes > 0)
+        return field_us(at, row->held_gpu_us);
+    if (row->gpu_milli % GPU_MILLI == 0 &&
+        !__builtin_mul_overflow(row->gpu_milli / GPU_MILLI, row->run, &gpu_ns))
+        return field_again(at, times, TIME_RUN, gpu_ns);
+    return field_us(at,
+                    (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
+}
+
+/* A job that was rejected has none. */
 static char *job_waits(struct line_time *times, char *at, const struct job_row *row)
 {
-    at = line_ns(at, &times[TIME_OTHER], row->wait);
-    return line_other(at, &times[TIME_OTHER], row->wait_total, row->wait);
+    if (row->state == END_REJECTED)
+        return line_word(at, ",", 1);
+    at = line_ns(at, &times[TIME_WAIT], row->wait);
+    return field_again(at, times, TIME_WAIT, row->wait_total);
 }
 
 static char *job_gpus(char *at, const struct job_row *row)
@@ -209,39 +231,29 @@ static const struct buffer *job_middle(struct record_files *files, const struct 
     return &middle->text;
 }
 
-/* Microseconds as seconds: GPU time that nanoseconds have no room for. */
-static char *field_us(char *at, int64_t us)
-{
-    at = line_uint(at, (uint64_t)us / 1000000);
-    return line_rest(at - 1, line_fraction((uint32_t)((uint64_t)us % 1000000) * 100));
-}
-
 static bool is_undisturbed(const struct job_row *row)
 {
     return row->evictions == 0 && row->lost_gpu_ns == 0 && row->overhead_gpu_ns == 0 &&
            row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
 }
 
-/* What few jobs have; of the last ones, empty is 0 or does not apply. */
+/* What few jobs have. */
 static char *job_changes(struct line_time *times, char *at, const struct job_row *row)
 {
-    static const char nothing[] = "0,0,0,,,,";
+    static const char nothing[] = "0,0,0,0,0,0";
     struct line_time *other = &times[TIME_OTHER];
     if (is_undisturbed(row))
         return line_word(at, nothing, sizeof nothing - 1);
     at = line_uint(at, row->evictions);
     at = line_ns(at, other, row->lost_gpu_ns);
     at = line_ns(at, other, row->overhead_gpu_ns);
-    if (row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0)
-        return line_word(at, ",,,", 3);
     at = line_uint(at, row->resizes);
-    at = row->resizes > 0 ? field_us(at, row->held_gpu_us) : field_word(at, "");
     at = line_ns(at, other, row->preempted_gpu_ns);
     return line_uint(at, row->evictions_wasted);
 }
 
 /* "Resources:12.5;Priority:3" */
-static char *job_reasons(struct line_time *time, char *at, const struct wait_times *waits)
+static char *job_reasons(struct line_time *times, char *at, const struct wait_times *waits)
 {
     uint32_t left = waits != NULL ? waits->mask : 0;
     if (left == 0)
@@ -250,7 +262,7 @@ static char *job_reasons(struct line_time *time, char *at, const struct wait_tim
         enum reason reason = (enum reason)__builtin_ctz(left);
         at = field_word(at, reason_name(reason));
         at[-1] = ':';
-        at = line_ns(at, time, waits->of[reason]);
+        at = field_again(at, times, TIME_WAIT, waits->of[reason]);
         at[-1] = ';';
     }
     at[-1] = ',';
@@ -273,14 +285,13 @@ static struct error on_job(void *self, const struct job_row *row)
     struct text name = text_of(row->name);
     size_t room = text_room(name) + middle->length + waits_room(row->waits);
     char *at = buffer_reserve(buffer, JOB_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
-    at = line_uint(at, row->id);
-    at = field_text(at, name);
-    at = job_times(files->times, at, row);
+    at = job_times(files->times, at, row, name);
+    at = job_held(files->times, at, row);
     at = job_gpus(at, row);
     at = job_waits(files->times, at, row);
     memcpy(at, middle->bytes, middle->length);
     at = job_changes(files->times, at + middle->length, row);
-    at = job_reasons(&files->times[TIME_OTHER], at, row->waits);
+    at = job_reasons(files->times, at, row->waits);
     at = line_moment(at, &files->times[TIME_END], row->end);
     line_end(at, buffer);
     return output_flush_if_full(files->outputs[FILE_JOBS]);
@@ -304,11 +315,9 @@ static const struct buffer *attempt_why(struct why *why, const struct attempt_ro
 
 static char *attempt_work(struct line_time *times, char *at, const struct attempt_row *row)
 {
-    time_ns span = row->end - row->start;
-    if (row->attempt == 0 && row->saved == span && row->lost == 0 && !row->is_partial)
-        return line_word(at, "0,,0,0", 6); /* as nearly all */
+    if (row->attempt == 0 && row->lost == 0 && !row->is_partial)
+        return line_word(at, "0,0,0", 5); /* as nearly all */
     at = line_uint(at, row->attempt);
-    at = line_other(at, &times[TIME_OTHER], row->saved, span);
     at = line_ns(at, &times[TIME_OTHER], row->lost);
     return line_uint(at, row->is_partial);
 }
@@ -333,8 +342,10 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
                                           text_room(placement) + why->length);
     at = line_uint(at, row->id);
     at = line_ns(at, &times[TIME_START], row->start);
-    at = line_milli(at, row->gpu_milli);
+    at = line_ns(at, &times[row->saved == row->end - row->start ? TIME_RUN : TIME_OTHER],
+                 row->saved);
     at = field_text(at, placement);
+    at = line_milli(at, row->gpu_milli);
     memcpy(at, why->bytes, why->length);
     at = attempt_work(times, at + why->length, row);
     at = attempt_link(times, at, row);

@@ -1,8 +1,7 @@
 /* sim/record_files.h -- the record as files: jobs.csv.zst, attempts.csv.zst, timeline.csv.zst in a folder.
  *
  * A record_sink that writes the rows of jobs, attempts and samples as lines of CSV (RFC 4180).  The columns are those of
- * sim/record.h.  An empty field is "does not apply": the time of what never happened, no reason, an unknown user,
- * no GPU model; or what sim/record.h says is left out.  Numbers are exact: reports/record_read.h gives the same rows back.
+ * sim/record.h, which says which fields may be empty.  Numbers are exact: reports/record_read.h gives the same rows back.
  *
  * Law: the three files appear together at record_files_commit, the jobs last, or not at all.
  *

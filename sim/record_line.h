@@ -35,7 +35,8 @@ struct line_piece {
  * {0} is none. */
 struct line_time {
     int64_t ns; /* 0: none; zero is written without */
-    struct line_piece whole, fraction;
+    uint64_t length;
+    char text[LINE_NUMBER_CHARS_MAX]; /* with its comma */
 };
 
 /* The last comma becomes the end of the line. */
@@ -164,21 +165,32 @@ static inline char *line_long_ns(char *at, int64_t ns)
     return at;
 }
 
+/* Apart, so that what is kept is written where it is asked for. */
+static __attribute__((noinline, unused)) void line_time_set(struct line_time *time, int64_t ns)
+{
+    uint64_t whole = (uint64_t)ns / TIME_NS_PER_S, fraction = (uint64_t)ns % TIME_NS_PER_S;
+    char *end;
+    if (whole >= LINE_EIGHT_END || fraction % 10 != 0)
+        end = line_long_ns(time->text, ns);
+    else
+        end = line_rest(line_piece(time->text, line_whole((uint32_t)whole)),
+                        line_fraction((uint32_t)(fraction / 10)));
+    time->ns = ns;
+    time->length = (uint64_t)(end - time->text);
+}
+
 /* Nanoseconds (or GPU-nanoseconds) as seconds.  time: where this time may have been kept; it is from now on. */
-static inline char *line_ns(char *at, struct line_time *time, int64_t ns)
+static inline __attribute__((always_inline)) char *line_ns(char *at, struct line_time *time,
+                                                           int64_t ns)
 {
     if (ns == 0) {
         memcpy(at, "0,", 2);
         return at + 2;
     }
-    if (ns != time->ns) {
-        uint64_t whole = (uint64_t)ns / TIME_NS_PER_S, fraction = (uint64_t)ns % TIME_NS_PER_S;
-        if (whole >= LINE_EIGHT_END || fraction % 10 != 0)
-            return line_long_ns(at, ns);
-        *time = (struct line_time){ns, line_whole((uint32_t)whole),
-                                   line_fraction((uint32_t)(fraction / 10))};
-    }
-    return line_rest(line_piece(at, time->whole), time->fraction);
+    if (ns != time->ns)
+        line_time_set(time, ns);
+    memcpy(at, time->text, sizeof time->text);
+    return at + time->length;
 }
 
 /* Empty where it does not apply. */
@@ -189,16 +201,6 @@ static inline char *line_moment(char *at, struct line_time *time, time_ns moment
         return at;
     }
     return line_ns(at, time, moment);
-}
-
-/* Empty where it is what the reader expects. */
-static inline char *line_other(char *at, struct line_time *time, int64_t ns, int64_t expected)
-{
-    if (ns == expected) {
-        *at++ = ',';
-        return at;
-    }
-    return line_ns(at, time, ns);
 }
 
 /* A text that needs no quotes. */

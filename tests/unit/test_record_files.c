@@ -246,8 +246,9 @@ static void extreme_rows_come_back(void **state)
     assert_int_equal(read.attempts.length, 0);
 }
 
-/* One that ran at once and without a break, one that waits for another, one that waited and was evicted. */
-static void write_three(void)
+/* One that ran at once and without a break, one that waits for another, one that was rejected, one that waited and was
+ * evicted, one with so small a share of a GPU that its GPU time is no whole number of nanoseconds. */
+static void write_some(void)
 {
     const time_ns s = TIME_NS_PER_S;
     struct job_row plain = {.id = 7,
@@ -264,14 +265,23 @@ static void write_three(void)
                             .work_asked = s,
                             .sm_active_milli = UINT16_MAX,
                             .is_counted = true};
-    struct job_row waits = plain, evicted = plain;
+    struct job_row waits = plain, rejected = plain, evicted = plain;
     waits.id = 8;
     waits.eligible = waits.start = waits.end = TIME_NEVER;
     waits.run = waits.work = 0;
     waits.wait_total = 3 * s;
     waits.state = END_PENDING;
     waits.model = 255;
+    rejected.id = 9;
+    rejected.name = "x";
+    rejected.start = TIME_NEVER;
+    rejected.end = 8 * s;
+    rejected.run = rejected.work = 0;
+    rejected.state = END_REJECTED;
+    rejected.reason = REASON_HELD;
+    rejected.model = 255;
     evicted.id = 10;
+    evicted.gpu_milli = 2500;
     evicted.eligible = 9 * s;
     evicted.start = 11 * s;
     evicted.end = 20 * s;
@@ -280,6 +290,10 @@ static void write_three(void)
     evicted.wait_total = 5 * s;
     evicted.evictions = 1;
     evicted.lost_gpu_ns = 6 * s;
+    struct job_row share = evicted;
+    share.id = 11;
+    share.gpu_milli = 1;
+    share.run /= 2;
     struct attempt_row attempt = {
         .id = 7, .start = 8 * s, .end = 9 * s, .gpu_milli = 1000, .placement = "n0:0", .saved = s};
     struct attempt_row again = attempt;
@@ -296,7 +310,9 @@ static void write_three(void)
     struct record_sink sink = record_files_sink(files);
     ok(sink.on_job(sink.self, &plain));
     ok(sink.on_job(sink.self, &waits));
+    ok(sink.on_job(sink.self, &rejected));
     ok(sink.on_job(sink.self, &evicted));
+    ok(sink.on_job(sink.self, &share));
     ok(sink.on_attempt(sink.self, &attempt));
     ok(sink.on_attempt(sink.self, &again));
     ok(record_files_commit(&files));
@@ -390,9 +406,10 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "\n0,job-13,", "\n-1,job-13,", "jobs.csv.zst:2:1", "job_id"},
-        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,job-13,more,", "jobs.csv.zst:2", "32 fields"},
-        {RECORD_JOBS_FILE, "\n0,job-13,", "\n0,\"job\"-13,", "jobs.csv.zst:2:3", "closing quote"},
+        {RECORD_JOBS_FILE, "evictions_wasted,wait_by_reason_s,end_s\n",
+         "evictions_wasted,wait_by_reason_s,end_s\n-", "jobs.csv.zst:2:1", "submit_s"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "32 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
         {RECORD_JOBS_FILE, "h100-80gb", "h100", "jobs.csv.zst:", "gpu_model"},
@@ -407,7 +424,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
         {RECORD_TIMELINE_FILE, "\n7200,", "\n72,", "timeline.csv.zst:4:1", "before the row above"},
         {RESULT_FILE, "\"end_s\": ", "\"end_s\": -", "result.json:", "end_s"},
         {RESULT_FILE, "\"facts\"", "\"fact\"", "result.json:", "fact"},
-        {RESULT_FILE, "\"schema_version\": 1", "\"schema_version\": 2", "result.json:1",
+        {RESULT_FILE, "\"schema_version\": 2", "\"schema_version\": 1", "result.json:1",
          "schema_version"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -417,32 +434,47 @@ static void an_edited_field_is_named_with_its_place(void **state)
     }
 }
 
-static void what_repeats_is_left_out(void **state)
+/* Whatever a field repeats: it is empty only where there is no value. */
+static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "7,,8,,8,,,,1,,0,,q,,training,0,1,0,completed,,1,free,0,0,0,,,,,,9",
-        "8,,8,inf,,0,,1,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,,,,,,",
-        "10,,8,9,11,7,1,,1,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,,,,,,20", NULL};
-    static const char *const attempts[] = {"7,8,1,n0:0,ended,,0,,0,0,,,9",
-                                           "7,8,1.5,\"n0:0,2\",ended,,1,0,1,0,leaf,12.500000001,9",
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,0,1,,pending,,1,,0,0,0,0,0,0,,",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,0,1,,rejected,Held,1,,0,0,0,0,0,0,,8",
+        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,0,0,0,,20",
+        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,0,0,0,,"
+        "20",
+        NULL};
+    static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
+                                           "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9",
                                            NULL};
-    write_three();
+    write_some();
     check_lines(RECORD_JOBS_FILE, jobs);
     check_lines(RECORD_ATTEMPTS_FILE, attempts);
-    edit(RECORD_JOBS_FILE, "inf,,0,", "inf,,,");
-    check_refused(ERROR_DATA, "jobs.csv.zst:3:", "run_s: missing");
-    write_three();
-    edit(RECORD_JOBS_FILE, ",inf,", ",info,");
-    check_refused(ERROR_DATA, "jobs.csv.zst:3:", "eligible_s");
+    static const struct {
+        const char *from, *to, *place, *what;
+    } refused[] = {
+        {"\n8,8,,8,", "\n8,8,,,", "jobs.csv.zst:3:", "name: missing"},
+        {"\n8,8,,8,,0,", "\n8,8,,8,,,", "jobs.csv.zst:3:", "run_s"},
+        {"\n8,8,,", "\n8,8,inf,", "jobs.csv.zst:3:", "eligible_s"},
+        {",0,3,q", ",0,,q", "jobs.csv.zst:3:", "wait_total_s"},
+        {"\n8,9,8,x,,0,0,1,0,1,,,,", "\n8,9,8,x,,0,0,1,0,1,,0,0,",
+         "jobs.csv.zst:4:", "wait_s: a rejected job has no wait"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        write_some();
+        edit(RECORD_JOBS_FILE, refused[i].from, refused[i].to);
+        check_refused(ERROR_DATA, refused[i].place, refused[i].what);
+    }
 }
 
 static void columns_are_found_by_name(void **state)
 {
     (void)state;
     write_record(&usual, NULL);
-    edit(RECORD_ATTEMPTS_FILE, "placement,why,",
-         "why,placement,"); /* now every row has them swapped */
+    edit(RECORD_ATTEMPTS_FILE, "why,reason,attempt,",
+         "reason,why,attempt,"); /* now every row has them swapped */
     check_refused(ERROR_DATA, "attempts.csv.zst:2:", "why");
 }
 
@@ -495,7 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_repeats_is_left_out, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(every_field_is_filled, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder,

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Read a record as anybody would, and compare what its files say with result.json.
+
+    tests/support/record_means.py FOLDER
+
+Every number is read from the CSV files as it stands; an empty field is no number, as pandas and DuckDB read it.  Prints
+what differs; exit status 1 if anything does.
+"""
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+
+FILLED = {  # of every row
+    "jobs": "submit_s job_id name run_s work_s work_asked_s held_gpu_s gpus queue class priority members "
+            "state is_counted evictions lost_gpu_s overhead_gpu_s resizes preempted_gpu_s evictions_wasted",
+    "attempts": "job_id start_s saved_s placement gpus why attempt lost_s is_partial end_s",
+    "timeline": "time_s pending_jobs running_jobs pending_gpus allocated_gpus active_gpus reserved_gpus down_gpus submitted "
+                "started ended evicted rejected allocated_gpu_s active_gpu_s reserved_gpu_s down_gpu_s pending_job_s "
+                "running_job_s partial_gang_gpu_s",
+}
+wrong = []
+
+
+def read(folder, name):
+    text = subprocess.run(["zstd", "-dcq", f"{folder}/{name}.csv.zst"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def numbers(rows, column):
+    return [float(row[column]) for row in rows if row[column] != ""]
+
+
+def mean(values):
+    return sum(values) / len(values) if values else None
+
+
+def rank(values, percent):
+    """Nearest rank."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)] if ordered else None
+
+
+def total(rows, *columns):
+    return sum(math.prod(float(row[column]) for column in columns) for row in rows)
+
+
+def same(what, told, found):
+    if told is None and found is None:
+        return
+    if told is None or found is None or not math.isclose(told, found, rel_tol=1e-6, abs_tol=1e-6):
+        wrong.append(f"{what}: result.json says {told}, the files say {found}")
+
+
+def filled_where(rows, column, is_there, what):
+    for row in rows:
+        if (row[column] != "") != is_there(row):
+            wrong.append(f"{column} of job {row['job_id']} is {row[column]!r}: it is filled {what}")
+            return
+
+
+def check_fields(jobs, attempts, timeline):
+    for name, rows in (("jobs", jobs), ("attempts", attempts), ("timeline", timeline)):
+        for column in FILLED[name].split():
+            empty = sum(row[column] == "" for row in rows)
+            if empty:
+                wrong.append(f"{name}: {empty} rows of {len(rows)} have no {column}")
+    filled_where(jobs, "end_s", lambda row: row["state"] not in ("pending", "running"), "when it has ended")
+    filled_where(jobs, "wait_s", lambda row: row["state"] != "rejected", "unless it was rejected")
+    filled_where(jobs, "wait_total_s", lambda row: row["state"] != "rejected", "unless it was rejected")
+    filled_where(jobs, "source", lambda row: row["start_s"] != "", "when it started")
+    for row in jobs:
+        if row["wait_by_reason_s"] and row["wait_total_s"]:
+            parts = sum(float(part.split(":")[1]) for part in row["wait_by_reason_s"].split(";"))
+            same(f"wait_by_reason_s of {row['job_id']}", float(row["wait_total_s"]), parts)
+
+
+def check_jobs(jobs, attempts):
+    """What the rows of attempts say of a job is what its own row says."""
+    run, saved = {}, {}
+    for row in attempts:
+        span = float(row["end_s"]) - float(row["start_s"])
+        if row["is_partial"] == "0":
+            run[row["job_id"]] = run.get(row["job_id"], 0) + span
+        saved[row["job_id"]] = saved.get(row["job_id"], 0) + float(row["saved_s"])
+    for job in jobs:
+        same(f"run_s of {job['job_id']}", float(job["run_s"]), run.get(job["job_id"], 0))
+        same(f"work_s of {job['job_id']}", float(job["work_s"]), saved.get(job["job_id"], 0))
+
+
+def check_group(what, metrics, jobs):
+    """A set of counted jobs against its metrics."""
+    def value(name):
+        return metrics[name]["value"] if name in metrics else None
+
+    here = [job for job in jobs if job["state"] != "rejected"]
+    waits = numbers(jobs, "wait_s")
+    same(f"{what} jobs_submitted", value("jobs_submitted"), len(jobs))
+    same(f"{what} queue_time_mean_s", value("queue_time_mean_s"), mean(waits))
+    same(f"{what} queue_time_max_s", value("queue_time_max_s"), max(waits, default=None))
+    for percent in (50, 95, 99):
+        same(f"{what} queue_time_p{percent}_s", value(f"queue_time_p{percent}_s"), rank(waits, percent))
+    same(f"{what} asked_gpu_h", value("asked_gpu_h"), total(here, "gpus", "work_asked_s") / 3600)
+    allocated = total(here, "held_gpu_s") / 3600
+    same(f"{what} allocated_gpu_h", value("allocated_gpu_h"), allocated)
+    same(f"{what} lost_gpu_h", value("lost_gpu_h"), total(here, "lost_gpu_s") / 3600)
+    same(f"{what} lost_by_preemption_gpu_h", value("lost_by_preemption_gpu_h"), total(here, "preempted_gpu_s") / 3600)
+    same(f"{what} preemptions", value("preemptions"), total(here, "evictions"))
+    same(f"{what} evictions_wasted", value("evictions_wasted"), total(here, "evictions_wasted"))
+    for state in ("completed", "failed", "cancelled", "limit", "rejected", "pending", "running"):
+        same(f"{what} jobs_{state}", value(f"jobs_{state}"), sum(job["state"] == state for job in jobs))
+    kept = total(here, "gpus", "work_s") / 3600
+    same(f"{what} goodput_ratio", value("goodput_ratio"), kept / allocated if allocated > 0 else None)
+    done = [job for job in here if job["state"] == "completed"]
+    same(f"{what} slowdown_bounded_mean", value("slowdown_bounded_mean"), mean(
+        [max(1, (float(job["wait_total_s"]) + float(job["run_s"])) / max(float(job["work_s"]), 10)) for job in done]))
+
+
+def main(folder):
+    result = json.load(open(f"{folder}/result.json"))
+    jobs, attempts, timeline = (read(folder, name) for name in ("jobs", "attempts", "timeline"))
+    check_fields(jobs, attempts, timeline)
+    check_jobs(jobs, attempts)
+    counted = [job for job in jobs if job["is_counted"] == "1"]
+    check_group("all:", result["metrics"], counted)
+    for cut, column in (("class", "class"), ("queue", "queue")):
+        by_key = {}
+        for job in counted:
+            by_key.setdefault(job[column], []).append(job)
+        if set(by_key) != set(result["by"][cut]):
+            wrong.append(f"by {cut}: other keys, {sorted(by_key)} and {sorted(result['by'][cut])}")
+        for key, group in by_key.items():
+            check_group(f"{cut} {key}:", result["by"][cut].get(key, {}), group)
+    for line in wrong[:20]:
+        print(line)
+    print(f"{len(jobs)} jobs, {len(attempts)} attempts, {len(timeline)} samples: {len(wrong)} differences")
+    return 1 if wrong else 0
+
+
+sys.exit(main(sys.argv[1]))
