@@ -98,6 +98,8 @@ int64_t json_get_scaled(struct json_object *object, const char *key, int64_t sca
                         int64_t high, int64_t otherwise);
 /* Seconds as a number, or a string with a unit ("14d"); not negative. */
 time_ns json_get_duration(struct json_object *object, const char *key, time_ns otherwise);
+/* The same, or "never": TIME_NEVER. */
+time_ns json_get_patience(struct json_object *object, const char *key, time_ns otherwise);
 
 /* Arrays: count is 0 and the sticky error set when `value` is present but not an array. */
 size_t json_array_count(const struct json_value *array);

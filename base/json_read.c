@@ -305,6 +305,15 @@ time_ns json_get_duration(struct json_object *object, const char *key, time_ns o
     return read_member(object, key, &want, &got) ? got.integer : otherwise;
 }
 
+time_ns json_get_patience(struct json_object *object, const char *key, time_ns otherwise)
+{
+    struct json_value value = json_member(object, key);
+    if (value.node != NULL && json_is_string(value.node) &&
+        strcmp(json_string_value(value.node), "never") == 0)
+        return TIME_NEVER;
+    return json_get_duration(object, key, otherwise);
+}
+
 static void fail_choice(const struct json_value *value, const char *const *names)
 {
     struct buffer list = {0};

@@ -9,11 +9,46 @@
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
 
+time_ns sched_delay(const struct sched *sched, uint32_t slot)
+{
+    const time_ns own = sched->jobs.facts[slot].preemption_delay;
+    if (own >= 0 || !sched->has_own_times)
+        return own >= 0 ? own : sched->policy.preempt.delay;
+    return queue_table_delay(sched->tree.table, sched->jobs.jobs[slot].queue,
+                             sched->policy.preempt.delay);
+}
+
+time_ns sched_stale_after(const struct sched *sched, uint32_t slot)
+{
+    const time_ns own = sched->jobs.facts[slot].stale_after;
+    if (own >= 0 || !sched->has_own_times)
+        return own >= 0 ? own : sched->policy.stale_after;
+    return queue_table_stale_after(sched->tree.table, sched->jobs.jobs[slot].queue,
+                                   sched->policy.stale_after);
+}
+
+void sched_learn_times(struct sched *sched)
+{
+    const struct queue_table *table = sched->tree.table;
+    const bool had = sched->has_own_times;
+    sched->has_own_times = false;
+    sched->has_patience |= sched->policy.preempt.delay > 0;
+    for (queue_id q = 0; q < sched->tree.count; q++) {
+        const struct queue_spec *spec = &table->queues[q];
+        sched->has_own_times |= spec->preemption_delay >= 0 || spec->stale_after >= 0;
+        sched->has_patience |= spec->preemption_delay > 0;
+    }
+    if (sched->policy.preemption->evicts && (had || sched->has_own_times))
+        for (uint32_t lane = 0; lane < sched->pending.lane_count; lane++)
+            agenda_new_head(sched, lane); /* its delay may be another */
+}
+
 /* Since when the lane's head has waited long enough for anybody to be evicted, or moved. */
 static time_ns patient_at(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
 {
-    const time_ns delay = sched->policy.preempt.delay, wait = sched->policy.defrag_config.wait;
-    return sched->jobs.facts[lane->heap[0].slot].waiting_since +
+    const uint32_t head = lane->heap[0].slot;
+    const time_ns delay = sched_delay(sched, head), wait = sched->policy.defrag_config.wait;
+    return sched->jobs.facts[head].waiting_since +
            (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
 }
 
@@ -42,11 +77,10 @@ static bool has_action(const struct sched *sched, enum action action)
     return false;
 }
 
+/* A queue or a job may say when its gangs are stale, whatever the policy says. */
 static bool may_act(const struct policy_config *policy, enum action action)
 {
-    return action == ACTION_ALLOCATE     ? true
-           : action == ACTION_STALE_GANG ? policy->stale_after != TIME_NEVER
-                                         : policy->preemption->evicts;
+    return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
 }
 
 void plan_init(struct sched *sched)

@@ -333,8 +333,8 @@ static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
 static bool is_stale(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->policy.stale_after == TIME_NEVER || job->state != SJOB_RUNNING ||
-        sched->now - sched->jobs.facts[slot].below_since < sched->policy.stale_after)
+    if (job->state != SJOB_RUNNING ||
+        sched->now - sched->jobs.facts[slot].below_since < sched_stale_after(sched, slot))
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++) /* what is on its way must arrive first */
         if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
@@ -408,8 +408,10 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.geometry->score != NULL)
             wake = earlier(wake, recuts_wake(sched));
     }
-    for (uint32_t i = 0; i < sched->below_count && sched->policy.stale_after != TIME_NEVER; i++) {
-        time_ns due = sched->jobs.facts[sched->below[i]].below_since + sched->policy.stale_after;
+    for (uint32_t i = 0; i < sched->below_count; i++) {
+        const uint32_t slot = sched->below[i];
+        time_ns due =
+            time_after(sched->jobs.facts[slot].below_since, sched_stale_after(sched, slot));
         if (due > sched->now) /* else it waits for what is on its way, which will be told */
             wake = earlier(wake, due);
     }

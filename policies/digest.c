@@ -91,7 +91,7 @@ uint64_t digest_cluster(const struct cluster *cluster)
 
 static void archive_spec(struct archive *archive, struct queue_spec spec)
 {
-    ARCHIVE_KNOWS(struct queue_spec, 208);
+    ARCHIVE_KNOWS(struct queue_spec, 224);
     archive_text(archive, spec.name);
     ARCHIVE(archive, spec.parent);
     ARCHIVE(archive, spec.deserved);
@@ -104,6 +104,8 @@ static void archive_spec(struct archive *archive, struct queue_spec spec)
     ARCHIVE(archive, spec.created);
     ARCHIVE(archive, spec.reclaim_min_runtime);
     ARCHIVE(archive, spec.preempt_min_runtime);
+    ARCHIVE(archive, spec.preemption_delay);
+    ARCHIVE(archive, spec.stale_after);
     ARCHIVE(archive, spec.usage_ppm);
     ARCHIVE(archive, spec.credit_gpu_ns);
 }

@@ -185,7 +185,7 @@ static void archive_job(struct archive *archive, struct sched_job *job,
 
 static void archive_facts(struct archive *archive, struct job_facts *facts)
 {
-    ARCHIVE_KNOWS(struct job_facts, 160);
+    ARCHIVE_KNOWS(struct job_facts, 176);
     ARCHIVE_KNOWS(struct checkpoint_plan, 3 * 8);
     ARCHIVE(archive, facts->submit);
     ARCHIVE(archive, facts->limit);
@@ -206,6 +206,8 @@ static void archive_facts(struct archive *archive, struct job_facts *facts)
     ARCHIVE(archive, facts->attained_at);
     ARCHIVE(archive, facts->attained_gpu_ns);
     ARCHIVE(archive, facts->rate_milli);
+    ARCHIVE(archive, facts->preemption_delay);
+    ARCHIVE(archive, facts->stale_after);
     ARCHIVE(archive, facts->after_left);
     ARCHIVE(archive, facts->is_held);
     ARCHIVE(archive, facts->claim_source);

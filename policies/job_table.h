@@ -82,13 +82,14 @@ struct job_facts {
     time_ns below_since; /* since when it holds less than its minimum, but something; TIME_NEVER */
     time_ns claimed_at;  /* when its space was promised */
     time_ns saved_at;    /* the world said its work is safe; TIME_NEVER: it never did */
-    time_ns ran, attained_at; /* run time in all attempts, counted up to then */
-    int64_t attained_gpu_ns;  /* GPU time likewise */
-    int64_t rate_milli;       /* GPUs that count since then */
-    uint16_t after_left;      /* dependencies that are still open */
-    bool is_held;             /* by its submitter */
-    uint8_t claim_source;     /* enum source */
-    bool is_serving;          /* it runs since attained_at, on GPUs or without */
+    time_ns ran, attained_at;              /* run time in all attempts, counted up to then */
+    int64_t attained_gpu_ns;               /* GPU time likewise */
+    int64_t rate_milli;                    /* GPUs that count since then */
+    time_ns preemption_delay, stale_after; /* of its own; JOB_AS_QUEUE */
+    uint16_t after_left;                   /* dependencies that are still open */
+    bool is_held;                          /* by its submitter */
+    uint8_t claim_source;                  /* enum source */
+    bool is_serving;                       /* it runs since attained_at, on GPUs or without */
 };
 
 enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */

@@ -536,7 +536,7 @@ static bool fits_what_comes(struct sched *sched, uint32_t gainer)
 /* While owners are patient, nobody else is promised what comes: they could only take it back. */
 static bool may_await(const struct sched *sched, uint32_t gainer)
 {
-    return sched->policy.preempt.delay == 0 || sched_is_entitled(sched, gainer);
+    return !sched->has_patience || sched_is_entitled(sched, gainer);
 }
 
 bool plan_await(struct sched *sched, uint32_t slot)

@@ -116,16 +116,6 @@ static void read_guarantees(struct policy_config *config, struct json_object *ob
     }
 }
 
-/* A duration, or "never". */
-static time_ns read_patience(struct json_object *object, const char *key, time_ns otherwise)
-{
-    struct json_value value = json_member(object, key);
-    if (value.node != NULL && json_is_string(value.node) &&
-        strcmp(json_value_string(&value), "never") == 0)
-        return TIME_NEVER;
-    return json_get_duration(object, key, otherwise);
-}
-
 static void read_gang(struct policy_config *config, const void *registry,
                       struct json_object *object)
 {
@@ -135,7 +125,7 @@ static void read_gang(struct policy_config *config, const void *registry,
         return;
     json_object_open(&gang, &value);
     config->gang = choose_member(&gang, "policy", registry, config->gang);
-    config->stale_after = read_patience(&gang, "stale_after_s", config->stale_after);
+    config->stale_after = json_get_patience(&gang, "stale_after_s", config->stale_after);
     json_object_close(&gang);
 }
 
@@ -204,7 +194,7 @@ static void read_drains(struct defrag_config *config, struct json_object *object
         (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
     config->drain_nodes_ppm =
         json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
-    config->drain_expiry = read_patience(object, "drain_expiry_s", config->drain_expiry);
+    config->drain_expiry = json_get_patience(object, "drain_expiry_s", config->drain_expiry);
 }
 
 /* A forecast that stands counts on nodes that a drain would take away. */
@@ -396,7 +386,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     read_sharing(config, &object);
     read_actions(config, &object);
     config->reservation_expiry =
-        read_patience(&object, "reservation_expiry_s", config->reservation_expiry);
+        json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);
     read_guarantees(config, &object);
     if (plugins != NULL)

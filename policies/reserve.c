@@ -24,7 +24,7 @@ static time_ns returns_at(struct sched *sched, uint32_t gainer, uint32_t slot)
     if (ripe == TIME_NEVER)
         return TIME_NEVER;
     time_ns patient =
-        time_after(sched->jobs.facts[gainer].waiting_since, sched->policy.preempt.delay);
+        time_after(sched->jobs.facts[gainer].waiting_since, sched_delay(sched, gainer));
     time_ns at = ripe > patient ? ripe : patient;
     return time_after(at > sched->now ? at : sched->now, sched_grace(sched, slot));
 }

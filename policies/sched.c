@@ -194,6 +194,8 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->attained_at = sched->now;
     facts->attained_gpu_ns = job->attained_gpu_ns;
     facts->rate_milli = 0;
+    facts->preemption_delay = job->preemption_delay;
+    facts->stale_after = job->stale_after;
     facts->after_left = 0;
     facts->is_held = job->is_held;
     facts->claim_source = 0;
@@ -228,6 +230,7 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
     own->state = SJOB_PENDING;
     own->fill = FILL_BELOW;
     own->is_element = job->array != 0;
+    sched->has_patience |= job->preemption_delay > 0;
     copy_facts(sched, slot, job);
     if (sched->run_times.is_used)
         run_times_enroll(sched, slot);
@@ -585,6 +588,7 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     if (sched->needs_accounts)
         accounts_queues(&sched->accounts, queues);
     worth_queues_changed(sched);
+    sched_learn_times(sched);
     pending_lines(&sched->pending, queues->count);
     MEM_GROW(sched->running, sched->running_capacity, queues->count);
     sched_reopen_quotas(sched); /* limits may have been raised */

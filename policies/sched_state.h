@@ -137,6 +137,8 @@ struct sched {
     bool notes_service; /* somebody asks how long jobs ran */
     bool overtakes;     /* somebody may overtake in a line that stops: policies/overtake.c */
     bool reserves;      /* somebody may be held up where lanes are skipped: policies/reserve.c */
+    bool has_own_times; /* some queue says its own preemption delay, or when its gangs are stale */
+    bool has_patience;  /* some job waits before others are evicted for it: no job had to, if not */
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -428,6 +430,15 @@ bool offers_suit(const struct sched *sched, const struct shape *ask);
 bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
                  enum plan_kind kind);
 void offers_end(struct sched *sched);
+
+/* ---- attempts.c */
+
+/* How long it waits before anybody is evicted for it. */
+time_ns sched_delay(const struct sched *sched, uint32_t slot);
+/* How long it may stay below its minimum before it loses the rest; TIME_NEVER: for ever. */
+time_ns sched_stale_after(const struct sched *sched, uint32_t slot);
+/* The queues are others: who says times of its own? */
+void sched_learn_times(struct sched *sched);
 
 /* ---- roster.c */
 

@@ -31,6 +31,9 @@ static const struct wire_field job_fields[] = {
     WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
     WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
     WIRE_TIME(struct job, grace, "grace_ns", 0),
+    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX,
+             JOB_AS_QUEUE),
+    WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
     WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
     {0},
 };
@@ -132,7 +135,8 @@ static void put_group(struct buffer *out, const struct cluster *cluster,
     if (group->slice_level != 0)
         wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
     if (request->nodes != NULL) {
-        buffer_char(out, ',');
+        if (out->bytes[out->length - 1] != '{') /* a member that asks nothing else */
+            buffer_char(out, ',');
         buffer_string(out, request->nodes->text);
     }
     buffer_char(out, '}');
@@ -171,11 +175,15 @@ static uint8_t get_level(const struct wire *wire, struct json_object *object, co
     return level;
 }
 
-static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group)
+/* succeeded: members that count for the minimum and hold nothing any more; NULL: there are none. */
+static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group,
+                      uint32_t *succeeded)
 {
     struct json_object object;
     json_object_open(&object, value);
     wire_get_fields(&object, group_fields, group);
+    if (succeeded != NULL)
+        *succeeded = (uint32_t)json_get_int(&object, "succeeded", 0, group->count - 1, 0);
     group->min_count = (uint32_t)json_get_int(&object, "min_members", 0, UINT32_MAX, group->count);
     group->request.mig = get_mig(wire, &object);
     group->request.gpu_models = get_models(wire, &object);
@@ -229,7 +237,8 @@ static size_t get_array(struct json_object *object, const char *key, size_t most
     return has_failed(object) ? 0 : count;
 }
 
-static void get_groups(struct wire *wire, struct json_object *object, struct job *job)
+static void get_groups(struct wire *wire, struct json_object *object, struct job *job,
+                       uint32_t succeeded[JOB_GROUPS_MAX])
 {
     struct json_value array;
     json_need(object, "groups");
@@ -241,7 +250,7 @@ static void get_groups(struct wire *wire, struct json_object *object, struct job
     struct job_group *more = arena_alloc_array(&wire->arena, count, struct job_group);
     for (size_t g = 0; g < count; g++) {
         struct json_value item = json_array_item(&array, g);
-        get_group(wire, &item, g == 0 ? &job->first : &more[g - 1]);
+        get_group(wire, &item, g == 0 ? &job->first : &more[g - 1], &succeeded[g]);
     }
     job->group_count = (uint16_t)count;
     job->more = count > 1 ? more : NULL;
@@ -272,11 +281,14 @@ const struct job_group *wire_read_kinds(struct wire *wire, const struct json_val
     for (size_t k = 0; k < given && !error_is(*array->error); k++) {
         struct json_value item = json_array_item(array, k);
         struct job job = job_default();
-        get_group(wire, &item, &job.first);
+        get_group(wire, &item, &job.first, NULL);
         kinds[k] = job.first;
-        const char *complaint = job.first.min_count != job.first.count
-                                    ? "a kind of members has no minimum"
-                                    : job_complaint(&job);
+        const char *complaint =
+            job.first.min_count != job.first.count ? "a kind of members has no minimum"
+            : !request_asks_gpus(&job.first.request) && job.first.request.cpu_milli == 0 &&
+                    job.first.request.memory_mib == 0
+                ? "a member asks for nothing"
+                : job_complaint(&job);
         if (complaint != NULL)
             json_fail(&item, "no member can ask this: %s", complaint);
     }
@@ -420,6 +432,18 @@ static const struct job_tags *get_tags(struct wire *wire, struct json_object *ob
 
 /* ---- the job ---- */
 
+/* What was just read is still the reader's to change. */
+static void leave_out(struct job *job, const uint32_t succeeded[JOB_GROUPS_MAX])
+{
+    uint16_t ignored[JOB_GROUPS_MAX];
+    bool is_any = false;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        is_any |= succeeded[g] != 0;
+    if (is_any)
+        job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
+                      (struct job_set *)(uintptr_t)job->sets, succeeded, ignored);
+}
+
 void wire_put_job(struct buffer *out, const struct cluster *cluster,
                   const struct queue_table *queues, const struct job *job)
 {
@@ -451,11 +475,16 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
     wire_get_fields(&object, job_fields, job);
     job->topology = get_topology(wire, &object);
     job->tags = get_tags(wire, &object);
-    get_groups(wire, &object, job);
+    uint32_t succeeded[JOB_GROUPS_MAX] = {0};
+    get_groups(wire, &object, job, succeeded);
     get_sets(wire, &object, job);
     get_after(wire, &object, job);
     json_object_close(&object);
     const char *complaint = has_failed(&object) ? NULL : job_complaint(job);
+    if (!has_failed(&object) && complaint == NULL) {
+        leave_out(job, succeeded);
+        complaint = job_complaint(job);
+    }
     if (complaint != NULL)
         json_fail(value, "no such job can be: %s", complaint);
     return job;

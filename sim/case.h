@@ -43,19 +43,27 @@ struct case_expect {
     int reason;                     /* enum reason; -1 */
     const node_id *nodes;           /* exactly these */
     uint32_t node_count;
+    const node_id *reserved_nodes; /* of what is promised to it */
+    uint32_t reserved_node_count;
+    const uint32_t *evicted_tasks; /* exactly these, of those that ran at first; ascending */
+    uint32_t evicted_task_count;
     const uint16_t *gpu_masks; /* one for all its GPUs, or one for each of `nodes` */
     uint32_t gpu_mask_count;
 };
 
 struct case_job {
     const char *name;
-    struct job job;             /* arrays in the case's arena */
-    uint32_t min_members;       /* to be running: of the whole job; the sets have their own */
-    const struct piece *pieces; /* held at the first cycle */
+    struct job job;              /* arrays in the case's arena */
+    uint32_t min_members;        /* to be running: of the whole job; the sets have their own */
+    const struct piece *pieces;  /* held at the first cycle, of one task each */
+    const uint32_t *piece_tasks; /* by piece: which task of the text it is, counted from 0 */
     uint32_t piece_count;
+    const char *const *task_names; /* by task of the text, those of a `count` each; NULL: none */
+    uint32_t task_count;
     time_ns started;      /* of the pieces */
     time_ns checkpointed; /* TIME_NEVER: never */
     bool is_leaving;      /* the pieces are on their way out; when they are gone so is the job */
+    bool never_leaves;    /* they stay on their way out for ever */
     uint32_t part_of; /* the leaving part of another job: its index; CASE_NONE: a job of its own */
     struct case_expect expect;
 };

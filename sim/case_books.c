@@ -15,8 +15,11 @@ void case_books_init(struct case_books *books, const struct case_spec *spec)
         entry->job = &spec->jobs[id];
         MEM_GROW(entry->held, entry->held_capacity, entry->job->piece_count + 1u);
         for (uint32_t i = 0; i < entry->job->piece_count; i++)
-            entry->held[entry->held_count++] = (struct case_held){
-                .piece = entry->job->pieces[i], .is_leaving = entry->job->is_leaving};
+            entry->held[entry->held_count++] =
+                (struct case_held){.piece = entry->job->pieces[i],
+                                   .is_leaving = entry->job->is_leaving,
+                                   .task = entry->job->piece_tasks[i]};
+        entry->evicted_tasks = mem_zalloc(entry->job->piece_count + 1u, sizeof(uint32_t));
     }
 }
 
@@ -25,9 +28,11 @@ void case_books_release(struct case_books *books)
     for (job_id id = 0; id < books->spec->job_count; id++) {
         mem_free(books->entries[id].held);
         mem_free(books->entries[id].reserved);
+        mem_free(books->entries[id].evicted_tasks);
     }
     mem_free(books->entries);
     mem_free(books->places);
+    mem_free(books->reserved_places);
     mem_free(books->gpu_milli);
     *books = (struct case_books){0};
 }
@@ -53,7 +58,7 @@ static const char *start(struct case_entry *entry, const struct decision *decisi
 {
     const struct job *job = &entry->job->job;
     for (uint32_t i = 0; i < decision->piece_count; i++)
-        hold(entry, (struct case_held){.piece = decision->pieces[i]});
+        hold(entry, (struct case_held){.piece = decision->pieces[i], .task = CASE_NONE});
     entry->reserved_count = 0;
     entry->evicted_by = REASON_NONE;
     for (uint32_t g = 0; g < job->group_count; g++)
@@ -78,6 +83,17 @@ static uint32_t overlap(const struct piece *held, const struct piece *piece, uin
     return gpus_each > 0 ? (uint32_t)__builtin_popcount(*mask) / gpus_each : 0;
 }
 
+/* In order. */
+static void note_evicted(struct case_entry *entry, uint32_t task)
+{
+    uint32_t at = entry->evicted_task_count;
+    if (task == CASE_NONE)
+        return;
+    for (entry->evicted_task_count++; at > 0 && entry->evicted_tasks[at - 1] > task; at--)
+        entry->evicted_tasks[at] = entry->evicted_tasks[at - 1];
+    entry->evicted_tasks[at] = task;
+}
+
 /* Members of the piece begin to leave; false if they are not there. */
 static bool leave(struct case_entry *entry, const struct piece *piece, decision_id decision)
 {
@@ -88,7 +104,9 @@ static bool leave(struct case_entry *entry, const struct piece *piece, decision_
         uint32_t members = held->is_leaving ? 0 : overlap(&held->piece, piece, wanted, &mask);
         if (members == 0)
             continue;
-        struct case_held leaving = {.piece = held->piece, .is_leaving = true, .decision = decision};
+        struct case_held leaving = {
+            .piece = held->piece, .is_leaving = true, .task = held->task, .decision = decision};
+        note_evicted(entry, held->task);
         leaving.piece.gpu_mask = mask;
         leaving.piece.member_count = (uint16_t)members;
         held->piece.member_count = (uint16_t)(held->piece.member_count - members);
@@ -189,6 +207,20 @@ const char *case_books_check(struct case_books *books)
 
 /* ---- States ---- */
 
+static void add_reserved(struct case_books *books, struct case_state *state,
+                         const struct piece *piece)
+{
+    for (uint32_t i = 0; i < state->reserved_place_count; i++)
+        if (books->reserved_places[i].node == piece->node) {
+            books->reserved_places[i].gpu_mask |= piece->gpu_mask;
+            return;
+        }
+    MEM_GROW(books->reserved_places, books->reserved_place_capacity,
+             state->reserved_place_count + 1u);
+    books->reserved_places[state->reserved_place_count++] =
+        (struct case_place){piece->node, piece->gpu_mask};
+}
+
 static void add_place(struct case_books *books, struct case_state *state, const struct piece *piece)
 {
     for (uint32_t i = 0; i < state->place_count; i++)
@@ -232,7 +264,10 @@ static const struct case_entry *leaving_part(const struct case_books *books, job
 struct case_state case_books_state(struct case_books *books, job_id job)
 {
     const struct case_entry *entry = &books->entries[job], *part = leaving_part(books, job);
-    struct case_state state = {.evicted = entry->evicted, .evicted_by = entry->evicted_by};
+    struct case_state state = {.evicted = entry->evicted,
+                               .evicted_by = entry->evicted_by,
+                               .evicted_tasks = entry->evicted_tasks,
+                               .evicted_task_count = entry->evicted_task_count};
     for (uint32_t i = 0; i < entry->held_count; i++) {
         const struct piece *piece = &entry->held[i].piece;
         int64_t gpus = piece->gpu_milli < GPU_MILLI ? piece->member_count
@@ -242,8 +277,11 @@ struct case_state case_books_state(struct case_books *books, job_id job)
         state.running += piece->member_count;
         state.gpu_milli += piece->gpu_mask != 0 ? gpus * piece->gpu_milli : 0;
     }
-    for (uint32_t i = 0; i < entry->reserved_count; i++)
+    for (uint32_t i = 0; i < entry->reserved_count; i++) {
         state.reserved += entry->reserved[i].member_count;
+        add_reserved(books, &state, &entry->reserved[i]);
+    }
+    state.reserved_places = books->reserved_places;
     add_held(books, &state, entry, false);
     bool is_leaving = false;
     for (uint32_t i = 0; i < entry->held_count; i++)

@@ -12,6 +12,7 @@
 struct case_held {
     struct piece piece;
     bool is_leaving;
+    uint32_t task; /* of the text, if it ran at first; CASE_NONE: one that was started here */
     decision_id decision; /* of the EVICT, if it is leaving by one; else 0 */
 };
 
@@ -24,6 +25,8 @@ struct case_entry { /* of one job */
     size_t reserved_capacity;
     uint32_t reserved_count;
     int64_t evicted;         /* tasks, so far */
+    uint32_t *evicted_tasks; /* those of them that ran at first, ascending; room for all */
+    uint32_t evicted_task_count;
     enum reason evicted_by;  /* since the last START */
     enum reason rejected_by; /* REASON_NONE: it was not */
     bool is_gone;            /* a leaving part that has left */
@@ -34,6 +37,8 @@ struct case_books {
     struct case_entry *entries; /* by job_id */
     struct case_place *places;  /* of the state asked for last */
     size_t place_capacity;
+    struct case_place *reserved_places; /* likewise */
+    size_t reserved_place_capacity;
     uint32_t *gpu_milli; /* by gpu_id; scratch of case_books_check */
 };
 

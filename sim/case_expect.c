@@ -29,12 +29,13 @@ static int read_reason(struct json_object *object)
     return json_get_choice(object, "reason", names, -1);
 }
 
-static void read_nodes(struct case_reading *reading, struct json_object *object,
-                       struct case_expect *expect)
+/* The nodes that a member names; NULL if it is absent. */
+static const node_id *read_nodes(struct case_reading *reading, struct json_object *object,
+                                 const char *key, uint32_t *node_count)
 {
-    struct json_value value = json_member(object, "node");
+    struct json_value value = json_member(object, key);
     if (value.node == NULL)
-        return;
+        return NULL;
     bool is_array = json_is_array(value.node);
     size_t count = is_array ? json_array_count(&value) : 1;
     node_id *nodes = arena_alloc_array(reading->arena, count + 1, node_id);
@@ -45,8 +46,57 @@ static void read_nodes(struct case_reading *reading, struct json_object *object,
             if (nodes[k] == nodes[i])
                 json_fail(&item, "the node stands here twice");
     }
-    expect->nodes = nodes;
-    expect->node_count = (uint32_t)count;
+    *node_count = (uint32_t)count;
+    return nodes;
+}
+
+/* One task that ran at first, by its name or its number. */
+static uint32_t read_task(struct case_reading *reading, const struct case_job *job,
+                          const struct json_value *value)
+{
+    const char *name = json_is_string(value->node) ? json_value_string(value) : NULL;
+    uint32_t task = UINT32_MAX, named = 0;
+    if (name == NULL)
+        task = (uint32_t)json_value_int(value, 0, (int64_t)job->task_count - 1);
+    for (uint32_t t = 0; name != NULL && t < job->task_count; t++)
+        if (job->task_names[t] != NULL && strcmp(job->task_names[t], name) == 0) {
+            task = t;
+            named++;
+        }
+    if (case_failed(reading))
+        return 0;
+    if (name != NULL && named != 1) {
+        json_fail(value, named == 0 ? "the job has no task '%s'" : "several tasks are named '%s'",
+                  name);
+        error_set_hint(reading->error, "a number names a task too: they are counted from 0, those "
+                                       "of a 'count' each");
+        return 0;
+    }
+    for (uint32_t p = 0; p < job->piece_count; p++)
+        if (job->piece_tasks[p] == task)
+            return task;
+    json_fail(value, "the task does not run at first, so that it cannot be told from others");
+    return 0;
+}
+
+static void read_evicted_tasks(struct case_reading *reading, struct json_object *object,
+                               const struct case_job *job, struct case_expect *expect)
+{
+    struct json_value value = json_member(object, "evicted_tasks");
+    if (value.node == NULL)
+        return;
+    size_t count = json_array_count(&value);
+    uint32_t *tasks = arena_alloc_array(reading->arena, count + 1, uint32_t);
+    for (size_t i = 0; i < count && !case_failed(reading); i++) {
+        struct json_value item = json_array_item(&value, i);
+        size_t at = i;
+        uint32_t task = read_task(reading, job, &item);
+        for (; at > 0 && tasks[at - 1] > task; at--)
+            tasks[at] = tasks[at - 1];
+        tasks[at] = task;
+    }
+    expect->evicted_tasks = tasks;
+    expect->evicted_task_count = (uint32_t)count;
 }
 
 static uint16_t read_mask(struct case_reading *reading, const struct json_value *value)
@@ -96,7 +146,10 @@ static void read_job(struct case_reading *reading, struct case_job *job,
     expect->evicted = read_some(&object, "evicted", &expect->any_evicted);
     expect->reserved = read_some(&object, "reserved", &expect->any_reserved);
     expect->reason = read_reason(&object);
-    read_nodes(reading, &object, expect);
+    expect->nodes = read_nodes(reading, &object, "node", &expect->node_count);
+    expect->reserved_nodes =
+        read_nodes(reading, &object, "reserved_node", &expect->reserved_node_count);
+    read_evicted_tasks(reading, &object, job, expect);
     read_gpu_index(reading, &object, expect);
     json_object_close(&object);
 }
@@ -220,32 +273,67 @@ static void compare_some(struct comparing *comparing, const char *what, int64_t 
                       expected > 0 ? "true" : "false");
 }
 
-static bool is_on(const struct case_state *state, node_id node, uint16_t *mask)
+struct places {
+    const struct case_place *at;
+    uint32_t count;
+};
+
+static bool is_on(struct places places, node_id node, uint16_t *mask)
 {
-    for (uint32_t i = 0; i < state->place_count; i++)
-        if (state->places[i].node == node) {
-            *mask = state->places[i].gpu_mask;
+    for (uint32_t i = 0; i < places.count; i++)
+        if (places.at[i].node == node) {
+            *mask = places.at[i].gpu_mask;
             return true;
         }
     return false;
 }
 
-static void compare_nodes(struct comparing *comparing, const struct case_expect *expect)
+/* expected: NULL: anywhere. */
+static void compare_nodes(struct comparing *comparing, const char *what, struct places places,
+                          const node_id *expected, uint32_t count)
 {
-    const struct case_state *state = comparing->state;
+    const struct node *nodes = comparing->spec->cluster->nodes;
     uint32_t common = 0;
     uint16_t ignored;
-    for (uint32_t i = 0; expect->nodes != NULL && i < expect->node_count; i++)
-        common += is_on(state, expect->nodes[i], &ignored);
-    if (expect->nodes == NULL || (common == expect->node_count && common == state->place_count))
+    for (uint32_t i = 0; expected != NULL && i < count; i++)
+        common += is_on(places, expected[i], &ignored);
+    if (expected == NULL || (common == count && common == places.count))
         return;
-    struct buffer *out = differ(comparing, "node");
-    for (uint32_t i = 0; i < state->place_count; i++)
-        buffer_format(out, " %s", comparing->spec->cluster->nodes[state->places[i].node].name);
-    buffer_string(out, state->place_count == 0 ? " none, expected" : ", expected");
-    for (uint32_t i = 0; i < expect->node_count; i++)
-        buffer_format(out, " %s", comparing->spec->cluster->nodes[expect->nodes[i]].name);
-    if (expect->node_count == 0)
+    struct buffer *out = differ(comparing, what);
+    for (uint32_t i = 0; i < places.count; i++)
+        buffer_format(out, " %s", nodes[places.at[i].node].name);
+    buffer_string(out, places.count == 0 ? " none, expected" : ", expected");
+    for (uint32_t i = 0; i < count; i++)
+        buffer_format(out, " %s", nodes[expected[i]].name);
+    if (count == 0)
+        buffer_string(out, " none");
+}
+
+static void say_task(struct buffer *out, const struct case_job *job, uint32_t task)
+{
+    if (job->task_names[task] != NULL)
+        buffer_format(out, " %s", job->task_names[task]);
+    else
+        buffer_format(out, " %u", task);
+}
+
+static void compare_evicted_tasks(struct comparing *comparing, const struct case_job *job)
+{
+    const struct case_expect *expect = &job->expect;
+    const struct case_state *state = comparing->state;
+    if (expect->evicted_tasks == NULL ||
+        (expect->evicted_task_count == state->evicted_task_count &&
+         (state->evicted_task_count == 0 ||
+          memcmp(expect->evicted_tasks, state->evicted_tasks,
+                 state->evicted_task_count * sizeof *state->evicted_tasks) == 0)))
+        return;
+    struct buffer *out = differ(comparing, "evicted_tasks");
+    for (uint32_t i = 0; i < state->evicted_task_count; i++)
+        say_task(out, job, state->evicted_tasks[i]);
+    buffer_string(out, state->evicted_task_count == 0 ? " none, expected" : ", expected");
+    for (uint32_t i = 0; i < expect->evicted_task_count; i++)
+        say_task(out, job, expect->evicted_tasks[i]);
+    if (expect->evicted_task_count == 0)
         buffer_string(out, " none");
 }
 
@@ -255,7 +343,7 @@ static void compare_masks(struct comparing *comparing, const struct case_expect 
     for (uint32_t i = 0; i < expect->gpu_mask_count; i++) {
         uint16_t mask = 0;
         if (expect->gpu_mask_count > 1)
-            is_on(state, expect->nodes[i], &mask);
+            is_on((struct places){state->places, state->place_count}, expect->nodes[i], &mask);
         for (uint32_t p = 0; expect->gpu_mask_count == 1 && p < state->place_count; p++)
             mask |= state->places[p].gpu_mask;
         if (mask == expect->gpu_masks[i])
@@ -296,6 +384,11 @@ void case_compare(const struct case_spec *spec, const struct case_job *job,
     compare_some(&comparing, "evicted", expect->evicted, expect->any_evicted, state->evicted);
     compare_some(&comparing, "reserved", expect->reserved, expect->any_reserved, state->reserved);
     compare_reason(&comparing, expect);
-    compare_nodes(&comparing, expect);
+    compare_nodes(&comparing, "node", (struct places){state->places, state->place_count},
+                  expect->nodes, expect->node_count);
+    compare_nodes(&comparing, "reserved_node",
+                  (struct places){state->reserved_places, state->reserved_place_count},
+                  expect->reserved_nodes, expect->reserved_node_count);
+    compare_evicted_tasks(&comparing, job);
     compare_masks(&comparing, expect);
 }

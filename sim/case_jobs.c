@@ -112,6 +112,8 @@ static void read_times(struct json_object *object, struct case_draft *draft, uin
     job->attained_gpu_ns =
         json_get_scaled(object, "attained_gpu_s", TIME_NS_PER_S, 0, INT64_MAX / 4, 0);
     job->grace = case_duration(object, "grace_s", 0);
+    job->preemption_delay = case_duration(object, "preemption_delay_s", JOB_AS_QUEUE);
+    job->stale_after = json_get_patience(object, "stale_after_s", JOB_AS_QUEUE);
 }
 
 static void read_job(struct case_reading *reading, struct case_draft *draft, bool is_listed,
@@ -205,6 +207,44 @@ static void make_groups(struct case_reading *reading, const struct case_draft *d
     job->group_count = (uint16_t)count;
     job->first = groups[0];
     job->more = count > 1 ? groups + 1 : NULL;
+}
+
+/* How many tasks of each group have succeeded; false: none has. */
+static bool count_succeeded(const struct case_draft *draft, const uint16_t *group_of,
+                            uint32_t succeeded[JOB_GROUPS_MAX])
+{
+    bool is_any = false;
+    memset(succeeded, 0, JOB_GROUPS_MAX * sizeof *succeeded);
+    for (uint32_t t = 0; t < draft->task_count; t++)
+        if (draft->tasks[t].state == TASK_SUCCEEDED) {
+            succeeded[group_of[t]] += draft->tasks[t].count;
+            is_any = true;
+        }
+    return is_any;
+}
+
+/* Those that have succeeded count for the minimum and are left out; the minimum of the others. */
+static uint32_t leave_succeeded(const struct case_draft *draft, struct job *job, uint16_t *group_of,
+                                uint32_t minimum)
+{
+    uint32_t succeeded[JOB_GROUPS_MAX], left = 0;
+    uint16_t new_index[JOB_GROUPS_MAX];
+    if (!count_succeeded(draft, group_of, succeeded))
+        return minimum;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        left += job_group(job, g)->count - succeeded[g];
+    if (left == 0) {
+        json_fail(draft->value, "all tasks of the job have succeeded: nothing is left of it");
+        return minimum;
+    }
+    job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
+                  (struct job_set *)(uintptr_t)job->sets, succeeded, new_index);
+    for (uint32_t t = 0; t < draft->task_count; t++)
+        group_of[t] = new_index[group_of[t] < JOB_GROUPS_MAX ? group_of[t] : 0];
+    minimum = job->set_count == 0 ? job->first.min_count : 0;
+    for (uint32_t s = 0; s < job->set_count; s++)
+        minimum += job->sets[s].min_members;
+    return minimum;
 }
 
 static struct job_group *own_group(struct job *job, uint32_t index)
@@ -317,6 +357,19 @@ static uint32_t make_minimum(struct case_reading *reading, const struct case_dra
 
 /* ---- Jobs for the scheduler ---- */
 
+/* What each task of the text is called. */
+static void list_names(struct case_reading *reading, const struct case_draft *draft,
+                       struct case_job *job)
+{
+    for (uint32_t t = 0; t < draft->task_count; t++)
+        job->task_count += draft->tasks[t].count;
+    const char **names = arena_alloc_array(reading->arena, job->task_count, const char *);
+    job->task_names = names;
+    for (uint32_t t = 0; t < draft->task_count; t++)
+        for (uint32_t i = 0; i < draft->tasks[t].count; i++)
+            *names++ = draft->tasks[t].name;
+}
+
 /* Pieces of the tasks in `state`. */
 static void gather_pieces(struct case_reading *reading, const struct case_draft *draft,
                           enum case_task_state state, const uint16_t *group_of,
@@ -326,10 +379,12 @@ static void gather_pieces(struct case_reading *reading, const struct case_draft 
     for (uint32_t t = 0; t < draft->task_count; t++)
         count += draft->tasks[t].state == (uint8_t)state ? draft->tasks[t].count : 0;
     struct piece *pieces = arena_alloc_array(reading->arena, count, struct piece);
+    uint32_t *numbers = arena_alloc_array(reading->arena, count, uint32_t), first = 0;
     time_ns running_for = 0;
     job->pieces = pieces;
+    job->piece_tasks = numbers;
     job->piece_count = count;
-    for (uint32_t t = 0; t < draft->task_count; t++) {
+    for (uint32_t t = 0; t < draft->task_count; first += draft->tasks[t++].count) {
         const struct case_task *task = &draft->tasks[t];
         if (task->state != (uint8_t)state)
             continue;
@@ -337,11 +392,28 @@ static void gather_pieces(struct case_reading *reading, const struct case_draft 
         for (uint32_t i = 0; i < task->count; i++) {
             *pieces = task->pieces[i];
             (pieces++)->group = (uint8_t)group_of[t];
+            *numbers++ = first + i;
         }
     }
     job->started = CASE_NOW - running_for;
     if (count > 0 && job->job.submit > job->started)
         job->job.submit = job->started;
+}
+
+/* Do its releasing tasks stay for ever?  All of them do, or none. */
+static bool is_stuck(const struct case_draft *draft)
+{
+    int stuck = -1;
+    for (uint32_t t = 0; t < draft->task_count; t++) {
+        const struct case_task *task = &draft->tasks[t];
+        if (task->state != TASK_RELEASING)
+            continue;
+        if (stuck >= 0 && stuck != task->never_leaves)
+            json_fail(task->value, "of the releasing tasks of a job all leave, or none does; make "
+                                   "two jobs of them");
+        stuck = task->never_leaves;
+    }
+    return stuck == 1;
 }
 
 static void make_job(struct case_reading *reading, const struct case_draft *draft, enum part part,
@@ -350,6 +422,7 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
     uint16_t *group_of = arena_alloc_array(reading->arena, draft->task_count + 1u, uint16_t);
     *job = (struct case_job){.name = draft->name, .job = draft->job, .part_of = CASE_NONE};
     job->is_leaving = part == PART_LEAVES;
+    job->never_leaves = job->is_leaving && is_stuck(draft);
     make_groups(reading, draft, part, &job->job, group_of);
     if (case_failed(reading))
         return;
@@ -359,9 +432,12 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
         job->min_members = count_in(draft, part, SET_NONE);
     } else {
         job->min_members = make_minimum(reading, draft, part, &job->job);
+        if (!case_failed(reading))
+            job->min_members = leave_succeeded(draft, &job->job, group_of, job->min_members);
     }
     if (case_failed(reading))
         return;
+    list_names(reading, draft, job);
     gather_pieces(reading, draft, job->is_leaving ? TASK_RELEASING : TASK_RUNNING, group_of, job);
     job->checkpointed = draft->checkpoint_age < 0 || job->piece_count == 0
                             ? TIME_NEVER

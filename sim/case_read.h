@@ -34,7 +34,7 @@ struct case_reading {
     uint32_t *job_ids;       /* by place in the text */
 };
 
-enum case_task_state { TASK_PENDING, TASK_RUNNING, TASK_RELEASING };
+enum case_task_state { TASK_PENDING, TASK_RUNNING, TASK_RELEASING, TASK_SUCCEEDED };
 
 /* A line of "tasks": `count` alike. */
 struct case_task {
@@ -42,6 +42,8 @@ struct case_task {
     struct request request;
     uint16_t set; /* index into the draft's sets; SET_NONE */
     uint8_t state;
+    bool never_leaves;   /* of one that is releasing */
+    const char *name;    /* NULL: none */
     uint8_t slice_level; /* as of struct job_group */
     uint32_t slice_members;
     uint32_t count;

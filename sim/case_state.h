@@ -19,6 +19,10 @@ struct case_state {
     const struct case_place
         *places; /* where it runs, or else leaves, or else is to start; a node once */
     uint32_t place_count;
+    const struct case_place *reserved_places; /* of what is promised to it; a node once */
+    uint32_t reserved_place_count;
+    const uint32_t *evicted_tasks; /* of those that ran at first; ascending */
+    uint32_t evicted_task_count;
 };
 
 /* Append what differs, separated by "; " from what stands there; nothing if all is as expected. */

@@ -3,7 +3,7 @@
 
 #include "sim/case_read.h"
 
-static const char *const state_names[] = {"pending", "running", "releasing", NULL};
+static const char *const state_names[] = {"pending", "running", "releasing", "succeeded", NULL};
 
 static void fail_member(struct json_object *object, const char *key, const char *complaint)
 {
@@ -98,10 +98,13 @@ static void read_place(struct case_reading *reading, struct json_object *object,
                        struct case_task *task)
 {
     static const char *const keys[] = {"node", "gpu_index", "mig_start", "running_for_s"};
-    if (task->state == TASK_PENDING) {
+    if (task->state == TASK_PENDING || task->state == TASK_SUCCEEDED) {
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
             if (json_has(object, keys[i]))
-                fail_member(object, keys[i], "a pending task is on no node yet");
+                fail_member(object, keys[i],
+                            task->state == TASK_PENDING
+                                ? "a pending task is on no node yet"
+                                : "a task that has succeeded is on no node any more");
         return;
     }
     json_need(object, "node");
@@ -153,7 +156,10 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     task->slice_level = case_level_read(reading, &object, "slice_level");
     task->state = (uint8_t)json_get_choice(&object, "state", state_names, TASK_PENDING);
     task->count = (uint32_t)json_get_int(&object, "count", 1, CASE_TASKS_MAX, 1);
-    json_get_string(&object, "name", NULL); /* for people */
+    task->name = json_get_string(&object, "name", NULL);
+    task->never_leaves = json_get_bool(&object, "never_leaves", false);
+    if (task->never_leaves && task->state != TASK_RELEASING)
+        fail_member(&object, "never_leaves", "only a releasing task can fail to leave");
     case_claim_read(reading, &object, task);
     read_place(reading, &object, task);
     json_object_close(&object);
@@ -360,7 +366,7 @@ void case_tasks_place(struct case_reading *reading, struct case_draft *drafts, u
         for (uint32_t j = 0; j < count; j++)
             for (uint32_t t = 0; t < drafts[j].task_count && !case_failed(reading); t++) {
                 struct case_task *task = &drafts[j].tasks[t];
-                if (task->state != TASK_PENDING && is_named(task) == (pass == 0))
+                if (task->node != NODE_NONE && is_named(task) == (pass == 0))
                     place_line(reading, task, drafts[j].name);
             }
 }

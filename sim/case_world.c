@@ -215,7 +215,7 @@ static void take_effect(struct world *world, bool is_first)
                               world->now);
     world->now += spec->round;
     for (job_id id = 0; id < spec->job_count && is_first; id++)
-        if (spec->jobs[id].is_leaving) {
+        if (spec->jobs[id].is_leaving && !spec->jobs[id].never_leaves) {
             case_books_left(&world->books, id, 0);
             sched_job_ended(world->sched, id, JOB_END_COMPLETED, false, world->now);
         }

@@ -81,13 +81,12 @@ void engine_check_holding(struct engine *engine, const struct sim_job *job)
  * cycle after stale_after, whose evictions leave at once. */
 static void check_gang(struct engine *engine, const struct sim_job *job)
 {
-    const struct policy_config *policy = engine->config->policy;
-    if (job->state != LIFE_HOLDING || (policy->guarantees & GUARANTEE_GANG) == 0)
+    if (job->state != LIFE_HOLDING || (engine->config->policy->guarantees & GUARANTEE_GANG) == 0)
         return;
     if (job->stale_since == TIME_NEVER)
         broken(engine, "a gang holds fewer members than its minimum");
     else if (engine->now - job->stale_since >
-             policy->stale_after + engine->config->world.scheduler_period)
+             time_after(engine->config->world.scheduler_period, job->stale_after))
         broken(engine, "a stale gang was not evicted in time");
 }
 

@@ -166,6 +166,10 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->limit = job->limit;
     own->running_since = own->leaves_at = own->thaws_at = 0;
     own->stale_since = TIME_NEVER;
+    own->stale_after = job->stale_after;
+    if (own->stale_after == JOB_AS_QUEUE)
+        own->stale_after = queue_table_stale_after(job_source_queues(engine->config->source),
+                                                   job->queue, engine->config->policy->stale_after);
     own->change_count = 0;
     own->attempts = 0;
     own->owed = 0;

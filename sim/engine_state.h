@@ -50,6 +50,7 @@ struct sim_job {
     struct checkpoint_plan checkpoint;
     time_ns
         stale_since; /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */
+    time_ns stale_after;        /* that is allowed: its own, its queue's or the policy's */
     time_ns leaves_at;          /* LEAVING: when all are gone */
     time_ns thaws_at;           /* frozen: when its checkpoint is written */
     struct sim_change *changes; /* in the order in which they were decided */

@@ -39,7 +39,9 @@ static struct queue_spec spec_default(const char *name, queue_id parent)
                                .parent = parent,
                                .priority = QUEUE_PRIORITY_DEFAULT,
                                .reclaim_min_runtime = -1,
-                               .preempt_min_runtime = -1};
+                               .preempt_min_runtime = -1,
+                               .preemption_delay = -1,
+                               .stale_after = -1};
     bool is_root = parent == QUEUE_NONE;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         queue.deserved[r] = !is_root && r == RESOURCE_GPU ? 0 : QUOTA_UNLIMITED;
@@ -184,6 +186,8 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
     queue->created = -json_get_duration(object, "age_s", 0);
     queue->reclaim_min_runtime = json_get_duration(object, "reclaim_min_runtime_s", -1);
     queue->preempt_min_runtime = json_get_duration(object, "preempt_min_runtime_s", -1);
+    queue->preemption_delay = json_get_duration(object, "preemption_delay_s", -1);
+    queue->stale_after = json_get_patience(object, "stale_after_s", -1);
     queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
     queue->credit_gpu_ns =
         json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
@@ -220,6 +224,22 @@ void queue_table_merge(struct queue_table *table, const struct json_value *array
     read_queues(table, array, true);
 }
 
+time_ns queue_table_delay(const struct queue_table *table, queue_id queue, time_ns otherwise)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = table->queues[q].parent)
+        if (table->queues[q].preemption_delay >= 0)
+            return table->queues[q].preemption_delay;
+    return otherwise;
+}
+
+time_ns queue_table_stale_after(const struct queue_table *table, queue_id queue, time_ns otherwise)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = table->queues[q].parent)
+        if (table->queues[q].stale_after >= 0)
+            return table->queues[q].stale_after;
+    return otherwise;
+}
+
 /* ---- Writing ---- */
 
 static void put_key(struct buffer *out, const char *key)
@@ -249,7 +269,9 @@ static void put_duration(struct buffer *out, const char *key, time_ns duration, 
     if (duration == otherwise)
         return;
     put_key(out, key);
-    if (duration % TIME_NS_PER_S == 0)
+    if (duration == TIME_NEVER)
+        buffer_string(out, "\"never\"");
+    else if (duration % TIME_NS_PER_S == 0)
         buffer_int(out, duration / TIME_NS_PER_S);
     else
         buffer_format(out, "\"%lldns\"", (long long)duration);
@@ -287,6 +309,8 @@ static void put_queue(struct buffer *out, const struct queue_spec *queue, const 
     put_duration(out, "age_s", -queue->created, 0);
     put_duration(out, "reclaim_min_runtime_s", queue->reclaim_min_runtime, -1);
     put_duration(out, "preempt_min_runtime_s", queue->preempt_min_runtime, -1);
+    put_duration(out, "preemption_delay_s", queue->preemption_delay, -1);
+    put_duration(out, "stale_after_s", queue->stale_after, -1);
     put_scaled(out, "usage_ratio", queue->usage_ppm, MILLION, 0);
     put_scaled(out, "credit_gpu_h", queue->credit_gpu_ns, 3600 * TIME_NS_PER_S, 0);
     buffer_char(out, '}');

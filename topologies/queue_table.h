@@ -36,7 +36,10 @@ struct queue_spec {
     time_ns created;                         /* among equals the older goes first, then the id */
     time_ns reclaim_min_runtime; /* its jobs are safe from other queues so long; -1: not said */
     time_ns preempt_min_runtime; /* from jobs of its own queue; -1: not said */
-    int64_t usage_ppm;     /* of the cluster, before the start; time-based policies begin with it */
+    time_ns preemption_delay;    /* before anybody is evicted for a job of it; -1: not said */
+    time_ns
+        stale_after;   /* its jobs lose the rest after so long below their minimum; -1: not said */
+    int64_t usage_ppm; /* of the cluster, before the start; time-based policies begin with it */
     int64_t credit_gpu_ns; /* banked before the start; for the credits policy */
 };
 
@@ -58,6 +61,10 @@ queue_id queue_table_add(struct queue_table *table, struct text name, queue_id p
 /* The queue of that name, added under the root if unknown. */
 queue_id queue_table_of(struct queue_table *table, struct text name);
 queue_id queue_table_find(const struct queue_table *table, struct text name); /* QUEUE_NONE */
+
+/* Of the queue, or of the nearest above it that says something; `otherwise` if none does.  O(depth). */
+time_ns queue_table_delay(const struct queue_table *table, queue_id queue, time_ns otherwise);
+time_ns queue_table_stale_after(const struct queue_table *table, queue_id queue, time_ns otherwise);
 
 /* Read an array of {"name", "parent", "priority", "quota_gpus", "limit_gpus", "over_quota_weight", ...} into the
  * table; topologies/README.md lists every field.  A parent must stand before its children; null is the root.

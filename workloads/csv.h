@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "workloads/fields.h"
 
-enum { CSV_WANTED_MAX = 32 };
+enum { CSV_WANTED_MAX = 40 };
 
 struct csv {
     const struct column *columns;

@@ -26,6 +26,8 @@ struct job job_default(void)
         .limit = TIME_NEVER,
         .estimate = TIME_NEVER,
         .deadline = TIME_NEVER,
+        .preemption_delay = JOB_AS_QUEUE,
+        .stale_after = JOB_AS_QUEUE,
     };
 }
 
@@ -112,9 +114,47 @@ static const char *request_complaint(const struct request *request)
         return "a share of a GPU must be less than the whole of it";
     if (request->mig > MIG_PROFILE_COUNT)
         return "a member asks for a MIG profile that does not exist";
-    if (kinds == 0 && request->cpu_milli == 0 && request->memory_mib == 0)
-        return "a member asks for nothing";
     return NULL;
+}
+
+static uint32_t without(uint32_t minimum, uint32_t succeeded)
+{
+    return minimum > succeeded ? minimum - succeeded : 0;
+}
+
+/* A minimum of nothing means that any member will do. */
+static void need_one(struct job *job, struct job_group *more, struct job_set *sets)
+{
+    uint64_t minimum = 0;
+    for (uint32_t g = 0; g < job->group_count && job->set_count == 0; g++) {
+        struct job_group *group = g == 0 ? &job->first : &more[g - 1];
+        group->min_count = group->min_count > 0 ? group->min_count : 1;
+    }
+    for (uint32_t s = 0; s < job->set_count; s++)
+        minimum += sets[s].min_members;
+    if (job->set_count > 0 && minimum == 0)
+        sets[job->first.set].min_members = 1;
+}
+
+void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
+                   const uint32_t succeeded[], uint16_t new_index[])
+{
+    uint16_t kept = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        struct job_group group = *job_group(job, g);
+        group.count -= succeeded[g];
+        group.min_count = without(group.min_count, succeeded[g]);
+        if (job->set_count > 0)
+            sets[group.set].min_members = without(sets[group.set].min_members, succeeded[g]);
+        new_index[g] = group.count > 0 ? kept : UINT16_MAX;
+        if (group.count == 0)
+            continue;
+        *(kept == 0 ? &job->first : &more[kept - 1]) = group;
+        kept++;
+    }
+    job->group_count = kept;
+    job->more = kept > 1 ? more : NULL;
+    need_one(job, more, sets);
 }
 
 static const char *group_complaint(const struct job *job, const struct job_group *group)

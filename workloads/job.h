@@ -43,7 +43,7 @@ enum share_kind {
 };
 
 /* What one member asks.  Exactly one of gpus, gpu_milli, gpu_memory_mib, mig is not 0 (mig: profile + 1),
- * or none for a member that needs no GPU. */
+ * or none for a member that needs no GPU.  One that needs nothing at all still stands on a node, as one of its tasks. */
 struct request {
     uint16_t gpus;           /* whole GPUs of one node */
     uint16_t gpu_milli;      /* a share of one GPU, 1..999 */
@@ -170,7 +170,11 @@ struct job {
         attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
     time_ns grace; /* that it asks for when evicted, to save its work; at most what the policy
                       grants; 0: that */
+    /* While it waits nobody is evicted for it before so long has passed; below its minimum for so long it loses the rest
+     * (TIME_NEVER: never).  JOB_AS_QUEUE: as its queue says, or the nearest above it that says something, else the policy. */
+    time_ns preemption_delay, stale_after;
 };
+#define JOB_AS_QUEUE INT64_C(-1)
 
 static inline const struct job_group *job_group(const struct job *job, uint32_t index)
 {
@@ -244,6 +248,14 @@ int64_t job_asked_milli(const struct job *job, const struct cluster *cluster);
 /* Set group 0 to `gpus` whole GPUs: one member if they fit in a node of `gpus_per_node`, equal members on
  * ceil(gpus / gpus_per_node) nodes if that divides, else flat. */
 void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);
+
+/* Members that have succeeded count for the minimum of their group or set and hold nothing: make of the job what is left
+ * without them.  Groups of which nothing is left go, and those behind them move up; at least one member of the job must
+ * be left, and at least one stays needed.  succeeded: by group, at most its count.  more, sets: job's own, which may be
+ * written.  new_index: by group, where it is now; UINT16_MAX: it is gone.
+ * Source: KAI-Scheduler counts succeeded pods for minMember. */
+void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
+                   const uint32_t succeeded[], uint16_t new_index[]);
 
 /* Whether the declaration obeys the laws above; the reason it does not, or NULL. */
 const char *job_complaint(const struct job *job);

@@ -33,6 +33,8 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_ARRAY_MAX] = {"array_max", false, FIELD_NUMBER},
     [NATIVE_NODE_SELECTOR] = {"node_selector", false, FIELD_TEXT},
     [NATIVE_TOLERATIONS] = {"tolerations", false, FIELD_TEXT},
+    [NATIVE_PREEMPTION_DELAY] = {"preemption_delay_s", false, FIELD_NUMBER},
+    [NATIVE_STALE_AFTER] = {"stale_after_s", false, FIELD_NUMBER_OR_TEXT},
 };
 
 enum {
@@ -54,6 +56,18 @@ static struct error priority_read(const struct line *line, const struct field *f
     job->priority = (int32_t)priority;
     job->is_preemptible = priority < PREEMPTIBLE_PRIORITY_BELOW;
     return field_bool(line, &fields[NATIVE_PREEMPTIBLE], &job->is_preemptible);
+}
+
+static struct error patience_read(const struct line *line, const struct field *fields,
+                                  struct job *job)
+{
+    const struct field *stale = &fields[NATIVE_STALE_AFTER];
+    TRY(field_seconds(line, &fields[NATIVE_PREEMPTION_DELAY], &job->preemption_delay));
+    if (field_is_set(stale) && text_is(stale->value, "never")) {
+        job->stale_after = TIME_NEVER;
+        return ERROR_OK;
+    }
+    return field_seconds(line, stale, &job->stale_after);
 }
 
 static struct error times_read(const struct line *line, const struct field *fields,
@@ -120,6 +134,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     TRY(field_choice(line, &fields[NATIVE_CLASS], job_class_names, &class));
     row->job.class = (uint8_t) class;
     TRY(priority_read(line, fields, &row->job));
+    TRY(patience_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));

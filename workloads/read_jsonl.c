@@ -10,6 +10,7 @@
 enum {
     GROUP_COUNT,
     GROUP_MIN_MEMBERS,
+    GROUP_SUCCEEDED,
     GROUP_SET,
     GROUP_MIG,
     GROUP_SLICE_MEMBERS,
@@ -22,6 +23,7 @@ enum {
 static const struct column group_columns[GROUP_OWN_COUNT] = {
     [GROUP_COUNT] = {"count", false, FIELD_NUMBER},
     [GROUP_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
+    [GROUP_SUCCEEDED] = {"succeeded", false, FIELD_NUMBER},
     [GROUP_SET] = {"set", false, FIELD_TEXT},
     [GROUP_MIG] = {"mig", false, FIELD_TEXT},
     [GROUP_SLICE_MEMBERS] = {"slice_members", false, FIELD_NUMBER},
@@ -33,6 +35,7 @@ struct jsonl_state {
     struct field fields[NATIVE_FIELD_COUNT];
     struct field group[NATIVE_FIELD_COUNT]; /* of the group being read */
     struct job_group groups[JOB_GROUPS_MAX];
+    uint32_t succeeded[JOB_GROUPS_MAX]; /* members of them */
     struct json_sets sets;
     struct json_nodes nodes;       /* of the job */
     struct json_nodes group_nodes; /* of the group being read */
@@ -142,13 +145,16 @@ static struct error group_of_claims(const struct reader *reader, const struct li
     for (int i = GROUP_SLICE_MEMBERS; i <= GROUP_ONE_ISLAND; i++)
         if (field_is_set(&own[i]))
             return ask_error(line, &own[i], "it excludes 'claim', which says it");
+    if (field_is_set(&own[GROUP_SUCCEEDED]))
+        return ask_error(line, &own[GROUP_SUCCEEDED], "the members of a claim are not counted");
     return json_claim_group(reader, line, claim, state->group, count, min_members, group);
 }
 
 static struct error group_read(struct reader *reader, const struct line *line, struct text object,
-                               struct job_group *group)
+                               struct job_group *group, uint32_t *succeeded)
 {
     struct jsonl_state *state = reader->state;
+    int64_t done = 0;
     struct field own[GROUP_OWN_COUNT] = {{0}};
     struct ask ask;
     int64_t count = 1, min_members = 0;
@@ -159,6 +165,8 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     TRY(group_set(line, &state->sets, object, own, &set));
     TRY(field_int(line, &own[GROUP_COUNT], 1, ASK_GPUS_MAX, &count));
     TRY(field_int(line, &own[GROUP_MIN_MEMBERS], 1, count, &min_members));
+    TRY(field_int(line, &own[GROUP_SUCCEEDED], 0, count, &done));
+    *succeeded = (uint32_t)done;
     if (!field_is_set(&state->group[NATIVE_GPU_MODEL]))
         state->group[NATIVE_GPU_MODEL] = state->fields[NATIVE_GPU_MODEL];
     if (claim.at != NULL) {
@@ -211,7 +219,8 @@ static struct error groups_read(struct reader *reader, const struct line *line, 
         if (count == JOB_GROUPS_MAX)
             return input_error(line->input, line->text, value, "a job has at most %d groups",
                                JOB_GROUPS_MAX);
-        TRY(group_read(reader, line, value, &state->groups[count++]));
+        TRY(group_read(reader, line, value, &state->groups[count], &state->succeeded[count]));
+        count++;
     }
     if (count == 0)
         return input_error(line->input, line->text, array, "'groups' must hold at least one");
@@ -234,6 +243,25 @@ static struct error required_check(const struct line *line, const struct field *
             return input_error(line->input, line->text, fields[i].place, "'%s' is missing",
                                native_columns[i].name);
     }
+    return ERROR_OK;
+}
+
+/* Members that have succeeded are left out. */
+static struct error succeeded_leave(const struct reader *reader, const struct line *line,
+                                    struct text array, struct job *job)
+{
+    const struct jsonl_state *state = reader->state;
+    uint16_t ignored[JOB_GROUPS_MAX];
+    uint64_t left = 0, succeeded = 0;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        succeeded += state->succeeded[g];
+        left += job_group(job, g)->count - state->succeeded[g];
+    }
+    if (left == 0)
+        return input_error(line->input, line->text, array, "all members have succeeded");
+    if (succeeded > 0) /* groups and sets were made of this line */
+        job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
+                      (struct job_set *)(uintptr_t)job->sets, state->succeeded, ignored);
     return ERROR_OK;
 }
 
@@ -320,6 +348,8 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     else
         TRY(row_shape(reader, &line, row));
     TRY(json_sets_finish(reader, &line, nested.sets, &state->sets, &row->job));
+    if (nested.groups.at != NULL)
+        TRY(succeeded_leave(reader, &line, nested.groups, &row->job));
     const char *complaint = job_closeness_complaint(&row->job);
     if (complaint != NULL)
         return input_error(line.input, text, nested.groups, "%s", complaint);

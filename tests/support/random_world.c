@@ -100,6 +100,7 @@ static struct random_queue *add_queue(struct random_stream *stream, struct rando
     spec->priority = once_in(stream, 3) ? 50 + 50 * (int32_t)random_below(stream, 3) : 100;
     spec->created = (time_ns)world->queue_count * TIME_NS_PER_S;
     spec->reclaim_min_runtime = spec->preempt_min_runtime = -1;
+    spec->preemption_delay = spec->stale_after = -1;
     if (world->kind == RANDOM_WORLD_RECLAIM)
         return queue;
     if (once_in(stream, 5))

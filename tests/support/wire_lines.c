@@ -23,7 +23,8 @@ const char wire_lines_header[] =
     "1}},"
     "\"queues\":[{\"name\":\"org\",\"quota_gpus\":16},{\"name\":\"a\",\"parent\":\"org\","
     "\"quota_gpus\":0.5,\"limit_memory_gb\":16.5,\"over_quota_weight\":2.25,\"priority\":7,"
-    "\"age_s\":3,\"reclaim_min_runtime_s\":\"1500000001ns\",\"usage_ratio\":0.25}],"
+    "\"age_s\":3,\"reclaim_min_runtime_s\":\"1500000001ns\",\"preemption_delay_s\":5,\"stale_after_"
+    "s\":\"never\",\"usage_ratio\":0.25}],"
     "\"policy\":{\"order\":[\"fifo\"]}}\n";
 
 /* One of every kind, with every field away from its default at least once. */
@@ -35,7 +36,8 @@ const char *const wire_lines[] = {
     "\"held\":true,\"array\":2,\"array_max\":4,\"submit_ns\":9007199254740993,\"limit_ns\":1,"
     "\"estimate_ns\":123456789012345678,\"deadline_ns\":9007199254740994,"
     "\"checkpoint_interval_ns\":60000000001,\"checkpoint_duration_ns\":2,\"restart_ns\":3,"
-    "\"grace_ns\":4,\"attained_gpu_ns\":5,\"topology\":{\"required\":\"rack\",\"preferred\":"
+    "\"grace_ns\":4,\"preemption_delay_ns\":6,\"stale_after_ns\":7,\"attained_gpu_ns\":5,"
+    "\"topology\":{\"required\":\"rack\",\"preferred\":"
     "\"node\"},"
     "\"groups\":[{\"count\":3,\"gpu_fraction\":0.142,\"cpus\":0.001,\"memory_gb\":0.0009765625,"
     "\"set\":1,\"min_members\":2,\"gpu_model\":\"h100-80gb|?\"},{\"gpu_memory_gb\":20.5},"

@@ -65,6 +65,45 @@ static void test_groups(void **state)
     trace_case_release(&read);
 }
 
+/* They count for the minimum, and what is left is the job. */
+static void members_that_have_succeeded_are_left_out(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(
+        MUST
+        ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 2}]}\n" MUST
+        ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 4}]}\n" MUST
+        ", \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"min_members\": 2}], \"groups\": ["
+        "{\"gpus\": 2, \"set\": \"a\", \"succeeded\": 1}, {\"count\": 4, \"gpus\": 1, \"set\": "
+        "\"b\", "
+        "\"succeeded\": 1}]}\n",
+        &jsonl, NULL);
+    assert_int_equal(read.jobs[0].first.count, 3);
+    assert_int_equal(read.jobs[0].first.min_count, 1);
+    assert_int_equal(read.jobs[1].first.count, 1);
+    assert_int_equal(read.jobs[1].first.min_count, 1); /* any one will do */
+    assert_int_equal(read.jobs[2].group_count, 1);     /* nothing is left of the other */
+    assert_int_equal(read.jobs[2].first.count, 3);
+    assert_int_equal(read.jobs[2].first.set, 1);
+    assert_int_equal(read.jobs[2].sets[0].min_members, 0);
+    assert_int_equal(read.jobs[2].sets[1].min_members, 1);
+    trace_case_release(&read);
+}
+
+static void patience_is_of_the_job(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(
+        MUST ", \"gpus\": 1, \"preemption_delay_s\": 1.5, \"stale_after_s\": \"never\"}\n" MUST
+             ", \"gpus\": 1, \"stale_after_s\": 0}\n",
+        &jsonl, NULL);
+    assert_int_equal(read.jobs[0].preemption_delay, 1500 * TIME_NS_PER_MS);
+    assert_true(read.jobs[0].stale_after == TIME_NEVER);
+    assert_int_equal(read.jobs[1].preemption_delay, JOB_AS_QUEUE);
+    assert_int_equal(read.jobs[1].stale_after, 0);
+    trace_case_release(&read);
+}
+
 static void refused(const char *text, unsigned line, unsigned column, const char *says)
 {
     trace_case_refused(text, &jsonl, NULL, line, column, says);
@@ -134,9 +173,15 @@ static void test_sample(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_native_names),    cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_bad_lines),       cmocka_unit_test(test_bad_groups),
-        cmocka_unit_test(test_too_many_groups), cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_native_names),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(members_that_have_succeeded_are_left_out),
+        cmocka_unit_test(patience_is_of_the_job),
+
+        cmocka_unit_test(test_bad_lines),
+        cmocka_unit_test(test_bad_groups),
+        cmocka_unit_test(test_too_many_groups),
+        cmocka_unit_test(test_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

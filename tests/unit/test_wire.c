@@ -99,6 +99,29 @@ static void a_job_means_what_it_says(void **state)
     assert_true(job->is_held && !job->is_preemptible);
 }
 
+/* They count for the minimum, and what is left is the job. */
+static void members_that_have_succeeded_are_left_out(void **state)
+{
+    struct wire_lines *fixture = *state;
+    struct wire_line line;
+    struct buffer out = {0};
+    const char *text = "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"count\":5,\"gpus\":1,"
+                       "\"min_members\":3,\"succeeded\":2}]}}";
+    struct error error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    assert_false(error_is(error));
+    assert_int_equal(line.fact.job->first.count, 3);
+    assert_int_equal(line.fact.job->first.min_count, 1);
+    wire_lines_write(fixture, &line, &out);
+    assert_string_equal(buffer_c_string(&out),
+                        "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{"
+                        "\"count\":3,\"gpus\":1,\"min_members\":1}]}}\n");
+    text = "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1,\"succeeded\":1}]}}";
+    error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
+    assert_true(error_is(error)); /* nothing would be left of the group */
+    error_release(&error);
+    buffer_release(&out);
+}
+
 static void queues_that_change_are_changed(void **state)
 {
     struct wire_lines *fixture = *state;
@@ -143,8 +166,9 @@ static const struct bad bads[] = {
      "error: events:5:42: there is no queue 'b'"},
     {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[]}}",
      "error: events:5:55: 'groups' must hold at least one"},
-    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[{\"cpus\":0}]}}",
-     "error: events:5:26: no such job can be: a member asks for nothing"},
+    {"{\"job_submitted\":1,\"job\":{\"id\":1,\"queue\":\"a\",\"groups\":[{\"gpus\":1,\"gpu_"
+     "fraction\":0.5}]}}",
+     "error: events:5:26: no such job can be: a member asks for GPUs in more than one way"},
     {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"after\":[{\"job\":1}]}}",
      "error: events:5:65: a job can depend on jobs of smaller ids only"},
     {"{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"topology\":{\"required\":"
@@ -228,6 +252,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_header_is_written_as_it_was_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_kind_of_line_comes_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_means_what_it_says, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(members_that_have_succeeded_are_left_out, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(queues_that_change_are_changed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_what_is_awaited_may_come, set_up, tear_down),
