@@ -36,16 +36,6 @@ void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_mov
     move(sched->ledger, &space);
 }
 
-void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
-                      int64_t amounts[QUEUE_SUM_COUNT])
-{
-    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
-    const int64_t *each = shape->member_charge[piece->group];
-    const int64_t members = (int64_t)sign * piece->member_count;
-    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
-        amounts[r] += members * each[r];
-}
-
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {

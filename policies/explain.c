@@ -237,14 +237,13 @@ static void add_short(struct look *look, uint32_t group, uint32_t fitting)
 {
     const struct job_group *asked = &look->ask->groups[group];
     const struct cluster *cluster = look->sched->cluster;
-    const struct gpu_model *model = cluster->model_count > 0 ? &cluster->models[0] : NULL;
     uint32_t lacking = asked->count - fitting;
     const uint32_t most = shape_most_of_node(&asked->request, look->sched->ledger);
     const uint32_t each = most == 0 ? 1 : lesser(most, asked->count);
     look->out->members += asked->count;
     look->out->members_fitting += fitting;
     look->out->nodes_short += (lacking + each - 1) / each;
-    look->out->gpu_milli_short += lacking * request_gpu_milli(&asked->request, model);
+    look->out->gpu_milli_short += lacking * shape_most_milli(&asked->request, cluster);
 }
 
 /* What keeps the group off each node; then what of it fits. */

@@ -170,11 +170,10 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     const struct quota_policy *quota = sched->policy.quota;
     uint32_t kind = shape_of_unit(sched, unit);
     const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
-    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
     /* What is left of its job where it was would count as another's. */
-    bool is_allowed_back =
-        shape->tags == NULL &&
-        (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, charge) == QUEUE_NONE);
+    bool is_allowed_back = shape->tags == NULL &&
+                           (quota->forbids == NULL ||
+                            quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
                                            unit->slot, &sched->plan.moved)) {

@@ -168,9 +168,8 @@ static void tally_job(const struct sched *sched, uint32_t slot, struct tally *ta
         const struct holding *holding = sched_job_holding(job, i);
         is_claiming |= holding->phase == HOLDING_CLAIMED;
         tally_holding(sched, slot, holding, tally);
-        for (int r = 0; r < QUEUE_SUM_COUNT && holding->phase != HOLDING_LEAVING; r++)
-            charged[r] +=
-                shape->member_charge[holding->piece.group][r] * holding->piece.member_count;
+        if (holding->phase != HOLDING_LEAVING)
+            sched_add_charge(sched, slot, &holding->piece, 1, charged);
     }
     for (queue_id q = job->queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
         for (int r = 0; r < QUEUE_SUM_COUNT; r++)

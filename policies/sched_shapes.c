@@ -95,3 +95,29 @@ enum reason sched_refusal(struct sched *sched, uint32_t shape)
         return REASON_GANG_ON_SLICES;
     return sched_never_fits(sched, shape) ? REASON_NEVER_FITS : REASON_NONE;
 }
+
+/* Of its GPUs, where that depends on their model. */
+static int64_t placed_milli(const struct sched *sched, const struct request *request,
+                            const struct piece *piece)
+{
+    const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
+    if (request->mig == 0)
+        return piece_milli(piece);
+    return piece->member_count * request_gpu_milli(request, &sched->cluster->models[type->model]);
+}
+
+void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
+                      int64_t amounts[QUEUE_SUM_COUNT])
+{
+    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
+    const int64_t *each = shape->member_charge[piece->group];
+    const int64_t members = (int64_t)sign * piece->member_count;
+    for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
+        amounts[r] += members * each[r];
+    if (!shape->is_by_model)
+        return;
+    const int64_t more = sign * placed_milli(sched, &shape->groups[piece->group].request, piece) -
+                         members * each[QUEUE_SUM_GPU];
+    amounts[QUEUE_SUM_GPU] += more;
+    amounts[RESOURCE_COUNT + QUEUE_SUM_GPU] += shape->is_preemptible ? 0 : more;
+}

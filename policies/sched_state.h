@@ -237,6 +237,11 @@ uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const st
 /* The shape of the job, its levels as the policy's topology mode has them (policies/topology_mode.c). */
 uint32_t sched_shape_for(struct sched *sched, const struct job *job);
 
+/* ---- sched_shapes.c */
+
+/* What the holding costs the queue, added with the sign to `amounts`. */
+void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
+                      int64_t amounts[QUEUE_SUM_COUNT]);
 /* ---- booking.c */
 
 /* Append a decision about the job in `slot`. */
@@ -247,9 +252,6 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece);
 typedef void ledger_move_fn(struct ledger *ledger, const struct space *space);
 void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move);
 
-/* What the holding costs the queue, added with the sign to `amounts`. */
-void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
-                      int64_t amounts[QUEUE_SUM_COUNT]);
 /* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go, and the job is
  * settled or forgotten before the next contest. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);

@@ -196,13 +196,13 @@ static const uint16_t *placing_order(struct shape_table *table, const struct sha
 static void add_charge(struct shape_table *table, struct shape *shape,
                        const struct cluster *cluster)
 {
-    const struct gpu_model *model = cluster->model_count > 0 ? &cluster->models[0] : NULL;
     shape->member_charge =
         arena_alloc(&table->arena, shape->group_count * sizeof *shape->member_charge);
     for (uint32_t g = 0; g < shape->group_count; g++) {
         const struct job_group *group = &shape->groups[g];
         int64_t *charge = shape->member_charge[g];
-        charge[QUEUE_SUM_GPU] = request_gpu_milli(&group->request, model);
+        charge[QUEUE_SUM_GPU] = shape_most_milli(&group->request, cluster);
+        shape->is_by_model |= group->request.gpu_memory_mib != 0 || group->request.mig != 0;
         charge[QUEUE_SUM_CPU] = group->request.cpu_milli;
         charge[QUEUE_SUM_MEMORY] = group->request.memory_mib;
         for (int r = 0; r < RESOURCE_COUNT; r++)
@@ -497,6 +497,7 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE(archive, shape->is_preemptible);
     ARCHIVE(archive, shape->never_fits);
     ARCHIVE(archive, shape->is_proven);
+    ARCHIVE(archive, shape->is_by_model);
     ARCHIVE(archive, shape->is_gang_on_pieces);
     ARCHIVE(archive, shape->closed);
     ARCHIVE(archive, shape->blocked_by);

@@ -51,14 +51,15 @@ struct shape {
     bool is_proven;  /* never_fits is the last word, by a placement where that says more */
     uint8_t
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
-    uint8_t blocked_by;     /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
+    uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
+    bool is_by_model;   /* what a member is charged depends on the GPU model that it is placed on */
     bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
     uint32_t member_count;
     struct wait_clock clock; /* of what closed it */
     uint64_t
         recut_seen; /* what may have made room when cutting GPUs did not help (recuts.c); UINT64_MAX: never tried */
     int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
-    int64_t charge[QUEUE_SUM_COUNT]; /* of all members */
+    int64_t charge[QUEUE_SUM_COUNT]; /* of all members, before they are placed: shape_most_milli */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
     uint32_t *lanes;                           /* where its jobs wait (policies/pending.h) */
     size_t lane_capacity;
@@ -119,6 +120,10 @@ static inline uint32_t shape_next_closed(const struct shape_table *table, uint32
 /* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
  * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
 uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
+
+/* The milli that a member may take at most, by the GPU models that would do: what it asks of its queue before it is placed.
+ * Memory, and a MIG instance, are another share of another model.  GPU_MILLI if no model would do.  O(node types). */
+int64_t shape_most_milli(const struct request *request, const struct cluster *cluster);
 
 /* Members of whole GPUs that these GPUs of a node of that type hold: each in one island where the request says so. */
 uint32_t shape_members_in(const struct request *request, const struct node_type *type,

@@ -16,6 +16,25 @@ uint32_t shape_share_milli(const struct request *request, const struct gpu_model
     return (uint32_t)((milli + model->memory_mib - 1) / model->memory_mib);
 }
 
+int64_t shape_most_milli(const struct request *request, const struct cluster *cluster)
+{
+    int64_t most = 0;
+    if (request->gpu_memory_mib == 0 && request->mig == 0)
+        return request_gpu_milli(request, NULL);
+    for (uint32_t t = 0; t < cluster->type_count; t++) {
+        const struct node_type *type = &cluster->types[t];
+        const struct gpu_model *model = &cluster->models[type->model];
+        const bool would_do = request->mig != 0 ? mig_profiles(model->mig) != NULL
+                                                : shape_share_milli(request, model) <= GPU_MILLI;
+        if (type->gpu_count == 0 || !would_do || !request_takes_nodes(request, cluster, t) ||
+            !request_takes_model(request, type))
+            continue;
+        const int64_t milli = request_gpu_milli(request, model);
+        most = milli > most ? milli : most;
+    }
+    return most == 0 ? GPU_MILLI : most;
+}
+
 static uint32_t times_in(uint64_t have, uint64_t need)
 {
     uint64_t times = need == 0 ? UINT32_MAX : have / need;

@@ -1,4 +1,5 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
+#include "policies/shape.h"
 #include "sim/engine_state.h"
 
 #define SLOT_NONE UINT32_MAX
@@ -54,7 +55,7 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
     const struct cluster *cluster = engine->config->cluster;
     if (request->mig != 0)
         return mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
-    return request_gpu_milli(request, cluster->model_count > 0 ? &cluster->models[0] : NULL);
+    return shape_most_milli(request, cluster);
 }
 
 /* What its groups get in place of what they ask. */

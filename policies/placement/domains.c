@@ -201,7 +201,7 @@ static void add_need(const struct placing *placing, uint64_t groups, uint64_t ne
         const struct request *request = &group->request;
         uint64_t milli = request->mig != 0
                              ? mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI
-                             : (uint64_t)request_gpu_milli(request, &cluster->models[0]);
+                             : (uint64_t)shape_most_milli(request, cluster);
         need[AMOUNT_GPU] += milli * group->count;
         need[AMOUNT_CPU] += (uint64_t)request->cpu_milli * group->count;
         need[AMOUNT_MEMORY] += (uint64_t)request->memory_mib * group->count;

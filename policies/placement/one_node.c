@@ -9,7 +9,7 @@ enum { AMOUNTS = 3 }; /* GPU, CPU, memory */
 static void add_up(const struct request *request, const struct cluster *cluster, uint32_t count,
                    int64_t need[AMOUNTS])
 {
-    need[0] = request_gpu_milli(request, &cluster->models[0]) * count;
+    need[0] = shape_most_milli(request, cluster) * count;
     need[1] = (int64_t)request->cpu_milli * count;
     need[2] = (int64_t)request->memory_mib * count;
 }

@@ -112,15 +112,15 @@ static int compare_ratio(struct ratio a, struct ratio b)
     return left < right ? -1 : left > right;
 }
 
-/* The largest over the resources of amount / allocatable.  Where nothing is allocatable, each unit held counts 1000;
- * where all is, nothing does. */
-static struct ratio dominant_share(const struct standing *s, const int64_t amounts[RESOURCE_COUNT])
+/* The largest over the resources of amount / allocatable, which is the cluster's total where no bound is set.  Where nothing
+ * is allocatable, each unit held counts 1000. */
+static struct ratio dominant_share(const struct queue_tree *tree, const struct standing *s,
+                                   const int64_t amounts[RESOURCE_COUNT])
 {
     struct ratio largest = {0, 1};
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        if (s->allocatable[r] == QUOTA_UNLIMITED)
-            continue;
-        struct ratio ratio = {amounts[r], s->allocatable[r]};
+        const bool is_bounded = s->allocatable[r] != QUOTA_UNLIMITED;
+        struct ratio ratio = {amounts[r], is_bounded ? s->allocatable[r] : tree->capacity[r]};
         if (ratio.of == 0)
             ratio = (struct ratio){amounts[r] * 1000, division_unit[r]};
         if (compare_ratio(ratio, largest) > 0)
@@ -161,9 +161,10 @@ static int compare_standings(const struct queue_tree *tree, struct standing *a, 
     find_allocatable(tree, b);
     order = yes_first(!holds_undue(a), !holds_undue(b));
     if (order == 0)
-        order = compare_ratio(dominant_share(a, a->with_job), dominant_share(b, b->with_job));
+        order = compare_ratio(dominant_share(tree, a, a->with_job),
+                              dominant_share(tree, b, b->with_job));
     if (order == 0)
-        order = compare_ratio(dominant_share(a, a->held), dominant_share(b, b->held));
+        order = compare_ratio(dominant_share(tree, a, a->held), dominant_share(tree, b, b->held));
     if (order == 0)
         order = compare_allocatable(a, b);
     if (order == 0)
