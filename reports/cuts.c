@@ -55,7 +55,7 @@ const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t 
         return size_keys[slot];
     case CUT_MODEL:
         return slot < metrics->model_count ? metrics->model_names[slot]
-               : slot == MODEL_NONE        ? "none"
+               : slot == MODEL_SLOT_ANY    ? RECORD_ANY
                                            : "unknown";
     case CUT_COUNT:
         break;
@@ -88,6 +88,7 @@ static void tally_merge(struct tally *into, const struct tally *from)
     into->asked_milli_ns += from->asked_milli_ns;
     into->allocated_milli_ns += from->allocated_milli_ns;
     into->kept_milli_ns += from->kept_milli_ns;
+    into->limit_milli_ns += from->limit_milli_ns;
     into->lost_gpu_ns += from->lost_gpu_ns;
     into->preempted_gpu_ns += from->preempted_gpu_ns;
     into->evictions_wasted += from->evictions_wasted;

@@ -61,6 +61,30 @@ static void headline(const struct metrics *metrics, const struct html_options *o
     buffer_string(out, "</p>\n");
 }
 
+/* Of each reason, and of each class that lost many. */
+static void rejections(const struct metrics *metrics, struct buffer *out)
+{
+    for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
+        uint64_t count = metrics_rejected(metrics, reason);
+        if (count == 0)
+            continue;
+        buffer_format(out, "<p class=\"warn\">%s: ",
+                      view_is_refused(metrics, reason) ? "Refused by the program that decides"
+                                                       : "Rejected");
+        view_count(out, (double)count);
+        buffer_format(out, " jobs, %s.</p>\n", view_rejection(reason));
+    }
+    for (size_t i = 0; metrics_cut_key(metrics, "class", i) != NULL; i++) {
+        struct buffer text = {0};
+        if (view_class_rejections(&text, metrics, i)) {
+            buffer_string(out, "<p class=\"warn\">");
+            buffer_html(out, (struct text){text.bytes, text.length});
+            buffer_string(out, ".</p>\n");
+        }
+        buffer_release(&text);
+    }
+}
+
 /* What a reader must know before believing the rest. */
 static void warnings(const struct metrics *metrics, struct buffer *out)
 {
@@ -68,14 +92,7 @@ static void warnings(const struct metrics *metrics, struct buffer *out)
         0.01; /* a sum of waits this far off is a broken record */
     if (metrics_facts(metrics)->is_partial)
         buffer_string(out, "<p class=\"warn\">Partial: the run was stopped before its end.</p>\n");
-    for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
-        uint64_t count = metrics_rejected(metrics, reason);
-        if (count == 0)
-            continue;
-        buffer_string(out, "<p class=\"warn\">Rejected: ");
-        view_count(out, (double)count);
-        buffer_format(out, " jobs, %s.</p>\n", reason_name(reason));
-    }
+    rejections(metrics, out);
     double error = metrics_value(metrics, "little_error_ratio");
     if (error > little_error_max)
         buffer_format(out,
@@ -238,8 +255,20 @@ static void manifest_inputs(const struct result_manifest *manifest, struct buffe
     }
 }
 
+static void arguments_row(const char *const *arguments, struct buffer *out)
+{
+    if (arguments == NULL)
+        return;
+    buffer_string(out, "<tr><th scope=\"row\">arguments</th><td><code>");
+    for (size_t i = 0; arguments[i] != NULL; i++) {
+        buffer_string(out, i > 0 ? " " : "");
+        html_name(out, arguments[i]);
+    }
+    buffer_string(out, "</code></td></tr>\n");
+}
+
 static void manifest_section(const struct metrics *metrics, const struct result_manifest *manifest,
-                             struct buffer *out)
+                             const char *const *arguments, struct buffer *out)
 {
     const struct run_facts *facts = metrics_facts(metrics);
     buffer_string(out, "<section><h2>What made this run</h2>\n<p class=\"note\">The same inputs, "
@@ -250,12 +279,8 @@ static void manifest_section(const struct metrics *metrics, const struct result_
     buffer_format(out, "<tr><th scope=\"row\">seed</th><td><code>%llu</code></td></tr>\n",
                   (unsigned long long)manifest->seed);
     manifest_inputs(manifest, out);
-    buffer_string(out, "<tr><th scope=\"row\">arguments</th><td><code>");
-    for (size_t i = 0; manifest->arguments != NULL && manifest->arguments[i] != NULL; i++) {
-        buffer_string(out, i > 0 ? " " : "");
-        html_name(out, manifest->arguments[i]);
-    }
-    buffer_string(out, "</code></td></tr>\n<tr><th scope=\"row\">engine</th><td>");
+    arguments_row(arguments, out);
+    buffer_string(out, "<tr><th scope=\"row\">engine</th><td>");
     view_count(out, (double)facts->events);
     buffer_string(out, " events, ");
     view_count(out, (double)facts->cycles);
@@ -284,7 +309,7 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
     gpu_time(metrics, out);
     html_plots(metrics, &options->tool, out);
     html_tables(metrics, out);
-    manifest_section(metrics, manifest, out);
+    manifest_section(metrics, manifest, options->arguments, out);
     buffer_string(out, "</main></body>\n</html>\n");
 }
 

@@ -22,10 +22,11 @@
 enum { HTML_QUEUES_MAX = 200 };
 
 struct html_options {
-    const char *title;     /* NULL: "Windtunnel run" */
-    const char *cluster;   /* NULL: not shown */
-    const char *policy;    /* NULL: not shown */
-    struct plot_tool tool; /* {0}: the defaults */
+    const char *title;            /* NULL: "Windtunnel run" */
+    const char *cluster;          /* NULL: not shown */
+    const char *policy;           /* NULL: not shown */
+    const char *const *arguments; /* the command line, NULL-terminated; NULL: not shown */
+    struct plot_tool tool;        /* {0}: the defaults */
 };
 
 /* The text of the page.  options NULL: the defaults. */

@@ -44,11 +44,17 @@ static const struct {
     const char *head, *metric;
     enum form form;
 } columns[] = {
-    {"jobs", "jobs_submitted", FORM_COUNT},     {"wait p50", "queue_time_p50_s", FORM_DURATION},
-    {"p95", "queue_time_p95_s", FORM_DURATION}, {"p99", "queue_time_p99_s", FORM_DURATION},
-    {"max", "queue_time_max_s", FORM_DURATION}, {"slowdown", "slowdown_bounded_mean", FORM_FACTOR},
-    {"goodput", "goodput_ratio", FORM_PERCENT}, {"evictions", "preemptions", FORM_COUNT},
+    {"jobs", "jobs_accepted", FORM_COUNT},
+    {"wait p50", "queue_time_p50_s", FORM_DURATION},
+    {"p95", "queue_time_p95_s", FORM_DURATION},
+    {"p99", "queue_time_p99_s", FORM_DURATION},
+    {"max", "queue_time_max_s", FORM_DURATION},
+    {"slowdown", "slowdown_bounded_mean", FORM_FACTOR},
+    {"goodput", "goodput_ratio", FORM_PERCENT},
+    {"evictions", "preemptions", FORM_COUNT},
+    {"over limit GPU h", "limit_gpu_h", FORM_AMOUNT},
     {"pending", "jobs_pending", FORM_COUNT},
+    {"rejected", "jobs_rejected", FORM_COUNT},
 };
 
 static void head_row(struct buffer *out, const char *first)

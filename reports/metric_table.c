@@ -146,7 +146,13 @@ const struct metric metric_table[METRIC_COUNT] = {
                                 "Sum over the attempts of GPUs held x run time."},
     [METRIC_GOODPUT_RATIO] =
         {"goodput_ratio", NAN, "ratio", BETTER_HIGHER,
-         "Sum over the jobs of GPUs x work that was kept / allocated GPU time."},
+         "Sum over the jobs of GPUs x work that was kept / allocated GPU time. Work of a job that "
+         "was killed at its time limit is not kept; limit_gpu_h tells it."},
+    [METRIC_LIMIT_GPU_H] =
+        {"limit_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+         "GPU time allocated to jobs that were killed at their time limit, all of "
+         "their attempts together. It is part of allocated_gpu_h; what evictions "
+         "lost of it is also in lost_gpu_h."},
     [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                            "GPU time of work that was thrown away, of checkpoints made in order to "
                            "leave, and of restarts."},
@@ -176,6 +182,11 @@ const struct metric metric_table[METRIC_COUNT] = {
          "starts in parts, the last part counts."},
     [METRIC_JOBS_SUBMITTED] = {"jobs_submitted", NAN, "jobs", BETTER_NEITHER,
                                "Jobs submitted after the warm-up; the states below add up to it."},
+    [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,
+                              "Jobs submitted after the warm-up and not rejected: those of which "
+                              "the queue times are."},
+    [METRIC_REJECTED_RATIO] = {"rejected_ratio", NAN, "ratio", BETTER_LOWER,
+                               "jobs_rejected / jobs_submitted."},
     [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER,
                                "Jobs that did all their work."},
     [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER,
@@ -186,7 +197,8 @@ const struct metric metric_table[METRIC_COUNT] = {
                            "Jobs that were killed at their time limit."},
     [METRIC_JOBS_REJECTED] =
         {"jobs_rejected", NAN, "jobs", BETTER_LOWER,
-         "Jobs that were never admitted: they can never fit, the queue limit was reached, or a "
+         "Jobs that were never admitted: they can never fit, another program that decides refused "
+         "them, the queue limit was reached, or a "
          "dependency ended otherwise than asked. They count in no wait."},
     [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER,
                              "Jobs that had not started when the run ended."},

@@ -52,7 +52,11 @@ static void fill_counts(const struct tally *tally, double *value)
     };
     for (int state = 0; state < END_STATE_COUNT; state++)
         value[of_state[state]] = (double)tally->jobs[state];
-    value[METRIC_JOBS_SUBMITTED] = (double)jobs_in_all(tally);
+    const uint64_t submitted = jobs_in_all(tally), rejected = tally->jobs[END_REJECTED];
+    value[METRIC_JOBS_SUBMITTED] = (double)submitted;
+    value[METRIC_JOBS_ACCEPTED] = (double)(submitted - rejected);
+    if (submitted > 0)
+        value[METRIC_REJECTED_RATIO] = (double)rejected / (double)submitted;
     value[METRIC_PREEMPTIONS] = (double)tally->evictions;
     value[METRIC_EVICTIONS_WASTED] = (double)tally->evictions_wasted;
     for (int source = 0; source < RECORD_SOURCE_COUNT; source++)
@@ -83,6 +87,7 @@ static void fill_group(const struct group *group, double *value)
     for (int reason = 0; reason < REASON_COUNT; reason++)
         if (tally->waits_ns[reason] > 0 && wait_metrics[reason] != 0)
             value[wait_metrics[reason]] = (double)tally->waits_ns[reason] / ns_per_hour;
+    value[METRIC_LIMIT_GPU_H] = milli_ns_to_hours(tally->limit_milli_ns);
     value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
     value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
     if (tally->evictions > 0)

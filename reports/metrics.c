@@ -68,7 +68,7 @@ static inline uint8_t size_slot(int64_t gpu_milli)
 static inline struct cell *cell_of(struct metrics *metrics, const struct job_row *row)
 {
     uint8_t size = size_slot(row->gpu_milli);
-    uint8_t model = row->model < MODEL_NONE ? row->model : MODEL_NONE;
+    uint8_t model = row->model < MODEL_SLOT_ANY ? row->model : MODEL_SLOT_ANY;
     assert(row->class < JOB_CLASS_COUNT);
     uint16_t *index = &metrics->cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
     if (*index == 0) {
@@ -83,7 +83,7 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
 /* What one job adds to each of its tallies. */
 struct job_sums {
     uint64_t zero_wait, zero_admission;
-    wide_int asked, allocated, kept;
+    wide_int asked, allocated, kept, limit;
     int64_t slowdown_micro;
 };
 
@@ -107,6 +107,7 @@ static __attribute__((noinline)) void tally_add(struct tally *tally, const struc
     tally->asked_milli_ns += sums->asked;
     tally->allocated_milli_ns += sums->allocated;
     tally->kept_milli_ns += sums->kept;
+    tally->limit_milli_ns += sums->limit;
     tally->admissions[row->source] += row->start != TIME_NEVER;
     tally->slowdown_micro += sums->slowdown_micro;
 }
@@ -205,10 +206,13 @@ static struct error on_job(void *self, const struct job_row *row)
         on_rejected(metrics, row, queue_tally, &cell->tally);
         return ERROR_OK;
     }
+    const bool is_over_limit = row->state == END_LIMIT;
+    const wide_int allocated = allocated_of(row);
     struct job_sums sums = {
         .asked = (wide_int)row->gpu_milli * row->work_asked,
-        .allocated = allocated_of(row),
-        .kept = (wide_int)row->gpu_milli * row->work,
+        .allocated = allocated,
+        .kept = is_over_limit ? 0 : (wide_int)row->gpu_milli * row->work,
+        .limit = is_over_limit ? allocated : 0,
         .slowdown_micro = row->state == END_COMPLETED ? slowdown_micro(row) : 0,
     };
     job_points(metrics, row, queue, (uint16_t)(cell - metrics->cells), &sums);

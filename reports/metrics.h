@@ -56,7 +56,8 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
 const char *metrics_wait_name(enum reason reason);
 
 /* A cut: "class", "queue", "size" (GPUs asked, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...),
- * "gpu_model".  Keys in a fixed order.  NULL past the end. */
+ * "gpu_model" (of the last attempt; of a job that never started the one model that it can have, or "any").  Keys in a
+ * fixed order.  NULL past the end. */
 extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index,

@@ -15,8 +15,8 @@ typedef __int128 wide_int; /* GPU-milli x ns of ten million jobs do not fit 64 b
 
 enum {
     SIZE_SLOTS = 32,  /* "0", "<1", "1", "2", "3-4", ... */
-    MODEL_SLOTS = 65, /* 0..63: the cluster's models; 64: never started */
-    MODEL_NONE = 64,
+    MODEL_SLOTS = 65, /* 0..63: the cluster's models; 64: MODEL_ANY */
+    MODEL_SLOT_ANY = 64,
     CELL_SLOTS = JOB_CLASS_COUNT * SIZE_SLOTS * MODEL_SLOTS,
     QUEUE_CACHE_SLOTS = 1024, /* a power of two */
 };
@@ -29,6 +29,7 @@ struct tally {
     int64_t wait_ns_max;
     wide_int wait_ns;
     wide_int asked_milli_ns, allocated_milli_ns, kept_milli_ns; /* GPU-milli x time */
+    wide_int limit_milli_ns; /* the part of the allocated that jobs killed at their limit held */
     wide_int lost_gpu_ns, preempted_gpu_ns;
     uint64_t admissions[RECORD_SOURCE_COUNT]; /* jobs that started, by what that was owed to */
     uint64_t evictions_wasted;
@@ -94,6 +95,7 @@ enum metric_id {
     METRIC_ASKED_GPU_H,
     METRIC_ALLOCATED_GPU_H,
     METRIC_GOODPUT_RATIO,
+    METRIC_LIMIT_GPU_H,
     METRIC_LOST_GPU_H,
     METRIC_LOST_BY_PREEMPTION_GPU_H,
     METRIC_LOST_PER_EVICTION_S,
@@ -104,6 +106,8 @@ enum metric_id {
     METRIC_ADMISSIONS_GRACE_0,
     METRIC_ADMISSIONS_EVICTION,
     METRIC_JOBS_SUBMITTED,
+    METRIC_JOBS_ACCEPTED,
+    METRIC_REJECTED_RATIO,
     METRIC_JOBS_COMPLETED,
     METRIC_JOBS_FAILED,
     METRIC_JOBS_CANCELLED,

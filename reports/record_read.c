@@ -130,16 +130,16 @@ static uint8_t read_reason(struct reading *reading, unsigned column)
     return (uint8_t)csv_choice(reading->rows, column, reading->reasons);
 }
 
-/* By name; a number where the writer knew no names; empty: never started. */
+/* By name; a number where the writer knew no names. */
 static uint8_t read_model(struct reading *reading, unsigned column)
 {
     struct text text = csv_text(reading->rows, column);
-    if (text.length == 0)
-        return 255;
     for (int i = 0; reading->facts->model_names[i] != NULL; i++)
         if (text_is(text, reading->facts->model_names[i]))
             return (uint8_t)i;
-    int64_t index = 255;
+    if (text_is(text, RECORD_ANY))
+        return MODEL_ANY;
+    int64_t index = MODEL_ANY;
     if (!text_to_int64(text, 0, 254, &index))
         csv_fail(reading->rows, column, "no GPU model of this run (see \"facts\" in result.json)");
     return (uint8_t)index;

@@ -103,7 +103,6 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     pair_text(out, "version", manifest->version);
     pair_count(out, "seed", manifest->seed);
     pair_text(out, "fingerprint", manifest->fingerprint);
-    pair_texts(out, "arguments", manifest->arguments);
     write_inputs(manifest, out);
     write_workload(&manifest->workload, out);
     key(out, "scenario");
@@ -131,6 +130,8 @@ static void write_facts(const struct run_facts *facts, struct buffer *out)
     pair_double(out, "kept_gpu_h", facts->kept_gpu_h);
     pair_count(out, "recuts", facts->recuts);
     pair_double(out, "recut_gpu_h", facts->recut_gpu_h);
+    key(out, "is_decided_outside");
+    buffer_string(out, facts->is_decided_outside ? "true" : "false");
     key(out, "is_partial");
     buffer_string(out, facts->is_partial ? "true" : "false");
     buffer_char(out, '}');
@@ -140,6 +141,7 @@ static void write_host(const struct result_host *host, struct buffer *out)
 {
     buffer_string(out, "\"host\": {");
     if (host != NULL) {
+        pair_texts(out, "arguments", host->arguments);
         if (host->system != NULL)
             pair_text(out, "system", host->system);
         if (host->compiler != NULL)

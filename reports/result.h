@@ -1,17 +1,17 @@
 /* reports/result.h -- result.json: what a run was, and what came of it, for programs.
  *
  *   {"schema_version": 2,
- *    "manifest": {"version", "seed", "fingerprint", "arguments": [...],
+ *    "manifest": {"version", "seed", "fingerprint",
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor"}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
  *           "arrived_pct": {"1": {"allocation_ratio": {...}}, "2": ...} (of a workload that fills the cluster)},
- *    "host": {...}}
+ *    "host": {"arguments": [...], "system", ...}}
  *
- * Law: keys in this order; the bytes depend on the arguments only, and nothing but "host" depends on the
- * machine or the clock.  The file appears whole or not at all.
+ * Law: keys in this order; the bytes depend on what the functions are given only, and nothing but "host" depends on the
+ * machine, the clock or where the record is written.  The file appears whole or not at all.
  */
 #ifndef REPORTS_RESULT_H
 #define REPORTS_RESULT_H
@@ -46,16 +46,16 @@ struct result_manifest {
     const char *version; /* of this program */
     uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
     const char *fingerprint;
-    const char *const *arguments; /* NULL-terminated; NULL: none */
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;
     const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */
 };
 
-/* Where and how fast.  NULL and 0: unknown, left out. */
+/* Who asked, where, and how fast.  NULL and 0: unknown, left out. */
 struct result_host {
-    const char *system; /* "Linux 6.1 x86_64" */
+    const char *const *arguments; /* the command line, NULL-terminated; NULL: none */
+    const char *system;           /* "Linux 6.1 x86_64" */
     const char *compiler;
     const char *started; /* UTC date */
     double wall_s, cpu_s;

@@ -14,11 +14,13 @@ static const char *keep(struct arena *arena, const char *text)
     return text == NULL ? NULL : arena_copy(arena, text_of(text));
 }
 
+/* NULL-terminated; none if there is no such member. */
 static const char *const *read_texts(struct json_object *object, const char *key,
                                      struct arena *arena)
 {
-    json_need(object, key);
     struct json_value array = json_member(object, key);
+    if (array.node == NULL)
+        return arena_alloc_array(arena, 1, const char *);
     size_t count = json_array_count(&array);
     const char **texts = arena_alloc_array(arena, count + 1, const char *);
     for (size_t i = 0; i < count; i++) {
@@ -110,7 +112,6 @@ static void read_manifest(struct result *result, struct json_object *root)
     result->manifest.seed = read_seed(&manifest);
     result->manifest.fingerprint =
         keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
-    result->manifest.arguments = read_texts(&manifest, "arguments", &result->arena);
     read_inputs(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");
     read_workload(&result->manifest.workload, &workload);
@@ -133,6 +134,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->node_count = (uint64_t)json_get_int(&object, "nodes", 0, INT64_MAX, 0);
     json_need(&object, "gpus");
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
+    json_need(&object, "gpu_models");
     facts->model_names = read_texts(&object, "gpu_models", &result->arena);
     facts->price_usd_per_gpu_h = json_get_real(&object, "price_usd_per_gpu_h", 0, 1e9, 0);
     facts->events = (uint64_t)json_get_int(&object, "events", 0, INT64_MAX, 0);
@@ -145,6 +147,7 @@ static void read_facts(struct result *result, struct json_object *root)
     facts->kept_gpu_h = json_get_real(&object, "kept_gpu_h", 0, 1e18, 0);
     facts->recuts = (uint64_t)json_get_int(&object, "recuts", 0, INT64_MAX, 0);
     facts->recut_gpu_h = json_get_real(&object, "recut_gpu_h", 0, 1e18, 0);
+    facts->is_decided_outside = json_get_bool(&object, "is_decided_outside", false);
     facts->is_partial = json_get_bool(&object, "is_partial", false);
     json_object_close(&object);
 }
@@ -208,6 +211,7 @@ static void read_host(struct result *result, struct json_object *root)
         return;
     struct json_object object;
     json_object_open(&object, &value);
+    host->arguments = read_texts(&object, "arguments", &result->arena);
     host->system = keep(&result->arena, json_get_string(&object, "system", NULL));
     host->compiler = keep(&result->arena, json_get_string(&object, "compiler", NULL));
     host->started = keep(&result->arena, json_get_string(&object, "started", NULL));

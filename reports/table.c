@@ -10,7 +10,7 @@
 
 /* ---- a grid of short cells, columns as wide as they need ---- */
 
-enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 7, NAME_WIDTH = 30 };
+enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 8, NAME_WIDTH = 30 };
 
 struct grid {
     struct buffer cells[GRID_ROWS][GRID_COLUMNS];
@@ -184,21 +184,22 @@ static void wait_cells(struct grid *grid, const struct metrics *metrics, const c
     static const char *const waits[] = {"queue_time_p50_s", "queue_time_p95_s", "queue_time_p99_s",
                                         "queue_time_max_s"};
     bool is_whole = cut == NULL;
-    view_count(grid_cell(grid, 1), is_whole
-                                       ? metrics_value(metrics, "jobs_submitted")
-                                       : view_cut_value(metrics, cut, index, "jobs_submitted"));
+    view_count(grid_cell(grid, 1), is_whole ? metrics_value(metrics, "jobs_accepted")
+                                            : view_cut_value(metrics, cut, index, "jobs_accepted"));
     for (size_t i = 0; i < 4; i++)
         view_duration(grid_cell(grid, 2 + i), is_whole
                                                   ? metrics_value(metrics, waits[i])
                                                   : view_cut_value(metrics, cut, index, waits[i]));
     view_count(grid_cell(grid, 6), is_whole ? metrics_value(metrics, "jobs_pending")
                                             : view_cut_value(metrics, cut, index, "jobs_pending"));
+    view_count(grid_cell(grid, 7), is_whole ? metrics_value(metrics, "jobs_rejected")
+                                            : view_cut_value(metrics, cut, index, "jobs_rejected"));
 }
 
 static void write_waits(const struct metrics *metrics, struct buffer *out)
 {
-    static const char *const heads[] = {"Queue time", "jobs", "p50",           "p95",
-                                        "p99",        "max",  "still waiting", NULL};
+    static const char *const heads[] = {"Queue time", "jobs",          "p50",      "p95", "p99",
+                                        "max",        "still waiting", "rejected", NULL};
     struct grid grid = {0};
     grid_head(&grid, heads);
     const char *key;
@@ -209,6 +210,12 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
     grid_row(&grid, "all");
     wait_cells(&grid, metrics, NULL, 0);
     grid_write(&grid, out);
+    for (size_t i = 0; metrics_cut_key(metrics, "class", i) != NULL; i++) {
+        struct buffer text = {0};
+        if (view_class_rejections(&text, metrics, i))
+            buffer_format(out, "  %s\n", buffer_c_string(&text));
+        buffer_release(&text);
+    }
     buffer_char(out, '\n');
 }
 
@@ -235,8 +242,9 @@ static void write_reasons(const struct metrics *metrics, struct buffer *out)
 
 static void write_queues(const struct metrics *metrics, struct buffer *out)
 {
-    static const char *const heads[] = {
-        "Queues by demand", "jobs", "demand", "served", "p50", "p99", "lost GPU h", NULL};
+    static const char *const heads[] = {"Queues by demand", "jobs",     "demand",
+                                        "served",           "p50",      "p99",
+                                        "lost GPU h",       "rejected", NULL};
     if (metrics_cut_key(metrics, "queue", 0) == NULL)
         return;
     size_t count;
@@ -250,12 +258,13 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
         double served = view_cut_value(metrics, "queue", q, "allocated_gpu_h");
         const char *name = metrics_cut_key(metrics, "queue", q);
         grid_row(&grid, name[0] == '\0' ? "(none)" : name);
-        view_count(grid_cell(&grid, 1), view_cut_value(metrics, "queue", q, "jobs_submitted"));
+        view_count(grid_cell(&grid, 1), view_cut_value(metrics, "queue", q, "jobs_accepted"));
         view_percent(grid_cell(&grid, 2), asked > 0 ? asked_here / asked : NAN);
         view_percent(grid_cell(&grid, 3), asked_here > 0 ? served / asked_here : NAN);
         view_duration(grid_cell(&grid, 4), view_cut_value(metrics, "queue", q, "queue_time_p50_s"));
         view_duration(grid_cell(&grid, 5), view_cut_value(metrics, "queue", q, "queue_time_p99_s"));
         view_amount(grid_cell(&grid, 6), view_cut_value(metrics, "queue", q, "lost_gpu_h"));
+        view_count(grid_cell(&grid, 7), view_cut_value(metrics, "queue", q, "jobs_rejected"));
     }
     grid_write(&grid, out);
     if (count > TABLE_QUEUES_MAX) {
@@ -289,23 +298,30 @@ static void write_outcomes(const struct metrics *metrics, const struct table_opt
     buffer_char(out, '\n');
 }
 
-static void write_rejections(const struct metrics *metrics, const struct table_options *options,
+/* What was rejected by us, or refused by another program; nothing if nothing was. */
+static void write_reasons_of(const struct metrics *metrics, const struct table_options *options,
+                             bool is_refused, const char *head, const char *tail,
                              struct buffer *out)
 {
-    if (metrics_value(metrics, "jobs_rejected") == 0)
-        return;
-    buffer_string(out, "Rejected     ");
     bool is_first = true;
     for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
         uint64_t count = metrics_rejected(metrics, reason);
-        if (count == 0)
+        if (count == 0 || view_is_refused(metrics, reason) != is_refused)
             continue;
-        buffer_string(out, is_first ? "" : dot(options));
+        buffer_string(out, is_first ? head : dot(options));
         view_count(out, (double)count);
-        buffer_format(out, " %s", reason_name(reason));
+        buffer_format(out, " %s", view_rejection(reason));
         is_first = false;
     }
-    buffer_char(out, '\n');
+    if (!is_first)
+        buffer_format(out, "%s\n", tail);
+}
+
+static void write_rejections(const struct metrics *metrics, const struct table_options *options,
+                             struct buffer *out)
+{
+    write_reasons_of(metrics, options, false, "Rejected     ", "", out);
+    write_reasons_of(metrics, options, true, "Refused      ", ", by the program that decides", out);
 }
 
 /* Where the space of inference came from, if any of it was made for it. */
@@ -374,6 +390,14 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     buffer_string(out, "goodput ");
     view_percent(out, metrics_value(metrics, "goodput_ratio"));
     buffer_char(out, '\n');
+    if (metrics_value(metrics, "jobs_limit") > 0) {
+        buffer_string(out, "Over limit   ");
+        view_count(out, metrics_value(metrics, "jobs_limit"));
+        buffer_string(out, " jobs killed");
+        buffer_string(out, dot(options));
+        view_amount(out, metrics_value(metrics, "limit_gpu_h"));
+        buffer_string(out, " GPU h of theirs, which is no goodput\n");
+    }
     write_admissions(metrics, options, out);
     write_evictions(metrics, options, out);
     double jain = metrics_value(metrics, "jain_fairness");

@@ -234,3 +234,27 @@ size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_
     mem_free(demands);
     return order;
 }
+
+const char *view_rejection(enum reason reason)
+{
+    return reason == REASON_NONE ? "without a reason" : reason_name(reason);
+}
+
+bool view_is_refused(const struct metrics *metrics, enum reason reason)
+{
+    return metrics_facts(metrics)->is_decided_outside && reason != REASON_QUEUE_FULL;
+}
+
+bool view_class_rejections(struct buffer *out, const struct metrics *metrics, size_t index)
+{
+    const double ratio = view_cut_value(metrics, "class", index, "rejected_ratio");
+    if (!(ratio > VIEW_REJECTED_PERCENT / 100.0))
+        return false;
+    view_percent(out, ratio);
+    buffer_format(out, " of the %s jobs were rejected (", metrics_cut_key(metrics, "class", index));
+    view_count(out, view_cut_value(metrics, "class", index, "jobs_rejected"));
+    buffer_string(out, " of ");
+    view_count(out, view_cut_value(metrics, "class", index, "jobs_submitted"));
+    buffer_string(out, "): queue times are of the others");
+    return true;
+}

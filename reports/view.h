@@ -58,4 +58,15 @@ double view_cut_value(const struct metrics *metrics, const char *cut, size_t ind
  * them; caller frees with mem_free. */
 size_t *view_by_demand_new(const struct metrics *metrics, const char *cut, size_t *count);
 
+/* The reason of a rejection in words: "NeverFits", "without a reason". */
+const char *view_rejection(enum reason reason);
+
+/* Was that said by another program, which decided?  Not of the queue limit, which is the world's. */
+bool view_is_refused(const struct metrics *metrics, enum reason reason);
+
+/* "50.0 % of the training jobs were rejected (12 of 24): their queue times are of the others", of the class at `index` of
+ * its cut; false, and nothing, if that are no more than VIEW_REJECTED_PERCENT of them. */
+enum { VIEW_REJECTED_PERCENT = 1 };
+bool view_class_rejections(struct buffer *out, const struct metrics *metrics, size_t index);
+
 #endif

@@ -92,6 +92,7 @@ struct engine_result {
     struct run_facts facts;
     uint64_t fingerprint; /* of every event and decision, and one last draw */
     uint64_t never_fits;  /* jobs rejected because no state of the cluster could hold them */
+    uint64_t refused;     /* jobs rejected by another program, but for their dependencies */
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */

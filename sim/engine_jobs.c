@@ -94,6 +94,25 @@ static char *own_name(const struct job *job)
     return job->name != NULL ? mem_copy_text(job->name) : NULL;
 }
 
+/* The one GPU model that its members may have; MODEL_ANY: several, or none. */
+static uint8_t asked_model(const struct cluster *cluster, const struct job *job)
+{
+    uint8_t model = MODEL_ANY;
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        const struct request *request = &job_group(job, g)->request;
+        for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
+            const struct node_type *type = &cluster->types[t];
+            if (type->gpu_count == 0 || type->gpu_count < request->gpus ||
+                !request_takes_type(request, cluster, t))
+                continue;
+            if (model != MODEL_ANY && model != type->model)
+                return MODEL_ANY;
+            model = type->model;
+        }
+    }
+    return model;
+}
+
 /* Every field is named, so that none is written twice. */
 static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job,
                      const struct job_truth *truth)
@@ -109,7 +128,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
         .priority = job->priority,
         .gpu_milli = own->asked_milli,
         .members = own->holding.member_count,
-        .model = 255,
+        .model = asked_model(engine->config->cluster, job),
         .submit = job->submit,
         .eligible = job->submit,
         .start = TIME_NEVER,
@@ -271,6 +290,8 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
         engine->result->queue_full++;
         engine_note_waits(engine, job);
         port_job_cancelled(&engine->port, job->row.id, engine->now);
+    } else if (engine->config->decider != NULL) {
+        engine->result->refused += reason != REASON_DEPENDENCY_NEVER;
     } else if (reason == REASON_NEVER_FITS) {
         engine->result->never_fits++;
     }

@@ -257,6 +257,7 @@ void engine_emit_finished(struct engine *engine)
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;
     facts->price_usd_per_gpu_h = mean_price(cluster);
+    facts->is_decided_outside = engine->config->decider != NULL;
     facts->events = engine->event_count;
     facts->cycles = engine->cycles;
     facts->decisions = engine->decisions;

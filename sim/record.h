@@ -18,8 +18,8 @@
  *   sm_active_ratio   of a job whose activity the workload does not tell
  *   wait_s, wait_total_s   of a rejected job
  *   user          of a job whose user is not known
- *   gpu_model     of a job that never started
- *   reason        of a job that neither waits nor was rejected, of an attempt that was not evicted
+ *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of an
+ *                 attempt that was not evicted
  *   wait_by_reason_s   see below
  *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
  *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
@@ -49,6 +49,8 @@ enum job_end_state {
 };
 extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
 
+enum { MODEL_ANY = 255 }; /* several models would do, or none, or it asks no GPUs */
+
 struct job_row {
     job_id id;
     const char *name;  /* the trace's own id; NULL: `id` in decimal */
@@ -59,7 +61,9 @@ struct job_row {
     int64_t
         gpu_milli; /* asked by all members; once started, what they hold (of memory: its share) */
     uint32_t members; /* asked */
-    uint8_t model;    /* of the last attempt, index into the cluster's models; 255: never started */
+    uint8_t
+        model; /* index into the cluster's models: of the last attempt; of a job that never started the one that
+                      all its nodes with GPUs would have, or MODEL_ANY */
     time_ns submit;
     time_ns
         eligible;  /* submit, or when the last job it depends on ended; TIME_NEVER if one has not */
@@ -184,6 +188,7 @@ struct run_facts {
     double kept_gpu_h;                     /* whole GPUs that drains kept free */
     uint64_t recuts;                       /* GPUs that were cut anew */
     double recut_gpu_h;                    /* that took so long in all */
+    bool is_decided_outside;               /* another program decided, and rejected jobs */
     bool is_partial;                       /* stopped early by a signal */
 };
 
@@ -198,6 +203,8 @@ struct record_sink {
     struct error (*on_arrived)(void *self, const struct arrived_row *row);
     struct error (*on_finished)(void *self, const struct run_facts *facts);
 };
+
+#define RECORD_ANY "any" /* as gpu_model: MODEL_ANY */
 
 extern const char record_job_columns[]; /* the header lines, without newline */
 extern const char record_attempt_columns[];

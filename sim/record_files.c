@@ -107,8 +107,8 @@ static char *field_reason(char *at, uint8_t reason)
 
 static char *field_model(const struct record_files *files, char *at, uint8_t model)
 {
-    if (model == 255)
-        return field_word(at, "");
+    if (model == MODEL_ANY)
+        return field_word(at, RECORD_ANY);
     return model < files->model_count ? field_text(at, files->models[model]) : line_uint(at, model);
 }
 

@@ -18,12 +18,14 @@ static const char *part_name(struct json_doc *scenario, const char *part)
 }
 
 static struct error write_reports(const struct args *args, const struct metrics *metrics,
-                                  const struct result_manifest *manifest, struct buffer *out)
+                                  const struct result *result, struct buffer *out)
 {
+    const struct result_manifest *manifest = &result->manifest;
     struct json_doc *scenario;
     TRY(json_doc_parse(&scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
     struct html_options page = {.cluster = part_name(scenario, "cluster"),
-                                .policy = part_name(scenario, "policy")};
+                                .policy = part_name(scenario, "policy"),
+                                .arguments = result->host.arguments};
     struct table_options table = {.cluster = page.cluster, .policy = page.policy};
     struct error error = ERROR_OK;
     if (args_flag(args, "json")) {
@@ -47,7 +49,7 @@ static struct error report(const struct args *args, struct metrics *metrics, str
     TRY(record_read(folder, &sink));
     metrics_finish(metrics);
     TRY(result_read(&result, folder));
-    struct error error = write_reports(args, metrics, &result.manifest, out);
+    struct error error = write_reports(args, metrics, &result, out);
     result_release(&result);
     return error;
 }

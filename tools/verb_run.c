@@ -15,6 +15,7 @@
 #include "reports/metrics.h"
 #include "reports/result.h"
 #include "reports/table.h"
+#include "reports/view.h"
 #include "sim/live/event_file.h"
 #include "sim/live/process.h"
 #include "sim/record_files.h"
@@ -136,7 +137,8 @@ static void fill_host(const struct run *run, struct result_host *host, char syst
     struct rusage usage;
     time_t now = time(NULL) - (time_t)progress_line_elapsed_s(&run->progress);
     struct tm utc;
-    *host = (struct result_host){.compiler = __VERSION__,
+    *host = (struct result_host){.arguments = (const char *const *)run->arguments,
+                                 .compiler = __VERSION__,
                                  .wall_s = progress_line_elapsed_s(&run->progress)};
     if (uname(&name) == 0) {
         snprintf(system, 256, "%s %s %s", name.sysname, name.release, name.machine);
@@ -177,7 +179,8 @@ static struct error write_record(struct run *run, const struct result_manifest *
     struct result_host host;
     char system[256], started[32];
     struct html_options options = {.cluster = run->scenario.cluster->name,
-                                   .policy = policy_name(run)};
+                                   .policy = policy_name(run),
+                                   .arguments = (const char *const *)run->arguments};
     fill_host(run, &host, system, started);
     html_text(run->metrics, manifest, &options, output_buffer(run->page));
     result_text(manifest, run->metrics, &host, output_buffer(run->summary));
@@ -226,7 +229,6 @@ static struct error finish_record(struct run *run)
         .version = WINDTUNNEL_VERSION,
         .seed = run->scenario.seed,
         .fingerprint = fingerprint,
-        .arguments = (const char *const *)run->arguments,
         .inputs = inputs,
         .input_count = count,
         .workload = {.load_gpus = facts->load_gpus,
@@ -281,6 +283,17 @@ static int print_table(const struct run *run)
     return tool_print(&out);
 }
 
+/* Of which more was rejected than may go unnoticed. */
+static void warn_of_classes(const struct run *run)
+{
+    for (size_t i = 0; metrics_cut_key(run->metrics, "class", i) != NULL; i++) {
+        struct buffer text = {0};
+        if (view_class_rejections(&text, run->metrics, i))
+            fprintf(stderr, "warning: %s\n", buffer_c_string(&text));
+        buffer_release(&text);
+    }
+}
+
 /* Say once what was turned away or skipped. */
 static int warn(const struct run *run)
 {
@@ -290,9 +303,15 @@ static int warn(const struct run *run)
         fprintf(stderr, "warning: %llu unreadable line%s of the trace %s skipped\n",
                 (unsigned long long)facts->bad_line_count, facts->bad_line_count == 1 ? "" : "s",
                 facts->bad_line_count == 1 ? "was" : "were");
-    if (run->result.never_fits == 0)
+    warn_of_classes(run);
+    if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
-    fprintf(stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
+    if (run->result.refused != 0)
+        fprintf(stderr, "warning: %s refused by the scheduler '%s'\n",
+                jobs_text(run->result.refused, jobs), policy_name(run));
+    else
+        fprintf(
+            stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
             jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(run->args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
@@ -353,7 +372,8 @@ static const struct args_option options[] = {
      .help = "The real time that COMMAND may take for a cycle; 10 by default."},
     {.name = "check", .help = "Verify every invariant at every instant of simulated time; slow."},
     {.name = "strict",
-     .help = "Exit with status 3 if a job was rejected because it can never fit."},
+     .help = "Exit with status 3 if a job was rejected because it can never fit, or COMMAND "
+             "refused one."},
     {.name = "quiet", .letter = 'q', .help = "Print the table only: no progress, no summary."},
     {0},
 };

@@ -127,6 +127,20 @@ filled=$(fingerprint record)
 again small.json
 grep -q '"arrived_pct"' metrics.json && fail "a cluster that is not filled: arrived_pct"
 
+# ---- The same, elsewhere ----
+
+# result.json says nothing of where it was written but in "host", which holds the arguments.
+for out in record elsewhere/else; do
+    mkdir -p elsewhere
+    succeeds run small.json --out $out
+done
+without_host elsewhere/else >first.json
+without_host record | cmp first.json - || fail 'another folder, another result.json'
+sed -n '/^"host": {/,$p' elsewhere/else/result.json | grep -q '"arguments": \["run", "small.json", "--out", "elsewhere/else"\]' ||
+    fail 'the arguments do not stand in host'
+"$program" report elsewhere/else --html >/dev/null && grep -q 'elsewhere/else' elsewhere/else/report.html ||
+    fail 'the page does not tell the arguments'
+
 # ---- Other ways to say the same ----
 
 seed_1=$(fingerprint record)

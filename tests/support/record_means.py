@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 FILLED = {  # of every row
-    "jobs": "submit_s job_id name run_s work_s work_asked_s held_gpu_s gpus queue class priority members "
+    "jobs": "submit_s job_id name run_s work_s work_asked_s held_gpu_s gpus queue class priority members gpu_model "
             "state is_counted evictions lost_gpu_s overhead_gpu_s resizes preempted_gpu_s evictions_wasted",
     "attempts": "job_id start_s saved_s placement gpus why attempt lost_s is_partial end_s",
     "timeline": "time_s pending_jobs running_jobs pending_gpus allocated_gpus active_gpus reserved_gpus down_gpus submitted "
@@ -111,7 +111,11 @@ def check_group(what, metrics, jobs):
     same(f"{what} evictions_wasted", value("evictions_wasted"), total(here, "evictions_wasted"))
     for state in ("completed", "failed", "cancelled", "limit", "rejected", "pending", "running"):
         same(f"{what} jobs_{state}", value(f"jobs_{state}"), sum(job["state"] == state for job in jobs))
-    kept = total(here, "gpus", "work_s") / 3600
+    same(f"{what} jobs_accepted", value("jobs_accepted"), len(here))
+    same(f"{what} rejected_ratio", value("rejected_ratio"), 1 - len(here) / len(jobs) if jobs else None)
+    over = [job for job in here if job["state"] == "limit"]
+    same(f"{what} limit_gpu_h", value("limit_gpu_h"), total(over, "held_gpu_s") / 3600)
+    kept = (total(here, "gpus", "work_s") - total(over, "gpus", "work_s")) / 3600
     same(f"{what} goodput_ratio", value("goodput_ratio"), kept / allocated if allocated > 0 else None)
     done = [job for job in here if job["state"] == "completed"]
     same(f"{what} slowdown_bounded_mean", value("slowdown_bounded_mean"), mean(
@@ -125,7 +129,7 @@ def main(folder):
     check_jobs(jobs, attempts)
     counted = [job for job in jobs if job["is_counted"] == "1"]
     check_group("all:", result["metrics"], counted)
-    for cut, column in (("class", "class"), ("queue", "queue")):
+    for cut, column in (("class", "class"), ("queue", "queue"), ("gpu_model", "gpu_model")):
         by_key = {}
         for job in counted:
             by_key.setdefault(job[column], []).append(job)

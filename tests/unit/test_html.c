@@ -29,7 +29,6 @@ static const struct result_input inputs[] = {{.role = "<i>role",
 static const struct result_manifest manifest = {.version = "0.1.0",
                                                 .seed = 1,
                                                 .fingerprint = "feedc0de",
-                                                .arguments = arguments,
                                                 .inputs = inputs,
                                                 .input_count = 1,
                                                 .scenario_json = "{\"a\":\"</pre><script>\"}"};
@@ -95,8 +94,10 @@ static const struct fake_run nasty_run = {.jobs = 3000,
 static void nasty_names_stay_text(void **state)
 {
     (void)state;
-    struct html_options options = {
-        .title = "<script>t", .cluster = "<script>c", .policy = "<script>p"};
+    struct html_options options = {.title = "<script>t",
+                                   .cluster = "<script>c",
+                                   .policy = "<script>p",
+                                   .arguments = arguments};
     struct buffer page = {0};
     make_page(&nasty_run, &options, &page);
     check_harmless(&page);

@@ -25,7 +25,6 @@ static const struct result_manifest manifest = {
     .version = "0.1.0",
     .seed = 42,
     .fingerprint = "0123456789abcdef",
-    .arguments = arguments,
     .inputs = inputs,
     .input_count = 1,
     .workload = {.load_gpus = 4000, .gpu_h_per_day = 86645.76, .arrival_factor = 1.25},
@@ -153,14 +152,15 @@ static void what_is_written_is_read(void **state)
     for (size_t s = 0; s < sizeof seeds / sizeof seeds[0]; s++) {
         struct result_manifest given = manifest;
         given.seed = seeds[s];
-        struct result_host host = {.system = "A \"B\"", .wall_s = 0.1, .memory_peak_bytes = 12345};
+        struct result_host host = {
+            .arguments = arguments, .system = "A \"B\"", .wall_s = 0.1, .memory_peak_bytes = 12345};
         ok(result_write(folder, &given, metrics, &host));
         struct result result;
         ok(result_read(&result, folder));
         assert_true(result.manifest.seed == seeds[s]);
         assert_string_equal(result.manifest.scenario_json, manifest.scenario_json);
-        assert_string_equal(result.manifest.arguments[3], "a=\"b\"");
-        assert_null(result.manifest.arguments[4]);
+        assert_string_equal(result.host.arguments[3], "a=\"b\"");
+        assert_null(result.host.arguments[4]);
         assert_int_equal(result.manifest.input_count, 1);
         assert_int_equal(result.manifest.workload.load_gpus, 4000);
         assert_true(result.manifest.workload.gpu_h_per_day == 86645.76 &&
