@@ -207,7 +207,8 @@ static void test_never_fits(void **state)
     for (job_id id = 0; id < 3; id++) {
         check_job(log, id, END_REJECTED, TIME_NEVER, 0, 0);
         assert_int_equal(log->jobs[id].reason, REASON_NEVER_FITS);
-        assert_int_equal(log->jobs[id].model, 255);
+        assert_int_equal(log->jobs[id].model,
+                         id == 0 ? MODEL_ANY : 0); /* no model, or the only one */
     }
     check_job(log, 3, END_COMPLETED, 0, S(10), 0); /* nobody was held up */
     assert_int_equal(log->result.never_fits, 3);
