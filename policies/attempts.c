@@ -90,6 +90,11 @@ void plan_init(struct sched *sched)
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
         sched->agendas[k].is_used =
             sched->policy.preemption->evicts && has_action(sched, actions[k]);
+    sched->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+                        sched->agendas[PLAN_RECLAIM].is_used &&
+                        sched->agendas[PLAN_PREEMPT].is_used &&
+                        sched->policy.preempt.within_queue != WITHIN_NEVER;
+    sched->agendas[PLAN_PREEMPT].is_used &= !sched->takes_both;
     for (uint32_t a = 0; a < sched->policy.action_count; a++)
         if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
             sched->acts[sched->act_count++] = sched->policy.actions[a];
@@ -200,8 +205,7 @@ static bool is_hopeless(struct sched *sched, uint32_t lane, enum plan_kind kind)
         return true;
     const struct shape *ask = sched_ask(sched, job);
     return !potential_suffices(&sched->potential, sched->cluster, ask) ||
-           (kind == PLAN_RECLAIM &&
-            !sched->policy.quota->may_reclaim(&sched->tree, job->queue, ask->charge));
+           !plan_may_evict(sched, gainer, kind);
 }
 
 static void refuse(struct sched *sched, uint32_t lane, enum plan_kind kind)
@@ -264,22 +268,93 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
     }
 }
 
+/* Try the head of the lane: is there a plan, which is booked unless this is a nomination? */
+static bool attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, bool is_nomination)
+{
+    uint32_t gainer = pending_head(&sched->pending, lane);
+    forget_notes(&sched->plan);
+    sched->pending.memos[lane][kind].ripe_at = TIME_NEVER;
+    if (is_nomination ? !plan_find(sched, gainer, kind) : !plan_make(sched, gainer, kind)) {
+        note_failure(sched, lane, kind);
+        return false;
+    }
+    if (!is_nomination)
+        sched->pending.memos[lane][kind].failed /= 2;
+    return true;
+}
+
+static void nominate(struct sched *sched, uint32_t lane, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (!attempt(sched, lane, kind, true))
+        return;
+    struct nominee nominee = {lane, plan->target_count, 0};
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken)
+            continue;
+        MEM_GROW(plan->targets, plan->target_capacity, (size_t)plan->target_count + 1);
+        plan->targets[plan->target_count++] = unit->slot;
+        nominee.count++;
+    }
+    MEM_GROW(plan->nominees, plan->nominee_capacity, (size_t)plan->nominee_count + 1);
+    plan->nominees[plan->nominee_count++] = nominee;
+}
+
+/* A plan of this cycle evicts one of its victims. */
+static bool overlaps(const struct sched *sched, const struct nominee *nominee)
+{
+    for (uint32_t t = nominee->first; t < nominee->first + nominee->count; t++) {
+        const struct job_facts *facts = &sched->jobs.facts[sched->plan.targets[t]];
+        if (facts->displaced_by != JOB_NONE && facts->displaced_cycle == sched->cycle)
+            return true;
+    }
+    return false;
+}
+
+/* All lanes that may ask seek their victims in the same state; then they go in their order, and one whose victims overlap
+ * with those of another waits for the next cycle.  What a plan gives back may have opened the lanes behind it: they still
+ * hold their turn.  Returns the attempts made. */
+static int64_t try_nominees(struct sched *sched, enum plan_kind kind, bool *is_booked)
+{
+    struct plan_scratch *plan = &sched->plan;
+    int64_t attempts = 0;
+    plan->nominee_count = plan->target_count = 0;
+    while (plan->lane_count > 0 && attempts++ < sched->policy.preempt.attempts_per_cycle)
+        nominate(sched, plan->lanes[--plan->lane_count], kind);
+    for (uint32_t n = 0; n < plan->nominee_count; n++) {
+        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)n + 1);
+        plan->lanes[n] = plan->nominees[n].lane;
+    }
+    plan->lane_count = plan->nominee_count;
+    while (plan->lane_count > 0) {
+        const uint32_t lane = take_best_lane(sched);
+        uint32_t n = 0;
+        while (plan->nominees[n].lane != lane)
+            n++;
+        if (overlaps(sched, &plan->nominees[n]))
+            sched->pending.memos[lane][kind].tried_cycle = sched->cycle;
+        else
+            *is_booked |= attempt(sched, lane, kind, false);
+    }
+    return attempts;
+}
+
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
     gather_lanes(sched, kind);
-    const int64_t attempts = sched->policy.preempt.attempts_per_cycle;
-    for (int64_t i = 0; i < attempts && sched->plan.lane_count > 0; i++) {
-        uint32_t id = take_best_lane(sched);
-        forget_notes(&sched->plan);
-        sched->pending.memos[id][kind].ripe_at = TIME_NEVER;
-        if (plan_make(sched, pending_head(&sched->pending, id), kind)) {
-            sched->pending.memos[id][kind].failed /= 2;
-            is_booked = true;
-            gather_lanes(sched, kind); /* its next head, and whoever was behind it */
-        } else {
-            note_failure(sched, id, kind);
-        }
+    int64_t attempts = 0;
+    if (sched->policy.quota->rounds != NULL && sched->plan.lane_count > 1) {
+        attempts = try_nominees(sched, kind, &is_booked);
+        gather_lanes(sched, kind);
+    }
+    for (; attempts < sched->policy.preempt.attempts_per_cycle && sched->plan.lane_count > 0;
+         attempts++) {
+        if (!attempt(sched, take_best_lane(sched), kind, false))
+            continue;
+        is_booked = true;
+        gather_lanes(sched, kind); /* its next head, and whoever was behind it */
     }
     return is_booked;
 }

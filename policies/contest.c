@@ -88,6 +88,21 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
     return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
+/* The head of a lane below `queue`. */
+static inline struct contender contender_of(const struct queue_tree *tree,
+                                            const struct pending *pending, queue_id queue,
+                                            uint32_t lane)
+{
+    struct contender contender = {.queue = queue, .ask = ask_of(pending, lane)};
+    if (tree->quota->compares_jobs) {
+        const uint32_t slot = pending_head(pending, lane);
+        contender.leaf = pending->lanes[lane].line;
+        contender.priority = pending->jobs->jobs[slot].priority;
+        contender.submit = pending->jobs->facts[slot].submit;
+    }
+    return contender;
+}
+
 static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
                                        queue_id queue);
 
@@ -137,13 +152,13 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
             return winner;
     }
     queue_tree_divide(tree, found[0]); /* now: it may make winners below stale */
-    struct contender best = {QUEUE_NONE, NULL};
+    struct contender best = {.queue = QUEUE_NONE};
     winner = (struct queue_winner){.lane = LANE_NONE, .is_contested = true};
     for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
         uint32_t lane = winner_of(tree, pending, child).lane;
         if (lane == LANE_NONE)
             continue;
-        struct contender contender = {child, ask_of(pending, lane)};
+        struct contender contender = contender_of(tree, pending, child, lane);
         if (winner.lane == LANE_NONE || goes_first(tree, contender, best)) {
             best = contender;
             winner.lane = lane;
@@ -199,11 +214,11 @@ static uint32_t best_below(struct queue_tree *tree, const struct pending *pendin
 {
     if (marks[queue].best != LANE_NONE)
         return marks[queue].best; /* a job of an inner queue goes before those below it */
-    struct contender best = {QUEUE_NONE, NULL};
+    struct contender best = {.queue = QUEUE_NONE};
     uint32_t best_lane = LANE_NONE;
     for (queue_id c = marks[queue].first_child; c != QUEUE_NONE; c = marks[c].next_sibling) {
         uint32_t lane = best_below(tree, pending, marks, c);
-        struct contender contender = {c, ask_of(pending, lane)};
+        struct contender contender = contender_of(tree, pending, c, lane);
         if (best_lane == LANE_NONE || goes_first(tree, contender, best)) {
             best = contender;
             best_lane = lane;

@@ -50,7 +50,7 @@ static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_
             sched_move(sched, unit->slot, i, move);
 }
 
-static void charge_unit(struct sched *sched, const struct unit *unit, int sign)
+void plan_charge(struct sched *sched, const struct unit *unit, int sign)
 {
     const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
     int64_t amounts[QUEUE_SUM_COUNT];
@@ -68,24 +68,25 @@ void plan_take(struct sched *sched, struct unit *unit)
                 &plan->units[u] != unit)
                 plan_take(sched, &plan->units[u]);
     unit->is_taken = true;
+    unit->round = (uint8_t)plan->round;
     MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
     plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
     move_unit(sched, unit, ledger_send_off);
-    charge_unit(sched, unit, -1);
+    plan_charge(sched, unit, -1);
 }
 
 void plan_give_back(struct sched *sched, struct unit *unit)
 {
     unit->is_taken = false;
     move_unit(sched, unit, ledger_call_back);
-    charge_unit(sched, unit, 1);
+    plan_charge(sched, unit, 1);
 }
 
 static void take_again(struct sched *sched, struct unit *unit)
 {
     unit->is_taken = true;
     move_unit(sched, unit, ledger_send_off);
-    charge_unit(sched, unit, -1);
+    plan_charge(sched, unit, -1);
 }
 
 /* A surplus member cannot stay when the job's core goes. */
@@ -144,7 +145,7 @@ static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
     return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
 }
 
-static void charge_gainer(struct sched *sched, uint32_t gainer, int sign)
+void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const int64_t *ask = sched_ask(sched, own)->charge;
@@ -178,7 +179,7 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
                                            unit->slot, &sched->plan.moved)) {
         ledger_commit(sched->ledger, mark);
-        charge_unit(sched, unit, 1);
+        plan_charge(sched, unit, 1);
         note_place(&sched->plan, unit);
         return true;
     }
@@ -205,17 +206,15 @@ static uint32_t replace_victims(struct sched *sched)
 /* With the victims gone and everybody waiting, does the gainer go before each of them? */
 static bool goes_first(struct sched *sched, uint32_t gainer)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
     struct plan_scratch *plan = &sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         struct contender a, b;
-        if (!unit->is_taken || unit->is_moved)
+        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, gainer, unit->queue))
             continue;
-        queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
-        a.ask = sched_ask(sched, own)->charge;
-        b.ask = unit_terms(plan, unit)->charge;
-        if (sched->policy.quota->compare(&sched->tree, a, b) > 0)
+        plan_contenders(sched, gainer, unit, &a, &b);
+        if (!plan_is_by_right(sched, a.queue) &&
+            sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
     }
     return true;
@@ -246,14 +245,14 @@ static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind k
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (kind != PLAN_RECLAIM)
         return true;
-    if (!goes_first(sched, gainer))
+    if (!goes_first(sched, gainer) || !plan_is_lawful(sched, gainer))
         return false;
     if (quota->is_valid == NULL)
         return true;
     uint32_t touched = list_touched(sched);
-    charge_gainer(sched, gainer, 1);
+    plan_charge_gainer(sched, gainer, 1);
     bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan.touched, touched);
-    charge_gainer(sched, gainer, -1);
+    plan_charge_gainer(sched, gainer, -1);
     return is_valid;
 }
 
@@ -291,7 +290,7 @@ static bool may_be_lost(struct sched *sched, uint32_t gainer)
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (unit->is_taken && !unit->is_moved)
-            charge_unit(sched, unit, 1);
+            plan_charge(sched, unit, 1);
     }
     bool is_lawful = true;
     for (uint32_t t = 0; t < plan->taken_count && is_lawful; t++) {
@@ -299,7 +298,7 @@ static bool may_be_lost(struct sched *sched, uint32_t gainer)
         if (!unit->is_taken || unit->is_moved)
             continue;
         is_lawful = victims_is_lawful(sched, gainer, unit);
-        charge_unit(sched, unit, -1);
+        plan_charge(sched, unit, -1);
     }
     return is_lawful;
 }
@@ -319,9 +318,9 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     bool is_placed = sched_place(sched, gainer, &sched->plan.pieces);
     uint32_t homeless = 0;
     if (is_placed) { /* who is only moved comes back to its queue, whose limits must hold with the gainer too */
-        charge_gainer(sched, gainer, 1);
+        plan_charge_gainer(sched, gainer, 1);
         homeless = replace_victims(sched);
-        charge_gainer(sched, gainer, -1);
+        plan_charge_gainer(sched, gainer, -1);
     }
     bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) &&
                     may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
@@ -341,7 +340,8 @@ static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind
         if (!unit->is_taken || is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
-        if (!plan_suffices(sched, gainer) || (is_strict && !is_good(sched, gainer, kind)))
+        if (!plan_suffices(sched, gainer) || !plan_is_lawful(sched, gainer) ||
+            (is_strict && !is_good(sched, gainer, kind)))
             take_again(sched, unit);
         else
             is_any = true;
@@ -392,10 +392,12 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
     return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
 }
 
+/* In a round the first units that suffice are trimmed before the rest is asked. */
 static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, gainer) &&
-           is_good(sched, gainer, kind);
+           (plan_round(&sched->plan) != NULL ? plan_is_lawful(sched, gainer)
+                                             : is_good(sched, gainer, kind));
 }
 
 /* What is taken suffices: is the after-state good, best without those who stand where the gainer does not go?  Else
@@ -465,17 +467,19 @@ static bool could_suffice(struct sched *sched, const struct shape *ask)
     return room >= ask->charge[QUEUE_SUM_GPU];
 }
 
-/* Grow from nothing; what was taken or refused before is forgotten. */
+/* Grow from nothing, round by round; what was taken or refused before is forgotten. */
 static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool by_node)
 {
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan.taken_count = sched->plan.next = 0;
+    sched->plan.taken_count = sched->plan.next = sched->plan.round = 0;
     for (uint32_t u = 0; u < sched->plan.unit_count; u++)
         sched->plan.units[u].is_taken = sched->plan.units[u].is_refused = false;
-    if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
-        ledger_commit(sched->ledger, mark);
-        return true;
-    }
+    do {
+        if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
+            ledger_commit(sched->ledger, mark);
+            return true;
+        }
+    } while (plan_next_round(sched, &mark));
     ledger_rollback(sched->ledger, mark);
     return false;
 }
@@ -510,7 +514,9 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
         grow_by_moving(sched, gainer))
         return true;
-    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE)
+    const struct quota_round *round = plan_round(&sched->plan);
+    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE ||
+        (round != NULL && round->by_share))
         return false;
     sched->plan.is_moving = false;
     victims_collect(sched, gainer, kind, false);
@@ -519,9 +525,11 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 
 static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    if (!grow(sched, gainer, kind))
-        return false;
-    return trim(sched, gainer, kind) && is_worth_it(sched, gainer) && plan_suffices(sched, gainer);
+    sched->plan.is_seeking = true;
+    bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind) &&
+                    is_worth_it(sched, gainer) && plan_suffices(sched, gainer);
+    sched->plan.is_seeking = false;
+    return is_found;
 }
 
 /* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
@@ -551,12 +559,10 @@ bool plan_await(struct sched *sched, uint32_t slot)
     return is_found;
 }
 
-bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     struct sched_job *job = &sched->jobs.jobs[gainer];
-    bool may_evict =
-        kind != PLAN_RECLAIM ||
-        sched->policy.quota->may_reclaim(&sched->tree, job->queue, sched_ask(sched, job)->charge);
+    bool may_evict = plan_may_evict(sched, gainer, kind);
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
     sched->plans_tried++;
@@ -570,10 +576,15 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
                   potential_suffices(&sched->potential, sched->cluster, sched_ask(sched, job)) &&
                   find_victims(sched, gainer, kind);
     ledger_rollback(sched->ledger, mark);
-    if (!is_found)
+    return is_found;
+}
+
+bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    if (!plan_find(sched, gainer, kind))
         return false;
     bool needs_grace = false, has_victims = taken_jobs(sched) > 0;
-    plan_book(sched, job->id, kind, &needs_grace);
+    plan_book(sched, sched->jobs.jobs[gainer].id, kind, &needs_grace);
     plan_book_gainer(sched, gainer,
                      !has_victims  ? SOURCE_FREE
                      : needs_grace ? SOURCE_EVICTION

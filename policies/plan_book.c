@@ -95,6 +95,8 @@ void plan_release(struct plan_scratch *plan)
     piece_list_release(&plan->moved);
     mem_free(plan->touched);
     mem_free(plan->lanes);
+    mem_free(plan->nominees);
+    mem_free(plan->targets);
     mem_free(plan->node_mark);
     mem_free(plan->spans);
     mem_free(plan->has_units);

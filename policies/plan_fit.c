@@ -37,8 +37,12 @@ static bool is_allowed(struct sched *sched, uint32_t gainer)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const struct quota_policy *quota = sched->policy.quota;
-    return quota->forbids == NULL ||
-           quota->forbids(&sched->tree, own->queue, sched_ask(sched, own)->charge) == QUEUE_NONE;
+    const struct quota_round *round = plan_round(&sched->plan);
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    if (round != NULL && quota->suffices != NULL &&
+        !quota->suffices(&sched->tree, own->queue, ask, round))
+        return false;
+    return quota->forbids == NULL || quota->forbids(&sched->tree, own->queue, ask) == QUEUE_NONE;
 }
 
 bool plan_suffices(struct sched *sched, uint32_t gainer)

@@ -11,6 +11,7 @@
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
 #include "policies/queues.h"
+#include "policies/quota/quota.h"
 
 /* What an eviction throws away: now, growing so fast, and only `least` at `saved_at`, if ever. */
 struct forfeit {
@@ -31,6 +32,7 @@ struct unit {
     int64_t held_milli;     /* of GPUs; what it is charged may differ, by the model */
     uint32_t terms;         /* of plan_scratch.terms, from 1; 0: none yet */
     bool is_borrower : 1, is_taken : 1, is_moved : 1, is_refused : 1, is_ranked : 1;
+    uint8_t round; /* of the plan, in which it was taken */
 };
 
 struct unit_terms { /* of a unit that comes into question */
@@ -43,6 +45,12 @@ struct unit_terms { /* of a unit that comes into question */
 
 struct unit_span { /* of one queue, in plan_scratch.units */
     uint32_t first, count, next;
+    uint32_t round; /* in which next and is_done hold */
+    bool is_done;   /* once_a_queue: its unit was looked at */
+};
+
+struct nominee { /* a lane, and the victims that its head would have if no other plan were made */
+    uint32_t lane, first, count; /* of plan_scratch.targets */
 };
 
 struct free_space { /* in the whole cluster */
@@ -80,6 +88,15 @@ struct plan_scratch {
     uint32_t *lanes; /* that may ask for a plan */
     size_t lane_capacity;
     uint32_t lane_count;
+    struct quota_round rounds[QUOTA_ROUNDS_MAX];
+    uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
+    bool is_seeking;             /* victims: the rounds count */
+    struct nominee *nominees;    /* of this cycle: policies/attempts.c */
+    size_t nominee_capacity;
+    uint32_t nominee_count;
+    uint32_t *targets; /* slots of their victims */
+    size_t target_capacity;
+    uint32_t target_count;
     struct free_space free_before; /* any victim went */
     uint8_t *node_mark;            /* by node: the gainer is to be there */
     int64_t loss_bound;            /* units that would lose more GPU-ns are left out */
@@ -97,6 +114,12 @@ static inline struct unit_terms *unit_terms(const struct plan_scratch *plan,
 {
     assert(unit->terms != 0);
     return &plan->terms[unit->terms - 1];
+}
+
+/* The round in which victims are sought; NULL: there is none. */
+static inline const struct quota_round *plan_round(const struct plan_scratch *plan)
+{
+    return plan->is_seeking && plan->round_count > 0 ? &plan->rounds[plan->round] : NULL;
 }
 
 static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)

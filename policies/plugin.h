@@ -34,7 +34,7 @@
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota.h"
 
-#define PLUGIN_ABI    5
+#define PLUGIN_ABI    6
 #define PLUGIN_SYMBOL "windtunnel_plugin"
 enum { PLUGINS_MAX = 8, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
 

@@ -139,6 +139,7 @@ struct sched {
     bool reserves;      /* somebody may be held up where lanes are skipped: policies/reserve.c */
     bool has_own_times; /* some queue says its own preemption delay, or when its gangs are stale */
     bool has_patience;  /* some job waits before others are evicted for it: no job had to, if not */
+    bool takes_both;    /* reclaim also takes from the gainer's own queue: policies/plan_rounds.c */
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -336,6 +337,9 @@ void borrowers_review(struct sched *sched, queue_id queue);
 
 /* ---- plan.c */
 
+/* Is there a plan of this kind that makes room for the gainer, who waits in a lane?  plan.taken: its victims. */
+bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind);
+
 /* Make room for the gainer, who waits in a lane, by a plan of this kind.  True if it is booked. */
 bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 
@@ -351,6 +355,28 @@ bool plan_replace(struct sched *sched, struct unit *unit);
 uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind);
 /* Is the holding a surplus member of the job of this core? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
+
+/* Charge, sign times, what the unit holds; what the gainer asks. */
+void plan_charge(struct sched *sched, const struct unit *unit, int sign);
+void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign);
+
+/* ---- plan_rounds.c */
+
+/* May a plan of this kind evict anybody for the gainer?  Fills plan.rounds. */
+bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind);
+/* Does a plan of reclaim for the gainer also take from this queue, for it is its own? */
+bool plan_takes_own(const struct sched *sched, uint32_t gainer, queue_id queue);
+/* Is what the gainer takes from beyond this queue, its own or one above it, what that is entitled to in this round? */
+bool plan_is_by_right(const struct sched *sched, queue_id gainer_top);
+/* The gainer (a) and the job of the unit (b) as `compare` wants them, where their queues meet. */
+void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *unit,
+                     struct contender *a, struct contender *b);
+/* Go on to the next round, from `mark` if it begins with nothing; false: this was the last. */
+bool plan_next_round(struct sched *sched, size_t *mark);
+/* With only the units that are still taken, might each be taken in its round? */
+bool plan_is_lawful(struct sched *sched, uint32_t gainer);
+/* victims_next in a round that goes by share. */
+struct unit *plan_next_by_share(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 
 /* ---- agenda.c */
 
@@ -507,6 +533,8 @@ struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind k
 bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind);
 /* Does the quota policy let its queue lose the unit to the gainer, in the present trial state? */
 bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit);
+/* Within the gainer's queue only lower priorities give way, and nobody runs at one. */
+bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue);
 /* A job of this queue is being evicted. */
 void victims_log(struct sched *sched, queue_id queue);
 void victims_release(struct sched *sched);

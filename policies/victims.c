@@ -328,7 +328,14 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
                             .victim_unit = nothing,
                             .gainer_priority = own->priority,
                             .victim_priority = INT32_MIN};
-    return sched->policy.quota->may_take(&sched->tree, &taking);
+    if (plan_round(&sched->plan) == NULL)
+        return sched->policy.quota->may_take(&sched->tree, &taking);
+    bool may = false;
+    for (uint32_t r = 0; r < sched->plan.round_count && !may; r++) {
+        taking.round = &sched->plan.rounds[r];
+        may = sched->policy.quota->may_take(&sched->tree, &taking);
+    }
+    return may;
 }
 
 /* May anything of the queue give way at all?  Siblings that meet the gainer's queue only above their parent are told by
@@ -379,11 +386,9 @@ static bool is_queue_dear(struct sched *sched, queue_id queue)
     return floor > sched->plan.loss_bound;
 }
 
-/* Within a queue only lower priorities give way, and nobody runs at one. */
-static bool has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue,
-                         enum plan_kind kind)
+bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue)
 {
-    return kind == PLAN_PREEMPT && sched->policy.preempt.within_queue == WITHIN_LOWER &&
+    return sched->policy.preempt.within_queue == WITHIN_LOWER &&
            !roster_has_lower(sched, queue, sched->jobs.jobs[gainer].priority);
 }
 
@@ -412,7 +417,8 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
     const struct slot_list *running = &sched->running[queue];
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
     uint32_t first = sched->plan.unit_count;
-    if (running->count == 0 || has_no_lower(sched, gainer, queue, kind) ||
+    if (running->count == 0 ||
+        (kind == PLAN_PREEMPT && victims_has_no_lower(sched, gainer, queue)) ||
         is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
         return;
     search->protected_for = min_runtime(sched, own, queue, kind);
@@ -429,6 +435,12 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
         roster_refloor(sched, queue);
 }
 
+static bool goes_by_share(const struct sched *sched)
+{
+    const struct quota_round *round = plan_round(&sched->plan);
+    return round != NULL && round->by_share;
+}
+
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
     sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
@@ -441,12 +453,16 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
         collect_queue(sched, &search, sched->jobs.jobs[gainer].queue);
     else
-        for (queue_id q = 0; q < sched->tree.count; q++)
+        for (queue_id q = 0; q < sched->tree.count; q++) {
+            bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, gainer, q);
+            search.kind = takes_own ? PLAN_PREEMPT : kind;
             collect_queue(sched, &search, q);
+        }
     sched->plan.saw_nobody = sched->plan.unit_count == 0;
     if (!is_ordered)
         return;
-    bool by_queue = sched->policy.preempt.by_queue && !sched->policy.quota->is_flat;
+    bool by_queue =
+        (sched->policy.preempt.by_queue || goes_by_share(sched)) && !sched->policy.quota->is_flat;
     victims_order(sched, by_queue);
     if (by_queue)
         span_queues(sched);
@@ -464,10 +480,10 @@ static void uncharge(struct sched *sched, const struct unit *unit)
 /* With the unit gone and waiting again, would the order let the gainer go before it? */
 static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
-    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
-    struct contender a = {.ask = sched_ask(sched, own)->charge}, b = {.ask = charge};
-    queue_tree_below_common(&sched->tree, own->queue, unit->queue, &a.queue, &b.queue);
+    struct contender a, b;
+    plan_contenders(sched, gainer, unit, &a, &b);
+    if (plan_is_by_right(sched, a.queue))
+        return true;
     size_t mark = ledger_mark(sched->ledger);
     uncharge(sched, unit);
     bool is_behind = sched->policy.quota->compare(&sched->tree, a, b) <= 0;
@@ -483,7 +499,10 @@ bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *
                             .gainer_ask = sched_ask(sched, own)->charge,
                             .victim_unit = unit_terms(&sched->plan, unit)->charge,
                             .gainer_priority = own->priority,
-                            .victim_priority = sched->jobs.jobs[unit->slot].priority};
+                            .victim_priority = sched->jobs.jobs[unit->slot].priority,
+                            .round = plan_round(&sched->plan)};
+    if (plan_takes_own(sched, gainer, unit->queue))
+        return true; /* what within_queue allows was collected */
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
     if (may && !sched->policy.preempt.replaces_victims)
         may = stays_behind(sched, gainer, unit);
@@ -546,13 +565,17 @@ static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id qu
     struct unit *best = next_of_span(sched, gainer, &plan->spans[queue], kind);
     if (best != NULL)
         return best;
-    struct contender best_contender = {QUEUE_NONE, NULL};
+    struct contender best_contender = {.queue = QUEUE_NONE};
     for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
          c = sched->tree.queues[c].next_sibling) {
         struct unit *unit = plan->has_units[c] ? next_below(sched, gainer, c, kind) : NULL;
         if (unit == NULL)
             continue;
-        struct contender contender = {c, unit_terms(plan, unit)->charge};
+        struct contender contender = {.queue = c,
+                                      .ask = unit_terms(plan, unit)->charge,
+                                      .leaf = unit->queue,
+                                      .priority = sched->jobs.jobs[unit->slot].priority,
+                                      .submit = sched->jobs.facts[unit->slot].submit};
         if (best == NULL || loses_first(sched, contender, best_contender)) {
             best = unit;
             best_contender = contender;
@@ -566,6 +589,8 @@ struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind k
     struct plan_scratch *plan = &sched->plan;
     if (plan->unit_count == 0)
         return NULL;
+    if (goes_by_share(sched))
+        return plan_next_by_share(sched, gainer, kind);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
         return next_below(sched, gainer, QUEUE_ROOT, kind);
     for (; plan->next < plan->unit_count; plan->next++)

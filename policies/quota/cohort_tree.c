@@ -37,6 +37,15 @@ static void find_quota(struct queue_tree *tree, queue_id queue, enum resource r)
     state->kept[r] = kept;
 }
 
+static void find_height(struct queue_tree *tree, queue_id queue)
+{
+    struct cohort_state *state = queue_tree_own(tree, queue);
+    state->height = 0;
+    for (EACH_CHILD(tree, queue, c))
+        if (state->height <= cohort_state(tree, c)->height)
+            state->height = (uint8_t)(cohort_state(tree, c)->height + 1);
+}
+
 /* The parent is done. */
 static void find_potential(struct queue_tree *tree, queue_id queue, enum resource r)
 {
@@ -58,6 +67,8 @@ bool cohort_refresh(struct queue_tree *tree)
     if (root->version == tree->version)
         return false;
     root->version = tree->version;
+    for (queue_id q = tree->count - 1; q > QUEUE_ROOT; q--)
+        find_height(tree, q);
     for (queue_id q = tree->count - 1; q > QUEUE_ROOT; q--) /* children have the larger ids */
         for (enum resource r = 0; r < RESOURCE_COUNT; r++)
             find_quota(tree, q, r);
@@ -124,6 +135,18 @@ bool cohort_is_borrowing(const struct queue_tree *tree, queue_id queue, enum res
     return cohort_usage(tree, queue, r, change) > cohort_state(tree, queue)->quota[r];
 }
 
+queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id top,
+                         const int64_t *ask, struct cohort_change change)
+{
+    for (queue_id q = leaf;; q = tree->queues[q].parent) {
+        bool fits = true;
+        for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+            fits &= ask[r] <= 0 || !cohort_is_borrowing(tree, q, r, change);
+        if (fits || q == top)
+            return fits ? q : QUEUE_NONE;
+    }
+}
+
 struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue,
                                  struct cohort_change change)
 {
@@ -161,5 +184,6 @@ void cohort_archive(struct archive *archive, void *own)
     ARCHIVE(archive, state->kept);
     ARCHIVE(archive, state->potential);
     ARCHIVE(archive, state->is_kept_below);
+    ARCHIVE(archive, state->height);
     ARCHIVE(archive, state->version);
 }

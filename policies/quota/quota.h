@@ -23,7 +23,25 @@
 struct contender { /* a queue and what it would start next, or what would be taken from it */
     queue_id queue;
     const int64_t *ask; /* [QUEUE_SUM_COUNT] */
+    queue_id leaf;      /* of the job: `queue` or one below it */
+    int32_t priority;   /* of the job */
+    time_ns submit;     /* of the job */
 };
+
+/* Victims for a preemptor may be sought in rounds.  What a round allows follows from the state before any victim went;
+ * the policy alone reads `kind`, `needs` and `entitled`, which it wrote. */
+struct quota_round {
+    uint8_t kind;
+    uint8_t
+        needs; /* resources that the quota lacks, a bit each; all that is asked if it lacks none */
+    bool goes_on;  /* with the victims of the rounds before; false: from nothing */
+    bool by_share; /* the next victim is of the queue that compare_victims names, level by level */
+    bool once_a_queue; /* of each queue only the first unit is looked at */
+    queue_id
+        entitled; /* with the job this queue, the preemptor's or one above it, stays within its quota: what it
+                          takes from beyond, nobody can take back; QUEUE_NONE */
+};
+enum { QUOTA_ROUNDS_MAX = 2 };
 
 /* A gainer and one unit of a victim: a job's surplus member, or all that it needs to run. */
 struct taking {
@@ -31,6 +49,7 @@ struct taking {
     const int64_t *gainer_ask;                /* [QUEUE_SUM_COUNT] of the whole job that gains */
     const int64_t *victim_unit;               /* [QUEUE_SUM_COUNT] */
     int32_t gainer_priority, victim_priority; /* of the jobs */
+    const struct quota_round *round;          /* NULL: might it be taken at all, as things stand? */
 };
 
 struct archive;
@@ -41,7 +60,9 @@ struct quota_policy {
     const char *summary; /* when it works and when it fails */
     bool is_flat; /* all jobs wait in one line, whatever their queue; only `forbids` is called */
     size_t state_size; /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
-    bool takes_own;    /* a reclaim may also take from the gainer's own queue; may_take is asked */
+    bool
+        compares_jobs; /* `compare` looks at leaf, priority and submit of the contenders; else they may be unset */
+    bool takes_own; /* a reclaim may also take from the gainer's own queue; may_take is asked */
     bool
         takes_by_side; /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
                            gainer and victim have in common */
@@ -87,6 +108,18 @@ struct quota_policy {
     /* May this unit be taken, in the present trial state, before it is uncharged?  Called once per possible
      * victim unit of another queue.  Required with may_reclaim. */
     bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
+
+    /* In how many rounds are victims sought for this preemptor, and how?  0: nobody is evicted for it, not even a job of
+     * its own queue.
+     * Where this hook is, a plan of reclaim also takes from the preemptor's own queue what within_queue allows, if both
+     * actions are on.  Called once per plan, before any victim goes.  NULL: one round, of which nothing is asked. */
+    uint32_t (*rounds)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
+                       struct quota_round rounds[QUOTA_ROUNDS_MAX]);
+
+    /* The preemptor fits its limits with the victims gone: does it so in the way of this round?  Called whenever
+     * `forbids` is asked for a plan.  NULL: always. */
+    bool (*suffices)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
+                     const struct quota_round *round);
 
     /* The after-state: victims are uncharged, the gainer is charged.  touched: leaf queues that lost something.
      * Called before and after trimming.  NULL: always good. */

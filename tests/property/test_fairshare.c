@@ -389,7 +389,7 @@ static void check_orders(struct fixture *f, struct random_stream *stream)
     int64_t asks[3][QUEUE_SUM_COUNT] = {{0}};
     struct contender c[3];
     for (int i = 0; i < 3; i++) {
-        c[i] = (struct contender){1 + random_below(stream, TEAMS), asks[i]};
+        c[i] = (struct contender){.queue = 1 + random_below(stream, TEAMS), .ask = asks[i]};
         for (int r = 0; r < RESOURCE_COUNT; r++)
             asks[i][r] = below(stream, 3) * unit[r];
     }

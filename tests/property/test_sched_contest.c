@@ -266,7 +266,7 @@ static uint32_t naive_in_line(const struct world *w, queue_id line, const bool m
 static uint32_t naive_next(struct world *w, queue_id queue, const bool marked[])
 {
     uint32_t slot = naive_in_line(w, queue, marked);
-    struct contender best = {QUEUE_NONE, NULL};
+    struct contender best = {.queue = QUEUE_NONE};
     if (slot != SLOT_NONE)
         return slot;
     for (queue_id c = 1; c < QUEUES; c++) {
@@ -274,7 +274,11 @@ static uint32_t naive_next(struct world *w, queue_id queue, const bool marked[])
             w->c.table->queues[c].parent == queue ? naive_next(w, c, marked) : SLOT_NONE;
         if (other == SLOT_NONE)
             continue;
-        struct contender contender = {c, w->shapes.shapes[w->jobs.jobs[other].shape].charge};
+        struct contender contender = {.queue = c,
+                                      .ask = w->shapes.shapes[w->jobs.jobs[other].shape].charge,
+                                      .leaf = w->jobs.jobs[other].queue,
+                                      .priority = w->jobs.jobs[other].priority,
+                                      .submit = w->jobs.facts[other].submit};
         if (slot == SLOT_NONE || w->c.policy->compare(&w->plain, contender, best) < 0) {
             slot = other;
             best = contender;

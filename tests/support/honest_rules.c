@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "policies/quota/quotas.h"
+
 /* ---- gang ---- */
 
 static void on_change(struct honest_world *world, uint32_t j)
@@ -132,6 +134,40 @@ static bool all_move(const struct honest_world *world, const struct honest_plan 
     return fits;
 }
 
+static bool is_own(const struct honest_world *world, const struct honest_plan *plan,
+                   const struct honest_job *victim)
+{
+    return victim->plan->job.queue == world->jobs[plan->gainer].plan->job.queue;
+}
+
+/* Does the plan, in a cohort without fair sharing, also take from other queues? */
+static bool takes_back(const struct honest_world *world, const struct honest_plan *plan)
+{
+    const struct policy_config *policy = &world->scenario->policy;
+    bool takes = false;
+    for (int e = 1; e <= plan->evict_count; e++)
+        takes |= !is_own(world, plan, &world->jobs[world->job_of[plan->reserve[-e].job]]);
+    return takes && policy->quota == &quota_cohort && !policy->quota_config.fair_sharing;
+}
+
+/* With the gainer its queue holds no more than its quota. */
+static bool stays_within(const struct honest_world *world, const struct honest_plan *plan)
+{
+    const struct honest_job *job = &world->jobs[plan->gainer];
+    const uint32_t q = job->plan->job.queue;
+    const struct queue_spec *spec = &world->scenario->queues[q].spec;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        int64_t ask = 0;
+        for (uint32_t g = 0; g < job->job.group_count; g++)
+            ask += plan->members[g] *
+                   honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);
+        if (ask > 0 && spec->deserved[r] != QUOTA_UNLIMITED &&
+            honest_charge(world, q, (enum resource)r, false) + ask > spec->deserved[r])
+            return false;
+    }
+    return true;
+}
+
 static bool fits_without(struct honest_world *world, const struct honest_plan *plan,
                          struct honest_job *victim, decision_id decision, const struct hold *only)
 {
@@ -140,9 +176,11 @@ static bool fits_without(struct honest_world *world, const struct honest_plan *p
     honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
     const struct request *request =
         &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
-    bool fits = honest_space_members(world, &space, request) >= plan->members[plan->group] &&
-                honest_quota_allows(world, plan->gainer, plan->members) &&
-                (!may_move(world, plan) || all_move(world, plan, &space));
+    bool fits =
+        honest_space_members(world, &space, request) >= plan->members[plan->group] &&
+        honest_quota_allows(world, plan->gainer, plan->members) &&
+        (!is_own(world, plan, victim) || !takes_back(world, plan) || stays_within(world, plan)) &&
+        (!may_move(world, plan) || all_move(world, plan, &space));
     mark_kept(victim, decision, only, false);
     return fits;
 }

@@ -3,7 +3,8 @@
  *   gang      nothing runs below its minimum, but what the world hurt, and that no longer than stale_after
  *   no_loop   no two jobs evict each other within ten cycles while nothing else is told; in a quiet world evictions end
  *   minimal   with any one victim of a plan kept, the gainer would not fit, or its queue would be above its limit; where
- *             victims go elsewhere, or not all the others would find a place
+ *             victims go elsewhere, or not all the others would find a place; in a cohort, or its queue would be above
+ *             its quota, while the plan takes from other queues what is its due only up to that
  *   reclaim   one member of whole GPUs that fits what its queues deserve, and that borrowers' space can hold on some
  *             node, is given a reservation within a cycle for each job that waits, and two more
  *   follow    of every preset: what space was made for starts when the space is there; a reservation is given up only

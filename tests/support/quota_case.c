@@ -71,8 +71,8 @@ void quota_case_demand(struct quota_case *c, queue_id queue, const int64_t *amou
 int quota_case_compare(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b,
                        const int64_t *ask_b)
 {
-    return c->policy->compare(&c->tree, (struct contender){.queue = a, .ask = ask_a},
-                              (struct contender){.queue = b, .ask = ask_b});
+    return c->policy->compare(&c->tree, (struct contender){.queue = a, .ask = ask_a, .leaf = a},
+                              (struct contender){.queue = b, .ask = ask_b, .leaf = b});
 }
 
 bool quota_case_may_take(struct quota_case *c, queue_id gainer, const int64_t *ask, queue_id victim,

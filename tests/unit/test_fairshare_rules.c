@@ -88,7 +88,7 @@ static void hold(struct fixture *f, queue_id q, const int64_t ask[QUEUE_SUM_COUN
 static bool goes_first(struct fixture *f, queue_id a, const int64_t *ask_a, queue_id b,
                        const int64_t *ask_b)
 {
-    struct contender left = {a, ask_a}, right = {b, ask_b};
+    struct contender left = {.queue = a, .ask = ask_a}, right = {.queue = b, .ask = ask_b};
     int order = quota_fairshare.compare(&f->tree, left, right);
     assert_int_equal(order<0, quota_fairshare.compare(&f->tree, right, left)> 0);
     return order < 0;
@@ -97,7 +97,7 @@ static bool goes_first(struct fixture *f, queue_id a, const int64_t *ask_a, queu
 static bool is_taken_first(struct fixture *f, queue_id a, const int64_t *unit_a, queue_id b,
                            const int64_t *unit_b)
 {
-    struct contender left = {a, unit_a}, right = {b, unit_b};
+    struct contender left = {.queue = a, .ask = unit_a}, right = {.queue = b, .ask = unit_b};
     int order = quota_fairshare.compare_victims(&f->tree, left, right);
     assert_int_equal(order<0, quota_fairshare.compare_victims(&f->tree, right, left)> 0);
     return order < 0;
@@ -344,7 +344,7 @@ static void test_may_reclaim(void **state)
 
 static bool may_take(struct fixture *f, queue_id gainer, const int64_t *ask, queue_id victim)
 {
-    struct taking taking = {gainer, victim, ask, ASK(1, 1, 1), 50, 50};
+    struct taking taking = {gainer, victim, ask, ASK(1, 1, 1), 50, 50, NULL};
     return quota_fairshare.may_take(&f->tree, &taking);
 }
 

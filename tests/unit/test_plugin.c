@@ -16,18 +16,18 @@ static void test_abi_goes_with_the_structs(void **state)
 {
     static const struct {
         uint32_t policy_size, view_size;
-    } sizes_of_abi_5[] = {
-        [PLUGIN_ORDER] = {40, 400}, [PLUGIN_QUOTA] = {144, 1344}, [PLUGIN_PLACEMENT] = {72, 852},
+    } sizes_of_abi_6[] = {
+        [PLUGIN_ORDER] = {40, 400}, [PLUGIN_QUOTA] = {160, 1368}, [PLUGIN_PLACEMENT] = {72, 852},
         [PLUGIN_GANG] = {40, 112},  [PLUGIN_ESTIMATE] = {56, 8},  [PLUGIN_VICTIM] = {24, 64},
     };
     (void)state;
     if (sizeof(void *) != 8)
         skip();
-    assert_int_equal(PLUGIN_ABI, 5);
+    assert_int_equal(PLUGIN_ABI, 6);
     for (enum plugin_seam seam = PLUGIN_NONE + 1; seam < PLUGIN_SEAM_COUNT; seam++) {
         uint32_t policy_size = plugin_policy_size(seam), view_size = plugin_view_size(seam);
-        if (policy_size != sizes_of_abi_5[seam].policy_size ||
-            view_size != sizes_of_abi_5[seam].view_size)
+        if (policy_size != sizes_of_abi_6[seam].policy_size ||
+            view_size != sizes_of_abi_6[seam].view_size)
             fail_msg("%s: {%u, %u}: raise PLUGIN_ABI", plugin_seam_name(seam), policy_size,
                      view_size);
     }
@@ -68,7 +68,7 @@ static void test_what_is_refused(void **state)
     bad.policy = &policy;                                                                          \
     assignment;                                                                                    \
     expect_refused(&bad, said)
-    REFUSED(bad.abi = 7, "built for plug-in ABI 7, this is ABI 5");
+    REFUSED(bad.abi = 7, "built for plug-in ABI 7, this is ABI 6");
     REFUSED(bad.seam = PLUGIN_NONE, "unknown seam, number 0");
     REFUSED(bad.seam = PLUGIN_SEAM_COUNT, "unknown seam");
     REFUSED(bad.policy_size++, "is a struct of");

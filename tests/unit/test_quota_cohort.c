@@ -171,8 +171,9 @@ static void fair_sharing_goes_by_weighted_share_with_the_job(void **state)
     quota_case_spec(&org.c, org.b)->weight_milli[RESOURCE_GPU] = 0;
     assert_true(quota_case_compare(&org.c, org.a, GPUS(1), org.b, GPUS(20)) < 0);
     /* Victims: the larger share as it is. */
-    assert_true(quota_cohort.compare_victims(&org.c.tree, (struct contender){org.a, GPUS(1)},
-                                             (struct contender){org.b, GPUS(1)}) < 0);
+    assert_true(quota_cohort.compare_victims(
+                    &org.c.tree, (struct contender){.queue = org.a, .ask = GPUS(1), .leaf = org.a},
+                    (struct contender){.queue = org.b, .ask = GPUS(1), .leaf = org.b}) < 0);
     quota_case_release(&org.c);
 }
 
@@ -231,7 +232,7 @@ static void reclaim_obeys_the_cohort_policy(void **state)
     b_borrows(&org);
     quota_case_ready(&org.c);
     quota_case_charge(&org.c, org.b, GPUS(8));
-    struct taking taking = {org.a, org.b, GPUS(4), GPUS(2), 50, 50};
+    struct taking taking = {org.a, org.b, GPUS(4), GPUS(2), 50, 50, NULL};
     assert_true(quota_cohort.may_take(&org.c.tree, &taking));
     org.c.config.reclaim_within_cohort = RECLAIM_LOWER_PRIORITY;
     assert_false(quota_cohort.may_take(&org.c.tree, &taking));
@@ -253,7 +254,7 @@ static void borrow_within_cohort_takes_lower_priorities_up_to_a_bound(void **sta
     quota_case_charge(&org.c, org.b, GPUS(8));
     quota_case_charge(&org.c, org.a, GPUS(4));
     quota_case_charge(&org.c, org.far, GPUS(6));
-    struct taking taking = {org.a, org.b, GPUS(2), GPUS(2), 80, 30};
+    struct taking taking = {org.a, org.b, GPUS(2), GPUS(2), 80, 30, NULL};
     assert_false(quota_cohort.may_reclaim(&org.c.tree, org.a, GPUS(2)));
     assert_false(quota_cohort.may_take(&org.c.tree, &taking));
     org.c.config.borrow_within_cohort = RECLAIM_LOWER_PRIORITY;
@@ -356,30 +357,49 @@ static void a_changed_quota_is_noticed_once(void **state)
     quota_case_release(&org.c);
 }
 
-/* Under no cohort nobody has a share.  Both would hold 3 GPUs: three quarters of the one's quota, three eighths of the
- * other's, which goes first though it is the younger. */
-static void the_less_used_quota_goes_first(void **state)
+static int compare_jobs(struct org *org, int32_t priority_a, time_ns submit_a, int32_t priority_b,
+                        time_ns submit_b)
+{
+    return quota_cohort.compare(&org->c.tree,
+                                (struct contender){.queue = org->a,
+                                                   .ask = GPUS(1),
+                                                   .leaf = org->a,
+                                                   .priority = priority_a,
+                                                   .submit = submit_a},
+                                (struct contender){.queue = org->b,
+                                                   .ask = GPUS(1),
+                                                   .leaf = org->b,
+                                                   .priority = priority_b,
+                                                   .submit = submit_b});
+}
+
+/* Whatever the queues use: both stay within what is theirs. */
+static void equals_go_by_priority_and_then_by_age(void **state)
 {
     (void)state;
-    struct quota_case c;
-    quota_case_init(&c, &quota_cohort, 12);
-    queue_id small = quota_case_add(&c, "small", QUEUE_ROOT, 4);
-    queue_id large = quota_case_add(&c, "large", QUEUE_ROOT, 8);
-    quota_case_spec(&c, large)->created = 1;
-    quota_case_ready(&c);
-    quota_case_charge(&c, small, GPUS(2));
-    quota_case_charge(&c, large, GPUS(2));
-    assert_true(quota_case_compare(&c, small, GPUS(1), large, GPUS(1)) > 0);
-    assert_true(quota_case_compare(&c, large, GPUS(1), small, GPUS(1)) < 0);
-    quota_case_charge(&c, large, GPUS(4)); /* 3 of 4 against 7 of 8 */
-    assert_true(quota_case_compare(&c, small, GPUS(1), large, GPUS(1)) < 0);
-    quota_case_release(&c);
+    struct org org;
+    setup(&org);
+    quota_case_ready(&org.c);
+    quota_case_charge(&org.c, org.a, GPUS(3));
+    for (int fair = 0; fair < 2; fair++) {
+        org.c.config.fair_sharing = fair;
+        assert_true(compare_jobs(&org, 60, 9, 50, 1) < 0);
+        assert_true(compare_jobs(&org, 40, 1, 50, 9) > 0);
+        assert_true(compare_jobs(&org, 50, 1, 50, 9) < 0);
+        assert_true(compare_jobs(&org, 50, 9, 50, 1) > 0);
+    }
+    quota_case_charge(&org.c, org.a, GPUS(1)); /* 5 of 4 would borrow */
+    for (int fair = 0; fair < 2; fair++) {
+        org.c.config.fair_sharing = fair;
+        assert_true(compare_jobs(&org, 60, 1, 50, 9) > 0);
+    }
+    quota_case_release(&org.c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_less_used_quota_goes_first),
+        cmocka_unit_test(equals_go_by_priority_and_then_by_age),
         cmocka_unit_test(idle_quota_of_the_whole_tree_is_available),
         cmocka_unit_test(a_lending_limit_keeps_the_rest_at_home),
         cmocka_unit_test(a_borrowing_limit_binds_where_it_stands),

@@ -19,8 +19,9 @@ static int sign(int order)
 static int victims(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b,
                    const int64_t *ask_b)
 {
-    return sign(c->policy->compare_victims(&c->tree, (struct contender){a, ask_a},
-                                           (struct contender){b, ask_b}));
+    return sign(c->policy->compare_victims(
+        &c->tree, (struct contender){.queue = a, .ask = ask_a, .leaf = a},
+        (struct contender){.queue = b, .ask = ask_b, .leaf = b}));
 }
 
 static void who_would_go_last_loses_first(void **state)
