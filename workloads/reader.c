@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/json.h"
+
 struct job_truth truth_default(void)
 {
     return (struct job_truth){
@@ -64,6 +66,47 @@ static struct error line_next(struct reader *reader, struct text *line, bool *ha
     return ERROR_OK;
 }
 
+enum { NO_TRACE_BYTES_MAX = 1 << 20 };
+
+/* Files of this program that are JSON and no trace, by a key at their root: what they are, and what to type. */
+static const struct {
+    const char *key, *what, *hint;
+} no_traces[] = {
+    {"workload", "a scenario", "to run it, type: windtunnel run "},
+    {"cluster", "a scenario", "to run it, type: windtunnel run "},
+    {"pools", "a cluster", "to run a trace on it, type: windtunnel run --trace FILE --cluster "},
+};
+
+/* A JSON file of this program that is no trace is told as what it is. */
+static struct error refuse_no_trace(const char *path, struct text first_line)
+{
+    char *bytes = NULL;
+    size_t length;
+    struct json_doc *doc = NULL;
+    struct error error, sticky = ERROR_OK;
+    if (text_trim(first_line).at[0] != '{' || strcmp(path, "-") == 0)
+        return ERROR_OK;
+    error = input_read_all(path, NO_TRACE_BYTES_MAX, &bytes, &length);
+    if (!error_is(error))
+        error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
+    if (!error_is(error)) {
+        struct json_value root = json_doc_root(doc, &sticky);
+        struct json_object object;
+        json_object_open(&object, &root);
+        for (size_t i = 0; i < sizeof no_traces / sizeof *no_traces && !error_is(error); i++)
+            if (!json_has(&object, "jobs") && json_has(&object, no_traces[i].key)) {
+                error = error_new(ERROR_USAGE, "%s is %s, not a trace", path, no_traces[i].what);
+                error_set_hint(&error, "%s%s", no_traces[i].hint, path);
+            }
+        error_release(&sticky);
+        json_doc_free(doc);
+    } else {
+        error_release(&error);
+    }
+    mem_free(bytes);
+    return error;
+}
+
 static struct error reader_begin(struct reader *reader)
 {
     struct text line;
@@ -71,6 +114,7 @@ static struct error reader_begin(struct reader *reader)
     TRY(line_next(reader, &line, &has));
     if (!has)
         return error_new(ERROR_DATA, "%s holds no jobs: it is empty", reader->spec->trace);
+    TRY(refuse_no_trace(reader->spec->trace, line));
     TRY(format_find(reader, line));
     reader->state = mem_zalloc(1, reader->format->state_bytes);
     if (reader->format->on_first_line != NULL)

@@ -136,6 +136,31 @@ bomb() { # the byte, as printf's escape
 }
 bomb '\012' >lines.csv.zst
 bomb '0' >bomb.csv.zst
+# Files of the program's own that are no traces, whatever format is named, on one line or many, compressed or not.
+for format in '' '--format jsonl' '--format native'; do
+    # shellcheck disable=SC2086 # words
+    refused 2 run --trace small.json --cluster four.json $format <<'END'
+error: small.json is a scenario, not a trace
+  to run it, type: windtunnel run small.json
+END
+done
+tr -d '\n' <small.json >flat.json
+refused_plainly 2 trace info flat.json <<'END'
+error: flat.json is a scenario, not a trace
+  to run it, type: windtunnel run flat.json
+END
+zstd -q small.json -o small.json.zst
+refused_plainly 2 trace info small.json.zst <<'END'
+error: small.json.zst is a scenario, not a trace
+  to run it, type: windtunnel run small.json.zst
+END
+refused_plainly 2 trace info four.json <<'END'
+error: four.json is a cluster, not a trace
+  to run a trace on it, type: windtunnel run --trace FILE --cluster four.json
+END
+echo '{"some": "thing"}' >other.json
+windtunnel trace info other.json
+[ "$status" -eq 3 ] || fail "another JSON file: status $status"
 seconds_max=20
 # A sanitizer's shadow needs terabytes of address space.
 case $program in
