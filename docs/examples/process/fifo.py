@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """A scheduler in a process: strict FIFO, first fit, whole jobs.  See README.md beside it and docs/decide.md.
 
+What a cycle costs does not grow with the queue: jobs that may start stand in a heap, the others with what they wait for,
+and of each kind of member it is known which nodes may have room: those where something left since they were last looked at.
+
     windtunnel run scenario.json --scheduler 'python3 docs/examples/process/fifo.py'
 """
+import heapq
 import json
 import sys
 
@@ -14,7 +18,8 @@ def tolerates(toleration, taint):
 
 
 class Node:
-    def __init__(self, name, pool):
+    def __init__(self, index, name, pool):
+        self.index = index
         cut = pool.get("gpus_layout", [])  # GPUs in MIG instances are neither whole nor shared
         self.gpus = [i for i in range(pool["gpus_per_node"]) if not cut[i:i + 1] or not cut[i]]
         self.name, self.model, self.is_up = name, pool.get("gpu_model"), True
@@ -44,34 +49,74 @@ def read_nodes(cluster):
     for pool in cluster["pools"]:
         for i in range(pool["nodes"]):  # node_name counts over all pools: "n%u" or "n%04u"
             name = pool["node_names"][i] if "node_names" in pool else pool.get("node_name", "n%u") % len(nodes)
-            nodes.append(Node(name, pool))
+            nodes.append(Node(len(nodes), name, pool))
     return nodes
 
 
 class Fifo:
     def __init__(self, header):
         self.nodes = read_nodes(header["cluster"])
-        self.waiting = []  # jobs in the order in which they came
+        self.by_name = {node.name: node for node in self.nodes}
+        self.room = {}  # kind of member -> (heap, set) of the indices of nodes that may have room for it; no other has
+        self.waiting = {}  # job id -> job
+        self.ready = []  # heap of the ids of jobs that wait for space alone: ids are in the order of submission
+        self.parked = {}  # (what, number) -> ids of jobs that wait until that changes
         self.running = {}  # job id -> (job, its members' shares)
+        self.elements = {}  # array -> how many of its jobs run
         self.ends = {}  # job id -> did it complete?
+        self.is_stuck = False  # the head has found no space, and none has come since
         self.decisions = 0  # the numbers of decisions must rise
 
     def tell(self, fact):
         if "job_submitted" in fact:
-            self.waiting.append(fact["job"])
+            job = fact["job"]
+            for group in job["groups"]:
+                group["kind"] = json.dumps({**group, "count": 0}, sort_keys=True)
+            self.waiting[job["id"]] = job
+            self.queue(job)
         elif "job_ended" in fact:
-            for node, ask, gpus in self.running.pop(fact["job"])[1]:
-                node.move(ask, gpus, -1)
-            self.ends[fact["job"]] = fact["end"] == "completed"
+            job, shares = self.running.pop(fact["job"])
+            self.elements[job.get("array", 0)] -= 1
+            self.give_back(shares)
+            self.end(fact["job"], fact["end"] == "completed")
+            self.wake("array", job.get("array", 0))
         elif "job_cancelled" in fact:
-            self.waiting = [job for job in self.waiting if job["id"] != fact["job"]]
-            self.ends[fact["job"]] = False
+            self.waiting.pop(fact["job"], None)
+            self.is_stuck = False
+            self.end(fact["job"], False)
         elif "job_released" in fact:
-            for job in self.waiting:
-                job["held"] = job.get("held", False) and job["id"] != fact["job"]
+            self.waiting[fact["job"]]["held"] = False
+            self.wake("held", fact["job"])
         elif "node_changed" in fact:
-            for node in self.nodes:
-                node.is_up = fact["state"] == "up" if node.name == fact["node"] else node.is_up
+            node = self.by_name[fact["node"]]
+            node.is_up = fact["state"] == "up"
+            self.look_again(node)
+
+    def obstacle(self, job):
+        """What a job waits for before it waits for space; None if nothing."""
+        if job.get("held"):
+            return "held", job["id"]
+        after = next((a["job"] for a in job.get("after", []) if a["job"] not in self.ends), None)
+        if after is not None:
+            return "end", after
+        return ("array", job["array"]) if 0 < job.get("array_max", 0) <= self.elements.get(job["array"], 0) else None
+
+    def queue(self, job):
+        obstacle = None if self.is_hopeless(job) else self.obstacle(job)
+        if obstacle:
+            self.parked.setdefault(obstacle, []).append(job["id"])
+        else:
+            heapq.heappush(self.ready, job["id"])
+            self.is_stuck = self.is_stuck and self.ready[0] != job["id"]
+
+    def wake(self, what, number):
+        for job in self.parked.pop((what, number), []):
+            if job in self.waiting:
+                self.queue(self.waiting[job])
+
+    def end(self, job, is_completed):
+        self.ends[job] = is_completed
+        self.wake("end", job)
 
     def is_hopeless(self, job):
         """Shares of GPUs, islands, slices, node affinity and required domains are beyond this example; a dependency may have ended otherwise."""
@@ -80,43 +125,62 @@ class Fifo:
                 or any("required" in ask.get("topology", {}) for ask in [job] + job.get("sets", []))
                 or any(self.ends.get(a["job"]) is wrong.get(a.get("kind"), 0) for a in job.get("after", [])))
 
-    def is_ready(self, job):
-        """Is nothing in its way but space?"""
-        array = [other for other, _ in self.running.values() if other.get("array") == job.get("array", 0)]
-        return (not job.get("held") and all(a["job"] in self.ends for a in job.get("after", []))
-                and not 0 < job.get("array_max", 0) <= len(array))
+    def give_back(self, shares):
+        for node, ask, gpus in shares:
+            node.move(ask, gpus, -1)
+            self.look_again(node)
+
+    def look_again(self, node):
+        for heap, indices in self.room.values():
+            if node.index not in indices:
+                heapq.heappush(heap, node.index)
+                indices.add(node.index)
+        self.is_stuck = False
 
     def place(self, job):
         """All members, each on the first node that has room; None, and nothing taken, if one has none."""
         shares, pieces = [], []
         for index, ask in [(i, group) for i, group in enumerate(job["groups"]) for _ in range(group.get("count", 1))]:
-            node = next((node for node in self.nodes if node.fits(ask)), None)
-            if node is None:
-                for node, ask, gpus in shares:
-                    node.move(ask, gpus, -1)
+            if ask["kind"] not in self.room:
+                self.room[ask["kind"]] = list(range(len(self.nodes))), set(range(len(self.nodes)))
+            heap, indices = self.room[ask["kind"]]
+            while heap and not self.nodes[heap[0]].fits(ask):
+                indices.remove(heapq.heappop(heap))
+            if not heap:
+                self.give_back(shares)
                 return None
+            node = self.nodes[heap[0]]
             shares.append(node.move(ask, node.gpus[:ask.get("gpus", 0)], 1))
             gpus = ",".join(map(str, shares[-1][2]))
             pieces.append({"node": node.name, "group": index, **({"gpus": gpus} if gpus else {})})
         self.running[job["id"]] = job, shares
+        self.elements[job.get("array", 0)] = self.elements.get(job.get("array", 0), 0) + 1
         return pieces
 
     def cycle(self):
-        decisions, passed = [], []
-        while self.waiting:
-            job = self.waiting.pop(0)
-            pieces = None if self.is_hopeless(job) or not self.is_ready(job) else self.place(job)
+        decisions = []
+        while self.ready and not self.is_stuck:
+            job = self.waiting.get(self.ready[0])  # None: it was cancelled
+            pieces = reason = None
+            if job and self.is_hopeless(job):
+                reason = "NeverFits"
+            elif job and self.obstacle(job):  # its array is full meanwhile
+                self.parked.setdefault(self.obstacle(job), []).append(job["id"])
+            elif job:
+                pieces = self.place(job)
+                reason = None if pieces or self.running else "NeverFits"
+                self.is_stuck = not pieces and not reason  # the head of the line waits for space, and all behind it
+            if self.is_stuck:
+                break
+            heapq.heappop(self.ready)
+            if not pieces and not reason:
+                continue
             self.decisions += 1
-            if pieces:
-                decisions.append({"start": self.decisions, "job": job["id"], "pieces": pieces})
-            elif self.is_hopeless(job) or (self.is_ready(job) and not self.running):
-                decisions.append({"reject": self.decisions, "job": job["id"], "reason": "NeverFits"})
-                self.ends[job["id"]] = False
-            else:
-                passed.append(job)
-                if self.is_ready(job):
-                    break  # the head of the line waits for space, and all behind it
-        self.waiting = passed + self.waiting
+            decisions.append({"start": self.decisions, "job": job["id"], "pieces": pieces} if pieces else
+                             {"reject": self.decisions, "job": job["id"], "reason": reason})
+            del self.waiting[job["id"]]
+            if reason:
+                self.end(job["id"], False)
         return decisions
 
 
