@@ -79,6 +79,7 @@ struct args_command {
     const char *const *description;           /* paragraphs, NULL-terminated */
     const struct args_verb *const *verbs;     /* in the order of the help; NULL-terminated */
     const struct args_example *exit_statuses; /* {"0", "Success."}, ...; ends with a NULL command */
+    const struct args_example *files; /* {folder, what is there}, ...; likewise; NULL: none */
 };
 
 /* ---- Which verb ----

@@ -201,6 +201,12 @@ void args_help_command(const struct args_command *command, struct buffer *out)
     if (command->exit_statuses != NULL)
         buffer_string(out, "\nexit status:\n");
     exit_status_lines(command, out);
+    if (command->files != NULL)
+        buffer_string(out, "\nfiles:\n");
+    for (const struct args_example *e = command->files; e != NULL && e->command != NULL; e++) {
+        buffer_format(out, "  %s\n      ", e->command);
+        wrap(out, e->meaning, 6, 6);
+    }
     buffer_format(out, "\n'%s COMMAND --help' tells more about one.\n", command->name);
 }
 
@@ -320,5 +326,9 @@ void args_manual(const struct args_command *command, struct buffer *out)
         buffer_string(out, ".SH EXIT STATUS\n");
     for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
          e++)
+        roff_tagged(out, e->command, e->meaning);
+    if (command->files != NULL)
+        buffer_string(out, ".SH FILES\n");
+    for (const struct args_example *e = command->files; e != NULL && e->command != NULL; e++)
         roff_tagged(out, e->command, e->meaning);
 }

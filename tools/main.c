@@ -9,48 +9,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "tools/installed.h"
 #include "tools/verbs.h"
-
-static const struct args_verb *const verbs[] = {&verb_run,
-                                                &verb_validate,
-                                                &verb_report,
-                                                &verb_topology_show,
-                                                &verb_topology_mig,
-                                                &verb_policy_list,
-                                                &verb_policy_show,
-                                                &verb_trace_info,
-                                                &verb_case,
-                                                &verb_decide,
-                                                &verb_explain,
-                                                &verb_metrics,
-                                                NULL};
-
-static const struct args_example exit_statuses[] = {
-    {"0", "Success."},
-    {"2", "The command line, a scenario, a cluster or a policy is wrong."},
-    {"3", "A trace, a record or a stream of events holds bad data, another program decided "
-          "nonsense; or, with --strict, jobs that can never fit."},
-    {"4", "A file could not be read or written, or the disk is full."},
-    {"5", "An internal error: a law of the program itself is broken, or memory ran out."},
-    {"10", "Not all cases passed, or decisions differ."},
-    {"128+N", "Ended by signal N, after writing a partial report."},
-    {0},
-};
-
-static const struct args_command command = {
-    .name = "windtunnel",
-    .version = WINDTUNNEL_VERSION,
-    .summary = "judge GPU cluster schedulers in simulated time",
-    .description =
-        (const char *const[]){"Replays or synthesizes job arrivals against a modelled GPU cluster, "
-                              "drives the same scheduler library "
-                              "that a live cluster would link, and reports utilization, queue "
-                              "times and what became of the jobs.",
-                              "Data goes to standard output, everything else to standard error.",
-                              NULL},
-    .verbs = verbs,
-    .exit_statuses = exit_statuses,
-};
 
 static void on_exhausted(size_t bytes)
 {
@@ -61,21 +21,35 @@ static void on_exhausted(size_t bytes)
     _exit(5);
 }
 
+/* The files are told where they are, if they are anywhere. */
+static void help_command(struct buffer *out)
+{
+    struct args_command command = tool_command;
+    struct args_example files[TOOL_FILES + 1] = {{0}};
+    memcpy(files, tool_command.files, sizeof files);
+    if (installed_data() != NULL)
+        files[0].command = installed_data();
+    if (installed_docs() != NULL)
+        files[1].command = installed_docs();
+    command.files = files;
+    args_help_command(&command, out);
+}
+
 static int help(int count, char **arguments)
 {
     struct buffer out = {0};
     const struct args_verb *verb;
     int used;
     if (count > 0 && strcmp(arguments[0], "--man") == 0) {
-        args_manual(&command, &out);
-    } else if (count == 0 || (count == 1 && args_help_family(&command, arguments[0], &out))) {
+        args_manual(&tool_command, &out);
+    } else if (count == 0 || (count == 1 && args_help_family(&tool_command, arguments[0], &out))) {
         if (count == 0)
-            args_help_command(&command, &out);
+            help_command(&out);
     } else {
-        struct error error = args_find_verb(&command, count, arguments, &verb, &used);
+        struct error error = args_find_verb(&tool_command, count, arguments, &verb, &used);
         if (error_is(error))
             return tool_fail(&error);
-        args_help_verb(&command, verb, &out);
+        args_help_verb(&tool_command, verb, &out);
     }
     return tool_print(&out);
 }
@@ -86,9 +60,9 @@ static int run_verb(int count, char **arguments)
     struct args *args;
     struct buffer out = {0};
     int used;
-    struct error error = args_find_verb(&command, count, arguments, &verb, &used);
+    struct error error = args_find_verb(&tool_command, count, arguments, &verb, &used);
     if (error_is(error)) {
-        if (count == 1 && args_help_family(&command, arguments[0], &out)) {
+        if (count == 1 && args_help_family(&tool_command, arguments[0], &out)) {
             error_release(&error);
             fwrite(out.bytes, 1, out.length, stderr);
             buffer_release(&out);
@@ -101,7 +75,7 @@ static int run_verb(int count, char **arguments)
         return tool_fail(&error);
     int status;
     if (args_wants_help(args)) {
-        args_help_verb(&command, verb, &out);
+        args_help_verb(&tool_command, verb, &out);
         status = tool_print(&out);
     } else {
         status = verb->run(args);
@@ -130,7 +104,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         struct buffer out = {0};
-        args_help_command(&command, &out);
+        help_command(&out);
         fwrite(out.bytes, 1, out.length, stderr);
         buffer_release(&out);
         return error_exit_status(ERROR_USAGE);

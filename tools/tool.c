@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/installed.h"
 #include "tools/verbs.h"
 
 static char *const *arguments;
@@ -26,13 +27,14 @@ struct plugin_options tool_plugin_options(const struct args *args)
 
 struct scenario_options tool_scenario_options(const struct args *args)
 {
-    struct scenario_options options = {.path = args_operand(args, 0),
-                                       .trace = args_string(args, "trace"),
-                                       .format = args_string(args, "format"),
-                                       .cluster = args_string(args, "cluster"),
-                                       .policy = args_string(args, "policy"),
-                                       .seed = args_string(args, "seed"),
-                                       .plugins = tool_plugin_options(args)};
+    struct scenario_options options = {
+        .path = installed_find(args_operand(args, 0), "scenarios"),
+        .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
+        .format = args_string(args, "format"),
+        .cluster = installed_find(args_string(args, "cluster"), "topologies"),
+        .policy = args_string(args, "policy"),
+        .seed = args_string(args, "seed"),
+        .plugins = tool_plugin_options(args)};
     options.sets = args_list(args, "set", &options.set_count);
     return options;
 }

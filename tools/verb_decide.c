@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "sim/live/decide.h"
+#include "tools/installed.h"
 #include "tools/verbs.h"
 
 enum { STATUS_DIFFERS = 10 }; /* as of a gate that failed */
@@ -21,7 +22,8 @@ static int decide(const struct args *args)
     const char *path = args_operand(args, 0);
     struct decide_options options = {.path = path != NULL ? path : "-",
                                      .policy = args_string(args, "policy"),
-                                     .cluster = args_string(args, "cluster"),
+                                     .cluster =
+                                         installed_find(args_string(args, "cluster"), "topologies"),
                                      .load = args_string(args, "load"),
                                      .save = args_string(args, "save"),
                                      .is_checked = args_flag(args, "check"),

@@ -200,7 +200,7 @@ static struct error finish_record(struct run *run)
     const struct plugins *plugins = &run->scenario.plugins;
     size_t count = 0;
     char fingerprint[17], scenario_digest[33];
-    const char *path = args_operand(run->args, 0);
+    const char *path = tool_scenario_options(run->args).path;
     const struct workload_facts *facts = job_source_facts(run->source);
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
              (unsigned long long)run->result.fingerprint);
@@ -397,7 +397,9 @@ const struct args_verb verb_run = {
         (const char *const[]){
             "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
             "prints what came "
-            "of it. Without SCENARIO the options must name at least a trace and a cluster.",
+            "of it. SCENARIO is a file, or the name of one that came with the program ('windtunnel "
+            "help' says where these are), such as h100-500x8. Without it the options must name at "
+            "least a trace and a cluster.",
             "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
             "partial, and the "
             "signal is raised again.",

@@ -1,4 +1,5 @@
 /* windtunnel topology show, topology mig: a cluster as text; MIG of a GPU model. */
+#include "tools/installed.h"
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
 #include "topologies/cluster_show.h"
@@ -9,7 +10,8 @@ static int show(const struct args *args)
 {
     struct cluster *cluster;
     struct buffer out = {0};
-    struct error error = cluster_load(&cluster, args_operand(args, 0));
+    struct error error =
+        cluster_load(&cluster, installed_find(args_operand(args, 0), "topologies"));
     if (error_is(error))
         return tool_fail(&error);
     cluster_show(cluster, &out);

@@ -1,5 +1,6 @@
 /* windtunnel trace info: what a trace holds. */
 #include "sim/shapes.h"
+#include "tools/installed.h"
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
 #include "workloads/survey.h"
@@ -18,14 +19,15 @@ static struct error info(const struct args *args, struct buffer *out)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec = {.trace = args_operand(args, 0),
+    struct workload_spec spec = {.trace =
+                                     installed_find(args_operand(args, 0), "workloads/samples"),
                                  .format = args_string(args, "format"),
                                  .duration_scale = 1,
                                  .processors_per_gpu = 1,
                                  .gpus_per_node = 8};
     if (args_flag(args, "shapes"))
         spec.default_duration = TIME_NS_PER_S; /* a trace without times has shapes too */
-    const char *path = args_string(args, "cluster");
+    const char *path = installed_find(args_string(args, "cluster"), "topologies");
     struct error error = ERROR_OK;
     if (path != NULL)
         error = cluster_load(&cluster, path);

@@ -54,6 +54,12 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
         .is_repeatable = true                                                                      \
     }
 
+/* The whole command.  The manual page says where its files are under this prefix; `make install` puts in the one it is
+ * told, and `windtunnel help` says where they truly are. */
+#define TOOL_PREFIX "/usr/local"
+enum { TOOL_FILES = 2 }; /* the data folder and that of the documents: tools/installed.h */
+extern const struct args_command tool_command;
+
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
 

@@ -5,7 +5,10 @@ set -eu
 # The sanitizers' variants are not for installing.
 case ${WINDTUNNEL_BUILD-build/release} in
 build/release) ;;
-*) exit 77 ;;
+*)
+    echo "skipped: what is installed is the build release, this is ${WINDTUNNEL_BUILD##*/}"
+    exit 77
+    ;;
 esac
 
 place=$(mktemp -d)
@@ -15,6 +18,9 @@ make --no-print-directory install VARIANT=release PREFIX="$place" CC="${CC:-cc}"
 for path in bin/windtunnel lib/libwindtunnel_sched.a lib/libwindtunnel_sched.so lib/libwindtunnel_sched.so.0 \
     lib/pkgconfig/windtunnel_sched.pc include/windtunnel/policies/sched.h include/windtunnel/workloads/job.h \
     include/windtunnel/policies/plugin.h \
+    share/windtunnel/scenarios/h100-500x8.json share/windtunnel/topologies/dgx-h100-500.json \
+    share/windtunnel/workloads/samples/philly.csv share/doc/windtunnel/README.md share/doc/windtunnel/docs/scenario.md \
+    share/doc/windtunnel/docs/examples/process/fifo.py share/doc/windtunnel/workloads/README.md \
     share/man/man1/windtunnel.1; do
     if [ ! -s "$place/$path" ]; then
         echo "not installed, or empty: $path"
@@ -63,3 +69,21 @@ if ldd ./shared | grep -E 'hwloc|zstd|gsl'; then
     echo 'the scheduler library drags these in'
     exit 1
 fi
+
+# The program runs what was installed from any folder, says where it is, and so does its manual page.
+mkdir empty
+cd empty
+../bin/windtunnel run h100-500x8 --set world.end=1h --set world.warmup=0 | grep -q '4,000 GPUs'
+../bin/windtunnel run --trace philly.csv --cluster philly-352 --policy fifo | grep -q '11 jobs'
+for scenario in "$place"/share/windtunnel/scenarios/*.json; do
+    ../bin/windtunnel validate "$(basename "$scenario" .json)" >/dev/null
+done
+../bin/windtunnel run gang-deadlock --scheduler "python3 $place/share/doc/windtunnel/docs/examples/process/fifo.py" >/dev/null
+../bin/windtunnel help | grep -qxF "  $place/share/windtunnel"
+grep -qF "$place/share/windtunnel" "$place/share/man/man1/windtunnel.1"
+for path in $(cd "$OLDPWD" && sed -n 's/.*](\([a-zA-Z/.-]*\.md\).*/\1/p' share/doc/windtunnel/README.md); do
+    if [ ! -e "$place/share/doc/windtunnel/$path" ]; then
+        echo "the installed README names a document that is not there: $path"
+        exit 1
+    fi
+done
