@@ -125,7 +125,7 @@ SCHED_HEADERS := policies/sched.h policies/explain.h policies/wire.h policies/pl
 
 # ---- What to type --------------------------------------------------------------------------------
 
-.PHONY: all profiled run test test-quick test-all bench preset-table backfill-table defrag-table packing-table topology-table sharing-table lint format asan ubsan valgrind coverage mutants \
+.PHONY: all profiled run test test-slow test-quick test-all bench bench-update preset-table backfill-table defrag-table packing-table topology-table sharing-table lint format asan ubsan valgrind coverage mutants \
         golden-update install clean deps help compile link objects libraries test-small check-deps FORCE
 
 all: link libraries ## Build ./windtunnel and the scheduler library (the default)
@@ -154,11 +154,11 @@ clean: ## Remove what was built (records under out/ stay)
 
 # The packages that the goals need are checked before anything is compiled.  Only the goals named here install
 # what is missing; any other only says so.
-TESTING := compile test test-quick test-all test-small valgrind-unit golden-update
-INSTALLING := run profiled bench preset-table backfill-table defrag-table packing-table topology-table sharing-table $(TESTING)
+TESTING := compile test test-slow test-quick test-all test-small valgrind-unit golden-update
+INSTALLING := run profiled bench bench-run bench-update bench-rewrite preset-table backfill-table defrag-table packing-table topology-table sharing-table $(TESTING)
 goals = $(filter $(1),$(MAKECMDGOALS))
 PACKAGES := build $(if $(call goals,$(INSTALLING)),run) $(if $(call goals,$(TESTING)),test) \
-            $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit),valgrind)
+            $(if $(call goals,lint),lint) $(if $(call goals,valgrind-unit bench bench-run bench-update bench-rewrite),valgrind)
 
 check-deps:
 	@tools/deps $(if $(call goals,$(INSTALLING)),,--check) $(PACKAGES)
@@ -243,14 +243,23 @@ $(B)/windtunnel_sched.pc: tools/windtunnel_sched.pc.in VERSION FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
-install: ## Install program, manual, library and headers (DESTDIR=, PREFIX=/usr/local; VARIANT=release: builds sooner)
+# The program finds these from where it stands (tools/installed.h); documents keep their folders, so that links between them hold.
+# The traces of scenarios/openb.json are not ours to install.
+DATA := $(wildcard $(filter-out scenarios/openb.json,$(wildcard scenarios/*.json)) scenarios/*.csv topologies/*.json topologies/*.xml workloads/samples/*)
+DOCUMENTS := README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE topologies/README.md workloads/README.md \
+             $(filter-out %.o %.so,$(wildcard docs/*.md docs/examples/*/*))
+
+install: ## Install program, manual, library, headers, scenarios, clusters, samples and documents (DESTDIR=, PREFIX=/usr/local; VARIANT=release: builds sooner)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) install-files
 
 .PHONY: install-files
 install-files: all build/windtunnel.1
 	install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1
 	install -m 755 $(B)/windtunnel $(INSTALLED)/bin/
-	install -m 644 build/windtunnel.1 $(INSTALLED)/share/man/man1/
+	sed 's|/usr/local/share|$(PREFIX)/share|' build/windtunnel.1 > $(INSTALLED)/share/man/man1/windtunnel.1
+	chmod 644 $(INSTALLED)/share/man/man1/windtunnel.1
+	set -e; for file in $(DATA); do install -D -m 644 $$file $(INSTALLED)/share/windtunnel/$$file; done
+	set -e; for file in $(DOCUMENTS); do install -D -m 644 $$file $(INSTALLED)/share/doc/windtunnel/$$file; done
 	install -m 644 $(B)/libwindtunnel_sched.a $(B)/$(SCHED_SO).$(VERSION) $(INSTALLED)/lib/
 	cp -P $(B)/$(SCHED_SONAME) $(B)/$(SCHED_SO) $(INSTALLED)/lib/
 	install -m 644 $(B)/windtunnel_sched.pc $(INSTALLED)/lib/pkgconfig/
@@ -269,6 +278,14 @@ programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(sort $(foreach kind,$
 scripts = $(call only,$(sort $(foreach kind,$(1),$(wildcard tests/$(kind)/test_*.sh)) \
     $(if $(filter cli,$(1)),$(wildcard tests/cli/*.sh))))
 tests = $(call programs,$(1)) $(call scripts,$(1))
+# What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all` run it.
+# tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that are there.
+SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
+DETERMINISM := gcc-O0 clang profiled
+DETERMINISM_TEST := tests/cli/determinism.sh
+not_slow = $(if $(ONLY),$(1),$(filter-out $(SLOW) $(SLOW:tests/%.c=$(B)/tests/%),$(1)))
+slow_programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(filter %.c,$(SLOW))))
+slow_scripts = $(call only,$(filter %.sh,$(SLOW)) $(DETERMINISM_TEST))
 
 TEST_TIMEOUT_S ?= $(if $(filter full,$(SIZE)),3600,1200)
 RUN_TESTS = WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel WINDTUNNEL_BUILD=$(B) CC='$(CC)' OPT='$(OPT)' \
@@ -292,17 +309,21 @@ $(B)/tests/library/%: $(B)/objects/tests/library/%.o $(B)/libwindtunnel_sched.a
 	@mkdir -p $(@D)
 	$(call say,link,$@) $(CC) $(CFLAGS) $(LTO_NONE) $(LDFLAGS) -o $@ $^ $(LIBRARIES_SCHED_LIBS) $(CMOCKA_LIBS)
 
-test test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
+test test-slow test-quick test-small golden-update asan ubsan valgrind coverage: SIZE ?= small
 test-all bench-run: SIZE ?= full
 
-test: link $(call programs,$(KINDS)) ## Run all tests, small sizes (ONLY=text: those whose path holds it)
-	@$(RUN_TESTS) $(call tests,$(KINDS))
+test: link $(call not_slow,$(call programs,$(KINDS))) ## Run the tests, small sizes, but the slowest (ONLY=text: those whose path holds it)
+	@$(RUN_TESTS) $(if $(ONLY),,--note 'left out: the $(words $(SLOW)) slowest tests; make test-slow runs them') \
+	    $(call not_slow,$(call tests,$(KINDS)))
+
+test-slow: link $(slow_programs) ## Run the tests that `make test` leaves out, small sizes, and compare builds
+	@WINDTUNNEL_BUILDS='$(DETERMINISM)' $(RUN_TESTS) $(slow_programs) $(slow_scripts)
 
 test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
 	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
 
 test-all: link $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and those of the benchmarks
-	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
+	@WINDTUNNEL_BUILDS='$(DETERMINISM)' $(RUN_TESTS) $(call tests,$(KINDS) bench)
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 test-small: $(PROGRAM) $(call programs,$(KINDS))
@@ -370,13 +391,19 @@ topology-table: link ## Run a mix of gangs under topology modes and variants, on
 sharing-table: link ## Run a MIG mix under geometry policies, the main scenario under sharing policies: what is stranded, what is used
 	@WINDTUNNEL=$(B)/windtunnel tools/sharing_table $(ARGS)
 
-bench: ## Run the benchmarks on what is installed and print their figures (SIZE=small: a smoke test; VARIANT=release)
+bench: ## Count instructions per job on what is installed, fail where they grew; print times (SIZE=small: short; VARIANT=release)
 	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-run
 
-.PHONY: bench-run
+bench-update: ## Count again and rewrite the figures that `make bench` holds (tests/bench/rows.txt)
+	@$(MAKE) --no-print-directory VARIANT=$(SHIPPED) bench-rewrite
+
+.PHONY: bench-run bench-rewrite
 bench-run: link $(BENCH_PROGRAMS)
-	@set -e; export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; \
-	for bench in $(BENCH_PROGRAMS) $(BENCH_SCRIPTS); do echo "== $$bench"; $$bench; done
+	@export WINDTUNNEL_TEST_SIZE=$(SIZE) WINDTUNNEL=$(B)/windtunnel; failed=0; \
+	for bench in $(BENCH_SCRIPTS) $(BENCH_PROGRAMS); do echo "== $$bench"; $$bench || failed=1; done; exit $$failed
+
+bench-rewrite: link
+	@WINDTUNNEL=$(B)/windtunnel tests/bench/bench_instructions.sh --update
 
 lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
 	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)

@@ -3,7 +3,8 @@
  * Each run is a process of its own, so that peak memory is its own, and writes into a folder of its own, so that it
  * does not pay for freeing the files of another.  A run of 10^5 jobs takes a tenth of a second, in which little disturbs
  * much: every size is run so often that the jobs in all are the same, or ten seconds have passed; the median is told, and
- * the slowest and fastest. */
+ * the slowest and fastest.  Times judge nothing: what holds is the count of instructions (bench_instructions.sh), of the
+ * same rows (rows.txt). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,41 +18,17 @@
 #include "sim/record_files.h"
 #include "sim/scenario.h"
 
-enum { SETS_MAX = 4, RUNS_MAX = 100, SECONDS_ENOUGH = 10 };
+#define ROWS_FILE "tests/bench/rows.txt"
+
+enum { SETS_MAX = 4, RUNS_MAX = 100, SECONDS_ENOUGH = 10, LINES_MAX = 32 };
 
 struct line {
-    const char *label, *scenario;
+    char label[32], scenario[64];
     const char *sets[SETS_MAX];
-    const char *promise; /* thousand jobs/s without / with files, from the design */
+    char words[256]; /* what the sets point into */
 };
 
-static const char plain[] = "scenarios/bench.json", full[] = "scenarios/bench-windtunnel.json";
-
-static const struct line plain_lines[] = {
-    {"strict fifo, load 0.70", plain, {"workload.synth.load_whole_gpu=0.70"}, "1500 / 900"},
-    {"fifo that skips, load 0.95", plain, {"policy.blocking=skip"}, "1500 / 900"},
-    {"fifo that skips, load 1.10",
-     plain,
-     {"policy.blocking=skip", "workload.synth.load_whole_gpu=1.1"},
-     "1500 / 900"},
-};
-
-/* A cycle at every instant, and as in production every second. */
-static const struct line full_lines[] = {
-    {"load 0.95", full, {"workload.synth.load_whole_gpu=0.95"}, "300 / 250"},
-    {"load 1.10", full, {"workload.synth.load_whole_gpu=1.1"}, "300 / 250"},
-    {"load 1.10, cycle of 1 s",
-     full,
-     {"workload.synth.load_whole_gpu=1.1", "world.scheduler_period_s=1"},
-     "300 / 250"},
-};
-
-/* All come within minutes, and run an hour in the mean: nearly all wait. */
-static const struct line burst_lines[] = {
-    {"strict fifo", plain, {"workload.synth.load_whole_gpu=1000"}, ""},
-    {"fifo that skips", plain, {"workload.synth.load_whole_gpu=1000", "policy.blocking=skip"}, ""},
-    {"windtunnel", full, {"workload.synth.load_whole_gpu=1000"}, ""},
-};
+static struct line lines[LINES_MAX];
 
 struct figures {
     double seconds;
@@ -73,6 +50,51 @@ static void must(struct error error)
     char *text = error_text_new(&error);
     fputs(text, stderr);
     exit(error_exit_status(error.kind));
+}
+
+/* "scenarios/bench.json --set a=b --set c=d" */
+static bool read_arguments(struct line *line, const char *arguments)
+{
+    size_t sets = 0;
+    snprintf(line->words, sizeof line->words, "%s", arguments);
+    const char *word = strtok(line->words, " \n");
+    if (word == NULL)
+        return false;
+    snprintf(line->scenario, sizeof line->scenario, "%s", word);
+    while ((word = strtok(NULL, " \n")) != NULL) {
+        const char *set = strtok(NULL, " \n");
+        if (strcmp(word, "--set") != 0 || set == NULL || sets == SETS_MAX)
+            return false;
+        line->sets[sets++] = set;
+    }
+    return true;
+}
+
+/* The rows of a group, each once though it stands there with and without the files of a record; how many. */
+static size_t read_rows(const char *group)
+{
+    char text[512], of[32], record[16], arguments[256];
+    size_t count = 0;
+    FILE *file = fopen(ROWS_FILE, "r");
+    if (file == NULL)
+        exit(4);
+    while (fgets(text, sizeof text, file) != NULL) {
+        struct line *line = &lines[count];
+        if (text[0] == '#')
+            continue;
+        *line = (struct line){0};
+        if (sscanf(text, "%31[a-z] | %31[^|] | %15[a-z] |%*[^|]|%*[^|]|%*[^|]| %255[^\n]", of,
+                   line->label, record, arguments) != 4 ||
+            !read_arguments(line, arguments)) {
+            fprintf(stderr, "%s: a row is not as its head says: %s", ROWS_FILE, text);
+            exit(3);
+        }
+        count += strcmp(of, group) == 0 && strcmp(record, "none") == 0;
+        if (count == LINES_MAX)
+            exit(3);
+    }
+    fclose(file);
+    return count;
 }
 
 static struct error count_pending(void *self, const struct job_row *row)
@@ -196,19 +218,19 @@ static void row(const struct line *line, uint64_t jobs, uint64_t runs_max, bool 
     char range[32];
     snprintf(range, sizeof range, "%.0f..%.0f", rate_k(f->jobs, all[runs - 1].seconds),
              rate_k(f->jobs, all[0].seconds));
-    printf("%-28s %9llu %-6s %4llu %8.1f %11s %10.1f %10llu %9llu %9llu %8ld  %s\n", line->label,
+    printf("%-28s %9llu %-6s %4llu %8.1f %11s %10.1f %10llu %9llu %9llu %8ld\n", line->label,
            (unsigned long long)f->jobs, has_files ? "files" : "none", (unsigned long long)runs,
            rate_k(f->jobs, f->seconds), range, rate_k(f->events, f->seconds),
            (unsigned long long)f->cycles, (unsigned long long)f->plans,
-           (unsigned long long)f->evictions, f->peak_mb, line->promise);
+           (unsigned long long)f->evictions, f->peak_mb);
     fflush(stdout);
 }
 
-static void table(const char *title, const struct line *lines, size_t count, uint64_t most)
+static void table(const char *title, const char *group, uint64_t most)
 {
-    printf("%-28s %9s %-6s %4s %8s %11s %10s %10s %9s %9s %8s  %s\n", title, "jobs", "record",
-           "runs", "k jobs/s", "of all runs", "k events/s", "cycles", "plans", "evictions",
-           "peak MB", "promise (none / files)");
+    const size_t count = read_rows(group);
+    printf("%-28s %9s %-6s %4s %8s %11s %10s %10s %9s %9s %8s\n", title, "jobs", "record", "runs",
+           "k jobs/s", "of all runs", "k events/s", "cycles", "plans", "evictions", "peak MB");
     for (size_t i = 0; i < count; i++)
         for (uint64_t jobs = most < 100000 ? most : 100000; jobs <= most; jobs *= 10)
             for (int has_files = 0; has_files < 2; has_files++)
@@ -223,8 +245,9 @@ static void bursts(uint64_t waiting)
     enum { RUNNING_ABOUT = 1500 };
     printf("%-28s %9s %-6s %8s %10s %10s %9s %9s %8s\n", "A burst, then no more", "waiting",
            "record", "k subm/s", "k drain/s", "cycles", "plans", "evictions", "peak MB");
-    for (size_t i = 0; i < sizeof burst_lines / sizeof *burst_lines; i++) {
-        const struct line *line = &burst_lines[i];
+    const size_t count = read_rows("burst");
+    for (size_t i = 0; i < count; i++) {
+        const struct line *line = &lines[i];
         struct figures come = measure(line, waiting + RUNNING_ABOUT, "world.end=300", false);
         struct figures all = measure(line, waiting + RUNNING_ABOUT, NULL, false);
         printf("%-28s %9llu %-6s %8.1f %10.1f %10llu %9llu %9llu %8ld\n", line->label,
@@ -239,10 +262,8 @@ int main(void)
 {
     const char *size = getenv("WINDTUNNEL_TEST_SIZE");
     bool is_small = size != NULL && strcmp(size, "small") == 0;
-    table("fifo, best fit, 4,000 GPUs", plain_lines, sizeof plain_lines / sizeof *plain_lines,
-          is_small ? 100000 : 10000000);
-    table("windtunnel, 200 projects", full_lines, sizeof full_lines / sizeof *full_lines,
-          is_small ? 10000 : 1000000);
+    table("fifo, best fit, 4,000 GPUs", "fifo", is_small ? 100000 : 10000000);
+    table("windtunnel, 200 projects", "windtunnel", is_small ? 10000 : 1000000);
     bursts(is_small ? 10000 : 100000);
     return 0;
 }

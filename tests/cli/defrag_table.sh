@@ -4,7 +4,7 @@ set -u
 . tests/support/cli.sh
 
 if ! command -v python3 >/dev/null || ! command -v zstd >/dev/null; then
-    echo "no python3 or no zstd"
+    echo 'skipped: no python3 or no zstd (make deps installs them)'
     exit 77
 fi
 

@@ -5,7 +5,7 @@ set -u
 . tests/support/cli.sh
 
 if ! pkg-config --exists jansson; then
-    echo 'no pkg-config, or no jansson'
+    echo 'skipped: no pkg-config, or no jansson'
     exit 77
 fi
 case ${WINDTUNNEL_BUILD-build/release} in

@@ -5,7 +5,7 @@ set -u
 . tests/support/cli.sh
 
 if ! command -v python3 >/dev/null; then
-    echo "no python3"
+    echo 'skipped: no python3 (make deps installs it)'
     exit 77
 fi
 

@@ -355,8 +355,10 @@ static char *report_with_failure(long failing_allocation, enum error_kind *kind)
 static void test_every_allocation_may_fail(void **state)
 {
     (void)state;
-    if (!is_malloc_ours())
+    if (!is_malloc_ours()) {
+        print_message("skipped: the sanitizer has the allocator\n");
         skip();
+    }
     bool has_run_through = false;
     long failing = 0;
     for (; !has_run_through; failing++) {

@@ -65,8 +65,10 @@ static size_t occurrences(struct buffer *text, const char *piece)
 static void a_plot_is_drawn_and_dressed(void **state)
 {
     (void)state;
-    if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0)
+    if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0) {
+        print_message("skipped: no gnuplot (make deps installs it)\n");
         skip();
+    }
     struct plot_series series[2];
     struct plot plot = plot_of(series, "a & b");
     struct plot_tool tool = {.scratch = scratch};
@@ -124,8 +126,10 @@ static void nobody_s_text_is_in_the_script(void **state)
 static void a_nasty_scratch_folder_is_harmless(void **state)
 {
     (void)state;
-    if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0)
+    if (access("/usr/bin/gnuplot", X_OK) != 0 && access("/usr/local/bin/gnuplot", X_OK) != 0) {
+        print_message("skipped: no gnuplot (make deps installs it)\n");
         skip();
+    }
     char path[96];
     snprintf(path, sizeof path, "%s/it's `a` \"test\"", scratch);
     assert_int_equal(mkdir(path, 0700), 0);
