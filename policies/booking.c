@@ -86,9 +86,12 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
 
 void sched_advance_quota(struct sched *sched, time_ns now)
 {
+    const bool has_news = sched->quota_change != sched->changes || sched->quota_at <= now;
     sched->quota_at = TIME_NEVER;
+    sched->quota_change = sched->changes;
     if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_at)) {
-        sched_void_memos(sched);
+        if (has_news) /* else a plan that came to nothing would, again and again */
+            sched_void_memos(sched);
         queue_tree_all_stale(&sched->tree);
         sched_reopen_quotas(sched);
     }
@@ -346,6 +349,8 @@ static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
         sched->below[sched->below_count++] = slot;
         return;
     }
+    if (job->fill != FILL_BELOW)
+        sched->jobs.facts[slot].stale_count = 0;
     for (uint32_t i = 0; i < sched->below_count; i++)
         if (sched->below[i] == slot) {
             sched->below[i] = sched->below[--sched->below_count];
@@ -357,12 +362,6 @@ static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
 {
     if (sched->jobs.jobs[slot].is_below != is_below)
         turn_below(sched, slot, is_below);
-}
-
-/* GPU time at the rate of now, up to now. */
-static int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now)
-{
-    return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
 }
 
 /* Run time and GPU time up to now, at the rate of before; then at this one. */
@@ -428,7 +427,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
     struct sched_job *job = &sched->jobs.jobs[slot];
     const uint32_t phases = phases_of(job);
     job->state = (uint8_t)state_of(phases);
-    bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
+    const bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
+    const bool was_booked = job->is_booked;
     sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
@@ -444,8 +444,11 @@ void sched_settle(struct sched *sched, uint32_t slot)
         roster_forget(sched, slot);
     list_victim(sched, slot, is_booked && is_evictable(sched, sched_shape(sched, job)));
     /* A promise that would complete it may be broken: until it starts, its patience runs on. */
-    list_below(sched, slot,
-               is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED)));
+    const bool is_below =
+        is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
+    if (is_below && was_booked && !job->is_below)
+        sched->jobs.facts[slot].stale_count = 0; /* it had its minimum until now */
+    list_below(sched, slot, is_below);
     if (job->lane != LANE_NONE)
         sched_unwait(sched, slot);
     if (sched->notes_service)
@@ -458,89 +461,6 @@ void sched_settle(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     if (sched->overtakes)
         forecast_settle(sched, slot);
-}
-
-time_ns sched_ran(const struct sched *sched, uint32_t slot)
-{
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    return facts->ran + (facts->is_serving ? sched->now - facts->attained_at : 0);
-}
-
-/* What changes while it waits and runs. */
-static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    view->ran = sched_ran(sched, slot);
-    view->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
-    int64_t holds[QUEUE_SUM_COUNT] = {0};
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
-    for (int r = 0; r < RESOURCE_COUNT; r++)
-        view->holds[r] = holds[r];
-    if (sched->needs_accounts)
-        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
-}
-
-static void fill_view(const struct sched *sched, uint32_t slot, struct order_view *view)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    view->now = sched->now;
-    view->submit = facts->submit;
-    view->priority = job->priority;
-    view->class = shape->class;
-    view->is_running = job->is_booked;
-    view->user = facts->user;
-    view->queue = job->queue;
-    view->member_count = shape->member_count;
-    view->node_count = sched->cluster->node_count;
-    view->limit = facts->limit;
-    view->estimate = facts->estimate;
-    view->deadline = facts->deadline;
-    view->waiting_since = facts->waiting_since;
-    for (int r = 0; r < RESOURCE_COUNT; r++) {
-        view->asks[r] = shape->charge[r];
-        view->capacity[r] = sched->tree.capacity[r];
-        view->holds[r] = 0;
-    }
-    view->ran = view->attained_gpu_ns = 0;
-    view->fair_share_ppm = 0;
-    if (!sched->ranks_by_fill)
-        fill_history(sched, slot, view);
-}
-
-void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
-                   uint64_t rank[ORDER_CHAIN_MAX])
-{
-    struct order_view view;
-    fill_view(sched, slot, &view);
-    view.fill = fill;
-    for (uint32_t r = 0; r < sched->policy.order_count; r++)
-        rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
-}
-
-void sched_rank(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    if (sched->ranks_by_fill && job->ranked_fill == job->fill)
-        return;
-    sched_rank_as(sched, slot, job->fill, job->rank);
-    job->ranked_fill = job->fill;
-}
-
-void sched_rank_all(struct sched *sched)
-{
-    sched->ranked_at = sched->now;
-    if (sched->needs_accounts)
-        accounts_refresh(&sched->accounts, sched->now);
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].state != SJOB_NONE)
-            sched_rank(sched, slot);
-    pending_reorder(&sched->pending);
-    sched_void_memos(sched);
-    queue_tree_all_stale(&sched->tree);
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)

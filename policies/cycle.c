@@ -15,6 +15,13 @@
 #include "policies/sched_tags.h"
 #include "policies/waits.h"
 
+static time_ns earlier(time_ns a, time_ns b)
+{
+    return a < b ? a : b;
+}
+
+#define REST_LONGEST (30 * 86400 * TIME_NS_PER_S)
+
 /* Ranks are computed anew at their period, when jobs are about to be compared. */
 static void refresh_ranks(struct sched *sched)
 {
@@ -132,12 +139,27 @@ static bool has_all_its_space(const struct sched *sched, uint32_t slot)
     return true;
 }
 
-static void expire_claims(struct sched *sched)
+/* When the reservation is given up if its space has not come by then.  Not before its victims were due to leave: else they
+ * could take their place back while the job asks anew. */
+static time_ns claim_expiry(const struct sched *sched, uint32_t slot)
 {
+    const time_ns expiry = sched->policy.reservation_expiry;
+    const time_ns grace = sched->policy.preemption->is_kill ? 0 : sched->policy.preempt.grace;
+    const time_ns least = grace > SCHED_PATIENCE_MIN ? grace : SCHED_PATIENCE_MIN;
+    return time_after(sched->jobs.facts[slot].claimed_at, expiry > least ? expiry : least);
+}
+
+void sched_expire_claims(struct sched *sched, bool is_cycle)
+{
+    sched->claims_until = TIME_NEVER;
     for (uint32_t c = sched->claim_count; c-- > 0;) {
-        uint32_t slot = sched->claims[c];
-        if (sched->now - sched->jobs.facts[slot].claimed_at >= sched->policy.reservation_expiry ||
-            tags_shut_claims(sched, slot))
+        const uint32_t slot = sched->claims[c];
+        const time_ns expiry = claim_expiry(sched, slot);
+        if (is_cycle && tags_shut_claims(sched, slot))
+            sched_drop_claim(sched, slot);
+        else if (expiry > sched->now)
+            sched->claims_until = earlier(sched->claims_until, expiry);
+        else if (!has_all_its_space(sched, slot))
             sched_drop_claim(sched, slot);
     }
 }
@@ -330,11 +352,26 @@ static void evict_rest(struct sched *sched, uint32_t slot, enum reason reason)
     sched_settle(sched, slot);
 }
 
+enum { STALE_COUNT_MAX = 12 };
+
+/* When what the gang holds goes if it has not reached its minimum by then; TIME_NEVER.  Members come one after another:
+ * they have some time to, twice as much each time they were too few, and at last no end: gangs that hold each other up
+ * would else come and go for ever. */
+static time_ns stale_at(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    time_ns after = sched_stale_after(sched, slot);
+    if (after < SCHED_PATIENCE_MIN)
+        after = SCHED_PATIENCE_MIN;
+    if (facts->stale_count == STALE_COUNT_MAX || after > TIME_NEVER >> facts->stale_count)
+        return TIME_NEVER;
+    return time_after(facts->below_since, after << facts->stale_count);
+}
+
 static bool is_stale(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->state != SJOB_RUNNING ||
-        sched->now - sched->jobs.facts[slot].below_since < sched_stale_after(sched, slot))
+    if (job->state != SJOB_RUNNING || stale_at(sched, slot) > sched->now)
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++) /* what is on its way must arrive first */
         if (sched_job_holding(job, i)->phase != HOLDING_RUNNING)
@@ -345,8 +382,10 @@ static bool is_stale(const struct sched *sched, uint32_t slot)
 static void evict_stale(struct sched *sched)
 {
     for (uint32_t i = sched->below_count; i-- > 0;)
-        if (is_stale(sched, sched->below[i]))
+        if (is_stale(sched, sched->below[i])) {
+            sched->jobs.facts[sched->below[i]].stale_count++;
             evict_rest(sched, sched->below[i], REASON_STALE_GANG);
+        }
 }
 
 static void act(struct sched *sched)
@@ -376,19 +415,30 @@ static void act(struct sched *sched)
         drain_seek(sched);
 }
 
-static time_ns earlier(time_ns a, time_ns b)
-{
-    return a < b ? a : b;
-}
-
 /* Its space may be there already, where a victim had to go for the sake of a limit only. */
 static time_ns claim_wake(const struct sched *sched, uint32_t slot)
 {
-    time_ns claimed_at = sched->jobs.facts[slot].claimed_at;
-    if (claimed_at == sched->now && has_all_its_space(sched, slot))
+    if (sched->jobs.facts[slot].claimed_at == sched->now && has_all_its_space(sched, slot))
         return sched->now;
-    time_ns expiry = sched->policy.reservation_expiry;
-    return expiry == TIME_NEVER ? TIME_NEVER : claimed_at + expiry;
+    return claim_expiry(sched, slot);
+}
+
+/* When ranks or shares, which move with time, are to be looked at again.  Where nothing runs and nothing is told they
+ * move more and more slowly, or not at all: then after as long again as that has lasted, and in the end not any more. */
+static time_ns find_turn(struct sched *sched)
+{
+    time_ns turn = sched->quota_at;
+    if (sched->ranks_move || sched->needs_accounts)
+        turn = earlier(turn, sched->ranked_at + sched->policy.order_config.period);
+    if (sched->rest_change != sched->changes || sched->booked_running > 0 ||
+        sched->leaving_count > 0 || sched->claim_count > 0) {
+        sched->rest_change = sched->changes;
+        sched->rest_since = sched->now;
+    }
+    const time_ns rested = sched->now - sched->rest_since;
+    if (rested > REST_LONGEST)
+        return TIME_NEVER;
+    return turn < sched->now + rested ? sched->now + rested : turn;
 }
 
 /* When a cycle is wanted though nothing is told. */
@@ -396,9 +446,7 @@ static time_ns find_wake(struct sched *sched)
 {
     time_ns wake = TIME_NEVER;
     if (sched->pending.job_count > 0) {
-        wake = sched->quota_at;
-        if (sched->ranks_move || sched->needs_accounts)
-            wake = earlier(wake, sched->ranked_at + sched->policy.order_config.period);
+        wake = find_turn(sched);
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
         if (sched->policy.backfill->overtakes)
@@ -409,9 +457,7 @@ static time_ns find_wake(struct sched *sched)
             wake = earlier(wake, recuts_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count; i++) {
-        const uint32_t slot = sched->below[i];
-        time_ns due =
-            time_after(sched->jobs.facts[slot].below_since, sched_stale_after(sched, slot));
+        time_ns due = stale_at(sched, sched->below[i]);
         if (due > sched->now) /* else it waits for what is on its way, which will be told */
             wake = earlier(wake, due);
     }
@@ -434,7 +480,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
 {
     refresh_ranks(sched);
     if (sched->policy.reservation_expiry != TIME_NEVER || sched->ledger->tags != NULL)
-        expire_claims(sched);
+        sched_expire_claims(sched, true);
     tell_rejects(sched);
     tell_releases(sched);
     if (sched->policy.defrag->drains)

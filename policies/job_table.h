@@ -89,7 +89,8 @@ struct job_facts {
     uint16_t after_left;                   /* dependencies that are still open */
     bool is_held;                          /* by its submitter */
     uint8_t claim_source;                  /* enum source */
-    bool is_serving;                       /* it runs since attained_at, on GPUs or without */
+    uint8_t stale_count; /* times it was evicted as stale since it last had its minimum */
+    bool is_serving;     /* it runs since attained_at, on GPUs or without */
 };
 
 enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */
@@ -155,6 +156,12 @@ static inline int64_t gpu_time(time_ns span, int64_t milli)
     return __builtin_mul_overflow(span, milli, &product)
                ? (int64_t)((__int128)span * milli / GPU_MILLI)
                : product / GPU_MILLI;
+}
+
+/* GPU time at the rate of now, up to now. */
+static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now)
+{
+    return facts->attained_gpu_ns + gpu_time(now - facts->attained_at, facts->rate_milli);
 }
 
 /* Append a holding; the pointer is good until the next append. */

@@ -92,6 +92,7 @@ static void hold_place(struct sched *sched, const struct unit *unit)
     MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
     sched->claims[sched->claim_count++] = slot;
     sched->jobs.facts[slot].claimed_at = sched->now;
+    sched->claims_until = sched->now; /* found out when time passes */
     sched->jobs.facts[slot].claim_source = SOURCE_FREE;
     sched_decide(sched, DECISION_RESERVE, slot);
     for (uint32_t p = 0; p < pieces.count; p++)

@@ -76,6 +76,7 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
     MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
     sched->claims[sched->claim_count++] = gainer;
     sched->jobs.facts[gainer].claimed_at = sched->now;
+    sched->claims_until = sched->now; /* found out when time passes */
     sched->jobs.facts[gainer].claim_source = (uint8_t)source;
     struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
     (void)decision;

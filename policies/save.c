@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 8 };
+enum { SAVE_VERSION = 9 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -29,6 +29,9 @@ static void archive_counts(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, sched->now);
     ARCHIVE(archive, sched->ranked_at);
     ARCHIVE(archive, sched->quota_at);
+    ARCHIVE(archive, sched->quota_change);
+    ARCHIVE(archive, sched->rest_change);
+    ARCHIVE(archive, sched->rest_since);
     ARCHIVE(archive, sched->reclaim_least_runtime);
     ARCHIVE(archive, sched->least_loss);
     ARCHIVE(archive, sched->leaving_count);
@@ -100,7 +103,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5264);
+    ARCHIVE_KNOWS(struct sched, 5296);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);

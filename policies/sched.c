@@ -199,6 +199,7 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
     facts->after_left = 0;
     facts->is_held = job->is_held;
     facts->claim_source = 0;
+    facts->stale_count = 0;
     facts->is_serving = false;
 }
 
@@ -513,6 +514,9 @@ static void refuse_start(struct sched *sched, uint32_t slot, decision_id decisio
 
 static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
 {
+    uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
+    if (*stale_count > 0) /* it may have been for that; what did not happen does not count */
+        --*stale_count;
     struct sched_job *job = &sched->jobs.jobs[slot];
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
     for (uint32_t i = 0; i < job->holding_count; i++) {

@@ -13,6 +13,11 @@
  *  4. When a node goes down the world says so first, then, for every job that had anything on it, starting
  *     ones included, exactly one of evicted or ended.
  *  5. The same facts and cycles at the same times give the same decisions.
+ *  6. It comes to rest.  wake_at is a time at which something can change, later than now; a plan that came to nothing is
+ *     made again for state changes, or at a time that it named, never because a cycle came.  No timer of the policy is
+ *     shorter than a second (SCHED_PATIENCE_MIN), whatever the policy says.
+ *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
+ *     reservation stands until its victims were due to leave.  What was evicted in vain is evicted more and more rarely.
  *
  *   struct sched *sched = sched_new(cluster, queues, policy, &error);
  *   sched_job_submitted(sched, &job, now);

@@ -27,6 +27,9 @@
 
 struct archive;
 
+/* No timer of the policy asks again sooner, however short its times are: a job cannot wait in vain more often. */
+#define SCHED_PATIENCE_MIN TIME_NS_PER_S
+
 /* Why somebody may be evicted. */
 enum plan_kind {
     PLAN_CONSOLIDATE,
@@ -131,8 +134,9 @@ struct sched {
     const struct cluster *cluster;
     struct ledger *empty; /* of an empty cluster, to see what can ever fit; NULL until needed */
     struct accounts accounts;
-    time_ns ranked_at; /* when all ranks were last computed */
-    time_ns quota_at;  /* when the quota policy wants to be asked again; TIME_NEVER */
+    time_ns ranked_at;     /* when all ranks were last computed */
+    time_ns quota_at;      /* when the quota policy wants to be asked again; TIME_NEVER */
+    uint64_t quota_change; /* the state change as of which it was asked last */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
     bool notes_service; /* somebody asks how long jobs ran */
     bool overtakes;     /* somebody may overtake in a line that stops: policies/overtake.c */
@@ -156,6 +160,7 @@ struct sched {
     uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;
+    time_ns claims_until;        /* none of them expires before */
     int64_t claimed_piece_milli; /* what their claimed holdings take in all */
     uint32_t *below;             /* slots that hold less than their minimum, but something */
     size_t below_capacity;
@@ -178,9 +183,11 @@ struct sched {
     struct piece_list told; /* the pieces of the decisions of this cycle */
     uint64_t decision_sequence;
     uint64_t cycle;
-    uint64_t changes;    /* facts and decisions so far; what back-off counts */
-    uint32_t held_count; /* jobs in SJOB_HELD */
-    uint64_t starts;     /* confirmed */
+    uint64_t changes;     /* facts and decisions so far; what back-off counts */
+    uint32_t held_count;  /* jobs in SJOB_HELD */
+    uint64_t rest_change; /* the state change since which nothing runs, at... */
+    time_ns rest_since;
+    uint64_t starts; /* confirmed */
     uint32_t
         booked_running; /* jobs that hold something not on its way out, claims alone not counted */
     uint64_t attempts, plans, plans_tried;
@@ -262,11 +269,17 @@ void sched_advance_quota(struct sched *sched, time_ns now); /* of a policy that 
 /* At the beginning of each fact: what depends on time alone is integrated before anything changes. */
 void sched_begin_fact(struct sched *sched, time_ns now);
 
+/* Give up the reservations whose time has passed before their space came; one whose space has come starts in the next
+ * cycle, or in this.  is_cycle: and those that rules of tags shut. */
+void sched_expire_claims(struct sched *sched, bool is_cycle);
+
 static inline void sched_pass_time(struct sched *sched, time_ns now)
 {
     if (sched->drain.count > 0)
         drain_count_time(sched, now);
     sched->now = sched->shapes.now = now;
+    if (sched->claim_count > 0 && now > sched->claims_until)
+        sched_expire_claims(sched, false);
     if (sched->policy.quota->advance != NULL)
         sched_advance_quota(sched, now);
 }
@@ -284,16 +297,9 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t holding);
 void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t holding, decision_id decision);
 /* After holdings came or went: state, fill, lists and ranks of the job, and whether and for what it waits. */
 void sched_settle(struct sched *sched, uint32_t slot);
-/* How long it has run in all its attempts; kept where ranks move, or defragmentation moves jobs. */
-time_ns sched_ran(const struct sched *sched, uint32_t slot);
 
 void sched_wait(struct sched *sched, uint32_t slot); /* for its next chunk, if there is one */
 void sched_unwait(struct sched *sched, uint32_t slot);
-void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
-/* Its ranks if it were filled so (enum job_fill). */
-void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
-                   uint64_t rank[ORDER_CHAIN_MAX]);
-void sched_rank_all(struct sched *sched);
 /* Take space in the ledger for the chunk that the job asks; false if it does not fit: roll back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
@@ -306,6 +312,19 @@ struct asking {
 };
 void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason);
 void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
+
+/* ---- ranks.c */
+
+/* How long it has run in all its attempts; kept where ranks move, or defragmentation moves jobs. */
+time_ns sched_ran(const struct sched *sched, uint32_t slot);
+void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
+/* Its ranks if it were filled so (enum job_fill). */
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
+                   uint64_t rank[ORDER_CHAIN_MAX]);
+/* The same if it held so much more besides. */
+void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill,
+                     const int64_t more[QUEUE_SUM_COUNT], uint64_t rank[ORDER_CHAIN_MAX]);
+void sched_rank_all(struct sched *sched);
 
 /* ---- cycle.c */
 
@@ -547,6 +566,9 @@ void victims_rank(struct sched *sched, struct unit *unit);
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
 /* What a unit is charged and loses: nothing yet.  Good until the next call. */
 struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit);
+/* Where the order alone says who gives way: does the gainer go before the victim in the after-state too?  Else the victim
+ * could take its place back at once. */
+bool victims_keep_order(struct sched *sched, uint32_t gainer, const struct unit *unit);
 /* Put all units of the plan in order, of each queue together if that is wanted. */
 void victims_order(struct sched *sched, bool by_queue);
 

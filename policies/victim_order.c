@@ -144,3 +144,59 @@ void victims_order(struct sched *sched, bool by_queue)
     plan->sorted = units;
     plan->sorted_capacity = capacity;
 }
+
+/* Ranks of the victim without the unit and those of its job that are taken already. */
+static void rank_without(struct sched *sched, const struct unit *unit,
+                         uint64_t rank[ORDER_CHAIN_MAX])
+{
+    const struct plan_scratch *plan = &sched->plan;
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    int64_t less[QUEUE_SUM_COUNT] = {0};
+    uint32_t taken = 1;
+    if (unit->holding == UNIT_CORE) { /* nothing stays */
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            sched_add_charge(sched, unit->slot, &sched_job_holding(job, i)->piece, -1, less);
+        sched_rank_with(sched, unit->slot, FILL_BELOW, less, rank);
+        return;
+    }
+    sched_add_charge(sched, unit->slot, &sched_job_holding(job, unit->holding)->piece, -1, less);
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *other = &plan->units[plan->taken[t]];
+        if (other->slot != unit->slot || !other->is_taken)
+            continue;
+        taken++;
+        sched_add_charge(sched, unit->slot, &sched_job_holding(job, other->holding)->piece, -1,
+                         less);
+    }
+    sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM,
+                    less, rank);
+}
+
+/* Does some rank turn with what a job holds, and not with time alone? */
+static bool depends_on_holdings(const struct policy_config *policy)
+{
+    for (uint32_t r = 0; r < policy->order_count; r++)
+        if (!policy->order[r]->is_constant && !policy->order[r]->moves)
+            return true;
+    return false;
+}
+
+bool victims_keep_order(struct sched *sched, uint32_t gainer, const struct unit *unit)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[unit->slot];
+    uint64_t after[ORDER_CHAIN_MAX], victim[ORDER_CHAIN_MAX];
+    if (sched->policy.preempt.within_queue != WITHIN_ORDER || !depends_on_holdings(&sched->policy))
+        return true;
+    sched_rank_with(sched, gainer, own->fill == FILL_BELOW ? FILL_MINIMUM : FILL_ABOVE,
+                    sched_ask(sched, own)->charge, after);
+    rank_without(sched, unit, victim);
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        if (sched->policy.order[r]->moves) { /* with time: as of its last period */
+            after[r] = own->rank[r];
+            victim[r] = job->rank[r];
+        }
+        if (after[r] != victim[r])
+            return after[r] < victim[r];
+    }
+    return own->id < job->id;
+}

@@ -530,11 +530,12 @@ bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, e
 {
     if (unit->is_taken || unit->is_refused)
         return false;
-    if (kind != PLAN_RECLAIM || sched->plan.is_moving)
-        return true;
-    unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
-                           ? !may_go_with_surplus(sched, gainer, unit)
-                           : !victims_is_lawful(sched, gainer, unit);
+    if (kind == PLAN_PREEMPT)
+        unit->is_refused = !victims_keep_order(sched, gainer, unit);
+    else if (kind == PLAN_RECLAIM && !sched->plan.is_moving)
+        unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
+                               ? !may_go_with_surplus(sched, gainer, unit)
+                               : !victims_is_lawful(sched, gainer, unit);
     return !unit->is_refused;
 }
 

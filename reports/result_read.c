@@ -44,6 +44,8 @@ static void read_inputs(struct result *result, struct json_object *manifest)
         inputs[i].role = keep(&result->arena, json_get_string(&object, "role", ""));
         inputs[i].name = keep(&result->arena, json_get_string(&object, "name", ""));
         inputs[i].digest = keep(&result->arena, json_get_string(&object, "digest", ""));
+        inputs[i].plugin = keep(&result->arena, json_get_string(&object, "plugin", NULL));
+        inputs[i].version = keep(&result->arena, json_get_string(&object, "version", NULL));
         json_object_close(&object);
     }
     result->manifest.inputs = inputs;

@@ -18,7 +18,8 @@ struct world_config world_config_default(void)
                                  .end = TIME_NEVER,
                                  .sample_interval = 600 * TIME_NS_PER_S,
                                  .busy_per_sm_active = sharing_busy_per_sm_active,
-                                 .recut = recut_costs_default()};
+                                 .recut = recut_costs_default(),
+                                 .stall_steps = STALL_STEPS_DEFAULT};
 }
 
 /* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
@@ -181,6 +182,7 @@ static void run_cycle(struct engine *engine)
         engine_want_cycle(engine, wake_at);
     if (engine->fresh_count > 0)
         enforce_queue_limit(engine);
+    engine_look_for_stall(engine);
 }
 
 static time_ns next_instant(const struct engine *engine)
@@ -208,6 +210,7 @@ static void tell_progress(struct engine *engine)
 static bool is_stopped(const struct engine *engine)
 {
     return error_is(engine->error) || error_is(engine->port.error) ||
+           error_is(engine->result->stall) ||
            (engine->config->stop != NULL && *engine->config->stop != 0);
 }
 
@@ -248,7 +251,8 @@ static void finish(struct engine *engine)
 {
     struct engine_result *result = engine->result;
     time_ns end = engine->config->world.end;
-    bool is_partial = engine->config->stop != NULL && *engine->config->stop != 0;
+    bool is_partial = error_is(engine->result->stall) ||
+                      (engine->config->stop != NULL && *engine->config->stop != 0);
     struct sched_counts counts;
     port_count(&engine->port, &counts);
     advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
@@ -318,7 +322,8 @@ struct error engine_run(const struct engine_config *config, struct engine_result
                             .result = result,
                             .cycle_due = TIME_NEVER,
                             .last_cycle = -1,
-                            .fingerprint = config->seed};
+                            .fingerprint = config->seed,
+                            .stall = {.limit = config->world.stall_steps}};
     *result = (struct engine_result){0};
     const struct queue_table *queues = job_source_queues(config->source);
     engine.queues_known = queues->count;
@@ -346,6 +351,8 @@ struct error engine_run(const struct engine_config *config, struct engine_result
         error_release(&engine.port.error);
     if (!error_is(engine.error))
         finish(&engine);
+    else
+        error_release(&result->stall);
     release(&engine);
     return engine.error;
 }

@@ -53,6 +53,7 @@ struct world_config {
         sharing; /* enum world_sharing: what neighbours on a GPU cost, and pieces of one; free: nothing */
     double busy_per_sm_active; /* a client's busy time over its SM activity, both when alone */
     struct recut_costs recut;  /* how long it takes to cut a GPU anew */
+    uint64_t stall_steps;      /* without progress (sim/stall.h) that end the run; 0: no number */
 };
 
 struct world_config world_config_default(void);
@@ -97,6 +98,8 @@ struct engine_result {
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */
     uint64_t plans;   /* to make room, booked by the scheduler */
+    struct error
+        stall; /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
 };
 
 /* Run to the end.  Errors: of the source, of a sink, of the decider or the listener, or ERROR_INTERNAL when a law is broken. */

@@ -227,6 +227,7 @@ static void begin_run(struct engine *engine, uint32_t slot)
     engine_level(engine, LEVEL_RUNNING, 1);
     engine->started++;
     if (is_first) {
+        engine->first_starts++;
         job->row.start = engine->now;
         job->row.eligible = eligible_at(engine, job);
         job->row.wait = engine->now - job->row.eligible;
@@ -296,8 +297,10 @@ static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
     progress_stop(&job->progress, kept);
 }
 
-static void count_eviction(struct engine *engine, struct sim_job *job)
+/* kept: its work that survives. */
+static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
 {
+    stall_eviction(&engine->stall, progress_reference(&job->progress, kept - job->progress.saved));
     engine->evicted++;
     job->row.evictions++;
     engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
@@ -319,7 +322,7 @@ static bool part_short(struct engine *engine, struct sim_job *job, const struct 
     wide_ns work = work_now(engine, job);
     job->evict_reason = change->reason;
     close_attempt(engine, job, ATTEMPT_EVICTED, work, kept);
-    count_eviction(engine, job);
+    count_eviction(engine, job, kept);
     take_pieces(engine, job, change->pieces, change->piece_count);
     stop_run(engine, job, kept);
     job->stale_since = engine->now;
@@ -361,7 +364,7 @@ static void part_waiting(struct engine *engine, struct sim_job *job,
     progress_turn(&job->progress, engine->now, 0);
     if (!is_last)
         return;
-    count_eviction(engine, job);
+    count_eviction(engine, job, job->progress.saved);
     if (job->state == LIFE_HOLDING)
         wait_again(job);
 }
@@ -392,7 +395,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
     bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
     close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
-    count_eviction(engine, job);
+    count_eviction(engine, job, kept);
     take_all(engine, job);
     engine_drop_changes(job, false);
     job->tenure++;

@@ -369,6 +369,7 @@ static void apply_evict(struct engine *engine, uint32_t slot, const struct decis
 {
     struct sim_job *job = &engine->jobs[slot];
     note_owed(engine, decision->for_job);
+    engine_note_eviction(engine, decision);
     engine_hash(engine, EVENT_EVICT, job->row.id);
     time_ns leaves_at = leave_time(engine, slot, decision->grace);
     if (decision->is_partial) {

@@ -1,5 +1,6 @@
 /* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what jobs
- * hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record) and engine_check.c (invariants). */
+ * hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record), engine_stall.c (runs
+ * that get nowhere) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_STATE_H
 #define SIM_ENGINE_STATE_H
 
@@ -14,6 +15,7 @@
 #include "sim/life.h"
 #include "sim/port.h"
 #include "sim/progress.h"
+#include "sim/stall.h"
 
 /* Members on their way in or out. */
 struct sim_change {
@@ -87,6 +89,13 @@ struct sim_attempt {
     wide_ns before, kept, work; /* units done when it began, that survive it, and by now */
 };
 
+struct sim_eviction { /* as decided; for_job: JOB_NONE, for nobody */
+    job_id job, for_job;
+    uint8_t reason; /* enum reason */
+};
+
+enum { EVICTIONS_TOLD = 3 }; /* of a run that stalls: the last ones */
+
 struct sim_pace;    /* of a job, in engine_pace.c */
 struct gpu_clients; /* of a GPU, the same */
 
@@ -132,6 +141,7 @@ struct engine {
     size_t fresh_capacity;
     uint32_t fresh_count;
     uint64_t submitted, started, ended, evicted, rejected;
+    uint64_t first_starts; /* jobs that ever ran */
     uint64_t decisions, cycles, event_count;
     bool is_filling;             /* the workload fills the cluster: arrived rows are due */
     uint32_t arrived_percent;    /* of the last of them */
@@ -140,6 +150,9 @@ struct engine {
     struct census_memo census;
     uint64_t fingerprint;
     uint32_t queues_known;
+    struct stall stall;
+    struct sim_eviction last_evictions[EVICTIONS_TOLD]; /* a ring */
+    uint64_t evictions_decided;                         /* all of them */
     uint32_t foreseen;   /* the slot that was fetched for the next event */
     struct job next_job; /* read ahead */
     struct job_truth next_truth;
@@ -226,6 +239,10 @@ void engine_close(struct engine *engine); /* rows of all that still waits or run
 /* What free GPUs are good for: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */
 struct space_row engine_space(struct engine *engine);
+
+/* Runs that get nowhere: engine_stall.c */
+void engine_note_eviction(struct engine *engine, const struct decision *decision);
+void engine_look_for_stall(struct engine *engine); /* after a cycle: result->stall ends the run */
 
 /* GPUs cut anew: engine_gpus.c */
 void engine_recut(struct engine *engine, const struct decision *decision);

@@ -6,7 +6,7 @@
  *    "policy":   {"preset": "windtunnel", "set": {"preemption.grace_s": 60}}, or {"file": "mine.json"}, or the fields
  *    "world":    {"scheduler_period_s": 1, "decision_latency_s": 0, "limits": "kill" | "ignore",
  *                 "queue_limit": 100, "end": "14d", "warmup": "1d", "sample_s": 600,
- *                 "wait_times": true},
+ *                 "wait_times": true, "stall_steps": 1000000},
  *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
  *    "seed":     1}
  *

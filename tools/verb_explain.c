@@ -149,7 +149,8 @@ static struct error simulate(struct explaining *self, time_ns end, const struct 
         config.world.end = end;
     TRY(scenario_open(&self->scenario, &self->source));
     config.source = self->source;
-    return engine_run(&config, &result);
+    TRY(engine_run(&config, &result));
+    return result.stall;
 }
 
 static struct error explain_run(struct explaining *self)

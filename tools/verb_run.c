@@ -318,6 +318,7 @@ static int warn(const struct run *run)
 
 static void release(struct run *run)
 {
+    error_release(&run->result.stall); /* of a record that could not be written */
     record_files_discard(&run->files);
     event_file_discard(&run->events);
     process_close(&run->process);
@@ -342,6 +343,8 @@ static int run_verb(const struct args *args)
     } else {
         status = print_table(&run);
         int warned = warn(&run);
+        if (error_is(run.result.stall))
+            warned = tool_fail(&run.result.stall);
         status = status != 0 ? status : warned;
     }
     release(&run);
@@ -403,6 +406,8 @@ const struct args_verb verb_run = {
             "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
             "partial, and the "
             "signal is raised again.",
+            "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
+            "with status 5.",
             NULL},
     .options = options,
     .examples = examples,

@@ -127,8 +127,10 @@ struct quota_policy {
                      const queue_id *touched, uint32_t touched_count);
 
     /* Time has come to `now`: integrate.  Called in every cycle before anything else, and before a charge
-     * changes at a later time than the last call.  True if limits or shares may have moved, so that everything
-     * is asked again.  NULL: time does not matter.  *next: when to be called even if nothing is told. */
+     * changes at a later time than the last call.  True if limits or shares may have moved, so that jobs they held up
+     * are tried again, and plans that came to nothing too if anything was told or decided since the last call or *next
+     * has come: time alone, of which the policy said nothing, is no news.  NULL: time does not matter.
+     * *next: when to be called even if nothing is told. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 
     /* Save or load the own state of one queue (policies/archive.h), every field of it.  Called once per queue by

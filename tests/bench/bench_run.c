@@ -142,6 +142,7 @@ static struct figures run(const struct line *line, const char *const more[2], co
                                    .sink_count = folder != NULL ? 3 : 2};
     double start = now_s();
     must(engine_run(&config, &result));
+    must(result.stall);
     metrics_finish(metrics);
     if (files != NULL)
         must(record_files_commit(&files));

@@ -308,6 +308,8 @@ struct engine_result random_run_engine(struct random_run *run)
                                    .sink_count = 1,
                                    .is_checked = true};
     struct error error = engine_run(&config, &result);
+    if (!error_is(error))
+        error = result.stall;
     if (error_is(error))
         random_run_fail(run, error_message(&error), JOB_NONE);
     return result;

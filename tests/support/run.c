@@ -109,6 +109,7 @@ struct engine_result run_source(const struct run_setup *setup, struct job_source
                                    .sink_count = 1,
                                    .is_checked = !setup->is_unchecked};
     must(engine_run(&config, &result));
+    must(result.stall);
     job_source_close(source);
     return result;
 }

@@ -116,6 +116,7 @@ static void check_broken(const struct run_setup *setup, struct run_job job, cons
                                    .world = setup->world,
                                    .is_checked = true};
     struct error error = engine_run(&config, &result);
+    assert_false(error_is(result.stall));
     assert_true(error_is(error));
     assert_non_null(strstr(error_message(&error), expected));
     error_release(&error);

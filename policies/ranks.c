@@ -1,0 +1,94 @@
+/* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
+#include "policies/sched_state.h"
+
+time_ns sched_ran(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    return facts->ran + (facts->is_serving ? sched->now - facts->attained_at : 0);
+}
+
+/* What changes while it waits and runs. */
+static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    view->ran = sched_ran(sched, slot);
+    view->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
+    int64_t holds[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        view->holds[r] = holds[r];
+    if (sched->needs_accounts)
+        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
+}
+
+static void fill_view(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    view->now = sched->now;
+    view->submit = facts->submit;
+    view->priority = job->priority;
+    view->class = shape->class;
+    view->is_running = job->is_booked;
+    view->user = facts->user;
+    view->queue = job->queue;
+    view->member_count = shape->member_count;
+    view->node_count = sched->cluster->node_count;
+    view->limit = facts->limit;
+    view->estimate = facts->estimate;
+    view->deadline = facts->deadline;
+    view->waiting_since = facts->waiting_since;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        view->asks[r] = shape->charge[r];
+        view->capacity[r] = sched->tree.capacity[r];
+        view->holds[r] = 0;
+    }
+    view->ran = view->attained_gpu_ns = 0;
+    view->fair_share_ppm = 0;
+    if (!sched->ranks_by_fill)
+        fill_history(sched, slot, view);
+}
+
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
+                   uint64_t rank[ORDER_CHAIN_MAX])
+{
+    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
+    sched_rank_with(sched, slot, fill, nothing, rank);
+}
+
+void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill,
+                     const int64_t more[QUEUE_SUM_COUNT], uint64_t rank[ORDER_CHAIN_MAX])
+{
+    struct order_view view;
+    fill_view(sched, slot, &view);
+    view.fill = fill;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        view.holds[r] += more[r];
+    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+        rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
+}
+
+void sched_rank(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->ranks_by_fill && job->ranked_fill == job->fill)
+        return;
+    sched_rank_as(sched, slot, job->fill, job->rank);
+    job->ranked_fill = job->fill;
+}
+
+void sched_rank_all(struct sched *sched)
+{
+    sched->ranked_at = sched->now;
+    if (sched->needs_accounts)
+        accounts_refresh(&sched->accounts, sched->now);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            sched_rank(sched, slot);
+    pending_reorder(&sched->pending);
+    sched_void_memos(sched);
+    queue_tree_all_stale(&sched->tree);
+}
