@@ -275,6 +275,8 @@ static void manifest_section(const struct metrics *metrics, const struct result_
                        "arguments and seed give the same fingerprint on every machine.</p>\n"
                        "<table class=\"pairs\"><tbody>\n");
     pair(out, "fingerprint", manifest->fingerprint);
+    if (manifest->arrivals != NULL)
+        pair(out, "arrivals", manifest->arrivals);
     pair(out, "version", manifest->version);
     buffer_format(out, "<tr><th scope=\"row\">seed</th><td><code>%llu</code></td></tr>\n",
                   (unsigned long long)manifest->seed);

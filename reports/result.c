@@ -103,6 +103,8 @@ static void write_manifest(const struct result_manifest *manifest, struct buffer
     pair_text(out, "version", manifest->version);
     pair_count(out, "seed", manifest->seed);
     pair_text(out, "fingerprint", manifest->fingerprint);
+    if (manifest->arrivals != NULL)
+        pair_text(out, "arrivals", manifest->arrivals);
     write_inputs(manifest, out);
     write_workload(&manifest->workload, out);
     key(out, "scenario");

@@ -1,7 +1,7 @@
 /* reports/result.h -- result.json: what a run was, and what came of it, for programs.
  *
  *   {"schema_version": 2,
- *    "manifest": {"version", "seed", "fingerprint",
+ *    "manifest": {"version", "seed", "fingerprint", "arrivals",
  *                 "inputs": [{"role", "name", "digest"}, ...] (of a plug-in also "plugin", "version"),
  *                 "workload": {"load_gpus", "gpu_hours_per_day", "arrival_factor"}, "scenario": {...}},
  *    "facts": {...},      what struct run_facts holds: a record folder cannot be read without
@@ -46,6 +46,8 @@ struct result_manifest {
     const char *version; /* of this program */
     uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
     const char *fingerprint;
+    const char
+        *arrivals; /* 16 hex digits: workloads/freeze.h; of the jobs that came; NULL: left out */
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;

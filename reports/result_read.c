@@ -114,6 +114,7 @@ static void read_manifest(struct result *result, struct json_object *root)
     result->manifest.seed = read_seed(&manifest);
     result->manifest.fingerprint =
         keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
+    result->manifest.arrivals = keep(&result->arena, json_get_string(&manifest, "arrivals", NULL));
     read_inputs(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");
     read_workload(&result->manifest.workload, &workload);

@@ -7,6 +7,7 @@
 #include "policies/presets.h"
 #include "sim/world_read.h"
 #include "topologies/cluster_load.h"
+#include "workloads/freeze.h"
 #include "workloads/synth_spec.h"
 
 enum { SCENARIO_BYTES_MAX = 64 << 20 };
@@ -135,8 +136,11 @@ static struct error append_plugins(struct scenario *scenario, const struct plugi
     return error;
 }
 
-static struct error open_doc(struct scenario *scenario, const char *path)
+static struct error open_doc(struct scenario *scenario, const struct scenario_options *options)
 {
+    const char *path = options->path;
+    if (options->text != NULL)
+        return json_doc_parse(&scenario->doc, "scenario", text_of(options->text), ERROR_CONFIG);
     if (path == NULL)
         return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario),
                               ERROR_CONFIG);
@@ -493,7 +497,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
 {
     struct error error = ERROR_OK;
     TRY(plugins_take_timeout(&scenario->plugins, &options->plugins));
-    TRY(open_doc(scenario, options->path));
+    TRY(open_doc(scenario, options));
     TRY(apply_shorthands(scenario, options));
     TRY(apply_sets(scenario, options, false));
     TRY(expand_cluster(scenario, options));
@@ -532,9 +536,12 @@ void scenario_release(struct scenario *scenario)
     *scenario = (struct scenario){0};
 }
 
-/* Tenants of a synthesized workload bring queues that others may lie below; a trace only names those that there are. */
+/* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only names
+ * those that there are. */
 static bool brings_queues(const struct workload_spec *workload)
 {
+    if (workload->trace != NULL)
+        return freeze_is_frozen(workload->trace);
     return workload->synth != NULL && workload->synth->tenants.projects > 0;
 }
 
@@ -556,7 +563,9 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
     }
     TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed,
                              table));
-    if (queues.node != NULL && is_after)
+    if (queues.node != NULL && is_after && scenario->workload.trace != NULL)
+        queue_table_merge(job_source_queues(*source), &queues);
+    else if (queues.node != NULL && is_after)
         queue_table_read(job_source_queues(*source), &queues);
     if (error_is(error)) {
         job_source_close(*source);

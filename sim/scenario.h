@@ -26,6 +26,7 @@
 
 struct scenario_options { /* all may be NULL or 0 */
     const char *path;     /* of the scenario file */
+    const char *text;     /* a resolved scenario, in place of a file; its paths count from here */
     const char *trace, *format;
     const char *cluster; /* a file */
     const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */

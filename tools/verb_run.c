@@ -199,11 +199,13 @@ static struct error finish_record(struct run *run)
     struct result_input inputs[3 + PLUGINS_MAX];
     const struct plugins *plugins = &run->scenario.plugins;
     size_t count = 0;
-    char fingerprint[17], scenario_digest[33];
+    char fingerprint[17], arrivals[17], scenario_digest[33];
     const char *path = tool_scenario_options(run->args).path;
     const struct workload_facts *facts = job_source_facts(run->source);
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
              (unsigned long long)run->result.fingerprint);
+    snprintf(arrivals, sizeof arrivals, "%016llx",
+             (unsigned long long)job_source_arrivals(run->source));
     if (path != NULL) {
         TRY(input_digest(path, scenario_digest));
         inputs[count++] =
@@ -229,6 +231,7 @@ static struct error finish_record(struct run *run)
         .version = WINDTUNNEL_VERSION,
         .seed = run->scenario.seed,
         .fingerprint = fingerprint,
+        .arrivals = arrivals,
         .inputs = inputs,
         .input_count = count,
         .workload = {.load_gpus = facts->load_gpus,
@@ -249,6 +252,8 @@ static struct error run_all(struct run *run)
                          "there is nothing to run: name a scenario, or a trace with --trace");
     TRY(scenario_load(&run->scenario, &options));
     TRY(scenario_open(&run->scenario, &run->source));
+    if (run->out != NULL || !args_flag(run->args, "quiet"))
+        job_source_keep_arrivals(run->source);
     run->metrics = metrics_new();
     TRY(simulate(run));
     return run->out != NULL ? finish_record(run) : ERROR_OK;
@@ -276,7 +281,9 @@ static int print_table(const struct run *run)
         if (elapsed >= RATE_SHOWN_FROM_S)
             fprintf(stderr, ": %.0f thousand jobs/s",
                     (double)run->result.submitted / elapsed / 1e3);
-        fprintf(stderr, "; fingerprint %016llx\n", (unsigned long long)run->result.fingerprint);
+        fprintf(stderr, "; fingerprint %016llx, arrivals %016llx\n",
+                (unsigned long long)run->result.fingerprint,
+                (unsigned long long)job_source_arrivals(run->source));
         if (run->out != NULL)
             fprintf(stderr, "record in %s\n", run->out);
     }

@@ -48,7 +48,7 @@ struct error field_scaled(const struct line *line, const struct field *field, in
 
 struct error field_mib(const struct line *line, const struct field *field, int64_t *out)
 {
-    enum { SCALE = 1000 };
+    enum { SCALE = 1000000 }; /* a MiB is told from the next */
     int64_t scaled = 0;
     if (!field_is_set(field))
         return ERROR_OK;

@@ -1,6 +1,7 @@
 /* workloads/read_jsonl.c -- JSON lines: an object per job with the native names, or with `groups`. */
 #include <string.h>
 
+#include "workloads/freeze.h"
 #include "workloads/json_claim.h"
 #include "workloads/json_nodes.h"
 #include "workloads/json_sets.h"
@@ -45,6 +46,12 @@ static bool jsonl_is_mine(struct text first_line)
 {
     struct text line = text_trim(first_line);
     return line.length > 1 && line.at[0] == '{' && line.at[line.length - 1] == '}';
+}
+
+static struct error jsonl_first_line(struct reader *reader, struct text line, bool *is_header)
+{
+    *is_header = freeze_is_header(line);
+    return *is_header ? freeze_read_header(reader, line) : ERROR_OK;
 }
 
 static int column_index(const struct column *columns, int count, struct text key)
@@ -365,5 +372,6 @@ const struct trace_format trace_jsonl = {
     .version = TRACE_FORMAT_VERSION,
     .state_bytes = sizeof(struct jsonl_state),
     .is_mine = jsonl_is_mine,
+    .on_first_line = jsonl_first_line,
     .on_line = jsonl_line,
 };

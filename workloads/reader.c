@@ -107,6 +107,35 @@ static struct error refuse_no_trace(const char *path, struct text first_line)
     return error;
 }
 
+/* jobs.csv.zst of a record, of any version: what became of jobs, not what was submitted. */
+static bool is_record(struct text first_line)
+{
+    static const char *const columns[] = {"submit_s", "eligible_s", "wait_total_s", "is_counted"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        struct text rest = first_line, name;
+        bool is_there = false;
+        while (!is_there && text_cut(&rest, ',', &name))
+            is_there = text_is(name, columns[i]);
+        if (!is_there)
+            return false;
+    }
+    return true;
+}
+
+static struct error record_error(const struct reader *reader)
+{
+    const char *path = reader->spec->trace, *slash = strrchr(path, '/');
+    struct error error =
+        error_new(ERROR_DATA,
+                  "%s is the jobs of a record: what became of them, not all of what "
+                  "was submitted",
+                  path);
+    error_set_hint(&error,
+                   "type 'windtunnel trace freeze %.*s --out jobs.jsonl.zst' and replay that",
+                   slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
+    return error;
+}
+
 static struct error reader_begin(struct reader *reader)
 {
     struct text line;
@@ -115,6 +144,8 @@ static struct error reader_begin(struct reader *reader)
     if (!has)
         return error_new(ERROR_DATA, "%s holds no jobs: it is empty", reader->spec->trace);
     TRY(refuse_no_trace(reader->spec->trace, line));
+    if (is_record(line))
+        return record_error(reader);
     TRY(format_find(reader, line));
     reader->state = mem_zalloc(1, reader->format->state_bytes);
     if (reader->format->on_first_line != NULL)

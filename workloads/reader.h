@@ -29,6 +29,13 @@ struct trace_row {
     struct job_truth truth;
 };
 
+/* What the header of a frozen trace says (workloads/freeze.h). */
+struct frozen_facts {
+    bool is_frozen, is_filling;
+    time_ns origin;
+    uint32_t preview_jobs;
+};
+
 struct reader {
     const struct trace_format *format;
     const struct workload_spec *spec;
@@ -42,6 +49,8 @@ struct reader {
     void *state;          /* state_bytes of it, zeroed; the format's */
     struct trace_ids ids; /* of the jobs so far, if has_ties */
     bool has_ties;        /* lines may name each other; a format that knows such fields sets it */
+    bool is_again;        /* the file was read before, into the same tables */
+    struct frozen_facts frozen;
     struct text first_line;
     bool has_first_line; /* the first line is a row, not yet read */
     uint64_t row_count;  /* rows of the kind ROW_JOB or ROW_SKIPPED so far */

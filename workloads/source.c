@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "workloads/fill.h"
+#include "workloads/freeze.h"
 #include "workloads/held.h"
 #include "workloads/reader.h"
 #include "workloads/synth.h"
@@ -38,8 +39,12 @@ struct job_source {
     struct node_asks asks; /* and their requests, until the end */
     struct held held;
     struct fill fill;
-    bool is_held;     /* jobs come from `held`, not from the reader */
-    bool is_sorted;   /* the trace's submissions never decrease */
+    struct arrivals_print arrivals;
+    bool keeps_arrivals;
+    bool is_read;   /* the trace was opened before */
+    bool is_held;   /* jobs come from `held`, not from the reader */
+    bool is_sorted; /* the trace's submissions never decrease */
+    struct frozen_facts frozen;
     time_ns origin;   /* the trace's time that becomes 0 */
     time_ns previous; /* submission of the job before, in the trace's time */
     gpu_ns work;
@@ -121,8 +126,12 @@ static struct error trace_open(struct job_source *source)
         .asks = &source->asks,
         .tags = source->tags,
         .arena = &source->arena,
+        .is_again = source->is_read,
     };
-    return reader_open(&source->reader, source->spec);
+    source->is_read = true;
+    TRY(reader_open(&source->reader, source->spec));
+    source->frozen = source->reader.frozen;
+    return ERROR_OK;
 }
 
 /* Read everything once: what there is, whether it is sorted; hold it if it is short. */
@@ -197,7 +206,10 @@ static struct error trace_judge(struct job_source *source)
         return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace,
                          has_window(spec) ? " in the window" : "");
     facts_finish(source);
-    source->origin = has_window(spec) ? spec->window_from : facts->first_submit;
+    source->origin = has_window(spec)           ? spec->window_from
+                     : source->frozen.is_frozen ? source->frozen.origin
+                                                : facts->first_submit;
+    facts->is_filling = source->frozen.is_filling;
     facts->arrival_factor = 1;
     if (spec->load > 0 || spec->gpu_h_per_day > 0)
         TRY(trace_scale(source));
@@ -382,9 +394,26 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
         TRY(made_next(source, job, truth, has));
     else
         TRY(trace_next(source, job, truth, has));
-    if (*has)
-        job->id = source->next_id++;
+    if (!*has)
+        return ERROR_OK;
+    job->id = source->next_id++;
+    if (source->keeps_arrivals)
+        arrivals_print_add(&source->arrivals, source, job, truth);
     return ERROR_OK;
+}
+
+/* Of a trace: how many rows. */
+static uint32_t preview_rows(const struct job_source *source)
+{
+    const uint32_t most = source->frozen.preview_jobs;
+    return source->is_held                    ? (most != 0 ? most : UINT32_MAX)
+           : most != 0 && most < PREVIEW_ROWS ? most
+                                              : PREVIEW_ROWS;
+}
+
+uint32_t job_source_preview_max(const struct job_source *source)
+{
+    return source->synth != NULL ? PREVIEW_MADE : source->frozen.preview_jobs;
 }
 
 /* Of a trace that is not held; what follows reads it from its beginning again. */
@@ -392,7 +421,7 @@ static struct error trace_preview(struct job_source *source, job_source_seen_fn 
 {
     struct trace_row row;
     bool has;
-    for (uint32_t i = 0; i < PREVIEW_ROWS; i++) {
+    for (uint32_t i = 0; i < preview_rows(source); i++) {
         TRY(row_next(source, &row, &has));
         if (!has)
             break;
@@ -425,7 +454,7 @@ struct error job_source_preview(struct job_source *source, job_source_seen_fn *s
         synth_preview(source, seen, self);
     else if (!source->is_held)
         return trace_preview(source, seen, self);
-    for (size_t i = 0; i < source->held.count; i++)
+    for (size_t i = 0; i < source->held.count && i < preview_rows(source); i++)
         seen(self, &source->held.jobs[i].job);
     return ERROR_OK;
 }
@@ -433,6 +462,26 @@ struct error job_source_preview(struct job_source *source, job_source_seen_fn *s
 struct queue_table *job_source_queues(struct job_source *source)
 {
     return source->queues;
+}
+
+const struct queue_table *job_source_queue_table(const struct job_source *source)
+{
+    return source->queues;
+}
+
+const struct names *job_source_tags(const struct job_source *source)
+{
+    return source->tags;
+}
+
+void job_source_keep_arrivals(struct job_source *source)
+{
+    source->keeps_arrivals = true;
+}
+
+uint64_t job_source_arrivals(const struct job_source *source)
+{
+    return source->arrivals.hash;
 }
 
 const struct names *job_source_users(const struct job_source *source)
@@ -453,6 +502,7 @@ void job_source_close(struct job_source *source)
     synth_free(source->synth);
     fill_release(&source->fill);
     held_release(&source->held);
+    arrivals_print_release(&source->arrivals);
     arena_release(&source->arena);
     node_asks_release(&source->asks);
     queue_table_free(source->queues);

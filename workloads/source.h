@@ -108,7 +108,16 @@ struct error job_source_preview(struct job_source *source, job_source_seen_fn *s
 struct queue_table *
 job_source_queues(struct job_source *source); /* owned by the source; the caller may fill
                                                                      in quotas before the first next */
+const struct queue_table *job_source_queue_table(const struct job_source *source);
 const struct names *job_source_users(const struct job_source *source);
+const struct names *job_source_tags(const struct job_source *source);
+
+/* The most jobs that a preview shows, where that is no rule of traces; 0. */
+uint32_t job_source_preview_max(const struct job_source *source);
+
+/* Keep the hash of the arrivals (workloads/freeze.h) from now on, of each job that is given. */
+void job_source_keep_arrivals(struct job_source *source);
+uint64_t job_source_arrivals(const struct job_source *source);
 const struct workload_facts *job_source_facts(const struct job_source *source);
 void job_source_close(struct job_source *source); /* NULL is fine */
 

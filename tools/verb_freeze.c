@@ -1,0 +1,151 @@
+/* windtunnel trace freeze: the jobs of a scenario or a record as a trace. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/output.h"
+#include "reports/result.h"
+#include "tools/verbs.h"
+#include "workloads/freeze.h"
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The digest that the record has of its trace; NULL: it was no file. */
+static const char *trace_digest(const struct result *record)
+{
+    for (size_t i = 0; i < record->manifest.input_count; i++)
+        if (strcmp(record->manifest.inputs[i].role, "trace") == 0)
+            return record->manifest.inputs[i].digest;
+    return NULL;
+}
+
+/* A record names its trace; the jobs are those of then only if it is the same file. */
+static struct error check_digest(const struct result *record, const struct job_source *source)
+{
+    const char *digest = trace_digest(record);
+    if (digest == NULL || strcmp(digest, job_source_facts(source)->digest) == 0)
+        return ERROR_OK;
+    return error_new(ERROR_DATA, "the trace of this record has changed since it was written");
+}
+
+static struct error write_trace(struct job_source *source, const struct scenario *scenario,
+                                const char *path)
+{
+    struct output *output;
+    const bool is_zstd = ends_in(path, ".zst");
+    TRY(output_open(&output, path, is_zstd ? OUTPUT_ZSTD : OUTPUT_PLAIN));
+    struct error error = freeze_write(source, scenario->cluster, output);
+    if (!error_is(error))
+        return output_commit(&output);
+    output_discard(&output);
+    return error;
+}
+
+struct freeze_run {
+    const char *path; /* of the scenario or the record */
+    const char *out;
+    struct result record; /* if it is one */
+    bool is_record;
+    struct scenario scenario;
+    struct job_source *source;
+};
+
+static struct error freeze_all(struct freeze_run *run, const struct args *args)
+{
+    struct scenario_options options = tool_scenario_options(args);
+    if (ends_in(run->out, ".csv") || ends_in(run->out, ".csv.zst"))
+        return error_new(ERROR_USAGE, "a frozen trace is JSON lines, since columns cannot say all "
+                                      "of a job: let '--out' end in .jsonl or .jsonl.zst");
+    if (run->path != NULL && is_folder(run->path)) {
+        TRY(result_read(&run->record, run->path));
+        run->is_record = true;
+        options.path = NULL;
+        options.text = run->record.manifest.scenario_json;
+    }
+    TRY(scenario_load(&run->scenario, &options));
+    TRY(scenario_open(&run->scenario, &run->source));
+    if (run->is_record)
+        TRY(check_digest(&run->record, run->source));
+    job_source_keep_arrivals(run->source);
+    return write_trace(run->source, &run->scenario, run->out);
+}
+
+static int run_freeze(const struct args *args)
+{
+    struct freeze_run run = {.path = args_operand(args, 0), .out = args_string(args, "out")};
+    if (run.out == NULL)
+        run.out = "/dev/stdout";
+    struct error error = freeze_all(&run, args);
+    int status = 0;
+    if (error_is(error))
+        status = tool_fail(&error);
+    else
+        fprintf(stderr, "%llu jobs; arrivals %016llx\n",
+                (unsigned long long)job_source_facts(run.source)->job_count,
+                (unsigned long long)job_source_arrivals(run.source));
+    if (status == 0 && job_source_facts(run.source)->is_filling)
+        fprintf(
+            stderr,
+            "note: these jobs fill the cluster: what free GPUs are good for, and the policy fgd, "
+            "judge by them now, not by all jobs of the trace\n");
+    job_source_close(run.source);
+    scenario_release(&run.scenario);
+    if (run.is_record)
+        result_release(&run.record);
+    return status;
+}
+
+static const struct args_option options[] = {
+    SCENARIO_OPTIONS,
+    {.name = "out",
+     .letter = 'o',
+     .metavar = "FILE",
+     .help =
+         "Write the trace there: JSON lines, compressed if the name ends in .zst. Without it they "
+         "are printed."},
+    {0},
+};
+
+static const struct args_example examples[] = {
+    {"windtunnel trace freeze scenarios/h100-500x8.json --out jobs.jsonl.zst",
+     "The synthesized jobs of the main scenario, as a file."},
+    {"windtunnel run scenarios/h100-500x8.json --trace jobs.jsonl.zst --policy fifo",
+     "Replay them, under another policy."},
+    {0},
+};
+
+static const char *const description[] = {
+    "Writes all jobs that a scenario submits, synthesized or read, as a trace that replays them: "
+    "of the "
+    "same cluster, a run of it has the same arrivals, and with the same policy, world and seed the "
+    "same "
+    "fingerprint. SCENARIO may be the folder of a record; then the jobs are those of the scenario "
+    "that it "
+    "holds.",
+    "The arrivals, printed here and by 'run', are a hash over all that is submitted. A run that "
+    "ends before "
+    "the last job came tells those of the jobs that it took.",
+    NULL,
+};
+
+const struct args_verb verb_trace_freeze = {
+    .name = "trace freeze",
+    .summary = "the jobs of a scenario or a record as a trace that is replayed as it stands",
+    .synopsis = "[SCENARIO|RECORD] [OPTION]...",
+    .description = description,
+    .options = options,
+    .examples = examples,
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run_freeze,
+};
