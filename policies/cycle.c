@@ -258,6 +258,10 @@ void sched_try_head(struct sched *sched, uint32_t lane_id)
     enum source source;
     queue_id forbids =
         quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, ask->charge) : QUEUE_NONE;
+    if (forbids == QUEUE_NONE && sched->keeps_quota) {
+        forbids = kept_forbids(sched, slot);
+        sched->pending.lanes[lane_id].is_kept_from = forbids != QUEUE_NONE;
+    }
     if (forbids != QUEUE_NONE) {
         close_lane(sched, lane_id, forbids);
         return;
@@ -488,6 +492,8 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     if (sched->pending.job_count > 0 || sched->shapes.closed_count > 0)
         reopen_shapes(sched);
     start_claims(sched);
+    if (sched->keeps_quota)
+        kept_reopen(sched);
     act(sched);
     const struct piece *piece = sched->told.pieces;
     for (uint32_t i = 0; i < sched->decision_count; i++) {

@@ -430,6 +430,7 @@ static void archive_lane(struct archive *archive, struct lane *lane)
     ARCHIVE(archive, lane->owed_by);
     ARCHIVE(archive, lane->is_borrower);
     ARCHIVE(archive, lane->class);
+    ARCHIVE(archive, lane->is_kept_from);
     ARCHIVE(archive, lane->is_offset);
     ARCHIVE(archive, lane->offset);
 }

@@ -58,6 +58,7 @@ struct lane {
         owed_by; /* while is_borrower: the queue that is beyond what it deserves with one more */
     bool is_borrower;           /* nothing that is kept for owners is for its head */
     uint8_t class;              /* enum job_class, of its shape */
+    bool is_kept_from;          /* a limit closed it for what is kept for others */
     bool is_offset;             /* its clock has one: */
     time_ns offset[HAND_COUNT]; /* from what it reads of its shape's */
 };

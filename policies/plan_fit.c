@@ -42,7 +42,8 @@ static bool is_allowed(struct sched *sched, uint32_t gainer)
     if (round != NULL && quota->suffices != NULL &&
         !quota->suffices(&sched->tree, own->queue, ask, round))
         return false;
-    return quota->forbids == NULL || quota->forbids(&sched->tree, own->queue, ask) == QUEUE_NONE;
+    return quota->forbids == NULL || (quota->forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
+                                      kept_forbids(sched, gainer) == QUEUE_NONE);
 }
 
 bool plan_suffices(struct sched *sched, uint32_t gainer)

@@ -29,11 +29,36 @@ bool plan_takes_own(const struct sched *sched, uint32_t gainer, queue_id queue)
     return sched->takes_both && gainer != SLOT_NONE && queue == sched->jobs.jobs[gainer].queue;
 }
 
+static bool is_entitled(const struct sched *sched, const struct quota_round *round,
+                        queue_id gainer_top)
+{
+    return round->entitled != QUEUE_NONE &&
+           sched->tree.queues[round->entitled].depth >= sched->tree.queues[gainer_top].depth;
+}
+
 bool plan_is_by_right(const struct sched *sched, queue_id gainer_top)
 {
     const struct quota_round *round = plan_round(&sched->plan);
-    return round != NULL && round->entitled != QUEUE_NONE &&
-           sched->tree.queues[round->entitled].depth >= sched->tree.queues[gainer_top].depth;
+    return round != NULL && is_entitled(sched, round, gainer_top);
+}
+
+bool plan_is_by_share(const struct sched *sched)
+{
+    const struct quota_round *round = plan_round(&sched->plan);
+    return round != NULL && round->by_share;
+}
+
+bool plan_is_all_by_right(const struct sched *sched, queue_id queue)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    queue_id mine, its;
+    if (plan_round(plan) == NULL || queue == sched->jobs.jobs[plan->gainer].queue)
+        return false;
+    queue_tree_below_common(&sched->tree, sched->jobs.jobs[plan->gainer].queue, queue, &mine, &its);
+    for (uint32_t r = 0; r < plan->round_count; r++)
+        if (!is_entitled(sched, &plan->rounds[r], mine))
+            return false;
+    return true;
 }
 
 void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *unit,

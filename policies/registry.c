@@ -72,9 +72,10 @@ const struct preemption_policy *const preemption_policies[] = {
     &preemption_none, &preemption_checkpoint, &preemption_kill, NULL};
 
 const struct victim_key *const victim_keys[] = {
-    &victim_borrowers, &victim_class,   &victim_priority,     &victim_smallest,  &victim_largest,
-    &victim_youngest,  &victim_oldest,  &victim_order,        &victim_cost,      &victim_surplus,
-    &victim_evicting,  &victim_members, &victim_other_queues, &victim_own_queue, NULL};
+    &victim_borrowers,    &victim_class,     &victim_priority, &victim_smallest,
+    &victim_largest,      &victim_youngest,  &victim_oldest,   &victim_order,
+    &victim_cost,         &victim_surplus,   &victim_evicting, &victim_members,
+    &victim_other_queues, &victim_own_queue, &victim_by_right, NULL};
 
 const void *policy_registry_builtin(enum plugin_seam seam)
 {

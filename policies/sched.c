@@ -71,6 +71,7 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
     plan_init(sched);
+    kept_init(sched);
     run_times_init(sched);
     sched->typical.is_used = policy_uses_typical(policy);
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);

@@ -143,7 +143,9 @@ struct sched {
     bool reserves;      /* somebody may be held up where lanes are skipped: policies/reserve.c */
     bool has_own_times; /* some queue says its own preemption delay, or when its gangs are stale */
     bool has_patience;  /* some job waits before others are evicted for it: no job had to, if not */
-    bool takes_both;    /* reclaim also takes from the gainer's own queue: policies/plan_rounds.c */
+    bool
+        keeps_quota; /* the quota policy may keep quota for jobs that it forbids: policies/kept.c */
+    bool takes_both; /* reclaim also takes from the gainer's own queue: policies/plan_rounds.c */
     struct slot_list
         *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
@@ -387,6 +389,10 @@ bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 bool plan_takes_own(const struct sched *sched, uint32_t gainer, queue_id queue);
 /* Is what the gainer takes from beyond this queue, its own or one above it, what that is entitled to in this round? */
 bool plan_is_by_right(const struct sched *sched, queue_id gainer_top);
+/* Do the rounds take from the queue of the largest share first? */
+bool plan_is_by_share(const struct sched *sched);
+/* Is what the gainer takes from this queue its due in every round? */
+bool plan_is_all_by_right(const struct sched *sched, queue_id queue);
 /* The gainer (a) and the job of the unit (b) as `compare` wants them, where their queues meet. */
 void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *unit,
                      struct contender *a, struct contender *b);
@@ -396,6 +402,14 @@ bool plan_next_round(struct sched *sched, size_t *mark);
 bool plan_is_lawful(struct sched *sched, uint32_t gainer);
 /* victims_next in a round that goes by share. */
 struct unit *plan_next_by_share(struct sched *sched, uint32_t gainer, enum plan_kind kind);
+
+/* ---- kept.c */
+
+void kept_init(struct sched *sched);
+/* The queue that forbids the job what is kept for others in front of it; QUEUE_NONE. */
+queue_id kept_forbids(struct sched *sched, uint32_t slot);
+/* The lanes that were closed by it are open again. */
+void kept_reopen(struct sched *sched);
 
 /* ---- agenda.c */
 

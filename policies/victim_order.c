@@ -21,6 +21,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
                                  .is_surplus = unit->holding != UNIT_CORE,
                                  .is_own_queue = gainer != SLOT_NONE &&
                                                  job->queue == sched->jobs.jobs[gainer].queue,
+                                 .is_by_right = plan_is_all_by_right(sched, unit->queue),
                                  .running = sched->now - job->decided,
                                  .loss_gpu_ns = unit_terms(&sched->plan, unit)->forfeit.loss_gpu_ns,
                                  .order_rank = job->rank[0]};

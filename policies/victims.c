@@ -330,6 +330,8 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
                             .victim_priority = INT32_MIN};
     if (plan_round(&sched->plan) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
+    if (plan_is_by_share(sched) && sched->takes_both)
+        return true; /* what goes of the gainer's own queue lessens its share */
     bool may = false;
     for (uint32_t r = 0; r < sched->plan.round_count && !may; r++) {
         taking.round = &sched->plan.rounds[r];
@@ -435,12 +437,6 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
         roster_refloor(sched, queue);
 }
 
-static bool goes_by_share(const struct sched *sched)
-{
-    const struct quota_round *round = plan_round(&sched->plan);
-    return round != NULL && round->by_share;
-}
-
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
     sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
@@ -461,8 +457,8 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     sched->plan.saw_nobody = sched->plan.unit_count == 0;
     if (!is_ordered)
         return;
-    bool by_queue =
-        (sched->policy.preempt.by_queue || goes_by_share(sched)) && !sched->policy.quota->is_flat;
+    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) &&
+                    !sched->policy.quota->is_flat;
     victims_order(sched, by_queue);
     if (by_queue)
         span_queues(sched);
@@ -590,7 +586,7 @@ struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind k
     struct plan_scratch *plan = &sched->plan;
     if (plan->unit_count == 0)
         return NULL;
-    if (goes_by_share(sched))
+    if (plan_is_by_share(sched))
         return plan_next_by_share(sched, gainer, kind);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
         return next_below(sched, gainer, QUEUE_ROOT, kind);

@@ -26,7 +26,9 @@ struct victim_view {
     bool is_surplus;   /* the unit is above the job's minimum: the job goes on without it */
     bool is_evicting;  /* somebody evicts it already */
     bool is_own_queue; /* of the gainer's own queue */
-    time_ns running;   /* since its last START */
+    bool
+        is_by_right; /* the gainer's queue, or a cohort above it, is entitled to what the unit's queue borrows */
+    time_ns running; /* since its last START */
     int64_t
         loss_gpu_ns; /* GPU time that evicting the unit would throw away: since the last checkpoint, and
                               the restart */

@@ -148,6 +148,19 @@ const struct victim_key victim_other_queues = {
     .rank = other_queues,
 };
 
+static uint64_t by_right(const struct victim_view *view)
+{
+    return !view->is_by_right;
+}
+
+const struct victim_key victim_by_right = {
+    .name = "by_right",
+    .summary =
+        "what the job's queue or a cohort above it is entitled to goes first; says nothing but "
+        "in trees of cohorts",
+    .rank = by_right,
+};
+
 static uint64_t own_queue(const struct victim_view *view)
 {
     return !view->is_own_queue;

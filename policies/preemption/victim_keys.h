@@ -13,6 +13,7 @@ extern const struct victim_key victim_members;
 extern const struct victim_key victim_oldest;
 extern const struct victim_key victim_order;
 extern const struct victim_key victim_other_queues;
+extern const struct victim_key victim_by_right;
 extern const struct victim_key victim_own_queue;
 extern const struct victim_key victim_priority;
 extern const struct victim_key victim_smallest;

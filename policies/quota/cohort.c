@@ -116,6 +116,7 @@ const struct quota_policy quota_cohort = {
     .compare = compare,
     .compare_victims = compare_victims,
     .compares_jobs = true,
+    .keeps = cohort_keeps,
     .rounds = cohort_rounds,
     .suffices = cohort_suffices,
     .may_reclaim = cohort_may_reclaim,

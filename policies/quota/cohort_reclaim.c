@@ -185,6 +185,34 @@ bool cohort_suffices(struct queue_tree *tree, queue_id leaf, const int64_t ask[Q
     return true;
 }
 
+bool cohort_keeps(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
+                  int64_t kept[QUEUE_SUM_COUNT])
+{
+    if (tree->config->reclaim_within_cohort == RECLAIM_ANY)
+        return false;
+    if (leaf == QUEUE_ROOT || cohort_is_top(tree, leaf))
+        return leaf == QUEUE_ROOT;
+    const uint8_t lacking = find_lacking(tree, leaf, ask);
+    bool borrows = false;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        if ((lacking >> r & 1) && !may_preempt_for(tree, leaf, r, ask))
+            return false;
+        borrows |= ask[r] > 0 && cohort_is_borrowing(tree, leaf, r, charged(leaf, ask));
+    }
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
+        const int64_t limit = queue_tree_spec(tree, leaf)->borrowing_limit[r];
+        const int64_t quota = cohort_state(tree, leaf)->quota[r];
+        const int64_t left = quota - cohort_usage(tree, leaf, r, COHORT_AS_IS);
+        kept[r] = ask[r];
+        if (!borrows)
+            kept[r] = amount_smaller(ask[r], left);
+        else if (limit != QUOTA_UNLIMITED && quota != AMOUNT_ANY)
+            kept[r] = amount_smaller(ask[r], left + limit);
+        kept[r] = amount_larger(0, kept[r]);
+    }
+    return true;
+}
+
 /* ---- victims ---- */
 
 static bool has_strategy(const struct queue_tree *tree, enum cohort_strategy strategy)

@@ -9,6 +9,9 @@
  * Only `borrowing` where borrow_within_cohort forbids the rest and the queue has used up its nominal quota; `within` first
  * where that forbids and no cohort below the top is entitled; else `borrowing` first.
  *   Fair sharing.  The strategies in their order, the second over what the first passed, at most one victim of a queue.
+ *   A job that might evict others, and has to wait because its quota is lent, has it kept: those behind it get nothing of
+ * what is left up to its queue's nominal quota, or, if it would borrow, up to the borrowing limit.  Where
+ * reclaim_within_cohort is `any` it can take back what they get, and nothing is kept.
  * Source: Kueue, pkg/scheduler/preemption and pkg/scheduler/flavorassigner.
  */
 #ifndef POLICIES_COHORT_RECLAIM_H
@@ -17,6 +20,8 @@
 #include "policies/quota/cohort_tree.h"
 
 /* The hooks of policies/quota/quota.h. */
+bool cohort_keeps(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
+                  int64_t kept[QUEUE_SUM_COUNT]);
 uint32_t cohort_rounds(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                        struct quota_round rounds[QUOTA_ROUNDS_MAX]);
 bool cohort_suffices(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],

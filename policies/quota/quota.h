@@ -116,6 +116,12 @@ struct quota_policy {
     uint32_t (*rounds)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                        struct quota_round rounds[QUOTA_ROUNDS_MAX]);
 
+    /* What is kept, from those behind it, for a job that its quota forbade; false: nothing.  kept: as `ask`.  Asked of
+     * the root, of nothing: might it ever keep anything?  Called once for that, then for the heads that a limit closed,
+     * when one behind them is tried.  NULL: never. */
+    bool (*keeps)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
+                  int64_t kept[QUEUE_SUM_COUNT]);
+
     /* The preemptor fits its limits with the victims gone: does it so in the way of this round?  Called whenever
      * `forbids` is asked for a plan.  NULL: always. */
     bool (*suffices)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],

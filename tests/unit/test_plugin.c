@@ -17,7 +17,7 @@ static void test_abi_goes_with_the_structs(void **state)
     static const struct {
         uint32_t policy_size, view_size;
     } sizes_of_abi_6[] = {
-        [PLUGIN_ORDER] = {40, 400}, [PLUGIN_QUOTA] = {160, 1368}, [PLUGIN_PLACEMENT] = {72, 852},
+        [PLUGIN_ORDER] = {40, 400}, [PLUGIN_QUOTA] = {168, 1368}, [PLUGIN_PLACEMENT] = {72, 852},
         [PLUGIN_GANG] = {40, 112},  [PLUGIN_ESTIMATE] = {56, 8},  [PLUGIN_VICTIM] = {24, 64},
     };
     (void)state;

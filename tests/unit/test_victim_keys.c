@@ -32,6 +32,8 @@ static void each_key_asks_its_question(void **state)
     b = (struct victim_view){.is_own_queue = true};
     assert_first(&victim_other_queues, a, b);
     assert_first(&victim_own_queue, b, a);
+    b = (struct victim_view){.is_by_right = true};
+    assert_first(&victim_by_right, b, a);
     b = (struct victim_view){.member_count = 2};
     assert_first(&victim_members, a, b);
     b = (struct victim_view){.gpu_milli = 8000};
