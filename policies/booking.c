@@ -245,17 +245,6 @@ static inline bool is_full(struct sched *sched, const struct sched_job *job)
     return job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid;
 }
 
-/* The shape of its next chunk; SHAPE_NONE: there is none. */
-static uint32_t next_chunk(struct sched *sched, uint32_t slot)
-{
-    uint32_t chunk[JOB_GROUPS_MAX];
-    struct gang_view view;
-    sched_gang_view(sched, slot, &view);
-    if (!sched->policy.gang->next(&view, chunk))
-        return SHAPE_NONE;
-    return shape_of_chunk(&sched->shapes, sched->cluster, sched->jobs.jobs[slot].shape, chunk);
-}
-
 /* The shape of what the job asks next; SHAPE_NONE if it wants no more. */
 static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
 {
@@ -263,7 +252,7 @@ static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
     const bool is_rigid = sched_shape(sched, job)->is_rigid;
     if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
         return job->shape;
-    return is_rigid && job->fill != FILL_BELOW ? SHAPE_NONE : next_chunk(sched, slot);
+    return is_rigid && job->fill != FILL_BELOW ? SHAPE_NONE : sched_next_chunk(sched, slot);
 }
 
 /* The lane has another head: what was known of the last one does not hold. */

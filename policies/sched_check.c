@@ -225,6 +225,30 @@ static struct gang_view view_of(const struct sched *sched, const struct sched_jo
                               .set_count = shape->set_count};
 }
 
+/* What it should ask next: no member that is still on its way out. */
+static bool find_chunk(const struct sched *sched, const struct sched_job *job,
+                       const struct gang_view *view, uint32_t chunk[])
+{
+    struct gang_view grown = *view;
+    uint32_t there[JOB_GROUPS_MAX];
+    bool is_spare = true;
+    for (uint32_t g = 0; g < view->group_count; g++) {
+        there[g] = view->held[g];
+        for (uint32_t i = 0; i < job->holding_count; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            if (holding->phase == HOLDING_LEAVING && holding->piece.group == g)
+                there[g] += holding->piece.member_count;
+        }
+    }
+    if (job->fill != FILL_BELOW)
+        grown.held = there;
+    if (!sched->policy.gang->next(&grown, chunk))
+        return false;
+    for (uint32_t g = 0; g < view->group_count; g++)
+        is_spare &= there[g] + chunk[g] <= view->groups[g].count;
+    return is_spare;
+}
+
 /* Does it wait where it should, for what it should? */
 static const char *check_waiting(const struct sched *sched, uint32_t slot)
 {
@@ -238,7 +262,7 @@ static const char *check_waiting(const struct sched *sched, uint32_t slot)
     if (job->fill != gang_fill(&view))
         return "a job is fuller or emptier than it is said to be";
     bool wants = may_wait && !(shape->is_rigid && job->fill != FILL_BELOW) &&
-                 sched->policy.gang->next(&view, chunk);
+                 find_chunk(sched, job, &view, chunk);
     if (wants != (job->lane != LANE_NONE))
         return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
     if (!wants)

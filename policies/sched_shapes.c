@@ -1,5 +1,7 @@
 /* What jobs ask, as the scheduler takes it: on what kind of piece (policies/sharing/sharing.h), and whether it could
  * ever be had. */
+#include <string.h>
+
 #include "policies/sched_state.h"
 
 void sched_share(const struct sched *sched, struct ledger *ledger)
@@ -120,4 +122,37 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
                          members * each[QUEUE_SUM_GPU];
     amounts[QUEUE_SUM_GPU] += more;
     amounts[RESOURCE_COUNT + QUEUE_SUM_GPU] += shape->is_preemptible ? 0 : more;
+}
+
+/* The next chunk while some members of the job are on their way out: those start nowhere else before they have left. */
+static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_view *view,
+                                uint32_t chunk[])
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const uint32_t *held = view->held;
+    uint32_t there[JOB_GROUPS_MAX];
+    memcpy(there, held, view->group_count * sizeof *there);
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_LEAVING)
+            there[sched_job_holding(job, i)->piece.group] +=
+                sched_job_holding(job, i)->piece.member_count;
+    if (gang_fill(view) != FILL_BELOW)
+        view->held = there;
+    if (!sched->policy.gang->next(view, chunk))
+        return false;
+    for (uint32_t g = 0; g < view->group_count; g++)
+        if (there[g] + chunk[g] > view->groups[g].count)
+            return false;
+    return true;
+}
+
+uint32_t sched_next_chunk(struct sched *sched, uint32_t slot)
+{
+    uint32_t chunk[JOB_GROUPS_MAX];
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    if (sched->leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, chunk)
+                                 : !sched->policy.gang->next(&view, chunk))
+        return SHAPE_NONE;
+    return shape_of_chunk(&sched->shapes, sched->cluster, sched->jobs.jobs[slot].shape, chunk);
 }

@@ -252,6 +252,9 @@ uint32_t sched_shape_for(struct sched *sched, const struct job *job);
 /* What the holding costs the queue, added with the sign to `amounts`. */
 void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
                       int64_t amounts[QUEUE_SUM_COUNT]);
+/* The shape of what the job asks next beside what it holds; SHAPE_NONE: nothing, or members that are still on their way out. */
+uint32_t sched_next_chunk(struct sched *sched, uint32_t slot);
+
 /* ---- booking.c */
 
 /* Append a decision about the job in `slot`. */

@@ -84,15 +84,38 @@ static void check_space(const struct mirror *mirror, uint32_t states, const char
     free(left);
 }
 
+/* Of one member: memory as on the node where it is the largest part of a GPU. */
+static int64_t member_ask(const struct mirror *mirror, const struct request *request)
+{
+    int64_t most = 0;
+    if (request->gpu_memory_mib == 0)
+        return request_gpu_milli(request, NULL);
+    for (node_id n = 0; n < mirror->cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(mirror->cluster, n);
+        const struct gpu_model *model = &mirror->cluster->models[type->model];
+        if (type->gpu_count > 0 && model->memory_mib >= request->gpu_memory_mib &&
+            request_takes_type(request, mirror->cluster, mirror->cluster->nodes[n].type) &&
+            request_gpu_milli(request, model) > most)
+            most = request_gpu_milli(request, model);
+    }
+    return most == 0 ? GPU_MILLI : most;
+}
+
 static int64_t ask_of(const struct mirror *mirror, const struct job *job)
 {
     int64_t ask = 0;
     for (uint32_t g = 0; g < job->group_count; g++)
-        ask +=
-            request_gpu_milli(&job_group(job, g)->request,
-                              mirror->cluster->model_count > 0 ? mirror->cluster->models : NULL) *
-            job_group(job, g)->count;
+        ask += member_ask(mirror, &job_group(job, g)->request) * job_group(job, g)->count;
     return ask;
+}
+
+/* What it has been given. */
+static int64_t held_by(const struct mirror_job *entry)
+{
+    int64_t held = 0;
+    for (uint32_t p = 0; p < entry->piece_count; p++)
+        held += (int64_t)__builtin_popcount(entry->pieces[p].gpu_mask) * entry->pieces[p].gpu_milli;
+    return held;
 }
 
 /* Is there headroom for `more` in the job's queue and all above it? */
@@ -108,7 +131,7 @@ static bool has_headroom(const struct mirror *mirror, const struct job *job, int
             while (at != q && at != QUEUE_ROOT)
                 at = mirror->queues->queues[at].parent;
             if (at == q && BOOKED >> entry->state & 1)
-                charged += ask_of(mirror, &entry->job);
+                charged += held_by(entry);
         }
         if (limit != QUOTA_UNLIMITED && charged > limit)
             return false;
