@@ -141,6 +141,11 @@ bool shape_can_never_fit(const struct shape *shape, const struct cluster *cluste
  * and no island that a node could split? */
 bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster);
 
+/* The GPUs of such a node that members could be on, by their number and how they are cut alone, whatever model, labels, CPUs and
+ * memory are asked; 0: none.  All GPUs (or, without any, one bit) for a request that asks none. */
+uint16_t shape_gpus_per_node(const struct request *request, const struct cluster *cluster,
+                             uint32_t type_id, bool recuts);
+
 /* Could a node of this type, all free, hold a member?  How many at once.  recuts: GPUs that may be cut anew are cut for
  * it (policies/geometry/geometry.h). */
 uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,

@@ -110,6 +110,33 @@ uint32_t shape_members_per_node(const struct request *request, const struct clus
     return members_if_free(request, cluster, type_id, &cuts);
 }
 
+static uint16_t gpus_with(const struct node_type *type, uint16_t may_recut,
+                          enum mig_profile_id profile)
+{
+    uint16_t gpus = may_recut;
+    for (uint32_t mask = type->layout_mask; mask != 0; mask &= mask - 1)
+        for (uint32_t s = 0; s < MIG_SLICES; s++)
+            if (type->layouts[__builtin_ctz(mask)].profile[s] == profile + 1)
+                gpus |= (uint16_t)(mask & -mask);
+    return gpus;
+}
+
+uint16_t shape_gpus_per_node(const struct request *request, const struct cluster *cluster,
+                             uint32_t type_id, bool recuts)
+{
+    const struct node_type *type = &cluster->types[type_id];
+    const uint16_t may_recut = recuts ? type->recut_mask : 0;
+    const uint16_t all = (uint16_t)((1u << type->gpu_count) - 1);
+    const uint16_t whole = (uint16_t)(all & ~(type->layout_mask & ~may_recut));
+    if (!request_asks_gpus(request))
+        return all | 1;
+    if (request->mig != 0)
+        return gpus_with(type, may_recut, (enum mig_profile_id)(request->mig - 1));
+    if (request->gpus != 0)
+        return shape_members_in(request, type, whole) > 0 ? whole : 0;
+    return shape_share_milli(request, &cluster->models[type->model]) <= GPU_MILLI ? whole : 0;
+}
+
 uint32_t shape_members_of_node(const struct request *request, const struct ledger *ledger,
                                node_id node)
 {

@@ -1,58 +1,256 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
+#include "policies/fits.h"
 #include "tools/verbs.h"
 #include "workloads/survey.h"
 
 enum { JOB_BYTES = 24 }; /* of metrics kept per job; see reports/metrics.h */
 
-static void write_plan(struct buffer *out, const struct scenario *scenario,
-                       const struct job_source *source, const struct survey *seen)
+struct plan {
+    struct scenario scenario;
+    struct job_source *source;
+    struct survey seen;
+    struct sched *sched; /* what would decide; it is only asked what never fits */
+    struct fits *fits;
+};
+
+static void on_job(void *self, const struct job *job)
 {
-    const struct cluster *cluster = scenario->cluster;
-    const struct workload_facts *facts = job_source_facts(source);
-    double span_s = time_to_seconds(seen->last_submit);
+    fits_add(self, job);
+}
+
+static struct error read_plan(struct plan *plan, const struct scenario_options *options)
+{
+    struct error error = ERROR_OK;
+    TRY(scenario_load(&plan->scenario, options));
+    TRY(scenario_open(&plan->scenario, &plan->source));
+    plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source),
+                            &plan->scenario.policy, &error);
+    TRY(error);
+    plan->fits = fits_new(plan->sched);
+    return survey_read_with(&plan->seen, plan->source, on_job, plan->fits);
+}
+
+static void release(struct plan *plan)
+{
+    survey_release(&plan->seen);
+    fits_free(plan->fits);
+    sched_free(plan->sched);
+    job_source_close(plan->source);
+    scenario_release(&plan->scenario);
+}
+
+/* ---- What never fits, and what is never used ---- */
+
+static uint64_t never_fit(const struct plan *plan)
+{
+    return plan->seen.jobs - fits_count(plan->fits, FITS);
+}
+
+/* GPUs of the pool that no job can use, by why; all of them. */
+static uint64_t unusable_of(const struct plan *plan, uint32_t pool, uint64_t count[UNUSED_COUNT])
+{
+    const struct node_pool *nodes = &plan->scenario.cluster->pools[pool];
+    uint32_t per_node[UNUSED_COUNT];
+    uint64_t sum = 0;
+    fits_unusable(plan->fits, nodes->type, per_node);
+    for (int why = 0; why < UNUSED_COUNT; why++) {
+        count[why] = (uint64_t)per_node[why] * nodes->node_count;
+        sum += count[why];
+    }
+    return sum;
+}
+
+static uint64_t unusable(const struct plan *plan)
+{
+    uint64_t count[UNUSED_COUNT], sum = 0;
+    for (uint32_t p = 0; p < plan->scenario.cluster->pool_count; p++)
+        sum += unusable_of(plan, p, count);
+    return sum;
+}
+
+/* ---- As text ---- */
+
+static void write_never_fit(const struct plan *plan, struct buffer *out)
+{
+    const char *before = ": ";
+    if (never_fit(plan) == 0)
+        return;
+    buffer_format(out, "never fit %llu of %llu jobs", (unsigned long long)never_fit(plan),
+                  (unsigned long long)plan->seen.jobs);
+    for (int why = FITS + 1; why < FIT_COUNT; why++) {
+        const uint64_t jobs = fits_count(plan->fits, (enum fit)why);
+        if (jobs == 0)
+            continue;
+        buffer_format(out, "%s%llu %s", before, (unsigned long long)jobs, fit_names[why]);
+        before = ", ";
+    }
+    buffer_char(out, '\n');
+}
+
+static void write_unusable(const struct plan *plan, struct buffer *out)
+{
+    const struct cluster *cluster = plan->scenario.cluster;
+    const uint64_t all = unusable(plan);
+    const char *before = ": ";
+    if (all == 0)
+        return;
+    buffer_format(out, "unusable  %llu of %u GPUs, by no job", (unsigned long long)all,
+                  cluster->gpu_count);
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        uint64_t count[UNUSED_COUNT];
+        unusable_of(plan, p, count);
+        for (int why = 0; why < UNUSED_COUNT; why++) {
+            if (count[why] == 0)
+                continue;
+            buffer_format(out, "%s%llu of pool %s (%s)", before, (unsigned long long)count[why],
+                          cluster->pools[p].name, unused_names[why]);
+            before = ", ";
+        }
+    }
+    buffer_char(out, '\n');
+}
+
+static void write_work(const struct plan *plan, struct buffer *out)
+{
+    const struct cluster *cluster = plan->scenario.cluster;
+    const struct workload_facts *facts = job_source_facts(plan->source);
+    const double span_s = time_to_seconds(plan->seen.last_submit);
+    if (facts->is_filling) {
+        buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
+                      plan->seen.gpus.sum / cluster->gpu_count);
+        return;
+    }
+    if (span_s > 0)
+        buffer_format(out, "load      %.3f of the cluster's GPUs offered (arrival gaps x %.4f)\n",
+                      facts->load_recorded / facts->arrival_factor, facts->arrival_factor);
+    if (!(facts->gpu_h_per_day > 0))
+        return;
+    buffer_format(out, "work      %.0f GPU hours a day", facts->gpu_h_per_day);
+    if (facts->load_gpus > 0)
+        buffer_format(out, ", from a load of %u GPUs", facts->load_gpus);
+    buffer_char(out, '\n');
+}
+
+static void write_text(const struct plan *plan, struct buffer *out)
+{
+    const struct cluster *cluster = plan->scenario.cluster;
+    const struct workload_facts *facts = job_source_facts(plan->source);
     buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name,
                   cluster->node_count, cluster->type_count, cluster->type_count == 1 ? "" : "s",
                   cluster->gpu_count);
-    buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
-                  scenario->workload.trace != NULL ? scenario->workload.trace : "synthesized",
-                  (unsigned long long)seen->jobs, span_s / 86400,
-                  (long long)((seen->gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
-    if (facts->is_filling)
-        buffer_format(out, "fill      the jobs ask %.3f of the cluster's GPUs, and none goes\n",
-                      seen->gpus.sum / cluster->gpu_count);
-    else if (span_s > 0)
-        buffer_format(out, "load      %.3f of the cluster's GPUs offered (arrival gaps x %.4f)\n",
-                      seen->gpu_s / span_s / cluster->gpu_count, facts->arrival_factor);
+    buffer_format(
+        out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
+        plan->scenario.workload.trace != NULL ? plan->scenario.workload.trace : "synthesized",
+        (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
+        (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
+    write_work(plan, out);
     if (facts->bad_line_count > 0)
         buffer_format(out, "skipped   %llu unreadable lines\n",
                       (unsigned long long)facts->bad_line_count);
-    buffer_format(out, "policy    %s\n", scenario->policy.name);
+    write_never_fit(plan, out);
+    write_unusable(plan, out);
+    buffer_format(out, "policy    %s\n", plan->scenario.policy.name);
     buffer_format(out, "memory    about %.0f MB for metrics\n",
-                  (double)seen->jobs * JOB_BYTES / 1e6);
+                  (double)plan->seen.jobs * JOB_BYTES / 1e6);
+}
+
+/* ---- As JSON ---- */
+
+static void json_never_fit(const struct plan *plan, struct buffer *out)
+{
+    const char *before = "";
+    buffer_format(out, "\"never_fit\": {\"jobs\": %llu, \"by\": {",
+                  (unsigned long long)never_fit(plan));
+    for (int why = FITS + 1; why < FIT_COUNT; why++) {
+        const uint64_t jobs = fits_count(plan->fits, (enum fit)why);
+        if (jobs == 0)
+            continue;
+        buffer_format(out, "%s\"%s\": %llu", before, fit_names[why], (unsigned long long)jobs);
+        before = ", ";
+    }
+    buffer_string(out, "}}");
+}
+
+static void json_unusable(const struct plan *plan, struct buffer *out)
+{
+    const struct cluster *cluster = plan->scenario.cluster;
+    const char *before = "";
+    buffer_format(out, "\"unusable\": {\"gpus\": %llu, \"by\": [",
+                  (unsigned long long)unusable(plan));
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        uint64_t count[UNUSED_COUNT];
+        unusable_of(plan, p, count);
+        for (int why = 0; why < UNUSED_COUNT; why++) {
+            if (count[why] == 0)
+                continue;
+            buffer_format(out, "%s{\"pool\": ", before);
+            buffer_json(out, text_of(cluster->pools[p].name));
+            buffer_format(out, ", \"why\": \"%s\", \"gpus\": %llu}", unused_names[why],
+                          (unsigned long long)count[why]);
+            before = ", ";
+        }
+    }
+    buffer_string(out, "]}");
+}
+
+static void json_workload(const struct plan *plan, struct buffer *out)
+{
+    const struct workload_facts *facts = job_source_facts(plan->source);
+    const double span_s = time_to_seconds(plan->seen.last_submit);
+    const uint32_t gpus = plan->scenario.cluster->gpu_count;
+    buffer_format(
+        out, "\"workload\": {\"jobs\": %llu, \"span_s\": ", (unsigned long long)plan->seen.jobs);
+    buffer_double(out, span_s);
+    buffer_string(out, ", \"largest_gpus\": ");
+    buffer_double(out, (double)plan->seen.gpu_milli_max / GPU_MILLI);
+    if (facts->is_filling) {
+        buffer_string(out, ", \"fill\": ");
+        buffer_double(out, plan->seen.gpus.sum / gpus);
+    } else if (span_s > 0 && gpus > 0) {
+        buffer_string(out, ", \"load\": ");
+        buffer_double(out, facts->load_recorded / facts->arrival_factor);
+    }
+    if (facts->load_gpus > 0)
+        buffer_format(out, ", \"load_gpus\": %u", facts->load_gpus);
+    if (facts->gpu_h_per_day > 0) {
+        buffer_string(out, ", \"gpu_hours_per_day\": ");
+        buffer_double(out, facts->gpu_h_per_day);
+    }
+    buffer_format(out, ", \"bad_lines\": %llu}", (unsigned long long)facts->bad_line_count);
+}
+
+static void write_json(const struct plan *plan, struct buffer *out)
+{
+    const struct cluster *cluster = plan->scenario.cluster;
+    buffer_string(out, "{\"cluster\": {\"name\": ");
+    buffer_json(out, text_of(cluster->name));
+    buffer_format(out, ", \"nodes\": %u, \"gpus\": %u},\n ", cluster->node_count,
+                  cluster->gpu_count);
+    json_workload(plan, out);
+    buffer_string(out, ",\n ");
+    json_never_fit(plan, out);
+    buffer_string(out, ",\n ");
+    json_unusable(plan, out);
+    buffer_string(out, ",\n \"policy\": ");
+    buffer_json(out, text_of(plan->scenario.policy.name));
+    buffer_string(out, "}\n");
 }
 
 static int validate(const struct args *args)
 {
     struct scenario_options options = tool_scenario_options(args);
-    struct scenario scenario;
-    struct job_source *source = NULL;
-    struct survey seen = {0};
+    struct plan plan = {0};
     struct buffer out = {0};
-    struct error error = scenario_load(&scenario, &options);
-    if (error_is(error))
-        return tool_fail(&error);
-    error = scenario_open(&scenario, &source);
-    if (!error_is(error))
-        error = survey_read(&seen, source);
+    struct error error = read_plan(&plan, &options);
     if (!error_is(error)) {
         if (args_flag(args, "resolved"))
-            buffer_format(&out, "%s\n", scenario.resolved);
+            buffer_format(&out, "%s\n", plan.scenario.resolved);
+        else if (args_flag(args, "json"))
+            write_json(&plan, &out);
         else
-            write_plan(&out, &scenario, source, &seen);
+            write_text(&plan, &out);
     }
-    survey_release(&seen);
-    job_source_close(source);
-    scenario_release(&scenario);
+    release(&plan);
     return error_is(error) ? tool_fail(&error) : tool_print(&out);
 }
 
@@ -60,6 +258,7 @@ static const struct args_option options[] = {
     SCENARIO_OPTIONS,
     {.name = "resolved",
      .help = "Print the whole scenario as JSON, with every file and override in place."},
+    {.name = "json", .help = "Print the plan as JSON."},
     {0},
 };
 
@@ -70,7 +269,9 @@ const struct args_verb verb_validate = {
     .description =
         (const char *const[]){
             "Reads the scenario, the cluster, the policy and every job of the workload, "
-            "reports the first error with its place, else what would be run.",
+            "reports the first error with its place, else what would be run: how much work it is, "
+            "which jobs could never start on this cluster and why, and which GPUs no job could "
+            "use.",
             NULL},
     .options = options,
     .operands_max = 1,

@@ -50,7 +50,8 @@ static void count_job(struct survey *survey, const struct job *job, const struct
     survey->gangs += job->first.count > 1 || job->group_count > 1;
 }
 
-static struct error read_all(struct survey *survey, struct job_source *source)
+static struct error read_all(struct survey *survey, struct job_source *source,
+                             job_source_seen_fn *seen, void *self)
 {
     struct job job;
     struct job_truth truth;
@@ -60,13 +61,21 @@ static struct error read_all(struct survey *survey, struct job_source *source)
         if (!has)
             return ERROR_OK;
         count_job(survey, &job, &truth);
+        if (seen != NULL)
+            seen(self, &job);
     }
 }
 
 struct error survey_read(struct survey *survey, struct job_source *source)
 {
+    return survey_read_with(survey, source, NULL, NULL);
+}
+
+struct error survey_read_with(struct survey *survey, struct job_source *source,
+                              job_source_seen_fn *seen, void *self)
+{
     *survey = (struct survey){0};
-    struct error error = read_all(survey, source);
+    struct error error = read_all(survey, source, seen, self);
     if (error_is(error))
         survey_release(survey);
     return error;

@@ -31,6 +31,10 @@ struct survey {
 
 /* On error there is nothing to release. */
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
+
+/* The same, each job shown to `seen` (NULL: to nobody). */
+struct error survey_read_with(struct survey *survey, struct job_source *source,
+                              job_source_seen_fn *seen, void *self) MUST_CHECK;
 void survey_release(struct survey *survey);
 
 /* As text for people; sorts the series. */
