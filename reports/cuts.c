@@ -5,7 +5,8 @@
 
 #include "reports/metrics_inside.h"
 
-const char *const metrics_cut_names[] = {"class", "queue", "size", "gpu_model", NULL};
+const char *const metrics_cut_names[] = {"class", "workload_class", "class_size", "queue",
+                                         "size",  "gpu_model",      NULL};
 
 static const char *const size_keys[SIZE_SLOTS] = {
     "0",
@@ -49,6 +50,10 @@ const char *cut_key(const struct metrics *metrics, enum cut_kind kind, uint32_t 
         return "all";
     case CUT_CLASS:
         return job_class_names[slot];
+    case CUT_KIND:
+        return names_text(metrics->kind_names, slot);
+    case CUT_KIND_SIZE:
+        return metrics->kind_sizes[slot];
     case CUT_QUEUE:
         return names_text(metrics->queues, slot);
     case CUT_SIZE:
@@ -72,6 +77,8 @@ static uint32_t slot_count_of(const struct metrics *metrics, enum cut_kind kind)
         [CUT_SIZE] = SIZE_SLOTS,
         [CUT_MODEL] = MODEL_SLOTS,
     };
+    if (kind == CUT_KIND || kind == CUT_KIND_SIZE)
+        return names_count(metrics->kind_names) * (kind == CUT_KIND ? 1 : SIZE_SLOTS);
     return kind == CUT_QUEUE ? names_count(metrics->queues) : counts[kind];
 }
 
@@ -99,6 +106,29 @@ static void tally_merge(struct tally *into, const struct tally *from)
         into->waits_ns[reason] += from->waits_ns[reason];
 }
 
+static uint32_t kind_size(const struct cell *cell)
+{
+    return cell->kind * SIZE_SLOTS + cell->size;
+}
+
+/* "small training/5-8", of those that have jobs. */
+static void name_kind_sizes(struct metrics *metrics)
+{
+    const uint32_t count = names_count(metrics->kind_names) * SIZE_SLOTS;
+    metrics->kind_sizes = arena_alloc_array(&metrics->arena, count, const char *);
+    for (size_t c = 0; c < metrics->cell_count; c++) {
+        const struct cell *cell = &metrics->cells[c];
+        struct buffer key = {0};
+        if (metrics->kind_sizes[kind_size(cell)] != NULL)
+            continue;
+        buffer_format(&key, "%s/%s", names_text(metrics->kind_names, cell->kind),
+                      size_keys[cell->size]);
+        metrics->kind_sizes[kind_size(cell)] =
+            arena_copy(&metrics->arena, (struct text){key.bytes, key.length});
+        buffer_release(&key);
+    }
+}
+
 static void sum_tallies(struct metrics *metrics)
 {
     struct cut *cuts = metrics->cuts;
@@ -106,6 +136,8 @@ static void sum_tallies(struct metrics *metrics)
         const struct cell *cell = &metrics->cells[c];
         tally_merge(&cuts[CUT_ALL].groups[0].tally, &cell->tally);
         tally_merge(&cuts[CUT_CLASS].groups[cell->class].tally, &cell->tally);
+        tally_merge(&cuts[CUT_KIND].groups[cell->kind].tally, &cell->tally);
+        tally_merge(&cuts[CUT_KIND_SIZE].groups[kind_size(cell)].tally, &cell->tally);
         tally_merge(&cuts[CUT_SIZE].groups[cell->size].tally, &cell->tally);
         tally_merge(&cuts[CUT_MODEL].groups[cell->model].tally, &cell->tally);
     }
@@ -129,6 +161,8 @@ static void walk_points(struct metrics *metrics)
 {
     struct group *all = metrics->cuts[CUT_ALL].groups;
     struct group *classes = metrics->cuts[CUT_CLASS].groups;
+    struct group *kinds = metrics->cuts[CUT_KIND].groups;
+    struct group *kind_sizes = metrics->cuts[CUT_KIND_SIZE].groups;
     struct group *queues = metrics->cuts[CUT_QUEUE].groups;
     struct group *sizes = metrics->cuts[CUT_SIZE].groups;
     struct group *models = metrics->cuts[CUT_MODEL].groups;
@@ -138,6 +172,8 @@ static void walk_points(struct metrics *metrics)
         if (point.flags & POINT_WAIT) {
             ranks_see(&all->wait, point.value_ns);
             ranks_see(&classes[cell->class].wait, point.value_ns);
+            ranks_see(&kinds[cell->kind].wait, point.value_ns);
+            ranks_see(&kind_sizes[kind_size(cell)].wait, point.value_ns);
             ranks_see(&queues[point.queue].wait, point.value_ns);
             ranks_see(&sizes[cell->size].wait, point.value_ns);
             ranks_see(&models[cell->model].wait, point.value_ns);
@@ -145,6 +181,8 @@ static void walk_points(struct metrics *metrics)
         if (metrics->has_apart && (point.flags & POINT_ADMISSION)) {
             ranks_see(&all->admission, point.value_ns);
             ranks_see(&classes[cell->class].admission, point.value_ns);
+            ranks_see(&kinds[cell->kind].admission, point.value_ns);
+            ranks_see(&kind_sizes[kind_size(cell)].admission, point.value_ns);
             ranks_see(&queues[point.queue].admission, point.value_ns);
             ranks_see(&sizes[cell->size].admission, point.value_ns);
             ranks_see(&models[cell->model].admission, point.value_ns);
@@ -177,6 +215,24 @@ static int compare_by_name(const void *a, const void *b, void *metrics_as_void)
                   names_text(metrics->queues, *(const uint32_t *)b));
 }
 
+/* Workload classes by the class of their first job, then by name; their sizes within them. */
+static int compare_kinds(const void *a, const void *b, void *metrics_as_void)
+{
+    const struct metrics *metrics = metrics_as_void;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (metrics->kinds[x].class != metrics->kinds[y].class)
+        return metrics->kinds[x].class < metrics->kinds[y].class ? -1 : 1;
+    return strcmp(names_text(metrics->kind_names, x), names_text(metrics->kind_names, y));
+}
+
+static int compare_kind_sizes(const void *a, const void *b, void *metrics_as_void)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint32_t kind_x = x / SIZE_SLOTS, kind_y = y / SIZE_SLOTS;
+    const int order = compare_kinds(&kind_x, &kind_y, metrics_as_void);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
 /* Queues by name, so that the order does not hang on who ended first; the others by slot. */
 static void order_slots(struct metrics *metrics, enum cut_kind kind)
 {
@@ -187,6 +243,10 @@ static void order_slots(struct metrics *metrics, enum cut_kind kind)
             cut->order[cut->count++] = slot;
     if (kind == CUT_QUEUE)
         qsort_r(cut->order, cut->count, sizeof *cut->order, compare_by_name, metrics);
+    else if (kind == CUT_KIND)
+        qsort_r(cut->order, cut->count, sizeof *cut->order, compare_kinds, metrics);
+    else if (kind == CUT_KIND_SIZE)
+        qsort_r(cut->order, cut->count, sizeof *cut->order, compare_kind_sizes, metrics);
 }
 
 void cuts_build(struct metrics *metrics)
@@ -196,6 +256,7 @@ void cuts_build(struct metrics *metrics)
         cut->slot_count = slot_count_of(metrics, kind);
         cut->groups = mem_zalloc(cut->slot_count, sizeof *cut->groups);
     }
+    name_kind_sizes(metrics);
     sum_tallies(metrics);
     points_sort(&metrics->points, metrics->facts.end);
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++)

@@ -167,7 +167,8 @@ static void reason_section(const struct metrics *metrics, struct buffer *out)
 void html_tables(const struct metrics *metrics, struct buffer *out)
 {
     reason_section(metrics, out);
-    plain_section(metrics, "class", "By class", "class", out);
+    plain_section(metrics, "workload_class", "By class", "class", out);
+    plain_section(metrics, "class_size", "By class and size", "class/GPUs asked", out);
     queue_section(metrics, out);
     plain_section(metrics, "size", "By size", "GPUs asked", out);
     if (key_count(metrics, "gpu_model") > 1)

@@ -13,6 +13,7 @@ struct metrics *metrics_new(void)
 {
     struct metrics *metrics = mem_zalloc(1, sizeof *metrics);
     metrics->queues = names_new();
+    metrics->kind_names = names_new();
     metrics->submit_min = TIME_NEVER;
     return metrics;
 }
@@ -24,6 +25,8 @@ void metrics_free(struct metrics *metrics)
     cuts_release(metrics);
     points_release(&metrics->points);
     names_free(metrics->queues);
+    names_free(metrics->kind_names);
+    mem_free(metrics->kinds);
     mem_free(metrics->queue_tallies);
     mem_free(metrics->cells);
     mem_free(metrics->samples);
@@ -65,16 +68,43 @@ static inline uint8_t size_slot(int64_t gpu_milli)
     return slot < SIZE_SLOTS ? (uint8_t)slot : SIZE_SLOTS - 1;
 }
 
+static __attribute__((noinline)) uint32_t kind_of_slow(struct metrics *metrics,
+                                                       struct queue_cache_entry *entry,
+                                                       const char *name, uint8_t class)
+{
+    const uint32_t known = names_count(metrics->kind_names);
+    const uint32_t kind = names_add(metrics->kind_names, text_of(name));
+    MEM_GROW(metrics->kinds, metrics->kind_capacity, (size_t)kind + 1);
+    if (kind == known)
+        metrics->kinds[kind].class = class;
+    *entry = (struct queue_cache_entry){name, kind};
+    return kind;
+}
+
+static inline uint32_t kind_of(struct metrics *metrics, const struct job_row *row)
+{
+    const char *name =
+        row->workload_class != NULL ? row->workload_class : job_class_names[row->class];
+    size_t slot = ((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 58;
+    struct queue_cache_entry *entry = &metrics->kind_cache[slot & (KIND_CACHE_SLOTS - 1)];
+    return entry->name == name ? entry->queue : kind_of_slow(metrics, entry, name, row->class);
+}
+
+/* NULL: there are more than can be told apart. */
 static inline struct cell *cell_of(struct metrics *metrics, const struct job_row *row)
 {
     uint8_t size = size_slot(row->gpu_milli);
     uint8_t model = row->model < MODEL_SLOT_ANY ? row->model : MODEL_SLOT_ANY;
     assert(row->class < JOB_CLASS_COUNT);
-    uint16_t *index = &metrics->cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
+    const uint32_t kind = kind_of(metrics, row);
+    uint16_t *index =
+        &metrics->kinds[kind].cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
     if (*index == 0) {
+        if (metrics->cell_count == UINT16_MAX)
+            return NULL;
         MEM_GROW(metrics->cells, metrics->cell_capacity, metrics->cell_count + 1);
         metrics->cells[metrics->cell_count++] =
-            (struct cell){.class = row->class, .size = size, .model = model};
+            (struct cell){.class = row->class, .size = size, .model = model, .kind = kind};
         *index = (uint16_t)metrics->cell_count;
     }
     return &metrics->cells[*index - 1];
@@ -201,6 +231,11 @@ static struct error on_job(void *self, const struct job_row *row)
         return ERROR_OK;
     uint32_t queue = queue_of(metrics, row->queue);
     struct cell *cell = cell_of(metrics, row);
+    if (cell == NULL)
+        return error_new(ERROR_DATA,
+                         "the jobs are of more than %u kinds: workload classes, sizes "
+                         "and GPU models",
+                         UINT16_MAX);
     struct tally *queue_tally = &metrics->queue_tallies[queue];
     if (row->state == END_REJECTED) {
         on_rejected(metrics, row, queue_tally, &cell->tally);

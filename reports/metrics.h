@@ -55,9 +55,10 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
 /* "wait_resources_job_h" of REASON_RESOURCES; NULL of a reason that nobody waits for. */
 const char *metrics_wait_name(enum reason reason);
 
-/* A cut: "class", "queue", "size" (GPUs asked, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...),
- * "gpu_model" (of the last attempt; of a job that never started the one model that it can have, or "any").  Keys in a
- * fixed order.  NULL past the end. */
+/* A cut: "class" (training, interactive, inference), "workload_class" (what the workload calls its classes: "small training"; a
+ * job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue", "size" (GPUs asked, in
+ * powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt; of a job that never started the
+ * one model that it can have, or "any").  Keys in a fixed order.  NULL past the end. */
 extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
 const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index,

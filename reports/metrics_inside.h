@@ -17,7 +17,8 @@ enum {
     SIZE_SLOTS = 32,  /* "0", "<1", "1", "2", "3-4", ... */
     MODEL_SLOTS = 65, /* 0..63: the cluster's models; 64: MODEL_ANY */
     MODEL_SLOT_ANY = 64,
-    CELL_SLOTS = JOB_CLASS_COUNT * SIZE_SLOTS * MODEL_SLOTS,
+    KIND_CELL_SLOTS = JOB_CLASS_COUNT * SIZE_SLOTS * MODEL_SLOTS,
+    KIND_CACHE_SLOTS = 64,    /* a power of two */
     QUEUE_CACHE_SLOTS = 1024, /* a power of two */
 };
 
@@ -39,6 +40,7 @@ struct tally {
 
 struct cell {
     uint8_t class, size, model; /* slots */
+    uint32_t kind;              /* workload class */
     struct tally tally;
 };
 
@@ -47,7 +49,16 @@ struct group {
     struct ranks wait, admission;
 };
 
-enum cut_kind { CUT_ALL, CUT_CLASS, CUT_QUEUE, CUT_SIZE, CUT_MODEL, CUT_COUNT };
+enum cut_kind {
+    CUT_ALL,
+    CUT_CLASS,
+    CUT_KIND,      /* workload class */
+    CUT_KIND_SIZE, /* kind x SIZE_SLOTS + size */
+    CUT_QUEUE,
+    CUT_SIZE,
+    CUT_MODEL,
+    CUT_COUNT
+};
 
 struct cut {
     uint32_t slot_count;
@@ -165,12 +176,22 @@ struct queue_cache_entry {
     uint32_t queue;
 };
 
+/* A workload class: its name's id, and where its cells are. */
+struct kind {
+    uint8_t class;                     /* of its first job: they are ordered by it */
+    uint16_t cell_of[KIND_CELL_SLOTS]; /* index + 1; 0: none yet */
+};
+
 struct metrics {
     struct names *queues;
     struct queue_cache_entry cache[QUEUE_CACHE_SLOTS];
     struct tally *queue_tallies; /* by id */
     size_t queue_capacity;
-    uint16_t cell_of[CELL_SLOTS]; /* index + 1; 0: none yet */
+    struct names *kind_names;
+    struct queue_cache_entry kind_cache[KIND_CACHE_SLOTS];
+    struct kind *kinds; /* by id */
+    size_t kind_capacity;
+    const char **kind_sizes; /* the keys of CUT_KIND_SIZE by slot; NULL: no job */
     struct cell *cells;
     size_t cell_count, cell_capacity;
     struct points points;

@@ -24,6 +24,7 @@ enum job_column {
     JOB_QUEUE,
     JOB_USER,
     JOB_CLASS,
+    JOB_WORKLOAD_CLASS,
     JOB_PRIORITY,
     JOB_MEMBERS,
     JOB_MODEL,
@@ -256,6 +257,7 @@ static struct error read_job(struct reading *reading)
     row.queue = lasting_text(reading, JOB_QUEUE);
     row.user = lasting_text(reading, JOB_USER);
     row.class = (uint8_t)csv_choice(rows, JOB_CLASS, job_class_names);
+    row.workload_class = lasting_text(reading, JOB_WORKLOAD_CLASS);
     row.priority = (int32_t)csv_int(rows, JOB_PRIORITY, INT32_MIN, INT32_MAX);
     row.gpu_milli = csv_scaled(rows, JOB_GPUS, GPU_MILLI);
     row.members = (uint32_t)csv_int(rows, JOB_MEMBERS, 0, UINT32_MAX);

@@ -203,13 +203,17 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
     struct grid grid = {0};
     grid_head(&grid, heads);
     const char *key;
-    for (size_t i = 0; (key = metrics_cut_key(metrics, "class", i)) != NULL; i++) {
-        grid_row(&grid, key);
-        wait_cells(&grid, metrics, "class", i);
-    }
+    size_t count = 0;
+    for (; (key = metrics_cut_key(metrics, "workload_class", count)) != NULL; count++)
+        if (count < TABLE_CLASSES_MAX) {
+            grid_row(&grid, key);
+            wait_cells(&grid, metrics, "workload_class", count);
+        }
     grid_row(&grid, "all");
     wait_cells(&grid, metrics, NULL, 0);
     grid_write(&grid, out);
+    if (count > TABLE_CLASSES_MAX)
+        buffer_format(out, "  and %zu more classes\n", count - TABLE_CLASSES_MAX);
     for (size_t i = 0; metrics_cut_key(metrics, "class", i) != NULL; i++) {
         struct buffer text = {0};
         if (view_class_rejections(&text, metrics, i))
@@ -219,6 +223,7 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
     buffer_char(out, '\n');
 }
 
+_Static_assert((int)TABLE_CLASSES_MAX + 1 < (int)GRID_ROWS, "the classes have a row each");
 _Static_assert((int)TABLE_QUEUES_MAX < (int)GRID_ROWS, "the queues have a row each");
 
 static void write_reasons(const struct metrics *metrics, struct buffer *out)

@@ -1,6 +1,6 @@
 /* reports/table.h -- what `windtunnel run` prints for a planner: one screen of text, at most 100 columns wide.
  *
- * GPU time with allocated and SM-active side by side, waits by class, the queues that asked most,
+ * GPU time with allocated and SM-active side by side, waits by class of the workload, the queues that asked most,
  * what became of the jobs, rejections by reason, preemptions and what they cost.
  *
  *   table_run(metrics, &(struct table_options){.cluster = "dgx-h100-500", .policy = "fifo"}, &out);
@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "reports/metrics.h"
 
-enum { TABLE_WIDTH_MAX = 100, TABLE_QUEUES_MAX = 10 };
+enum { TABLE_WIDTH_MAX = 100, TABLE_QUEUES_MAX = 10, TABLE_CLASSES_MAX = 12 };
 
 struct table_options {
     const char *cluster; /* NULL: not shown */

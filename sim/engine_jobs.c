@@ -125,6 +125,9 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
         .queue = queues->queues[job->queue].name,
         .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
         .class = job->class,
+        .workload_class = truth->workload_class == 0
+                              ? job_class_name(job->class)
+                              : names_text(job_source_classes(source), truth->workload_class - 1u),
         .priority = job->priority,
         .gpu_milli = own->asked_milli,
         .members = own->holding.member_count,

@@ -6,7 +6,7 @@
  *
  * Law: a job's row comes once, when nothing more can happen to it (or at the end of the run); its
  * attempts' rows come before it; samples come in order of time, arrived rows in order of percent.  Rows are borrowed during the call, but the names of
- * queues and users stay where they are while rows come: the same address is the same name.
+ * queues, users and workload classes stay where they are while rows come: the same address is the same name.
  *
  * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
  * record_job_columns etc.; times in seconds; amounts in GPUs.  Every field is filled, but for these, which are empty where
@@ -57,6 +57,8 @@ struct job_row {
     const char *queue; /* leaf queue's name */
     const char *user;  /* "" if unknown */
     uint8_t class;     /* enum job_class */
+    const char *
+        workload_class; /* what the workload calls its kind ("small training"); NULL: the name of its class */
     int32_t priority;
     int64_t
         gpu_milli; /* asked by all members; once started, what they hold (of memory: its share) */

@@ -13,7 +13,7 @@ enum record_file { FILE_JOBS, FILE_ATTEMPTS, FILE_TIMELINE, FILE_COUNT };
 enum { MIDDLE_SLOTS = 256 };
 
 struct middle {
-    const char *queue, *user; /* borrowed; see the law of sim/record.h */
+    const char *queue, *user, *workload_class; /* borrowed; see the law of sim/record.h */
     int32_t priority;
     uint32_t members;
     uint8_t class, model, state, reason, source;
@@ -41,9 +41,9 @@ struct record_files {
 
 /* Numbers and our own words in a row: no field of either is wider than LINE_NUMBER_CHARS_MAX. */
 enum {
-    JOB_FIELDS_MAX = 31,
+    JOB_FIELDS_MAX = 32,
     REASON_CHARS_MAX = 32, /* of a name */
-    MIDDLE_FIELDS_MAX = 10,
+    MIDDLE_FIELDS_MAX = 11,
     ATTEMPT_FIELDS_MAX = 11,
     TIMELINE_FIELDS_MAX = 20
 };
@@ -184,19 +184,23 @@ static uint8_t source_of(const struct job_row *row)
 static bool is_middle_of(const struct middle *middle, const struct job_row *row)
 {
     return middle->text.length != 0 && middle->queue == row->queue && middle->user == row->user &&
-           middle->class == row->class && middle->priority == row->priority &&
-           middle->members == row->members && middle->model == row->model &&
-           middle->state == row->state && middle->reason == row->reason &&
-           middle->source == source_of(row) && middle->is_counted == row->is_counted;
+           middle->workload_class == row->workload_class && middle->class == row->class &&
+           middle->priority == row->priority && middle->members == row->members &&
+           middle->model == row->model && middle->state == row->state &&
+           middle->reason == row->reason && middle->source == source_of(row) &&
+           middle->is_counted == row->is_counted;
 }
 
 static void make_middle(const struct record_files *files, struct middle *middle,
                         const struct job_row *row)
 {
     struct text queue = text_of(row->queue), user = text_of(row->user);
+    struct text kind =
+        text_of(row->workload_class != NULL ? row->workload_class : job_class_names[row->class]);
     middle->text.length = 0;
     middle->queue = row->queue;
     middle->user = row->user;
+    middle->workload_class = row->workload_class;
     middle->priority = row->priority;
     middle->members = row->members;
     middle->class = row->class;
@@ -205,11 +209,12 @@ static void make_middle(const struct record_files *files, struct middle *middle,
     middle->reason = row->reason;
     middle->source = source_of(row);
     middle->is_counted = row->is_counted;
-    size_t room = text_room(queue) + text_room(user) + files->model_room;
+    size_t room = text_room(queue) + text_room(user) + text_room(kind) + files->model_room;
     char *at = buffer_reserve(&middle->text, MIDDLE_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + room);
     at = field_text(at, queue);
     at = field_text(at, user);
     at = field_word(at, job_class_names[row->class]);
+    at = field_text(at, kind);
     at = line_int(at, row->priority);
     at = line_uint(at, row->members);
     at = field_model(files, at, row->model);
@@ -222,7 +227,8 @@ static void make_middle(const struct record_files *files, struct middle *middle,
 
 static const struct buffer *job_middle(struct record_files *files, const struct job_row *row)
 {
-    size_t queue = (uintptr_t)row->queue >> 4; /* where its name stands: only a guess at the slot */
+    /* Where its names stand: only a guess at the slot. */
+    size_t queue = ((uintptr_t)row->queue >> 4) + ((uintptr_t)row->workload_class >> 2);
     struct middle *middle =
         &files
              ->middles[(queue * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];

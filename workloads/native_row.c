@@ -17,6 +17,7 @@ const struct column native_columns[NATIVE_FIELD_COUNT] = {
     [NATIVE_QUEUE] = {"queue", false, FIELD_TEXT},
     [NATIVE_USER] = {"user", false, FIELD_TEXT},
     [NATIVE_CLASS] = {"class", false, FIELD_TEXT},
+    [NATIVE_WORKLOAD_CLASS] = {"workload_class", false, FIELD_TEXT},
     [NATIVE_PRIORITY] = {"priority", false, FIELD_NUMBER},
     [NATIVE_PREEMPTIBLE] = {"preemptible", false, FIELD_BOOL},
     [NATIVE_LIMIT] = {"limit_s", false, FIELD_NUMBER},
@@ -126,6 +127,22 @@ static struct error ties_read(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
+/* What the workload calls the kind of job. */
+static struct error workload_class_read(const struct reader *reader, const struct line *line,
+                                        const struct field *field, struct job_truth *truth)
+{
+    if (!field_is_set(field) || reader->classes == NULL)
+        return ERROR_OK;
+    TRY(field_utf8(line, field));
+    uint32_t id = names_find(reader->classes, field->value);
+    if (id == NAMES_NONE && names_count(reader->classes) == WORKLOAD_CLASSES_MAX)
+        return field_error(line, field, "one of at most 64 different names");
+    if (id == NAMES_NONE)
+        id = names_add(reader->classes, field->value);
+    truth->workload_class = (uint8_t)(id + 1);
+    return ERROR_OK;
+}
+
 struct error native_row_facts(struct reader *reader, const struct line *line,
                               const struct field *fields, struct trace_row *row)
 {
@@ -136,6 +153,7 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     TRY(priority_read(line, fields, &row->job));
     TRY(patience_read(line, fields, &row->job));
     TRY(truth_read(line, fields, &row->truth));
+    TRY(workload_class_read(reader, line, &fields[NATIVE_WORKLOAD_CLASS], &row->truth));
     TRY(field_utf8(line, &fields[NATIVE_JOB_ID]));
     TRY(field_utf8(line, &fields[NATIVE_QUEUE]));
     TRY(field_utf8(line, &fields[NATIVE_USER]));

@@ -44,7 +44,8 @@ struct reader {
     struct names *users;
     struct node_asks *asks; /* where what jobs ask of nodes is kept, for as long as they live */
     struct names *tags;
-    struct arena *arena; /* for what rows point to; the reader's user resets it */
+    struct names *classes; /* of struct job_truth.workload_class */
+    struct arena *arena;   /* for what rows point to; the reader's user resets it */
     struct input *input;
     void *state;          /* state_bytes of it, zeroed; the format's */
     struct trace_ids ids; /* of the jobs so far, if has_ties */

@@ -30,6 +30,7 @@ struct job_source {
     struct queue_table *queues;
     struct names *users;
     struct names *tags;
+    struct names *classes;
     struct workload_facts facts;
     struct synth *synth;        /* NULL: a trace */
     job_source_next_fn *custom; /* NULL: a trace or synth */
@@ -125,6 +126,7 @@ static struct error trace_open(struct job_source *source)
         .users = source->users,
         .asks = &source->asks,
         .tags = source->tags,
+        .classes = source->classes,
         .arena = &source->arena,
         .is_again = source->is_read,
     };
@@ -293,6 +295,7 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
                          class_name, complaint);
     source->synth = synth_new(source->spec->synth, source->cluster, seed);
     synth_tenants(source->synth, source->queues);
+    synth_classes(source->synth, source->classes);
     source->facts.format = "synth";
     source->facts.arrival_factor = 1;
     source->facts.load_gpus = synth_load_gpus(source->synth);
@@ -320,6 +323,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->queues = queues;
     source->users = names_new();
     source->tags = names_new();
+    source->classes = names_new();
     struct error error =
         spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
     *out = source;
@@ -336,6 +340,7 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
     source->queues = queue_table_new();
     source->users = names_new();
     source->tags = names_new();
+    source->classes = names_new();
     source->custom = next;
     source->custom_self = self;
     source->facts.format = "custom";
@@ -489,6 +494,11 @@ const struct names *job_source_users(const struct job_source *source)
     return source->users;
 }
 
+const struct names *job_source_classes(const struct job_source *source)
+{
+    return source->classes;
+}
+
 const struct workload_facts *job_source_facts(const struct job_source *source)
 {
     return &source->facts;
@@ -508,5 +518,6 @@ void job_source_close(struct job_source *source)
     queue_table_free(source->queues);
     names_free(source->users);
     names_free(source->tags);
+    names_free(source->classes);
     mem_free(source);
 }

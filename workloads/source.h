@@ -77,6 +77,8 @@ struct workload_facts {
 
 struct job_source;
 
+enum { WORKLOAD_CLASSES_MAX = 64 }; /* names of struct job_truth.workload_class */
+
 /* Open.  The cluster gives model names and the capacity for `load`.  A trace that is not sorted, or that
  * must be scaled, is read once before (sorting holds it in memory: about 150 bytes a job). */
 struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
@@ -118,6 +120,8 @@ uint32_t job_source_preview_max(const struct job_source *source);
 /* Keep the hash of the arrivals (workloads/freeze.h) from now on, of each job that is given. */
 void job_source_keep_arrivals(struct job_source *source);
 uint64_t job_source_arrivals(const struct job_source *source);
+const struct names *
+job_source_classes(const struct job_source *source); /* WORKLOAD_CLASSES_MAX at most */
 const struct workload_facts *job_source_facts(const struct job_source *source);
 void job_source_close(struct job_source *source); /* NULL is fine */
 

@@ -247,6 +247,12 @@ static int64_t part_begin(int64_t whole, int64_t index, int64_t count)
     return whole / count * index + whole % count * index / count;
 }
 
+void synth_classes(const struct synth *synth, struct names *names)
+{
+    for (uint32_t i = 0; i < synth->spec->class_count; i++)
+        names_add(names, text_of(synth->spec->classes[i].name));
+}
+
 static queue_id tenant_add(struct queue_table *queues, const char *level, uint32_t index,
                            queue_id parent, int64_t deserved_milli)
 {
@@ -367,6 +373,7 @@ bool synth_next(struct synth *synth, struct job *job, struct job_truth *truth)
     job->submit = whole_ms(synth->next[index]);
     job->queue = queue_draw(synth, stream);
     truth_draw(stream, truth);
+    truth->workload_class = (uint8_t)(index + 1);
     synth->made_count++;
     synth->next[index] = arrivals_next(&stream->arrivals, synth->until);
     return true;

@@ -27,6 +27,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "workloads/job.h"
 #include "workloads/job_truth.h"
 
@@ -49,6 +50,9 @@ const char *synth_complaint(const struct synth_spec *spec, const struct cluster 
  * day, in the mean over whole weeks (pieces count as their part: job_asked_milli). */
 uint32_t synth_load_gpus(const struct synth *synth);
 double synth_gpu_h_per_day(const struct synth *synth);
+
+/* Adds the names of the classes in their order: class i is truth.workload_class i + 1. */
+void synth_classes(const struct synth *synth, struct names *names);
 
 /* Adds the tenants to `queues`: root -> organisation -> team -> project, deserved shares summing to the
  * cluster: equal per team, within a team equal per project; demand is Zipf over all projects, the ranks dealt

@@ -58,6 +58,24 @@ grep -q '"workload": {"load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.j
 $(head -n 2 said.out)
 EOF
 
+# The classes of the mix have rows of their own, in the record, in result.json and in the table; sizes within them.
+zstd -dcq six/jobs.csv.zst | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { count[$at["class"] " " $at["workload_class"] " " $at["gpus"]]++ }
+    END { for (k in count) print k }' | sort | diff - /dev/fd/3 3<<'EOF' || fail 'the record tells other classes'
+interactive notebooks 0.5
+interactive notebooks 1
+training gangs 16
+EOF
+python3 - six/result.json <<'EOF' || fail 'result.json has other cuts'
+import json, sys
+by = json.load(open(sys.argv[1]))["by"]
+jobs = lambda cut: {key: value["jobs_submitted"]["value"] for key, value in by[cut].items()}
+kinds, sizes = jobs("workload_class"), jobs("class_size")
+assert list(kinds) == ["gangs", "notebooks"] and list(sizes) == ["gangs/9-16", "notebooks/<1", "notebooks/1"], (kinds, sizes)
+assert kinds["gangs"] == jobs("class")["training"] and kinds["notebooks"] == sizes["notebooks/<1"] + sizes["notebooks/1"]
+EOF
+grep -q '^  gangs  ' said.out && grep -q '^  notebooks  ' said.out || fail "the table has no row per class: $(cat said.out)"
+
 # The main scenario says of how many GPUs its load is.
 for scenario in h100-500x8 bench bench-windtunnel gangs mig-inference; do
     grep -q '"load_gpus": [0-9]' "$repository/scenarios/$scenario.json" || fail "$scenario.json does not say what its load is of"

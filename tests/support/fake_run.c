@@ -82,6 +82,8 @@ static void make_names(struct fake_state *state, struct fake_job *job, uint32_t 
 {
     const struct fake_run *run = state->run;
     uint32_t queue = (uint32_t)(pow(run->queues + 1.0, uniform(state)) - 1); /* Zipf-like */
+    if (run->workload_classes != NULL)
+        job->row.workload_class = run->workload_classes[job->row.id % 4];
     if (run->queue_names != NULL)
         job->row.queue = run->queue_names[queue];
     else
@@ -206,6 +208,7 @@ static void simulate(struct fake_state *state)
                                     .queue = row->queue,
                                     .user = row->user,
                                     .class = row->class,
+                                    .workload_class = row->workload_class,
                                     .priority = 50,
                                     .gpu_milli = INT64_C(1000000000),
                                     .members = 1,

@@ -38,6 +38,24 @@ static void test_required_columns_in_any_order(void **state)
     trace_case_release(&read);
 }
 
+static void test_workload_classes(void **state)
+{
+    (void)state;
+    struct trace_case read = trace_case_read(HEADER ",class,workload_class\n"
+                                                    "1,0,10,1,training,small training\n"
+                                                    "2,0,10,1,inference,\n"
+                                                    "3,0,10,1,training,\"a, b\"\n"
+                                                    "4,0,10,1,interactive,small training\n",
+                                             &native, NULL);
+    const struct names *names = job_source_classes(read.source);
+    assert_int_equal(names_count(names), 2);
+    assert_string_equal(names_text(names, read.truths[0].workload_class - 1u), "small training");
+    assert_int_equal(read.truths[1].workload_class, 0);
+    assert_string_equal(names_text(names, read.truths[2].workload_class - 1u), "a, b");
+    assert_int_equal(read.truths[3].workload_class, read.truths[0].workload_class);
+    trace_case_release(&read);
+}
+
 static void test_optional_columns(void **state)
 {
     (void)state;
@@ -178,6 +196,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_required_columns_in_any_order),
+        cmocka_unit_test(test_workload_classes),
         cmocka_unit_test(test_optional_columns),
         cmocka_unit_test(test_pieces_of_gpus),
         cmocka_unit_test(test_bad_values_are_named_by_place),

@@ -72,8 +72,9 @@ struct rows {
 static struct error rows_job(void *self, const struct job_row *row)
 {
     struct buffer *out = &((struct rows *)self)->jobs;
-    buffer_format(out, "%u|%s|%s|%s|%d|%d|%lld|%u|%d|", row->id,
+    buffer_format(out, "%u|%s|%s|%s|%d|%s|%d|%lld|%u|%d|", row->id,
                   row->name != NULL ? row->name : "its number", row->queue, row->user, row->class,
+                  row->workload_class != NULL ? row->workload_class : job_class_names[row->class],
                   row->priority, (long long)row->gpu_milli, row->members, row->model);
     const int64_t times[] = {row->submit,      row->eligible,       row->start,
                              row->end,         row->wait,           row->wait_total,
@@ -172,6 +173,7 @@ static void rows_and_metrics_come_back(void **state)
     for (int is_nasty = 0; is_nasty < 2; is_nasty++) {
         struct fake_run run = usual;
         run.queue_names = is_nasty ? nasty_names : NULL;
+        run.workload_classes = is_nasty ? nasty_names : NULL;
         struct buffer result = {0}, again = {0};
         struct rows written = {0}, read = {0};
         struct record_sink sink = rows_sink(&written);
@@ -408,7 +410,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
     } cases[] = {
         {RECORD_JOBS_FILE, "evictions_wasted,wait_by_reason_s,end_s\n",
          "evictions_wasted,wait_by_reason_s,end_s\n-", "jobs.csv.zst:2:1", "submit_s"},
-        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "32 fields"},
+        {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "33 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
         {RECORD_JOBS_FILE, "NeverFits", "NeverFit", "jobs.csv.zst:", "reason"},
@@ -439,11 +441,13 @@ static void every_field_is_filled(void **state)
 {
     (void)state;
     static const char *const jobs[] = {
-        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,9",
-        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,0,1,any,pending,,1,,0,0,0,0,0,0,,",
-        "8,9,8,x,,0,0,1,0,1,,,,q,,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,8",
-        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,0,0,0,,20",
-        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,0,1,0,completed,,1,free,1,6,0,0,0,0,,"
+        "8,7,8,7,8,1,1,1,1,1,,0,0,q,,training,training,0,1,0,completed,,1,free,0,0,0,0,0,0,,9",
+        "8,8,,8,,0,0,1,0,1,,0,3,q,,training,training,0,1,any,pending,,1,,0,0,0,0,0,0,,",
+        "8,9,8,x,,0,0,1,0,1,,,,q,,training,training,0,1,any,rejected,Held,1,,0,0,0,0,0,0,,8",
+        "8,10,9,10,11,7,1,1,17.5,2.5,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,0,0,0,"
+        ",20",
+        "8,11,9,11,11,3.5,1,1,0.0035,0.001,,2,5,q,,training,training,0,1,0,completed,,1,free,1,6,0,"
+        "0,0,0,,"
         "20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
