@@ -2,6 +2,7 @@
 #include "reports/html.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/output.h"
 #include "reports/html_inside.h"
@@ -124,19 +125,29 @@ static void tile_ratio(const struct metrics *metrics, const char *label, const c
 static void tile_wait(const struct metrics *metrics, struct buffer *out)
 {
     struct buffer below = {0};
-    buffer_string(&below, "median; p95 ");
-    view_duration(&below, metrics_value(metrics, "queue_time_p95_s"));
+    buffer_string(&below, "p95; median ");
+    view_duration(&below, metrics_value(metrics, "queue_time_p50_s"));
     buffer_string(&below, ", p99 ");
     view_duration(&below, metrics_value(metrics, "queue_time_p99_s"));
     tile_open("Queue time", out);
-    view_duration(out, metrics_value(metrics, "queue_time_p50_s"));
+    view_duration(out, metrics_value(metrics, "queue_time_p95_s"));
     tile_close(buffer_c_string(&below), out);
     buffer_release(&below);
+}
+
+/* " in 13d 00h" */
+static void period(struct buffer *out, double seconds)
+{
+    buffer_string(out, " in ");
+    view_duration(out, seconds);
 }
 
 static void tile_jobs(const struct metrics *metrics, struct buffer *out)
 {
     struct buffer below = {0};
+    buffer_string(&below, "in ");
+    view_duration(&below, view_period_s(metrics));
+    buffer_string(&below, "; ");
     view_count(&below, metrics_value(metrics, "jobs_pending"));
     buffer_string(&below, " still waiting, ");
     view_count(&below, metrics_value(metrics, "jobs_running"));
@@ -152,6 +163,7 @@ static void tile_losses(const struct metrics *metrics, struct buffer *out)
     struct buffer below = {0};
     view_count(&below, metrics_value(metrics, "preemptions"));
     buffer_string(&below, " preemptions");
+    period(&below, view_period_s(metrics));
     tile_open("Lost GPU hours", out);
     view_amount(out, metrics_value(metrics, "lost_gpu_h"));
     tile_close(buffer_c_string(&below), out);
@@ -165,7 +177,8 @@ static void tile_cost(const struct metrics *metrics, struct buffer *out)
         return;
     struct buffer below = {0};
     view_amount(&below, metrics_value(metrics, "cost_per_job_usd"));
-    buffer_string(&below, " USD per completed job");
+    buffer_string(&below, " USD per completed job; all GPUs");
+    period(&below, view_window_s(metrics));
     tile_open("Cost of the cluster", out);
     buffer_char(out, '$');
     if (cost >= 1e6)
@@ -176,14 +189,23 @@ static void tile_cost(const struct metrics *metrics, struct buffer *out)
     buffer_release(&below);
 }
 
-static void tiles(const struct metrics *metrics, struct buffer *out)
+static bool is_activity_assumed(const struct result_manifest *manifest)
+{
+    return manifest->workload.format != NULL && strcmp(manifest->workload.format, "synth") == 0;
+}
+
+static void tiles(const struct metrics *metrics, const struct result_manifest *manifest,
+                  struct buffer *out)
 {
     double jain = metrics_value(metrics, "jain_fairness");
     buffer_string(out, "<div class=\"tiles\">\n");
-    tile_ratio(metrics, "Allocated", "allocation_ratio", "of all GPU time", out);
-    if (isfinite(metrics_value(metrics, "sm_active_ratio")))
-        tile_ratio(metrics, "SM-active", "sm_active_ratio", "of all GPU time", out);
     tile_wait(metrics, out);
+    tile_ratio(metrics, "Allocated", "allocation_ratio", "of all GPU time", out);
+    tile_ratio(metrics, "SM-active", "sm_active_ratio",
+               is_activity_assumed(manifest)
+                   ? "of all GPU time, as the workload assumes: not measured"
+                   : "of all GPU time, as the trace tells",
+               out);
     tile_jobs(metrics, out);
     tile_ratio(metrics, "Goodput", "goodput_ratio", "of held GPU time became kept work", out);
     tile_losses(metrics, out);
@@ -196,7 +218,35 @@ static void tiles(const struct metrics *metrics, struct buffer *out)
     buffer_string(out, "</div>\n");
 }
 
-static void gpu_time(const struct metrics *metrics, struct buffer *out)
+static void levels(const struct metrics *metrics, const struct service_levels *levels,
+                   struct buffer *out)
+{
+    static const char *const classes[] = {"met", "unmet", "unknown"};
+    if (levels->count == 0)
+        return;
+    buffer_string(
+        out, "<section><h2>Service levels</h2>\n<div class=\"scroll\"><table>\n<thead><tr>"
+             "<th scope=\"col\">metric</th><th scope=\"col\">state</th>"
+             "<th scope=\"col\">value</th><th scope=\"col\">bound</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < levels->count; i++) {
+        const struct service_level *level = &levels->levels[i];
+        const enum level_state state = service_level_state(metrics, level);
+        struct buffer name = {0};
+        metric_selector_write(&level->of, &name);
+        buffer_string(out, "<tr><th scope=\"row\">");
+        html_name(out, buffer_c_string(&name));
+        buffer_format(out, "</th><td class=\"%s\">%s</td><td>", classes[state],
+                      level_state_names[state]);
+        service_level_value(level, metric_selector_value(metrics, &level->of), out);
+        buffer_string(out, "</td><td>");
+        service_level_bound(level, out);
+        buffer_string(out, "</td></tr>\n");
+        buffer_release(&name);
+    }
+    buffer_string(out, "</tbody></table></div></section>\n");
+}
+
+static void gpu_time(const struct metrics *metrics, bool is_assumed, struct buffer *out)
 {
     struct view_gpu_time shares;
     if (!view_gpu_time(metrics, &shares))
@@ -205,15 +255,16 @@ static void gpu_time(const struct metrics *metrics, struct buffer *out)
         const char *label, *colour;
         double share;
     } parts[] = {
-        {"SM-active", "c6", shares.active},
+        {is_assumed ? "SM-active (assumed)" : "SM-active", "c6", shares.active},
         {shares.has_active ? "allocated, SMs idle" : "allocated", "c3", shares.inactive},
         {"reserved", "c2", shares.reserved},
         {"idle", "c0", shares.idle},
         {"down", "c7", shares.down},
     };
     size_t count = sizeof parts / sizeof parts[0];
-    buffer_string(out, "<section><h2>Where the GPU time went</h2>\n<div class=\"bar\" "
-                       "aria-hidden=\"true\">");
+    buffer_string(out, "<section><h2>Where the GPU time went");
+    period(out, view_window_s(metrics));
+    buffer_string(out, "</h2>\n<div class=\"bar\" aria-hidden=\"true\">");
     for (size_t i = 0; i < count; i++)
         buffer_format(out, "<span class=\"fill %s\" style=\"width:%.2f%%\"></span>",
                       parts[i].colour, fmax(0, parts[i].share) * 100);
@@ -267,6 +318,21 @@ static void arguments_row(const char *const *arguments, struct buffer *out)
     buffer_string(out, "</code></td></tr>\n");
 }
 
+static void manifest_work(const struct result_workload *workload, struct buffer *out)
+{
+    if (!(workload->gpu_h_per_day > 0))
+        return;
+    buffer_string(out, "<tr><th scope=\"row\">work</th><td>");
+    view_amount(out, workload->gpu_h_per_day);
+    buffer_string(out, " GPU hours asked a day");
+    if (workload->load_gpus > 0) {
+        buffer_string(out, ", from a load of ");
+        view_count(out, (double)workload->load_gpus);
+        buffer_string(out, " GPUs");
+    }
+    buffer_string(out, "</td></tr>\n");
+}
+
 static void manifest_section(const struct metrics *metrics, const struct result_manifest *manifest,
                              const char *const *arguments, struct buffer *out)
 {
@@ -281,6 +347,7 @@ static void manifest_section(const struct metrics *metrics, const struct result_
     buffer_format(out, "<tr><th scope=\"row\">seed</th><td><code>%llu</code></td></tr>\n",
                   (unsigned long long)manifest->seed);
     manifest_inputs(manifest, out);
+    manifest_work(&manifest->workload, out);
     arguments_row(arguments, out);
     buffer_string(out, "<tr><th scope=\"row\">engine</th><td>");
     view_count(out, (double)facts->events);
@@ -307,8 +374,9 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
     page_open(title, out);
     headline(metrics, options, title, out);
     warnings(metrics, out);
-    tiles(metrics, out);
-    gpu_time(metrics, out);
+    tiles(metrics, manifest, out);
+    levels(metrics, &manifest->levels, out);
+    gpu_time(metrics, is_activity_assumed(manifest), out);
     html_plots(metrics, &options->tool, out);
     html_tables(metrics, out);
     manifest_section(metrics, manifest, options->arguments, out);

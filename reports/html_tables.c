@@ -151,7 +151,9 @@ static void reason_section(const struct metrics *metrics, struct buffer *out)
     if (count == 0)
         return;
     buffer_string(out, "<section><h2>Wait by reason</h2>\n<p class=\"note\">The time that jobs "
-                       "waited, all their waits together, by what kept them waiting.</p>\n"
+                       "waited in ");
+    view_duration(out, view_period_s(metrics));
+    buffer_string(out, ", all their waits together, by what kept them waiting.</p>\n"
                        "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">reason</th>"
                        "<th scope=\"col\">job h</th><th scope=\"col\">share</th></tr></thead>\n"
                        "<tbody>\n");

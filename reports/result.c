@@ -81,8 +81,14 @@ static void write_workload(const struct result_workload *workload, struct buffer
     const char *before = "";
     key(out, "workload");
     buffer_char(out, '{');
+    if (workload->format != NULL) {
+        buffer_string(out, "\"format\": ");
+        buffer_json(out, text_of(workload->format));
+        before = ", ";
+    }
     if (workload->load_gpus > 0) {
-        buffer_format(out, "\"load_gpus\": %llu", (unsigned long long)workload->load_gpus);
+        buffer_format(out, "%s\"load_gpus\": %llu", before,
+                      (unsigned long long)workload->load_gpus);
         before = ", ";
     }
     if (workload->gpu_h_per_day > 0) {
@@ -170,6 +176,10 @@ void result_text(const struct result_manifest *manifest, const struct metrics *m
     buffer_string(out, ",\n");
     metrics_write_json(metrics, out);
     buffer_string(out, ",\n");
+    if (manifest->levels.count > 0) {
+        service_levels_write_json(&manifest->levels, metrics, out);
+        buffer_string(out, ",\n");
+    }
     write_host(host, out);
     buffer_string(out, "}\n");
 }

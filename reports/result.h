@@ -8,6 +8,7 @@
  *    "metrics": {"queue_time_p95_s": {"value", "unit", "better"}, ...},
  *    "by": {"class": {"training": {...}}, "queue": {...}, "size": {...}, "gpu_model": {...},
  *           "arrived_pct": {"1": {"allocation_ratio": {...}}, "2": ...} (of a workload that fills the cluster)},
+ *    "service_levels": [{"metric", "class", "max", "unit", "value", "is_met"}, ...] (of a scenario that names some),
  *    "host": {"arguments": [...], "system", ...}}
  *
  * Law: keys in this order; the bytes depend on what the functions are given only, and nothing but "host" depends on the
@@ -19,6 +20,7 @@
 #include "base/buffer.h"
 #include "base/mem.h"
 #include "reports/metrics.h"
+#include "reports/service_levels.h"
 #include "sim/record.h"
 
 enum { RESULT_SCHEMA_VERSION = 2 };
@@ -34,6 +36,7 @@ struct result_input {
 
 /* How much work the scenario asks for; {0}: it does not say. */
 struct result_workload {
+    const char *format; /* "synth", or of the trace; NULL: not known */
     uint64_t load_gpus; /* the GPUs that its loads are shares of; 0: no load is */
     double
         gpu_h_per_day; /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
@@ -51,6 +54,7 @@ struct result_manifest {
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;
+    struct service_levels levels;
     const char *scenario_json; /* resolved, canonical JSON (json_doc_canonical_new); NULL: {} */
 };
 

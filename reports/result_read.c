@@ -92,12 +92,14 @@ static void read_scenario(struct result *result, struct json_object *manifest)
     json_doc_free(doc);
 }
 
-static void read_workload(struct result_workload *workload, const struct json_value *value)
+static void read_workload(struct result_workload *workload, const struct json_value *value,
+                          struct arena *arena)
 {
     struct json_object object;
     if (value->node == NULL)
         return;
     json_object_open(&object, value);
+    workload->format = keep(arena, json_get_string(&object, "format", NULL));
     workload->load_gpus = (uint64_t)json_get_int(&object, "load_gpus", 0, INT64_MAX, 0);
     workload->gpu_h_per_day = json_get_real(&object, "gpu_hours_per_day", 0, DBL_MAX, 0);
     workload->arrival_factor = json_get_real(&object, "arrival_factor", 0, DBL_MAX, 0);
@@ -117,7 +119,7 @@ static void read_manifest(struct result *result, struct json_object *root)
     result->manifest.arrivals = keep(&result->arena, json_get_string(&manifest, "arrivals", NULL));
     read_inputs(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");
-    read_workload(&result->manifest.workload, &workload);
+    read_workload(&result->manifest.workload, &workload, &result->arena);
     read_scenario(result, &manifest);
     json_object_close(&manifest);
 }
@@ -248,6 +250,7 @@ static struct error read_doc(struct result *result, struct json_doc *doc)
     read_facts(result, &root);
     json_member(&root, "metrics");
     read_by(result, &root);
+    json_member(&root, "service_levels"); /* computed anew, from the scenario */
     read_host(result, &root);
     json_object_close(&root);
     return error;
@@ -267,6 +270,9 @@ struct error result_read(struct result *out, const char *folder)
             json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
     if (!error_is(error))
         error = read_doc(out, doc);
+    if (!error_is(error))
+        error = service_levels_of_scenario(out->manifest.scenario_json, &out->arena,
+                                           &out->manifest.levels);
     if (error_is(error))
         result_release(out);
     json_doc_free(doc);

@@ -10,7 +10,13 @@
 
 /* ---- a grid of short cells, columns as wide as they need ---- */
 
-enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 8, NAME_WIDTH = 30 };
+enum {
+    GRID_ROWS = REASON_COUNT + 2,
+    GRID_COLUMNS = 8,
+    NAME_WIDTH = 30,
+    LEVEL_WIDTH = 48,
+    TABLE_LEVELS_AT_ONCE = 16
+};
 
 struct grid {
     struct buffer cells[GRID_ROWS][GRID_COLUMNS];
@@ -23,11 +29,21 @@ static struct buffer *grid_cell(struct grid *grid, size_t column)
     return &grid->cells[grid->row_count - 1][column];
 }
 
-static void grid_row(struct grid *grid, const char *name)
+static void grid_row_of(struct grid *grid, const char *name, size_t width_max)
 {
     assert(grid->row_count < GRID_ROWS);
     grid->row_count++;
-    view_name(grid_cell(grid, 0), name, NAME_WIDTH);
+    view_name(grid_cell(grid, 0), name, width_max);
+}
+
+static void grid_row(struct grid *grid, const char *name)
+{
+    grid_row_of(grid, name, NAME_WIDTH);
+}
+
+static void grid_row_wide(struct grid *grid, const char *name)
+{
+    grid_row_of(grid, name, LEVEL_WIDTH);
 }
 
 static void pad(struct buffer *out, size_t columns)
@@ -130,8 +146,8 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
 
 enum { BAR_WIDTH = 50, BAR_LABEL_WIDTH = 9 };
 
-static void write_bar(const char *label, double ratio, double gpu_h, bool is_ascii,
-                      struct buffer *out)
+static void write_bar(const char *label, double ratio, double gpu_h, const char *note,
+                      bool is_ascii, struct buffer *out)
 {
     long filled = lround(fmin(fmax(ratio, 0), 1) * BAR_WIDTH);
     buffer_format(out, "  %-*s  ", BAR_LABEL_WIDTH, label);
@@ -146,7 +162,7 @@ static void write_bar(const char *label, double ratio, double gpu_h, bool is_asc
     view_count(&cell, gpu_h);
     pad(out, cell.length < 14 ? 14 - cell.length : 1);
     buffer_bytes(out, cell.bytes, cell.length);
-    buffer_string(out, " GPU h\n");
+    buffer_format(out, " GPU h%s\n", note);
     buffer_release(&cell);
 }
 
@@ -169,12 +185,16 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
         {"idle", shares.idle},
         {"down", shares.down},
     };
-    buffer_string(out, "GPU time\n");
+    buffer_string(out, "GPU time in ");
+    view_duration(out, view_window_s(metrics));
+    buffer_char(out, '\n');
     for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++)
         if (i == 1 && !shares.has_active)
             buffer_string(out, "  SM-active  not known: the workload does not tell\n");
         else
-            write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h, options->is_ascii, out);
+            write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h,
+                      i == 1 && options->is_activity_assumed ? ", assumed" : "", options->is_ascii,
+                      out);
     buffer_char(out, '\n');
 }
 
@@ -225,6 +245,30 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
 
 _Static_assert((int)TABLE_CLASSES_MAX + 1 < (int)GRID_ROWS, "the classes have a row each");
 _Static_assert((int)TABLE_QUEUES_MAX < (int)GRID_ROWS, "the queues have a row each");
+
+static void write_levels(const struct metrics *metrics, const struct service_levels *levels,
+                         struct buffer *out)
+{
+    static const char *const heads[] = {"Service levels", "state", "value", "bound", NULL};
+    struct grid grid = {0};
+    if (levels == NULL || levels->count == 0)
+        return;
+    for (size_t i = 0; i < levels->count; i++) {
+        const struct service_level *level = &levels->levels[i];
+        struct buffer name = {0};
+        if (i % TABLE_LEVELS_AT_ONCE == 0)
+            grid_head(&grid, heads);
+        metric_selector_write(&level->of, &name);
+        grid_row_wide(&grid, buffer_c_string(&name));
+        buffer_string(grid_cell(&grid, 1), level_state_names[service_level_state(metrics, level)]);
+        service_level_value(level, metric_selector_value(metrics, &level->of), grid_cell(&grid, 2));
+        service_level_bound(level, grid_cell(&grid, 3));
+        buffer_release(&name);
+        if ((i + 1) % TABLE_LEVELS_AT_ONCE == 0 || i + 1 == levels->count)
+            grid_write(&grid, out);
+    }
+    buffer_char(out, '\n');
+}
 
 static void write_reasons(const struct metrics *metrics, struct buffer *out)
 {
@@ -390,7 +434,8 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     view_count(out, metrics_value(metrics, "preemptions"));
     buffer_string(out, dot(options));
     view_amount(out, metrics_value(metrics, "lost_gpu_h"));
-    buffer_string(out, " GPU h lost");
+    buffer_string(out, " GPU h lost in ");
+    view_duration(out, view_period_s(metrics));
     buffer_string(out, dot(options));
     buffer_string(out, "goodput ");
     view_percent(out, metrics_value(metrics, "goodput_ratio"));
@@ -412,7 +457,8 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     if (isfinite(cost)) {
         buffer_string(out, "Cost         ");
         view_amount(out, cost);
-        buffer_string(out, " USD");
+        buffer_string(out, " USD in ");
+        view_duration(out, view_window_s(metrics));
         buffer_string(out, dot(options));
         view_amount(out, metrics_value(metrics, "cost_per_job_usd"));
         buffer_string(out, " USD per completed job\n");
@@ -426,6 +472,7 @@ void table_run(const struct metrics *metrics, const struct table_options *option
     if (options == NULL)
         options = &defaults;
     write_headline(metrics, options, out);
+    write_levels(metrics, options->levels, out);
     write_gpu_time(metrics, options, out);
     write_waits(metrics, out);
     write_reasons(metrics, out);

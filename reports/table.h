@@ -10,13 +10,16 @@
 
 #include "base/buffer.h"
 #include "reports/metrics.h"
+#include "reports/service_levels.h"
 
 enum { TABLE_WIDTH_MAX = 100, TABLE_QUEUES_MAX = 10, TABLE_CLASSES_MAX = 12 };
 
 struct table_options {
-    const char *cluster; /* NULL: not shown */
-    const char *policy;  /* NULL: not shown */
-    bool is_ascii;       /* bars of # and . for terminals without UTF-8 */
+    const char *cluster;                 /* NULL: not shown */
+    const char *policy;                  /* NULL: not shown */
+    const struct service_levels *levels; /* NULL: none */
+    bool is_activity_assumed;            /* by a synthesized workload: nobody measured it */
+    bool is_ascii;                       /* bars of # and . for terminals without UTF-8 */
 };
 
 /* options NULL: the defaults. */

@@ -125,6 +125,18 @@ size_t view_width(struct text text)
     return width;
 }
 
+double view_window_s(const struct metrics *metrics)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    return time_to_seconds(metrics_until(facts) - facts->warmup);
+}
+
+double view_period_s(const struct metrics *metrics)
+{
+    const struct run_facts *facts = metrics_facts(metrics);
+    return time_to_seconds(facts->end - facts->warmup);
+}
+
 void view_size(struct buffer *out, const struct metrics *metrics)
 {
     const struct run_facts *facts = metrics_facts(metrics);
@@ -140,7 +152,7 @@ bool view_offered(struct buffer *out, const struct metrics *metrics)
 {
     const struct run_facts *facts = metrics_facts(metrics);
     const double load = metrics_value(metrics, "offered_load_ratio");
-    const double window_s = time_to_seconds(metrics_until(facts) - facts->warmup);
+    const double window_s = view_window_s(metrics);
     if (!isfinite(load))
         return false;
     buffer_string(out, "offered load ");

@@ -26,6 +26,10 @@ void view_size(struct buffer *out, const struct metrics *metrics);
  * if it is not defined. */
 bool view_offered(struct buffer *out, const struct metrics *metrics);
 
+/* Seconds that sums are over: of GPU time and cost the window, of what jobs had all from the warm-up to the end. */
+double view_window_s(const struct metrics *metrics);
+double view_period_s(const struct metrics *metrics);
+
 /* A name for people: control characters and marks that turn the direction of text become '?'; cut to
  * `width_max` characters, the last then being an ellipsis.  Not escaped. */
 void view_name(struct buffer *out, const char *name, size_t width_max);

@@ -193,6 +193,8 @@ static struct error apply_shorthands(struct scenario *scenario,
         TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset",
                        options->policy));
     }
+    if (options->title != NULL)
+        TRY(set_string(doc, "title", options->title));
     TRY(append_plugins(scenario, &options->plugins));
     if (options->seed != NULL) {
         struct buffer assignment = {0};
@@ -471,7 +473,10 @@ static void read_all(struct scenario *scenario, struct error *error)
     struct json_value root = json_doc_root(scenario->doc, error);
     struct json_object object;
     json_object_open(&object, &root);
-    json_get_string(&object, "name", NULL); /* for people */
+    json_get_string(&object, "name",
+                    NULL); /* for people; the title of the page unless `title` is */
+    json_get_string(&object, "title", NULL);
+    json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
     need(&object, "workload", "name a trace with --trace or give the scenario a workload");
     struct json_value cluster = json_member(&object, "cluster"),
@@ -534,6 +539,12 @@ void scenario_release(struct scenario *scenario)
     mem_free(scenario->policy_text);
     arena_release(&scenario->arena);
     *scenario = (struct scenario){0};
+}
+
+const char *scenario_title(const struct scenario *scenario)
+{
+    const char *title = string_at(scenario->doc, "title", NULL);
+    return title != NULL ? title : string_at(scenario->doc, "name", NULL);
 }
 
 /* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only names

@@ -8,6 +8,8 @@
  *                 "queue_limit": 100, "end": "14d", "warmup": "1d", "sample_s": 600,
  *                 "wait_times": true, "stall_steps": 1000000},
  *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
+ *    "title":    "What-if: 50 nodes more",
+ *    "service_levels": [...],                see reports/service_levels.h
  *    "seed":     1}
  *
  * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given.
@@ -30,6 +32,7 @@ struct scenario_options { /* all may be NULL or 0 */
     const char *trace, *format;
     const char *cluster; /* a file */
     const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */
+    const char *title;   /* of the page */
     const char *seed;
     const char *const *sets; /* "path=value" */
     size_t set_count;
@@ -56,6 +59,9 @@ struct scenario {
 struct error scenario_load(struct scenario *scenario,
                            const struct scenario_options *options) MUST_CHECK;
 void scenario_release(struct scenario *scenario);
+
+/* What its page is called: `title`, else `name`; NULL: neither is given.  Borrowed. */
+const char *scenario_title(const struct scenario *scenario);
 
 /* The policy preset that `value` names, as a document of the caller; an unknown name is an error at `value`. */
 struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;

@@ -1,5 +1,6 @@
 /* windtunnel report: a record folder, read again and reported again. */
 #include <jansson.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "reports/html.h"
@@ -17,20 +18,40 @@ static const char *part_name(struct json_doc *scenario, const char *part)
     return json_string_value(json_object_get(json_object_get(root, part), "name"));
 }
 
+/* As scenario_title tells it. */
+static const char *title_of(struct json_doc *scenario)
+{
+    struct error ignored = ERROR_OK;
+    json_t *root = json_doc_root(scenario, &ignored).node;
+    const char *title = json_string_value(json_object_get(root, "title"));
+    return title != NULL ? title : json_string_value(json_object_get(root, "name"));
+}
+
 static struct error write_reports(const struct args *args, const struct metrics *metrics,
                                   const struct result *result, struct buffer *out)
 {
     const struct result_manifest *manifest = &result->manifest;
     struct json_doc *scenario;
     TRY(json_doc_parse(&scenario, "scenario", text_of(manifest->scenario_json), ERROR_DATA));
-    struct html_options page = {.cluster = part_name(scenario, "cluster"),
+    const char *given = args_string(args, "title");
+    struct html_options page = {.title = given != NULL ? given : title_of(scenario),
+                                .cluster = part_name(scenario, "cluster"),
                                 .policy = part_name(scenario, "policy"),
                                 .arguments = result->host.arguments};
-    struct table_options table = {.cluster = page.cluster, .policy = page.policy};
+    const char *format = manifest->workload.format;
+    struct table_options table = {.cluster = page.cluster,
+                                  .policy = page.policy,
+                                  .levels = &manifest->levels,
+                                  .is_activity_assumed =
+                                      format != NULL && strcmp(format, "synth") == 0};
     struct error error = ERROR_OK;
     if (args_flag(args, "json")) {
         buffer_char(out, '{');
         metrics_write_json(metrics, out);
+        if (manifest->levels.count > 0) {
+            buffer_string(out, ",\n");
+            service_levels_write_json(&manifest->levels, metrics, out);
+        }
         buffer_string(out, "}\n");
     } else {
         table_run(metrics, &table, out);
@@ -70,6 +91,7 @@ static int run_report(const struct args *args)
 static const struct args_option options[] = {
     {.name = "json", .help = "Print the metrics as JSON, as they stand in result.json."},
     {.name = "html", .help = "Write DIR/report.html again."},
+    {.name = "title", .metavar = "TEXT", .help = "Its title, in place of the scenario's."},
     {0},
 };
 

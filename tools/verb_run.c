@@ -44,6 +44,8 @@ struct run {
     struct process *process;       /* NULL without --scheduler */
     struct engine_result result;
     struct progress_line progress;
+    struct service_levels levels; /* in the arena */
+    struct arena arena;
     const char *out; /* NULL: no record */
     char *const *arguments;
 };
@@ -178,7 +180,8 @@ static struct error write_record(struct run *run, const struct result_manifest *
 {
     struct result_host host;
     char system[256], started[32];
-    struct html_options options = {.cluster = run->scenario.cluster->name,
+    struct html_options options = {.title = scenario_title(&run->scenario),
+                                   .cluster = run->scenario.cluster->name,
                                    .policy = policy_name(run),
                                    .arguments = (const char *const *)run->arguments};
     fill_host(run, &host, system, started);
@@ -234,7 +237,9 @@ static struct error finish_record(struct run *run)
         .arrivals = arrivals,
         .inputs = inputs,
         .input_count = count,
-        .workload = {.load_gpus = facts->load_gpus,
+        .levels = run->levels,
+        .workload = {.format = facts->format,
+                     .load_gpus = facts->load_gpus,
                      .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
                      .arrival_factor = has_trace ? facts->arrival_factor : 0},
         .scenario_json = run->scenario.resolved};
@@ -251,6 +256,7 @@ static struct error run_all(struct run *run)
         return error_new(ERROR_USAGE,
                          "there is nothing to run: name a scenario, or a trace with --trace");
     TRY(scenario_load(&run->scenario, &options));
+    TRY(tool_service_levels(&run->scenario, &run->arena, &run->levels));
     TRY(scenario_open(&run->scenario, &run->source));
     if (run->out != NULL || !args_flag(run->args, "quiet"))
         job_source_keep_arrivals(run->source);
@@ -272,7 +278,9 @@ static int print_table(const struct run *run)
 {
     struct buffer out = {0};
     struct table_options options = {.cluster = run->scenario.cluster->name,
-                                    .policy = policy_name(run)};
+                                    .policy = policy_name(run),
+                                    .levels = &run->levels,
+                                    .is_activity_assumed = run->scenario.workload.synth != NULL};
     double elapsed = progress_line_elapsed_s(&run->progress);
     char jobs[JOBS_TEXT_BYTES];
     table_run(run->metrics, &options, &out);
@@ -334,6 +342,7 @@ static void release(struct run *run)
     metrics_free(run->metrics);
     job_source_close(run->source);
     scenario_release(&run->scenario);
+    arena_release(&run->arena);
 }
 
 static int run_verb(const struct args *args)

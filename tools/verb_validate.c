@@ -21,7 +21,12 @@ static void on_job(void *self, const struct job *job)
 static struct error read_plan(struct plan *plan, const struct scenario_options *options)
 {
     struct error error = ERROR_OK;
+    struct arena arena = {0};
+    struct service_levels levels;
     TRY(scenario_load(&plan->scenario, options));
+    error = tool_service_levels(&plan->scenario, &arena, &levels);
+    arena_release(&arena);
+    TRY(error);
     TRY(scenario_open(&plan->scenario, &plan->source));
     plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source),
                             &plan->scenario.policy, &error);

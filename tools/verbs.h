@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "reports/service_levels.h"
 #include "sim/scenario.h"
 #include "tools/args.h"
 
@@ -41,6 +42,7 @@ extern const struct args_verb verb_run, verb_validate, verb_report, verb_topolog
          .letter = 'p',                                                                            \
          .metavar = "PRESET|FILE",                                                                 \
          .help = "The policy: a preset's name, or a file if it holds '/' or ends in .json."},      \
+        {.name = "title", .metavar = "TEXT", .help = "The title of report.html."},                 \
         {.name = "seed",                                                                           \
          .letter = 's',                                                                            \
          .metavar = "N",                                                                           \
@@ -62,6 +64,10 @@ extern const struct args_command tool_command;
 
 struct scenario_options tool_scenario_options(const struct args *args);
 struct plugin_options tool_plugin_options(const struct args *args);
+
+/* The service levels that the scenario names, in the arena; an error at its place. */
+struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
+                                 struct service_levels *out) MUST_CHECK;
 
 /* The program's arguments as typed, NULL-terminated, without its name. */
 char *const *tool_arguments(void);

@@ -259,6 +259,9 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
     if (job->user != NAMES_NONE)
         put_text(out, "user", names_text(job_source_users(freeze->source), job->user));
     put_text(out, "class", job_class_names[job->class]);
+    if (truth->workload_class != 0)
+        put_text(out, "workload_class",
+                 names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
     put_scaled(out, "priority", job->priority, 1);
     key(out, "preemptible");
     buffer_string(out, job->is_preemptible ? "true" : "false");

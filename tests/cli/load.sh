@@ -1,5 +1,6 @@
 #!/bin/sh
-# What a load is of: more nodes bring no more work, unless the scenario says so with a word of its own.
+# What a planner's question rests on: more nodes bring no more work, unless the scenario says so with a word of its own; classes
+# keep their names; service levels are told met or not.
 set -u
 . tests/support/cli.sh
 
@@ -52,8 +53,8 @@ less queue_time_p95_s six four
 less offered_load_ratio six four
 grep -q '^four: 6 nodes, 48 GPUs' said.out || fail "the head does not tell nodes and GPUs: $(head -n 1 said.out)"
 grep -q '^offered load .* GPU h asked in 2d 00h$' said.out || fail 'the head does not tell the offered load'
-grep -q '"workload": {"load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.json ||
-    fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): $(grep -o '"workload": {"l[^}]*}' six/result.json)"
+grep -q '"workload": {"format": "synth", "load_gpus": 32, "gpu_hours_per_day": 710.4}' six/result.json ||
+    fail "the manifest does not tell the work, 32 x 24 x (0.6 x 0.875 + 0.4): $(grep -o '"workload": {"f[^}]*}' six/result.json)"
 "$program" report six | head -n 2 | cmp - /dev/fd/3 3<<EOF || fail 'report prints another head'
 $(head -n 2 said.out)
 EOF
@@ -75,6 +76,50 @@ assert list(kinds) == ["gangs", "notebooks"] and list(sizes) == ["gangs/9-16", "
 assert kinds["gangs"] == jobs("class")["training"] and kinds["notebooks"] == sizes["notebooks/<1"] + sizes["notebooks/1"]
 EOF
 grep -q '^  gangs  ' said.out && grep -q '^  notebooks  ' said.out || fail "the table has no row per class: $(cat said.out)"
+
+# ---- Service levels and the page ----
+
+cat >levels.json <<'EOF'
+[{"metric": "queue_time_p95_s", "workload_class": "gangs", "max": "10m"},
+ {"metric": "queue_time_max_s", "class_size": "notebooks/1", "max": 1e9, "min": 0},
+ {"metric": "allocation_ratio", "min": 0.999},
+ {"metric": "queue_time_p95_s", "queue": "nobody", "max": 1}]
+EOF
+run kept mix.json --title 'Six & more <nodes>' --set "service_levels=$(tr -d '\n' <levels.json)"
+grep -q '^  queue_time_p95_s of gangs  *not met .* at most 10m 00s$' said.out || fail "the table: $(sed -n 4,9p said.out)"
+mv said.out kept.table
+python3 - kept/result.json <<'EOF' || fail 'result.json has other service levels'
+import json, sys
+result = json.load(open(sys.argv[1]))
+levels, by = result["service_levels"], result["by"]
+assert [level["is_met"] for level in levels] == [False, True, False, None], levels
+assert levels[0]["value"] == by["workload_class"]["gangs"]["queue_time_p95_s"]["value"] > levels[0]["max"] == 600
+assert levels[1]["value"] == by["class_size"]["notebooks/1"]["queue_time_max_s"]["value"] and levels[1]["min"] == 0
+assert levels[2]["value"] == result["metrics"]["allocation_ratio"]["value"] and levels[3]["value"] is None
+EOF
+for text in '<title>Six &amp; more &lt;nodes&gt;</title>' '<td class="unmet">not met</td>' '<td class="met">met</td>' \
+    '<td class="unknown">not defined</td>' 'p95; median' 'Where the GPU time went in 2d 00h'; do
+    grep -qF "$text" kept/report.html || fail "the page has no $text"
+done
+"$program" report kept | cmp - kept.table || fail 'report prints other service levels'
+"$program" report kept --json | python3 -c 'import json, sys; assert len(json.load(sys.stdin)["service_levels"]) == 4' || fail 'report --json tells no levels'
+cp kept/report.html first.html
+"$program" report kept --html >/dev/null && cmp first.html kept/report.html || fail 'report --html makes another page'
+"$program" report kept --html --title Other >/dev/null && grep -q '<h1>Other</h1>' kept/report.html || fail '--title of report'
+run busy mix.json --set 'workload.synth.classes.notebooks.sm_active=[0.1,0.2]' --set 'workload.synth.classes.gangs.sm_active=[0.5,0.8]'
+grep -q 'GPU h, assumed$' said.out && grep -q 'as the workload assumes: not measured' busy/report.html || fail 'SM activity is not said to be assumed'
+refused 2 run mix.json --set 'service_levels=[{"metric": "queue_time_p59_s", "max": 1}]' <<'EOF'
+error: --set service_levels: there is no metric 'queue_time_p59_s'
+  at /service_levels/0/metric; did you mean 'queue_time_p50_s'? `windtunnel metrics` lists them
+EOF
+refused 2 run mix.json --set 'service_levels=[{"metric": "allocation_ratio", "class": "training", "min": 1}]' <<'EOF'
+error: --set service_levels: 'allocation_ratio' is of the whole run only: it has no cuts
+  at /service_levels/0/metric
+EOF
+refused 2 run mix.json --set 'service_levels=[{"metric": "queue_time_p95_s"}]' <<'EOF'
+error: --set service_levels: a service level has a bound: 'max' or 'min'
+  at /service_levels/0
+EOF
 
 # The main scenario says of how many GPUs its load is.
 for scenario in h100-500x8 bench bench-windtunnel gangs mig-inference; do
@@ -110,7 +155,7 @@ sed 's/"load_whole_gpu": 1.0, //; s/"share": 0.6/"gpu_hours_per_day": 300/; s/"s
 run hours hours.json
 run hours6 hours.json --cluster six.json
 same_work hours hours6
-grep -q '"workload": {"gpu_hours_per_day": 500}' hours/result.json || fail 'the manifest does not tell GPU hours a day'
+grep -q '"workload": {"format": "synth", "gpu_hours_per_day": 500}' hours/result.json || fail 'the manifest does not tell GPU hours a day'
 awk -v asked="$(value hours asked_gpu_h)" 'BEGIN { exit !(asked > 850 && asked < 1150) }' ||
     fail "500 GPU hours a day make $(value hours asked_gpu_h) in two days"
 

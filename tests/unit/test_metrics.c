@@ -229,50 +229,6 @@ static void sizes_go_by_powers_of_two(void **state)
     }
 }
 
-/* Two classes of a mix are apart although both are training, and their sizes within them; they add up to the class. */
-static void classes_of_the_workload_keep_their_names(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        enum job_class class;
-        int64_t gpus, wait_s;
-    } jobs[] = {{"small training", JOB_TRAINING, 1, 5},   {"small training", JOB_TRAINING, 8, 30},
-                {"large training", JOB_TRAINING, 64, 70}, {"large training", JOB_TRAINING, 8, 90},
-                {NULL, JOB_INTERACTIVE, 1, 10},           {"small training", JOB_TRAINING, 8, 20}};
-    struct metrics *m = metrics_new();
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
-        feed_job(m, (struct job_row){.id = (job_id)i,
-                                     .queue = "q",
-                                     .class = (uint8_t)jobs[i].class,
-                                     .workload_class = jobs[i].name,
-                                     .gpu_milli = jobs[i].gpus * 1000,
-                                     .start = jobs[i].wait_s * S,
-                                     .end = (jobs[i].wait_s + 1) * S,
-                                     .state = END_COMPLETED,
-                                     .wait = jobs[i].wait_s * S,
-                                     .wait_total = jobs[i].wait_s * S,
-                                     .is_counted = true});
-    finish(m, (struct run_facts){.end = 100 * S, .gpu_count = 1});
-    static const char *const names[] = {"large training", "small training", "interactive"};
-    for (size_t i = 0; i < 3; i++)
-        assert_string_equal(metrics_cut_key(m, "workload_class", i), names[i]);
-    assert_null(metrics_cut_key(m, "workload_class", 3));
-    static const char *const sizes[] = {"large training/5-8", "large training/33-64",
-                                        "small training/1", "small training/5-8", "interactive/1"};
-    for (size_t i = 0; i < 5; i++)
-        assert_string_equal(metrics_cut_key(m, "class_size", i), sizes[i]);
-    assert_null(metrics_cut_key(m, "class_size", 5));
-    near(cut_value(m, "class", "training", "jobs_submitted"), 5);
-    near(cut_value(m, "workload_class", "small training", "jobs_submitted"), 3);
-    near(cut_value(m, "workload_class", "small training", "queue_time_p50_s"), 20);
-    near(cut_value(m, "workload_class", "large training", "queue_time_p95_s"), 90);
-    near(cut_value(m, "class_size", "small training/5-8", "queue_time_max_s"), 30);
-    near(cut_value(m, "class_size", "small training/5-8", "queue_time_p50_s"), 20);
-    near(cut_value(m, "class_size", "large training/5-8", "admission_p99_s"), 90);
-    metrics_free(m);
-}
-
 static void what_came_before_the_warm_up_does_not_count(void **state)
 {
     (void)state;
@@ -605,7 +561,6 @@ int main(void)
         cmocka_unit_test(a_run_of_four_jobs),
         cmocka_unit_test(jobs_are_counted_by_how_they_ended),
         cmocka_unit_test(sizes_go_by_powers_of_two),
-        cmocka_unit_test(classes_of_the_workload_keep_their_names),
         cmocka_unit_test(what_came_before_the_warm_up_does_not_count),
         cmocka_unit_test(little_s_law_broken_is_seen),
         cmocka_unit_test(admission_counts_the_time_held),
