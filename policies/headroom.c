@@ -62,20 +62,11 @@ static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
                                                                        : 0;
 }
 
-/* What a placement would take is known before it is sought, unless it depends on the node. */
-static bool is_charge_exact(const struct shape *shape)
-{
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].request.gpu_memory_mib != 0 || shape->groups[g].request.mig != 0)
-            return false;
-    return true;
-}
-
-/* Can it be known before it is placed that what is kept free is kept from it? */
+/* Can it be known before it is placed that what is kept free is kept from it?  Not where what it takes depends on the node. */
 static bool may_be_spared(const struct shape *shape)
 {
     return shape->class != JOB_INFERENCE && shape->charge[QUEUE_SUM_GPU] != 0 &&
-           is_charge_exact(shape);
+           !shape->is_by_model;
 }
 
 /* All of which that holds. */
@@ -140,8 +131,9 @@ uint8_t headroom_still_spares(const struct sched *sched, const struct shape *sha
                               struct free_space free)
 {
     uint8_t now = shape->closed & (SHAPE_SPARES_INFERENCE | SHAPE_SPARES_OWNERS);
+    const int64_t least = shape->is_by_model ? 0 : shape->charge[QUEUE_SUM_GPU];
     if (now != 0)
-        now = spared_gpus(&sched->headroom, free.gpu_milli - shape->charge[QUEUE_SUM_GPU]);
+        now = spared_gpus(&sched->headroom, free.gpu_milli - least);
     if (shape->closed & SHAPE_SPARES_NODES && free.whole_nodes <= shape->whole_nodes)
         now |= SHAPE_SPARES_NODES;
     return now;
