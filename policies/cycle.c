@@ -427,14 +427,18 @@ static time_ns claim_wake(const struct sched *sched, uint32_t slot)
     return claim_expiry(sched, slot);
 }
 
-/* When ranks or shares, which move with time, are to be looked at again.  Where nothing runs and nothing is told they
- * move more and more slowly, or not at all: then after as long again as that has lasted, and in the end not any more. */
+/* When what moves with time is to be looked at again: ranks, shares, forecasts, drains.  Where nothing runs and nothing is told it
+ * moves more and more slowly, or not at all: then after as long again as that has lasted, and in the end not any more. */
 static time_ns find_turn(struct sched *sched)
 {
     time_ns turn = sched->quota_at;
     if (sched->ranks_move || sched->needs_accounts)
         turn = earlier(turn, sched->ranked_at + sched->policy.order_config.period);
-    if (sched->rest_change != sched->changes || sched->booked_running > 0 ||
+    if (sched->policy.backfill->overtakes)
+        turn = earlier(turn, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
+    if (sched->policy.defrag->drains)
+        turn = earlier(turn, drain_wake(sched));
+    if (sched->rest_change != sched->changes || sched->booked_running > sched->below_count ||
         sched->leaving_count > 0 || sched->claim_count > 0) {
         sched->rest_change = sched->changes;
         sched->rest_since = sched->now;
@@ -453,10 +457,6 @@ static time_ns find_wake(struct sched *sched)
         wake = find_turn(sched);
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
-        if (sched->policy.backfill->overtakes)
-            wake = earlier(wake, sched->reserves ? reserve_wake(sched) : overtake_wake(sched));
-        if (sched->policy.defrag->drains)
-            wake = earlier(wake, drain_wake(sched));
         if (sched->policy.geometry->score != NULL)
             wake = earlier(wake, recuts_wake(sched));
     }

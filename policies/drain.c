@@ -20,6 +20,13 @@ enum { DRAIN_BACKOFF = 16, PPM = 1000000 };
 
 /* ---- Kept nodes ---- */
 
+/* At least so long, that drains do not come and go. */
+static time_ns expiry(const struct sched *sched)
+{
+    const time_ns told = sched->policy.defrag_config.drain_expiry;
+    return told > SCHED_PATIENCE_MIN ? told : SCHED_PATIENCE_MIN;
+}
+
 static void keep(struct sched *sched, node_id node, bool is_kept)
 {
     ledger_keep_node(sched->ledger, node, is_kept);
@@ -71,7 +78,7 @@ static void give_up(struct sched *sched)
 {
     struct drain *drain = &sched->drain;
     drain->resting_lane = drain->lane;
-    drain->rests_until = time_after(sched->now, sched->policy.defrag_config.drain_expiry);
+    drain->rests_until = time_after(sched->now, expiry(sched));
     end_drain(sched);
 }
 
@@ -305,7 +312,7 @@ void drain_review(struct sched *sched)
         end_drain(sched);
         return;
     }
-    if (time_after(drain->since, sched->policy.defrag_config.drain_expiry) <= sched->now) {
+    if (time_after(drain->since, expiry(sched)) <= sched->now) {
         give_up(sched);
         return;
     }
@@ -363,7 +370,7 @@ time_ns drain_wake(const struct sched *sched)
     const struct drain *drain = &sched->drain;
     time_ns wake = TIME_NEVER;
     if (drain->count > 0)
-        return time_after(drain->since, sched->policy.defrag_config.drain_expiry);
+        return time_after(drain->since, expiry(sched));
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
         const uint32_t lane = sched->pending.busy[b];
         if (!may_have_one(sched, lane))

@@ -3,6 +3,7 @@
  * Other jobs may not take the last GPUs and the last whole nodes; jobs whose queue goes beyond what it deserves must
  * leave some more, so that owners find room and nobody is evicted for them.  What inference took is given back by
  * jobs that end, or, when that lags, by evictions where they cost least.
+ * Inference is no victim of it: it could take its place back at once.
  * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
  * stands behind a borrower's of the same shape that may not use what is kept.
  * Cost: O(shapes) per placement; a refill O(running jobs + nodes). */
@@ -125,6 +126,12 @@ uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_sp
     if (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes)
         spares |= SHAPE_SPARES_NODES;
     return spares;
+}
+
+bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before)
+{
+    return sched->policy.defrag_config.holds_places || headroom_is_for(sched, slot) ||
+           headroom_spares(sched, slot, before) == 0;
 }
 
 uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,

@@ -175,9 +175,12 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     bool is_allowed_back = shape->tags == NULL &&
                            (quota->forbids == NULL ||
                             quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
+    const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
-    if (is_allowed_back && placement_place(sched->policy.placement, sched->ledger, shape,
-                                           unit->slot, &sched->plan.moved)) {
+    if (is_allowed_back &&
+        placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
+                        &sched->plan.moved) &&
+        headroom_lets_stay(sched, unit->slot, before)) {
         ledger_commit(sched->ledger, mark);
         plan_charge(sched, unit, 1);
         note_place(&sched->plan, unit);

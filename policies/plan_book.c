@@ -4,6 +4,27 @@
 /* Of holdings let go whose EVICT is not written yet; what left before is not told again. */
 #define BEING_BOOKED UINT64_MAX
 
+void victims_log(struct sched *sched, queue_id queue)
+{
+    uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
+    if (bound == 0)
+        return;
+    MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)queue + 1);
+    struct eviction_log *log = &sched->evictions[queue];
+    if (log->at == NULL)
+        log->at = mem_zalloc(bound, sizeof *log->at);
+    log->at[log->next] = sched->now;
+    log->next = (log->next + 1) % bound;
+    log->count += log->count < bound;
+}
+
+void victims_release(struct sched *sched)
+{
+    for (size_t q = 0; q < sched->eviction_capacity; q++)
+        mem_free(sched->evictions[q].at);
+    mem_free(sched->evictions);
+}
+
 /* One EVICT per victim job. */
 static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum reason reason,
                         bool *needs_grace)

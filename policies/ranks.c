@@ -1,4 +1,6 @@
 /* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
+#include <string.h>
+
 #include "policies/sched_state.h"
 
 time_ns sched_ran(const struct sched *sched, uint32_t slot)
@@ -82,13 +84,22 @@ void sched_rank(struct sched *sched, uint32_t slot)
 
 void sched_rank_all(struct sched *sched)
 {
+    bool has_news = sched->ranked_change != sched->changes;
     sched->ranked_at = sched->now;
+    sched->ranked_change = sched->changes;
     if (sched->needs_accounts)
         accounts_refresh(&sched->accounts, sched->now);
-    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
-        if (sched->jobs.jobs[slot].state != SJOB_NONE)
-            sched_rank(sched, slot);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        struct sched_job *job = &sched->jobs.jobs[slot];
+        uint64_t rank[ORDER_CHAIN_MAX];
+        if (job->state == SJOB_NONE)
+            continue;
+        memcpy(rank, job->rank, sizeof rank);
+        sched_rank(sched, slot);
+        has_news |= memcmp(rank, job->rank, sizeof rank) != 0;
+    }
     pending_reorder(&sched->pending);
-    sched_void_memos(sched);
+    if (has_news) /* else a plan that came to nothing would, again and again */
+        sched_void_memos(sched);
     queue_tree_all_stale(&sched->tree);
 }

@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 9 };
+enum { SAVE_VERSION = 10 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -30,6 +30,7 @@ static void archive_counts(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, sched->ranked_at);
     ARCHIVE(archive, sched->quota_at);
     ARCHIVE(archive, sched->quota_change);
+    ARCHIVE(archive, sched->ranked_change);
     ARCHIVE(archive, sched->rest_change);
     ARCHIVE(archive, sched->rest_since);
     ARCHIVE(archive, sched->reclaim_least_runtime);
@@ -103,7 +104,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5296);
+    ARCHIVE_KNOWS(struct sched, 5304);
     archive_counts(archive, sched);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);

@@ -134,9 +134,10 @@ struct sched {
     const struct cluster *cluster;
     struct ledger *empty; /* of an empty cluster, to see what can ever fit; NULL until needed */
     struct accounts accounts;
-    time_ns ranked_at;     /* when all ranks were last computed */
-    time_ns quota_at;      /* when the quota policy wants to be asked again; TIME_NEVER */
-    uint64_t quota_change; /* the state change as of which it was asked last */
+    time_ns ranked_at;      /* when all ranks were last computed */
+    uint64_t ranked_change; /* as of which state change */
+    time_ns quota_at;       /* when the quota policy wants to be asked again; TIME_NEVER */
+    uint64_t quota_change;  /* the state change as of which it was asked last */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
     bool notes_service; /* somebody asks how long jobs ran */
     bool overtakes;     /* somebody may overtake in a line that stops: policies/overtake.c */
@@ -474,6 +475,8 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot);
 /* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
  * before: what was free without it (and with no victim gone). */
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
+/* A victim was put elsewhere in the trial: may it start there, since its place is held or not kept free for others? */
+bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
 /* Close the shapes that what is kept free is kept from, as placing one would find. */
 void headroom_close(struct sched *sched);
 /* What of `closed` still holds of the shape, when so much is free. */

@@ -82,27 +82,6 @@ static bool is_budget_spent(const struct sched *sched, queue_id queue)
     return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
 }
 
-void victims_log(struct sched *sched, queue_id queue)
-{
-    uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
-    if (bound == 0)
-        return;
-    MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)queue + 1);
-    struct eviction_log *log = &sched->evictions[queue];
-    if (log->at == NULL)
-        log->at = mem_zalloc(bound, sizeof *log->at);
-    log->at[log->next] = sched->now;
-    log->next = (log->next + 1) % bound;
-    log->count += log->count < bound;
-}
-
-void victims_release(struct sched *sched)
-{
-    for (size_t q = 0; q < sched->eviction_capacity; q++)
-        mem_free(sched->evictions[q].at);
-    mem_free(sched->evictions);
-}
-
 /* Does all it holds run, nothing starting?  What is leaving already counts no more. */
 static bool is_quiet(struct sched *sched, const struct victim_card *card)
 {
@@ -136,7 +115,7 @@ static bool is_rival(struct sched *sched, const struct search *search, uint32_t 
 {
     if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
         return false;
-    plan_note_ripe(&sched->plan, sched->now + 1); /* the next cycle counts */
+    plan_note_ripe(&sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
     return true;
 }
 
@@ -146,6 +125,8 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
 {
     const uint32_t gainer = search->gainer;
     const enum plan_kind kind = search->kind;
+    if (kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
+        return false;
     if (slot == gainer || card->is_spent ||
         (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
         is_rival(sched, search, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))

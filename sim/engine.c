@@ -10,6 +10,8 @@
 #include "sim/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
+#define LAST_INSTANT                                                                               \
+    (2 * TIME_NS_MAX) /* any span that an input may hold after it is still a time */
 
 struct world_config world_config_default(void)
 {
@@ -239,6 +241,13 @@ static void loop(struct engine *engine)
         time_ns at = next_instant(engine);
         if (at == TIME_NEVER || at > engine->config->world.end)
             break;
+        if (at > LAST_INSTANT) {
+            engine->result->stall =
+                error_new(ERROR_INTERNAL,
+                          "the run is not over after %.0f s, more than simulated time can hold",
+                          time_to_seconds(engine->now));
+            break;
+        }
         run_instant(engine, at);
         if (engine->event_count >= next_progress) {
             next_progress += PROGRESS_EVENTS;

@@ -25,7 +25,7 @@
 #include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"
 
-enum { SEEDS_SMALL = 150, SEEDS_FULL = 2000, DRAWS_MAX = 200 };
+enum { SEEDS_SMALL = 100, SEEDS_FULL = 2000, DRAWS_MAX = 200 };
 
 /* A job may cost so many cycles and evictions, and the run one more of each in so much simulated time. */
 enum {
@@ -46,6 +46,10 @@ struct most { /* of all runs, for people */
     double cycles, evictions;
     uint64_t cycles_seed, evictions_seed;
 };
+
+/* Their runs did not end once. */
+static const uint64_t once_broken[] = {201,  229,  283,  295,  300,  2366, 2551, 2612, 2784, 2869,
+                                       2944, 4829, 5018, 5293, 5317, 6505, 7511, 7812, 8087};
 
 static volatile uint64_t present_seed;
 
@@ -152,6 +156,20 @@ static void play(struct scenario *scenario, uint32_t jobs, uint64_t seed, struct
         *most = (struct most){most->cycles, evictions / jobs, most->cycles_seed, seed};
 }
 
+static bool is_bounded(uint64_t seed, struct most *most)
+{
+    struct scenario scenario;
+    char why[256];
+    present_seed = seed;
+    const uint32_t jobs = load(&scenario, seed);
+    play(&scenario, jobs, seed, most, why);
+    if (why[0] != '\0')
+        keep(why, seed);
+    scenario_release(&scenario);
+    scratch_empty();
+    return why[0] == '\0';
+}
+
 static void test_endless(void **state)
 {
     (void)state;
@@ -163,19 +181,10 @@ static void test_endless(void **state)
     struct most most = {0};
     uint64_t broken = 0;
     signal(SIGABRT, on_abort);
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        struct scenario scenario;
-        char why[256];
-        present_seed = seed;
-        const uint32_t jobs = load(&scenario, seed);
-        play(&scenario, jobs, seed, &most, why);
-        if (why[0] != '\0') {
-            keep(why, seed);
-            broken++;
-        }
-        scenario_release(&scenario);
-        scratch_empty();
-    }
+    for (uint64_t seed = first; seed < first + count; seed++)
+        broken += !is_bounded(seed, &most);
+    for (size_t i = 0; told == NULL && i < sizeof once_broken / sizeof *once_broken; i++)
+        broken += !is_bounded(once_broken[i], &most);
     signal(SIGABRT, SIG_DFL);
     print_message("%llu runs from seed %llu: at most %.0f cycles (seed %llu) and %.0f evictions "
                   "(seed %llu) for each job\n",

@@ -352,6 +352,7 @@ static void write_world(struct maker *maker, uint64_t seed, uint64_t stall_steps
     static const char *const limits[] = {"\"kill\"", "\"ignore\""};
     static const char *const queue_limits[] = {"0", "3", "100"};
     static const char *const ends[] = {"\"3d\"", "\"10d\""};
+    static const char *const latencies[] = {"0.000001", "0.001", "1", "300", "3600"};
     static const char *const recuts[] = {
         "{\"path\": \"operator\"}", "{\"path\": \"operator\", \"operator_min_s\": 0}",
         ("{\"path\": \"driver\", \"create_s\": 0, \"destroy_s\": 0, \"mode_min_s\": 0, "
@@ -359,7 +360,7 @@ static void write_world(struct maker *maker, uint64_t seed, uint64_t stall_steps
     static const char *const estimates[] = {"{\"kind\": \"perfect\"}", "{\"kind\": \"noisy\"}"};
     buffer_format(maker->out, ", \"world\": {\"scheduler_period_s\": %s", PICK(maker, periods));
     if (once_in(maker, 4))
-        FIELD(maker, "decision_latency_s", spans);
+        FIELD(maker, "decision_latency_s", latencies);
     MAYBE(maker, "limits", limits);
     if (once_in(maker, 5))
         FIELD(maker, "queue_limit", queue_limits);
