@@ -182,7 +182,8 @@ static void note_failure(struct sched *sched, uint32_t lane, enum plan_kind kind
     memo->awaits_start = plan->saw_starting;
     memo->starts_seen = sched->starts;
     memo->nobody_for = JOB_NONE;
-    if (plan->saw_nobody && kind == PLAN_PREEMPT && !sched->policy.quota->is_flat) {
+    if (plan->saw_nobody && sched->policy.preemption->spares == NULL && kind == PLAN_PREEMPT &&
+        !sched->policy.quota->is_flat) {
         memo->nobody_for = sched->jobs.jobs[gainer].id;
         memo->nobody_version = roster_version(sched, sched->jobs.jobs[gainer].queue);
         memo->nobody_until = plan->ripe_at;

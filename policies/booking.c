@@ -196,7 +196,8 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
                                .sets = shape->set_count > 0 ? shape->sets : NULL,
                                .held = sched_job_held(job),
                                .group_count = shape->group_count,
-                               .set_count = shape->set_count};
+                               .set_count = shape->set_count,
+                               .own = sched->gang_own};
 }
 
 /* Append what the job holds in one of the phases, as bits; how many pieces. */

@@ -6,6 +6,7 @@
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
+#include "policies/plugin.h"
 #include "policies/preemption/preemption.h"
 #include "policies/quota/quota.h"
 
@@ -234,12 +235,21 @@ static void archive_sharing(struct archive *archive, struct sharing_config *conf
     ARCHIVE(archive, config->refuses_gangs);
 }
 
+static void archive_plugin(struct archive *archive, struct plugin_use *use)
+{
+    uint64_t state_size = use->plugin->state_size;
+    archive_text(archive, use->plugin->name);
+    archive_text(archive, use->plugin->version);
+    ARCHIVE(archive, state_size);
+    archive_bytes(archive, use->params, use->plugin->param_count * sizeof *use->params);
+}
+
 uint64_t digest_policy(const struct policy_config *policy)
 {
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 920);
+    ARCHIVE_KNOWS(struct policy_config, 2008);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)
@@ -270,5 +280,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     ARCHIVE(&archive, config.action_count);
     ARCHIVE(&archive, config.reservation_expiry);
     ARCHIVE(&archive, config.headroom);
+    for (uint32_t p = 0; p < config.plugin_count; p++)
+        archive_plugin(&archive, &config.plugins[p]);
     return close_digest(&bytes);
 }

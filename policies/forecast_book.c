@@ -17,7 +17,8 @@ time_ns forecast_length(const struct sched *sched, uint32_t slot)
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const bool learns = sched->run_times.is_used;
     return sched->policy.estimate->length(
-        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate);
+        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
+        sched->estimate_own);
 }
 
 /* Plans are made in multiples of the resolution, to be on the safe side. */

@@ -125,6 +125,7 @@ struct ledger {
     uint16_t *keep_mask;    /* by node: scratch of the quota policy */
     struct cell_index *
         cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
+    const struct owns *owns; /* of the placement policies; NULL: none has anything */
     const uint16_t
         *confine; /* by node: the GPUs that may be used for what is being placed; NULL: all */
     queue_id
@@ -324,6 +325,7 @@ void ledger_note_growth(struct ledger *ledger, node_id node);
 uint32_t ledger_take_grown(struct ledger *ledger, const node_id **nodes);
 
 /* Save or load (policies/archive.h), between trials; what is loaded into is new.  O(GPUs). */
+struct owns;
 struct archive;
 void ledger_archive(struct archive *archive, struct ledger *ledger);
 

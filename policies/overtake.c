@@ -6,6 +6,7 @@
  * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
 #include <stdlib.h>
 
+#include "policies/listeners.h"
 #include "policies/waits.h"
 
 static int compare_waiting(const void *a, const void *b, void *pending)
@@ -174,7 +175,8 @@ static void go_through(struct sched *sched, uint32_t count)
         if (is_forbidden(sched, slot) || is_user_done(sched, slot))
             continue;
         looked_at++;
-        if (start_beside(sched, slot, NULL) || sched->forecasts.count >= config->reservations)
+        if (start_beside(sched, slot, NULL) || sched->forecasts.count >= config->reservations ||
+            !forecast_is_wanted(sched, slot))
             continue;
         if (!forecast_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
             sched->forecasts.has_endless)

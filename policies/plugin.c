@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "policies/plugin_params.h"
 #include "policies/registry.h"
 
 static const struct {
@@ -16,6 +17,8 @@ static const struct {
     [PLUGIN_GANG] = {"gang", PLUGIN_SIZES_GANG},
     [PLUGIN_ESTIMATE] = {"estimate", PLUGIN_SIZES_ESTIMATE},
     [PLUGIN_VICTIM] = {"victims", PLUGIN_SIZES_VICTIM},
+    [PLUGIN_PREEMPTION] = {"preemption", PLUGIN_SIZES_PREEMPTION},
+    [PLUGIN_BACKFILL] = {"backfill", PLUGIN_SIZES_BACKFILL},
 };
 
 const char *plugin_seam_name(enum plugin_seam seam)
@@ -62,6 +65,8 @@ static const char *missing_hook(const struct windtunnel_plugin *plugin)
             return "compare";
         return quota->may_reclaim != NULL && quota->may_take == NULL ? "may_take" : NULL;
     }
+    case PLUGIN_PREEMPTION: /* switches may be all of it */
+    case PLUGIN_BACKFILL:
     case PLUGIN_NONE:
     case PLUGIN_SEAM_COUNT:
         break;
@@ -85,10 +90,28 @@ const char *plugin_summary(const struct windtunnel_plugin *plugin)
         return ((const struct estimate_policy *)policy)->summary;
     case PLUGIN_VICTIM:
         return ((const struct victim_key *)policy)->summary;
+    case PLUGIN_PREEMPTION:
+        return ((const struct preemption_policy *)policy)->summary;
+    case PLUGIN_BACKFILL:
+        return ((const struct backfill_policy *)policy)->summary;
     case PLUGIN_NONE:
     case PLUGIN_SEAM_COUNT:
         break;
     }
+    return NULL;
+}
+
+/* A bound that the engine would divide by, or wait for ever at. */
+static const char *odd_backfill(const struct backfill_policy *backfill)
+{
+    const struct backfill_config *defaults = &backfill->defaults;
+    if (backfill->keeps && backfill->reserves != NULL)
+        return "reserves";
+    if (!backfill->overtakes)
+        return backfill->keeps ? "keeps" : NULL;
+    if (defaults->reservations < 1 || defaults->depth < 1 || defaults->per_user < 0 ||
+        defaults->window <= 0 || defaults->resolution < 0 || defaults->interval < 0)
+        return "defaults";
     return NULL;
 }
 
@@ -104,6 +127,18 @@ static const char *odd_value(const struct windtunnel_plugin *plugin)
     if (plugin->seam == PLUGIN_PLACEMENT &&
         ((const struct placement_policy *)plugin->policy)->one_node > ONE_NODE_REQUIRED)
         return "one_node";
+    if (plugin->seam == PLUGIN_BACKFILL)
+        return odd_backfill(plugin->policy);
+    if (plugin->state_size == 0)
+        return NULL;
+    /* What looks at a state is not the same whenever it is asked. */
+    if (plugin->seam == PLUGIN_ORDER && ((const struct order_policy *)plugin->policy)->is_constant)
+        return "is_constant";
+    if (plugin->seam == PLUGIN_ORDER && ((const struct order_policy *)plugin->policy)->is_by_fill)
+        return "is_by_fill";
+    if (plugin->seam == PLUGIN_PLACEMENT &&
+        ((const struct placement_policy *)plugin->policy)->is_local)
+        return "is_local";
     return NULL;
 }
 
@@ -207,6 +242,7 @@ struct error plugin_check(const struct windtunnel_plugin *plugin, const char *pa
     if (hook != NULL)
         return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' lacks the hook '%s'", path,
                          seam, name, hook);
+    TRY(plugin_check_own(plugin, path));
     const char *odd = odd_value(plugin);
     if (odd != NULL)
         return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' has a bad '%s'", path, seam,

@@ -8,16 +8,29 @@
  *
  * A policy file then names the policy as any other: "order": ["widest"].  docs/examples/plugin is a whole one.
  *
- * Words.  A seam is a question with a struct of hooks for the answer (policies/order/order.h and its like).  Seams without
- * a hook (backfill, preemption: they hold switches only) have nothing to plug in; who gives way is decided by
- * victim keys, which have.
+ * Words.  A seam is a question with a struct of hooks for the answer (policies/order/order.h and its like).
+ *
+ * Parameters.  A plug-in declares what a policy file may set, under "params" and the name of its policy:
+ *
+ *   static const struct plugin_param params[] = {
+ *       {.name = "weight", .kind = PARAM_INT, .low = 0, .high = 100, .otherwise = 8, .help = "GPUs that an hour counts"}};
+ *   const struct windtunnel_plugin windtunnel_plugin = {..., .params = params, .param_count = 1};
+ *
+ *   "order": ["widest"], "params": {"widest": {"weight": 16}}
+ *
+ * They are checked as all other fields are, and stand as integers, in this order, in what a hook is handed as `own`
+ * (policies/own.h).
+ *
+ * State.  With a state_size the scheduler keeps so many bytes for the plug-in, zeroed at first, and saves them with its own
+ * state.  on_job alone writes them; hooks read them through `own`.
  *
  * Laws
  *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes, but for a seam's own
  *    struct that only grows at its end: its size tells the older plug-ins of that seam, and those of other seams need
  *    not be built again.  tests/unit/test_plugin.c holds the sizes, so that this is not forgotten.
  *  - What the seam says of its hooks holds here too: pure but where it says otherwise, integers, total orders.  There is
- *    no other state than what the seam keeps for a policy (quota, estimate: state_size); a static variable would outlive a run.
+ *    no other state than the plug-in's own and what the seam keeps for a policy (quota: by queue, estimate: by user and
+ *    shape); a static variable would outlive a run.
  *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
  *
  * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
@@ -26,37 +39,75 @@
 #ifndef POLICIES_PLUGIN_H
 #define POLICIES_PLUGIN_H
 
+#include "policies/backfill/backfill.h"
 #include "policies/estimate/estimate.h"
 #include "policies/gang/gangs.h"
 #include "policies/order/orders.h"
+#include "policies/own.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemption.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota.h"
 
-#define PLUGIN_ABI    6
+#define PLUGIN_ABI    7
 #define PLUGIN_SYMBOL "windtunnel_plugin"
-enum { PLUGINS_MAX = 8, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
+enum { PLUGINS_MAX = OWNS_MAX, PLUGIN_STATE_BYTES_MAX = 65536 /* of state_size */ };
 
 enum plugin_seam {
     PLUGIN_NONE,
-    PLUGIN_ORDER,     /* struct order_policy; "order" */
-    PLUGIN_QUOTA,     /* struct quota_policy; "quota" */
-    PLUGIN_PLACEMENT, /* struct placement_policy; "placement", "placement_firm" */
-    PLUGIN_GANG,      /* struct gang_policy; "gang" */
-    PLUGIN_ESTIMATE,  /* struct estimate_policy; "estimate" */
-    PLUGIN_VICTIM,    /* struct victim_key; "preemption": {"victims"} */
+    PLUGIN_ORDER,      /* struct order_policy; "order" */
+    PLUGIN_QUOTA,      /* struct quota_policy; "quota" */
+    PLUGIN_PLACEMENT,  /* struct placement_policy; "placement", "placement_firm" */
+    PLUGIN_GANG,       /* struct gang_policy; "gang" */
+    PLUGIN_ESTIMATE,   /* struct estimate_policy; "estimate" */
+    PLUGIN_VICTIM,     /* struct victim_key; "preemption": {"victims"} */
+    PLUGIN_PREEMPTION, /* struct preemption_policy; "preemption": {"policy"} */
+    PLUGIN_BACKFILL,   /* struct backfill_policy; "backfill": {"policy"} */
     PLUGIN_SEAM_COUNT
 };
 
+/* How a parameter stands in a policy file, and as what integer hooks find it. */
+enum plugin_param_kind {
+    PARAM_INT,      /* an integer */
+    PARAM_MILLI,    /* a number, in thousandths */
+    PARAM_BOOL,     /* true or false: 1 or 0 */
+    PARAM_DURATION, /* seconds or a text such as "15m", in nanoseconds */
+    PARAM_CHOICE,   /* one of `choices`: its index */
+    PARAM_KIND_COUNT
+};
+
+struct plugin_param {
+    const char *name; /* 1 to 40 of a-z, 0-9 and '_'; not that of another */
+    uint32_t kind;    /* enum plugin_param_kind */
+    int64_t low, high,
+        otherwise; /* as hooks find it; low and high of a BOOL or a CHOICE count nothing */
+    const char *const *choices; /* of a CHOICE: 2 to OWN_CHOICES_MAX names, then NULL */
+    const char *help;           /* a line for people */
+};
+
+/* What happened to a job. */
+enum plugin_event {
+    PLUGIN_JOB_SUBMITTED, /* it is not waiting yet */
+    PLUGIN_JOB_STARTED, /* a START took effect, or it ran when the scheduler came; growth is a start, too */
+    PLUGIN_JOB_EVICTED, /* some or all of it has left; the view is of what remains */
+    PLUGIN_JOB_ENDED,   /* or failed; the view is of what it held last */
+};
+
 struct windtunnel_plugin {
-    uint32_t abi;         /* PLUGIN_ABI as it was when this was compiled */
-    uint32_t seam;        /* enum plugin_seam */
-    uint32_t policy_size; /* of the seam's struct, then too */
-    uint32_t view_size;   /* of all that its hooks look at */
-    const char *name;     /* of the plug-in, for people */
-    const char *version;  /* likewise: "1.0" */
-    const void *policy;   /* the seam's struct */
+    uint32_t abi;                      /* PLUGIN_ABI as it was when this was compiled */
+    uint32_t seam;                     /* enum plugin_seam */
+    uint32_t policy_size;              /* of the seam's struct, then too */
+    uint32_t view_size;                /* of all that its hooks look at */
+    const char *name;                  /* of the plug-in, for people */
+    const char *version;               /* likewise: "1.0" */
+    const void *policy;                /* the seam's struct */
+    const struct plugin_param *params; /* NULL: it has none */
+    uint32_t param_count;              /* at most OWN_PARAMS_MAX */
+    uint32_t state_size; /* bytes; zeroed at first, aligned as for any type; 0: it has none */
+    /* Something happened to a job: the only hook that may write the state.  Called once for each; O(1), please.  With a
+     * state_size, and only then. */
+    void (*on_job)(void *state, const int64_t *params, enum plugin_event event,
+                   const struct order_view *view);
 };
 
 /* The sizes by which a struct that changed without PLUGIN_ABI is noticed. */
@@ -75,10 +126,14 @@ struct windtunnel_plugin {
 #define PLUGIN_SIZES_GANG                                                                          \
     sizeof(struct gang_policy),                                                                    \
         sizeof(struct gang_view) + sizeof(struct job_group) + sizeof(struct job_set)
-#define PLUGIN_SIZES_ESTIMATE sizeof(struct estimate_policy), sizeof(time_ns)
-#define PLUGIN_SIZES_VICTIM   sizeof(struct victim_key), sizeof(struct victim_view)
+#define PLUGIN_SIZES_ESTIMATE   sizeof(struct estimate_policy), sizeof(time_ns)
+#define PLUGIN_SIZES_VICTIM     sizeof(struct victim_key), sizeof(struct victim_view)
+#define PLUGIN_SIZES_PREEMPTION sizeof(struct preemption_policy), sizeof(struct victim_view)
+#define PLUGIN_SIZES_BACKFILL                                                                      \
+    sizeof(struct backfill_policy), sizeof(struct order_view) + sizeof(struct backfill_config)
 
-/* The first four fields of a plug-in for a seam: ORDER, QUOTA, PLACEMENT, GANG, ESTIMATE or VICTIM. */
+/* The first four fields of a plug-in for a seam: ORDER, QUOTA, PLACEMENT, GANG, ESTIMATE, VICTIM,
+ * PREEMPTION or BACKFILL. */
 #define PLUGIN_FOR(seam_) PLUGIN_ABI, PLUGIN_##seam_, PLUGIN_SIZES_##seam_
 
 /* The symbol itself: visible whatever the compiler is told to hide. */
@@ -94,6 +149,16 @@ struct plugin_set { /* borrowed */
 const char *plugin_seam_name(enum plugin_seam seam); /* "order", ..., as a policy file says it */
 uint32_t plugin_policy_size(enum plugin_seam seam);  /* as compiled here */
 uint32_t plugin_view_size(enum plugin_seam seam);
+
+/* Fill config->plugins with those of the set that the policies chosen so far are of, and their parameters from "params" of
+ * the policy file.  Fails through the sticky error. */
+void plugin_params_read(struct policy_config *config, struct json_object *object,
+                        const struct plugin_set *plugins);
+
+/* Append "an integer from 0 to 100, 8 unless said" of a parameter, for people. */
+void plugin_param_describe(const struct plugin_param *param, struct buffer *out);
+/* Append its value as a policy file says it. */
+void plugin_param_write(const struct plugin_param *param, int64_t value, struct buffer *out);
 
 /* The summary of its policy. */
 const char *plugin_summary(const struct windtunnel_plugin *plugin);

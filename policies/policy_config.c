@@ -153,13 +153,14 @@ static void check_backfill(const struct policy_config *config, const struct json
                   backfill->name);
 }
 
-static void read_backfill(struct policy_config *config, struct json_object *object)
+static void read_backfill(struct policy_config *config, const void *registry,
+                          struct json_object *object)
 {
     struct json_value value = json_member(object, "backfill");
     struct json_object backfill;
     if (value.node != NULL) {
         json_object_open(&backfill, &value);
-        config->backfill = choose_member(&backfill, "policy", backfill_policies, config->backfill);
+        config->backfill = choose_member(&backfill, "policy", registry, config->backfill);
         struct backfill_config *own = &config->backfill_config;
         *own = config->backfill->defaults;
         if (config->backfill->is_windowed) {
@@ -372,14 +373,15 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
                       &quota);
     config->estimate =
         choose_member(&object, "estimate", registry.entries[PLUGIN_ESTIMATE], config->estimate);
-    read_backfill(config, &object);
+    read_backfill(config, registry.entries[PLUGIN_BACKFILL], &object);
     read_gang(config, registry.entries[PLUGIN_GANG], &object);
     config->placement = choose_member(&object, "placement", placements, config->placement);
     config->placement_firm =
         choose_member(&object, "placement_firm", placements, config->placement);
     placement_config_read(&config->placement_config, &object);
     struct json_value preemption = json_member(&object, "preemption");
-    preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_VICTIM],
+    preemption_config_read(&config->preempt, &config->preemption,
+                           registry.entries[PLUGIN_PREEMPTION], registry.entries[PLUGIN_VICTIM],
                            &preemption);
     read_defrag(config, &object);
     read_geometry(config, &object);
@@ -389,6 +391,7 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
         json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);
     read_guarantees(config, &object);
+    plugin_params_read(config, &object, plugins);
     if (plugins != NULL)
         json_member(&object, "plugins"); /* loaded by the caller */
     json_member(&object, "typical");     /* told by the caller: sched_typical_told */

@@ -28,6 +28,7 @@
 #include "policies/estimate/estimate.h"
 #include "policies/geometry/geometry.h"
 #include "policies/order/order_config.h"
+#include "policies/own.h"
 #include "policies/placement/placement_config.h"
 #include "policies/preemption/preemption_config.h"
 #include "policies/quota/quota_config.h"
@@ -103,6 +104,8 @@ struct policy_config {
     time_ns reservation_expiry; /* space held for a job that does not come to start is given up */
     struct headroom_config headroom;
     uint32_t guarantees; /* of enum guarantee */
+    uint32_t plugin_count;
+    struct plugin_use plugins[OWNS_MAX]; /* whose policies stand above, in the order of the set */
 };
 
 /* Strict fifo, no quota, all-or-nothing gangs, best fit, no preemption. */

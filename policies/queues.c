@@ -290,7 +290,7 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
 {
     uint32_t count = tree->count;
-    ARCHIVE_KNOWS(struct queue_tree, 176);
+    ARCHIVE_KNOWS(struct queue_tree, 184);
     ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= tree->table->count);

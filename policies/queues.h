@@ -59,7 +59,8 @@ struct queue_tree {
     const struct quota_config *config;
     uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
     size_t own_capacity;
-    time_ns now; /* of the last advance */
+    time_ns now;                         /* of the last advance */
+    const struct policy_own *policy_own; /* of a plug-in's quota policy; NULL: it is built in */
     uint64_t division_count;
     void *scratch;          /* of the quota policy's division: QUEUE_SCRATCH_BYTES for each queue */
     int64_t *shares_before; /* by queue: of a division; behind them room for a path (find_path) */

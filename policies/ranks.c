@@ -1,7 +1,20 @@
 /* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
 #include <string.h>
 
-#include "policies/sched_state.h"
+#include "policies/listeners.h"
+
+/* Some policy of the chain gives ranks that change. */
+void sched_study_orders(struct sched *sched)
+{
+    sched->ranks_fixed = sched->ranks_by_fill = true;
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        sched->ranks_move |= sched->policy.order[r]->moves;
+        sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
+        sched->ranks_fixed &= sched->policy.order[r]->is_constant;
+        sched->ranks_by_fill &=
+            sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
+    }
+}
 
 time_ns sched_ran(const struct sched *sched, uint32_t slot)
 {
@@ -50,6 +63,7 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
     }
     view->ran = view->attained_gpu_ns = 0;
     view->fair_share_ppm = 0;
+    view->own = NULL;
     if (!sched->ranks_by_fill)
         fill_history(sched, slot, view);
 }
@@ -69,8 +83,18 @@ void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill,
     view.fill = fill;
     for (int r = 0; r < RESOURCE_COUNT; r++)
         view.holds[r] += more[r];
-    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        view.own = sched->order_own[r];
         rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
+    }
+}
+
+void sched_view(struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    fill_view(sched, slot, view);
+    view->fill = sched->jobs.jobs[slot].fill;
+    if (sched->ranks_by_fill)
+        fill_history(sched, slot, view);
 }
 
 void sched_rank(struct sched *sched, uint32_t slot)

@@ -92,6 +92,10 @@ const void *policy_registry_builtin(enum plugin_seam seam)
         return estimate_policies;
     case PLUGIN_VICTIM:
         return victim_keys;
+    case PLUGIN_PREEMPTION:
+        return preemption_policies;
+    case PLUGIN_BACKFILL:
+        return backfill_policies;
     case PLUGIN_NONE:
     case PLUGIN_SEAM_COUNT:
         break;

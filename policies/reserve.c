@@ -13,7 +13,7 @@
  * ledger and O(log) placements; between passes O(pieces of the forecasts) for each job that starts. */
 #include <stdlib.h>
 
-#include "policies/sched_state.h"
+#include "policies/listeners.h"
 
 /* ---- When what runs will have ended ---- */
 
@@ -316,6 +316,8 @@ void reserve_for(struct sched *sched, uint32_t lane)
             break;
         }
     if (!is_in_contest(sched, lane))
+        return;
+    if (!forecast_is_wanted(sched, pending_head(&sched->pending, lane)))
         return;
     scratch->reserved++;
     add_forecast(sched, pending_head(&sched->pending, lane));

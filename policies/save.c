@@ -104,8 +104,9 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5304);
+    ARCHIVE_KNOWS(struct sched, 6848);
     archive_counts(archive, sched);
+    owns_archive(archive, &sched->owns);
     shape_table_archive(archive, &sched->shapes);
     job_table_archive(archive, &sched->jobs, &sched->shapes);
     waits_archive(archive, sched);

@@ -2,20 +2,9 @@
 #include <assert.h>
 
 #include "policies/ledger_tags.h"
+#include "policies/listeners.h"
+#include "policies/plugin.h"
 #include "policies/waits.h"
-
-/* Some policy of the chain gives ranks that change. */
-static void study_orders(struct sched *sched)
-{
-    sched->ranks_fixed = sched->ranks_by_fill = true;
-    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
-        sched->ranks_move |= sched->policy.order[r]->moves;
-        sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
-        sched->ranks_fixed &= sched->policy.order[r]->is_constant;
-        sched->ranks_by_fill &=
-            sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
-    }
-}
 
 struct error sched_find_gap(const struct policy_config *policy)
 {
@@ -67,7 +56,8 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
                                       .shapes = &sched->shapes,
                                       .rank_count = policy->order_count,
                                       .is_strict = policy->is_strict};
-    study_orders(sched);
+    listeners_init(sched);
+    sched_study_orders(sched);
     sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
     plan_init(sched);
@@ -162,6 +152,7 @@ void sched_free(struct sched *sched)
     typical_release(&sched->typical);
     potential_release(&sched->potential);
     waits_release(&sched->waits);
+    owns_release(&sched->owns);
     mem_free(sched);
 }
 
@@ -250,6 +241,7 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
     uint32_t slot = enroll(sched, job, NULL, 0);
     if (slot == SLOT_NONE)
         return;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_SUBMITTED);
     enum reason reason = eligible_submit(sched, slot, job);
     if (reason == REASON_NONE) {
         sched_wait(sched, slot);
@@ -300,6 +292,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
         ledger_take(sched->ledger, &space);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
     sched_settle(sched, slot);
     struct job_facts *facts = &sched->jobs.facts[slot];
     facts->attained_at = started; /* its service counts from its start */
@@ -375,6 +368,7 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     if (!is_found)
         return;
     sched->starts++;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
     if (sched->run_times.is_used)
         run_times_started(sched, slot, now);
     if (sched->policy.preemption->evicts)
@@ -441,6 +435,7 @@ void sched_job_evicted(struct sched *sched, job_id id, struct members which, enu
     }
     if (!had)
         return;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_EVICTED);
     if (job->holding_count == 0 || was_whole) {
         job->evictions++;
         sched->jobs.facts[slot].waiting_since = now;
@@ -468,6 +463,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     struct sched_job *job = &sched->jobs.jobs[slot];
     if (!holds_space(job))
         return; /* nothing that could end */
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
     if (!will_retry && job->lane != LANE_NONE)
         sched_unwait(sched, slot);
     for (uint32_t c = 0; c < sched->claim_count; c++)

@@ -50,6 +50,7 @@ static bool fits_empty(struct sched *sched, const struct shape *shape)
     if (sched->empty == NULL) {
         sched->empty = ledger_new(sched->cluster);
         sched->empty->placement = &sched->policy.placement_config;
+        sched->empty->owns = sched->ledger->owns;
         if (sched->ledger->shares != NULL)
             sched_share(sched, sched->empty);
     }

@@ -211,6 +211,9 @@ struct sched {
     struct recut_book recuts;       /* when the policy cuts GPUs anew */
     struct eviction_log *evictions; /* by queue, for disruption budgets; policies/victims.c */
     size_t eviction_capacity;
+    struct owns owns; /* of plug-ins that the policy uses */
+    const struct policy_own *order_own[ORDER_CHAIN_MAX], *victim_own[VICTIM_CHAIN_MAX];
+    const struct policy_own *gang_own, *estimate_own, *preemption_own, *backfill_own;
 };
 
 static inline struct shape *sched_shape(struct sched *sched, const struct sched_job *job)
@@ -321,6 +324,7 @@ void sched_forget(struct sched *sched, uint32_t slot); /* it is over */
 
 /* ---- ranks.c */
 
+void sched_study_orders(struct sched *sched);
 /* How long it has run in all its attempts; kept where ranks move, or defragmentation moves jobs. */
 time_ns sched_ran(const struct sched *sched, uint32_t slot);
 void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
@@ -504,8 +508,7 @@ void offers_end(struct sched *sched);
 time_ns sched_delay(const struct sched *sched, uint32_t slot);
 /* How long it may stay below its minimum before it loses the rest; TIME_NEVER: for ever. */
 time_ns sched_stale_after(const struct sched *sched, uint32_t slot);
-/* The queues are others: who says times of its own? */
-void sched_learn_times(struct sched *sched);
+void sched_learn_times(struct sched *sched); /* the queues are others: who says its own? */
 
 /* ---- roster.c */
 
@@ -582,6 +585,8 @@ void victims_release(struct sched *sched);
 
 /* Find the keys of a unit, and what it is charged.  O(holdings). */
 void victims_rank(struct sched *sched, struct unit *unit);
+/* Does the preemption policy keep the unit from being taken?  Then it is refused. */
+bool victims_spares(struct sched *sched, struct unit *unit);
 /* <0 if x, ranked, is taken before y, by the keys. */
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
 /* What a unit is charged and loses: nothing yet.  Good until the next call. */

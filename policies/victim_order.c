@@ -73,8 +73,10 @@ void victims_rank(struct sched *sched, struct unit *unit)
     if (unit->surplus_count == 0)
         charge_whole(sched, unit, terms->charge);
     fill_view(sched, unit, &view);
-    for (uint32_t k = 0; k < config->victim_key_count; k++)
+    for (uint32_t k = 0; k < config->victim_key_count; k++) {
+        view.own = sched->victim_own[k];
         terms->key[at++] = config->victims[k]->rank(&view);
+    }
     /* A core is looked at as it is when its surplus has gone. */
     uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
     const uint64_t *kept = job->rank;
@@ -87,6 +89,18 @@ void victims_rank(struct sched *sched, struct unit *unit)
     terms->key[at++] = UINT64_MAX - view.id;
     while (at < UNIT_KEYS)
         terms->key[at++] = 0;
+}
+
+bool victims_spares(struct sched *sched, struct unit *unit)
+{
+    struct victim_view view;
+    if (sched->policy.preemption->spares == NULL)
+        return false;
+    victims_rank(sched, unit);
+    fill_view(sched, unit, &view);
+    view.own = sched->preemption_own;
+    unit->is_refused = sched->policy.preemption->spares(&view);
+    return unit->is_refused;
 }
 
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y)

@@ -505,7 +505,7 @@ static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const stru
 
 bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
 {
-    if (unit->is_taken || unit->is_refused)
+    if (unit->is_taken || unit->is_refused || victims_spares(sched, unit))
         return false;
     if (kind == PLAN_PREEMPT)
         unit->is_refused = !victims_keep_order(sched, gainer, unit);

@@ -37,6 +37,18 @@ static void preset_line(struct buffer *out, const struct policy_preset_text *pre
     json_doc_free(doc);
 }
 
+static void param_lines(struct buffer *out, const struct windtunnel_plugin *plugin)
+{
+    for (uint32_t i = 0; i < plugin->param_count; i++) {
+        const struct plugin_param *param = &plugin->params[i];
+        buffer_format(out, "  %-14s parameter %s: ", "", param->name);
+        plugin_param_describe(param, out);
+        buffer_string(out, ", ");
+        plugin_param_write(param, param->otherwise, out);
+        buffer_format(out, " unless said; %s\n", param->help);
+    }
+}
+
 /* Also of those that are given by a file alone, what a policy file names them by and what they are good for. */
 static void plugin_lines(struct buffer *out, const struct plugins *plugins)
 {
@@ -48,6 +60,7 @@ static void plugin_lines(struct buffer *out, const struct plugins *plugins)
         buffer_format(out, "  %-14s %s policy; %s %s, %s\n", "",
                       plugin_seam_name((enum plugin_seam)plugin->seam), plugin->name,
                       plugin->version, plugins_file(plugins, p).path);
+        param_lines(out, plugin);
     }
 }
 
@@ -97,10 +110,69 @@ static int list(const struct args *args)
     return tool_print(&out);
 }
 
+/* How a policy file names a policy of that seam. */
+static void write_choice(struct buffer *out, const struct windtunnel_plugin *plugin)
+{
+    const char *name = plugin_policy_name(plugin);
+    const char *seam = plugin_seam_name((enum plugin_seam)plugin->seam);
+    switch ((enum plugin_seam)plugin->seam) {
+    case PLUGIN_ORDER:
+        buffer_format(out, "  \"order\": [\"%s\", \"fifo\"]", name);
+        break;
+    case PLUGIN_VICTIM:
+        buffer_format(out, "  \"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"%s\"]}",
+                      name);
+        break;
+    case PLUGIN_GANG:
+    case PLUGIN_PREEMPTION:
+    case PLUGIN_BACKFILL:
+        buffer_format(out, "  \"%s\": {\"policy\": \"%s\"}", seam, name);
+        break;
+    default:
+        buffer_format(out, "  \"%s\": \"%s\"", seam, name);
+    }
+}
+
+/* A policy file that uses the plug-in, with all its parameters, to start from. */
+static void write_use(struct buffer *out, const struct windtunnel_plugin *plugin, const char *path)
+{
+    buffer_format(out, "{\n  \"name\": \"%s\",\n  \"plugins\": [", plugin_policy_name(plugin));
+    buffer_json(out, text_of(path));
+    buffer_string(out, "],\n");
+    write_choice(out, plugin);
+    if (plugin->param_count > 0)
+        buffer_format(out, ",\n  \"params\": {\"%s\": {", plugin_policy_name(plugin));
+    for (uint32_t i = 0; i < plugin->param_count; i++) {
+        buffer_format(out, "%s\"%s\": ", i == 0 ? "" : ", ", plugin->params[i].name);
+        plugin_param_write(&plugin->params[i], plugin->params[i].otherwise, out);
+    }
+    buffer_string(out, plugin->param_count > 0 ? "}}\n}\n" : "\n}\n");
+}
+
+/* The policy of that name that a plug-in holds; false: none does. */
+static bool show_plugin(const struct plugins *plugins, const char *name, struct buffer *out)
+{
+    for (uint32_t p = 0; p < plugins->set.count; p++)
+        if (strcmp(plugin_policy_name(plugins->set.plugins[p]), name) == 0) {
+            write_use(out, plugins->set.plugins[p], plugins_file(plugins, p).path);
+            return true;
+        }
+    return false;
+}
+
 static int show(const struct args *args)
 {
     const char *name = args_operand(args, 0);
     struct buffer out = {0};
+    struct plugin_options given = tool_plugin_options(args);
+    struct plugins plugins = {.timeout_s = 0};
+    struct error loaded = plugins_load_all(&plugins, &given);
+    const bool is_shown = !error_is(loaded) && show_plugin(&plugins, name, &out);
+    plugins_release(&plugins);
+    if (error_is(loaded))
+        return tool_fail(&loaded);
+    if (is_shown)
+        return tool_print(&out);
     for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
          preset++)
         if (strcmp(preset->name, name) == 0) {
@@ -124,8 +196,10 @@ const struct args_verb verb_policy_list = {
 
 const struct args_verb verb_policy_show = {
     .name = "policy show",
-    .summary = "print a preset as JSON, to start a policy file from",
-    .synopsis = "PRESET",
+    .summary =
+        "print a preset, or how to use a plug-in's policy, as JSON to start a policy file from",
+    .synopsis = "NAME [OPTION]...",
+    .options = list_options,
     .operands_min = 1,
     .operands_max = 1,
     .run = show,

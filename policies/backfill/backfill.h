@@ -26,6 +26,8 @@ struct backfill_config {
     time_ns interval;   /* between passes; 0: one in each cycle */
 };
 
+struct order_view;
+
 enum { BACKFILL_ALL = 1000000000 }; /* a number of jobs without bound */
 
 struct backfill_policy {
@@ -37,6 +39,9 @@ struct backfill_policy {
     bool
         is_windowed; /* all but `reservations` may be configured; else that alone, unless it keeps */
     struct backfill_config defaults;
+    /* Is this job, which does not fit now, to be given a forecast, so that nobody may delay it?  Not of a policy that keeps
+     * forecasts.  Called for each job that would be given one, in each pass; pure.  NULL: it is. */
+    bool (*reserves)(const struct order_view *view);
 };
 
 extern const struct backfill_policy *const backfill_policies[]; /* NULL-terminated */

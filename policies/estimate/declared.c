@@ -3,8 +3,9 @@
  * promised its space. */
 #include "policies/estimate/estimates.h"
 
-static time_ns length(time_ns limit, time_ns estimate)
+static time_ns length(time_ns limit, time_ns estimate, const struct policy_own *own)
 {
+    (void)own;
     return estimate < limit ? estimate : limit;
 }
 

@@ -21,14 +21,16 @@
 #include <stdint.h>
 
 #include "base/time.h"
+#include "policies/own.h"
 
 struct estimate_policy {
     const char *name;
     uint32_t version;
     const char *summary;
     /* Run time, of what was declared (each TIME_NEVER if it was not); TIME_NEVER: not known.  estimate: what was learned, if
-     * anything was.  Called whenever a length is needed; the same for one job from first to last. */
-    time_ns (*length)(time_ns limit, time_ns estimate);
+     * anything was.  own: of a plug-in's policy; NULL: it is built in.  Called whenever a length is needed; the same for one
+     * job from first to last, so of a plug-in's own only the parameters count. */
+    time_ns (*length)(time_ns limit, time_ns estimate, const struct policy_own *own);
 
     /* Of a policy that learns; 0: it does not, and the hooks below are not called. */
     size_t state_size; /* bytes of a state; zeroed before the first run */

@@ -12,8 +12,9 @@ struct last_two { /* 0: there is none */
     time_ns newer, older;
 };
 
-static time_ns length(time_ns limit, time_ns estimate)
+static time_ns length(time_ns limit, time_ns estimate, const struct policy_own *own)
 {
+    (void)own;
     return estimate < limit ? estimate : limit;
 }
 

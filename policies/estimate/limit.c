@@ -4,8 +4,9 @@
  * that what is planned comes much earlier and holes look too short. */
 #include "policies/estimate/estimates.h"
 
-static time_ns length(time_ns limit, time_ns estimate)
+static time_ns length(time_ns limit, time_ns estimate, const struct policy_own *own)
 {
+    (void)own;
     return limit != TIME_NEVER ? limit : estimate;
 }
 

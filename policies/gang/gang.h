@@ -8,6 +8,7 @@
 #ifndef POLICIES_GANG_H
 #define POLICIES_GANG_H
 
+#include "policies/own.h"
 #include "workloads/job.h"
 
 struct gang_view {
@@ -15,6 +16,8 @@ struct gang_view {
     const struct job_set *sets; /* NULL: each group is a set of its own */
     const uint32_t *held;       /* members held, by group; not counting those on their way out */
     uint16_t group_count, set_count;
+    const struct policy_own
+        *own; /* of a plug-in's policy; NULL: it is built in, or nobody asks it */
 };
 
 struct gang_policy {

@@ -13,6 +13,7 @@
 #define POLICIES_ORDER_H
 
 #include "policies/order/order_config.h"
+#include "policies/own.h"
 #include "workloads/job.h"
 
 /* Of its minimum a job holds less, exactly that, or more. */
@@ -39,6 +40,7 @@ struct order_view {
     time_ns waiting_since;             /* when it last came to wait; now while it runs */
     uint32_t
         fair_share_ppm; /* 0..1000000, higher deserves more; of (queue, user); policies/accounts.h */
+    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
 };
 
 struct order_policy {

@@ -35,7 +35,8 @@ struct spot {
     uint32_t members_left; /* of the member's group, still to be placed, this one included */
     const struct ledger *ledger;
     const struct request *request;
-    uint32_t owner; /* slot of the job */
+    uint32_t owner;               /* slot of the job */
+    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
 };
 
 #define SPOT_NEVER INT64_MIN /* a score: not here */

@@ -199,7 +199,8 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                                        region->level == NULL && region->first == 0 &&
                                        region->last == ledger->cluster->node_count - 1,
                            .looks_left = UINT32_MAX,
-                           .spot = {.gpus = request->gpus,
+                           .spot = {.own = owns_of(ledger->owns, policy),
+                                    .gpus = request->gpus,
                                     .node = NODE_NONE,
                                     .ledger = ledger,
                                     .request = request,

@@ -32,7 +32,8 @@ struct victim_view {
     int64_t
         loss_gpu_ns; /* GPU time that evicting the unit would throw away: since the last checkpoint, and
                               the restart */
-    uint64_t order_rank; /* its first rank in the order chain: larger goes later */
+    uint64_t order_rank;          /* its first rank in the order chain: larger goes later */
+    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
 };
 
 struct victim_key {
@@ -47,6 +48,9 @@ struct preemption_policy {
     const char *summary;
     bool evicts;  /* false: what runs, runs to its end */
     bool is_kill; /* no grace: unsaved work is lost whatever the job could do */
+    /* May this unit not be taken now, whoever gains?  Asked of a unit that all guards would let go, each time before it is
+     * taken in a plan; pure.  NULL: no unit is spared. */
+    bool (*spares)(const struct victim_view *view);
 };
 
 extern const struct preemption_policy *const preemption_policies[]; /* NULL-terminated */

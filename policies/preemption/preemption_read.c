@@ -93,14 +93,14 @@ static void read_budgets(struct preemption_config *config, struct json_object *o
 }
 
 void preemption_config_read(struct preemption_config *config,
-                            const struct preemption_policy **policy, const void *keys,
-                            const struct json_value *value)
+                            const struct preemption_policy **policy, const void *policies,
+                            const void *keys, const struct json_value *value)
 {
     struct json_object object;
     if (value->node == NULL)
         return;
     json_object_open(&object, value);
-    *policy = choose_member(&object, "policy", preemption_policies, *policy);
+    *policy = choose_member(&object, "policy", policies, *policy);
     read_victims(config, keys, &object);
     read_manners(config, &object);
     read_times(config, &object);

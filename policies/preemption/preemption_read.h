@@ -11,7 +11,7 @@ struct preemption_config preemption_config_default(void);
 /* Read the "preemption" object; keys: the registry of victim keys (policies/choose.h).  An absent one (node NULL) and absent fields leave what is there.  Fails
  * through the sticky error. */
 void preemption_config_read(struct preemption_config *config,
-                            const struct preemption_policy **policy, const void *keys,
-                            const struct json_value *value);
+                            const struct preemption_policy **policy, const void *policies,
+                            const void *keys, const struct json_value *value);
 
 #endif

@@ -1,4 +1,4 @@
-#include "sim/live/guard.h"
+#include "sim/live/guard_inside.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -60,19 +60,11 @@ struct error guard_cycle_done(void)
     return error;
 }
 
-static void blame(const struct guard_slot *slot, const char *what)
+void guard_blame(const struct guard_slot *slot, const char *what)
 {
     if (broken[0] == '\0')
         snprintf(broken, sizeof broken, "%s %s", slot->label, what);
 }
-
-/* ---- The calls: between HOOK and DONE the plug-in's code runs ---- */
-
-#define HOOK(slot_, name_)                                                                         \
-    struct guard_frame frame_;                                                                     \
-    const struct guard_slot *slot = &slots[slot_];                                                 \
-    guard_enter(&frame_, slot, "in its hook '" name_ "'")
-#define DONE guard_leave(&frame_)
 
 static uint64_t order_rank(int at, const struct order_view *view, const struct order_config *config)
 {
@@ -82,7 +74,7 @@ static uint64_t order_rank(int at, const struct order_view *view, const struct o
     bool is_pure = policy->rank(view, config) == rank;
     DONE;
     if (!is_pure)
-        blame(slot, "gave two ranks for the same job at the same time");
+        guard_blame(slot, "gave two ranks for the same job at the same time");
     return rank;
 }
 
@@ -94,22 +86,55 @@ static uint64_t victim_rank(int at, const struct victim_view *view)
     bool is_pure = policy->rank(view) == rank;
     DONE;
     if (!is_pure)
-        blame(slot, "gave two ranks for the same victim at the same time");
+        guard_blame(slot, "gave two ranks for the same victim at the same time");
     return rank;
 }
 
-static time_ns estimate_length(int at, time_ns limit, time_ns estimate)
+static bool preemption_spares(int at, const struct victim_view *view)
+{
+    HOOK(at, "spares");
+    const struct preemption_policy *policy = slot->own->policy;
+    bool spares = policy->spares(view);
+    bool is_pure = policy->spares(view) == spares;
+    DONE;
+    if (!is_pure)
+        guard_blame(slot, "spares a victim and does not, at the same time");
+    return spares;
+}
+
+static bool backfill_reserves(int at, const struct order_view *view)
+{
+    HOOK(at, "reserves");
+    const struct backfill_policy *policy = slot->own->policy;
+    bool reserves = policy->reserves(view);
+    bool is_pure = policy->reserves(view) == reserves;
+    DONE;
+    if (!is_pure)
+        guard_blame(slot, "gives a job a forecast and does not, at the same time");
+    return reserves;
+}
+
+static void job_told(int at, void *state, const int64_t *params, enum plugin_event event,
+                     const struct order_view *view)
+{
+    HOOK(at, "on_job");
+    slot->own->on_job(state, params, event, view);
+    DONE;
+}
+
+static time_ns estimate_length(int at, time_ns limit, time_ns estimate,
+                               const struct policy_own *own)
 {
     HOOK(at, "length");
     const struct estimate_policy *policy = slot->own->policy;
-    time_ns length = policy->length(limit, estimate);
-    bool is_pure = policy->length(limit, estimate) == length;
+    time_ns length = policy->length(limit, estimate, own);
+    bool is_pure = policy->length(limit, estimate, own) == length;
     DONE;
     if (!is_pure)
-        blame(slot, "gave two lengths for the same job");
+        guard_blame(slot, "gave two lengths for the same job");
     if (length >= 0)
         return length;
-    blame(slot, "says that a job runs for less than no time");
+    guard_blame(slot, "says that a job runs for less than no time");
     return TIME_NEVER;
 }
 
@@ -129,10 +154,10 @@ static time_ns estimate_predict(int at, const void *state)
     bool is_pure = policy->predict(state) == predicted;
     DONE;
     if (!is_pure)
-        blame(slot, "made two predictions from the same runs");
+        guard_blame(slot, "made two predictions from the same runs");
     if (predicted >= 0)
         return predicted;
-    blame(slot, "predicts that a job runs for less than no time");
+    guard_blame(slot, "predicts that a job runs for less than no time");
     return TIME_NEVER;
 }
 
@@ -159,11 +184,11 @@ static int64_t placement_score(int at, const struct spot *spot)
     bool is_bounded = is_within_bound(policy, spot, score);
     DONE;
     if (!is_pure || !is_bounded)
-        blame(slot, is_pure ? "scored a node higher than its own 'bound'"
-                            : "gave two scores for the same spot");
+        guard_blame(slot, is_pure ? "scored a node higher than its own 'bound'"
+                                  : "gave two scores for the same spot");
     if (score != SPOT_NEVER || policy->looks_at_nodes)
         return score;
-    blame(slot, "scored a spot SPOT_NEVER, which only a policy that looks at nodes may");
+    guard_blame(slot, "scored a spot SPOT_NEVER, which only a policy that looks at nodes may");
     return SPOT_NEVER + 1;
 }
 
@@ -183,8 +208,8 @@ static uint16_t placement_choose_gpus(int at, uint16_t free_mask, uint32_t gpus)
     DONE;
     if ((chosen & ~free_mask) == 0 && (uint32_t)__builtin_popcount(chosen) == gpus)
         return chosen;
-    blame(slot, (chosen & ~free_mask) != 0 ? "chose GPUs that are not free"
-                                           : "chose more or fewer GPUs than were asked for");
+    guard_blame(slot, (chosen & ~free_mask) != 0 ? "chose GPUs that are not free"
+                                                 : "chose more or fewer GPUs than were asked for");
     return gpu_choice_lowest(free_mask, gpus);
 }
 
@@ -194,7 +219,7 @@ static uint32_t placement_draw(int at, const struct spot *spot, uint32_t count)
     uint32_t drawn = ((const struct placement_policy *)slot->own->policy)->draw(spot, count);
     DONE;
     if (drawn >= count)
-        blame(slot, "drew a number that is not below the count");
+        guard_blame(slot, "drew a number that is not below the count");
     return drawn < count ? drawn : 0;
 }
 
@@ -230,171 +255,26 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
     const char *fault = wants ? chunk_fault(policy, view, chunk) : NULL;
     if (fault == NULL)
         return wants;
-    blame(slot, fault);
+    guard_blame(slot, fault);
     return false;
-}
-
-/* ---- quota ---- */
-
-static const char *quota_complaint(int at, struct queue_tree *tree, queue_id *queue)
-{
-    HOOK(at, "complaint");
-    const struct quota_policy *policy = slot->own->policy;
-    const char *complaint = policy->complaint(tree, queue);
-    DONE;
-    if (complaint != NULL && *queue >= tree->count) {
-        blame(slot, "complains of a queue that there is not");
-        *queue = QUEUE_ROOT;
-    }
-    return complaint;
-}
-
-static queue_id quota_forbids(int at, struct queue_tree *tree, queue_id leaf,
-                              const int64_t ask[QUEUE_SUM_COUNT])
-{
-    HOOK(at, "forbids");
-    const struct quota_policy *policy = slot->own->policy;
-    queue_id by = policy->forbids(tree, leaf, ask);
-    DONE;
-    if (by == QUEUE_NONE)
-        return by;
-    for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
-        if (q == by)
-            return by;
-    blame(slot, "forbids by a queue that is neither the leaf nor above it");
-    return QUEUE_NONE;
-}
-
-static const uint16_t *quota_confines(int at, struct queue_tree *tree, queue_id leaf,
-                                      const struct shape *shape)
-{
-    HOOK(at, "confines");
-    const struct quota_policy *policy = slot->own->policy;
-    const uint16_t *confine = policy->confines(tree, leaf, shape);
-    DONE;
-    if (confine == NULL || !shape->is_preemptible)
-        return confine;
-    blame(slot, "confines a shape that can be preempted");
-    return NULL;
-}
-
-static int opposite(int order)
-{
-    return order < 0 ? 1 : order > 0 ? -1 : 0;
-}
-
-static int total_order(const struct guard_slot *slot, struct contender a, struct contender b,
-                       int order, int reversed)
-{
-    if (a.queue == b.queue)
-        return order;
-    if (order == 0)
-        blame(slot, "finds two queues equal: the last keys are the age, then the id");
-    else if ((order < 0) == (reversed < 0))
-        blame(slot, "puts each of two queues before the other");
-    else
-        return order;
-    return a.queue < b.queue ? -1 : 1;
-}
-
-static int quota_compare(int at, struct queue_tree *tree, struct contender a, struct contender b)
-{
-    HOOK(at, "compare");
-    const struct quota_policy *policy = slot->own->policy;
-    int order = policy->compare(tree, a, b);
-    int reversed = a.queue == b.queue ? opposite(order) : policy->compare(tree, b, a);
-    DONE;
-    return total_order(slot, a, b, order, reversed);
-}
-
-static int quota_compare_victims(int at, struct queue_tree *tree, struct contender a,
-                                 struct contender b)
-{
-    HOOK(at, "compare_victims");
-    const struct quota_policy *policy = slot->own->policy;
-    int order = policy->compare_victims(tree, a, b);
-    int reversed = a.queue == b.queue ? opposite(order) : policy->compare_victims(tree, b, a);
-    DONE;
-    return total_order(slot, a, b, order, reversed);
-}
-
-static void check_share(const struct guard_slot *slot, struct queue_tree *tree, queue_id queue,
-                        enum resource resource)
-{
-    if (tree->queues[queue].share[resource] >= 0)
-        return;
-    blame(slot, "gave a queue a negative share");
-    tree->queues[queue].share[resource] = 0;
-}
-
-static void quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource,
-                         int64_t total)
-{
-    HOOK(at, "divide");
-    const struct quota_policy *policy = slot->own->policy;
-    policy->divide(tree, parent, resource, total);
-    DONE;
-    for (EACH_CHILD(tree, parent, child))
-        check_share(slot, tree, child, resource);
-}
-
-static bool quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource,
-                         int64_t demand_before, int64_t total_before)
-{
-    HOOK(at, "adjust");
-    const struct quota_policy *policy = slot->own->policy;
-    bool is_adjusted = policy->adjust(tree, child, resource, demand_before, total_before);
-    DONE;
-    check_share(slot, tree, child, resource);
-    return is_adjusted;
-}
-
-static bool quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf,
-                              const int64_t ask[QUEUE_SUM_COUNT])
-{
-    HOOK(at, "may_reclaim");
-    const struct quota_policy *policy = slot->own->policy;
-    bool may = policy->may_reclaim(tree, leaf, ask);
-    DONE;
-    return may;
-}
-
-static bool quota_may_take(int at, struct queue_tree *tree, const struct taking *taking)
-{
-    HOOK(at, "may_take");
-    const struct quota_policy *policy = slot->own->policy;
-    bool may = policy->may_take(tree, taking);
-    DONE;
-    return may;
-}
-
-static bool quota_is_valid(int at, struct queue_tree *tree, queue_id gainer,
-                           const int64_t ask[QUEUE_SUM_COUNT], const queue_id *touched,
-                           uint32_t touched_count)
-{
-    HOOK(at, "is_valid");
-    const struct quota_policy *policy = slot->own->policy;
-    bool is_valid = policy->is_valid(tree, gainer, ask, touched, touched_count);
-    DONE;
-    return is_valid;
-}
-
-static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns *next)
-{
-    HOOK(at, "advance");
-    const struct quota_policy *policy = slot->own->policy;
-    bool has_moved = policy->advance(tree, now, next);
-    DONE;
-    if (*next <= now) {
-        blame(slot, "wants to be called again at a time that has passed");
-        *next = TIME_NEVER;
-    }
-    return has_moved;
 }
 
 /* ---- A set of functions for each slot ---- */
 
 #define FUNCTIONS_OF(n)                                                                            \
+    static bool spares_##n(const struct victim_view *v)                                            \
+    {                                                                                              \
+        return preemption_spares(n, v);                                                            \
+    }                                                                                              \
+    static bool reserves_##n(const struct order_view *v)                                           \
+    {                                                                                              \
+        return backfill_reserves(n, v);                                                            \
+    }                                                                                              \
+    static void job_##n(void *state, const int64_t *params, enum plugin_event event,               \
+                        const struct order_view *v)                                                \
+    {                                                                                              \
+        job_told(n, state, params, event, v);                                                      \
+    }                                                                                              \
     static uint64_t rank_##n(const struct order_view *v, const struct order_config *c)             \
     {                                                                                              \
         return order_rank(n, v, c);                                                                \
@@ -403,9 +283,9 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
     {                                                                                              \
         return victim_rank(n, v);                                                                  \
     }                                                                                              \
-    static time_ns length_##n(time_ns limit, time_ns estimate)                                     \
+    static time_ns length_##n(time_ns limit, time_ns estimate, const struct policy_own *own)       \
     {                                                                                              \
-        return estimate_length(n, limit, estimate);                                                \
+        return estimate_length(n, limit, estimate, own);                                           \
     }                                                                                              \
     static void note_run_##n(void *state, time_ns ran)                                             \
     {                                                                                              \
@@ -437,55 +317,57 @@ static bool quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns 
     }                                                                                              \
     static const char *complaint_##n(struct queue_tree *t, queue_id *q)                            \
     {                                                                                              \
-        return quota_complaint(n, t, q);                                                           \
+        return guard_quota_complaint(n, t, q);                                                     \
     }                                                                                              \
     static queue_id forbids_##n(struct queue_tree *t, queue_id q,                                  \
                                 const int64_t ask[QUEUE_SUM_COUNT])                                \
     {                                                                                              \
-        return quota_forbids(n, t, q, ask);                                                        \
+        return guard_quota_forbids(n, t, q, ask);                                                  \
     }                                                                                              \
     static const uint16_t *confines_##n(struct queue_tree *t, queue_id q, const struct shape *s)   \
     {                                                                                              \
-        return quota_confines(n, t, q, s);                                                         \
+        return guard_quota_confines(n, t, q, s);                                                   \
     }                                                                                              \
     static int compare_##n(struct queue_tree *t, struct contender a, struct contender b)           \
     {                                                                                              \
-        return quota_compare(n, t, a, b);                                                          \
+        return guard_quota_compare(n, t, a, b);                                                    \
     }                                                                                              \
     static int victims_##n(struct queue_tree *t, struct contender a, struct contender b)           \
     {                                                                                              \
-        return quota_compare_victims(n, t, a, b);                                                  \
+        return guard_quota_compare_victims(n, t, a, b);                                            \
     }                                                                                              \
     static void divide_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t total)       \
     {                                                                                              \
-        quota_divide(n, t, q, r, total);                                                           \
+        guard_quota_divide(n, t, q, r, total);                                                     \
     }                                                                                              \
     static bool adjust_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t demand,      \
                            int64_t total)                                                          \
     {                                                                                              \
-        return quota_adjust(n, t, q, r, demand, total);                                            \
+        return guard_quota_adjust(n, t, q, r, demand, total);                                      \
     }                                                                                              \
     static bool reclaim_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT])  \
     {                                                                                              \
-        return quota_may_reclaim(n, t, q, ask);                                                    \
+        return guard_quota_may_reclaim(n, t, q, ask);                                              \
     }                                                                                              \
     static bool take_##n(struct queue_tree *t, const struct taking *taking)                        \
     {                                                                                              \
-        return quota_may_take(n, t, taking);                                                       \
+        return guard_quota_may_take(n, t, taking);                                                 \
     }                                                                                              \
     static bool valid_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT],    \
                           const queue_id *touched, uint32_t count)                                 \
     {                                                                                              \
-        return quota_is_valid(n, t, q, ask, touched, count);                                       \
+        return guard_quota_is_valid(n, t, q, ask, touched, count);                                 \
     }                                                                                              \
     static bool advance_##n(struct queue_tree *t, time_ns now, time_ns *next)                      \
     {                                                                                              \
-        return quota_advance(n, t, now, next);                                                     \
+        return guard_quota_advance(n, t, now, next);                                               \
     }
 
 #define TABLE_OF(n)                                                                                \
     {                                                                                              \
         .order = {.rank = rank_##n}, .victim = {.rank = victim_##n},                               \
+        .preemption = {.spares = spares_##n}, .backfill = {.reserves = reserves_##n},              \
+        .on_job = job_##n,                                                                         \
         .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},      \
         .gang = {.next = next_##n},                                                                \
         .placement = {.score = score_##n,                                                          \
@@ -523,6 +405,9 @@ static const struct {
     struct gang_policy gang;
     struct placement_policy placement;
     struct quota_policy quota;
+    struct preemption_policy preemption;
+    struct backfill_policy backfill;
+    void (*on_job)(void *, const int64_t *, enum plugin_event, const struct order_view *);
 } tables[] = {TABLE_OF(0), TABLE_OF(1), TABLE_OF(2), TABLE_OF(3),
               TABLE_OF(4), TABLE_OF(5), TABLE_OF(6), TABLE_OF(7)};
 _Static_assert(sizeof tables / sizeof tables[0] == PLUGINS_MAX, "functions for each slot");
@@ -591,10 +476,22 @@ void guard_arm(struct guard_slot *slot)
         slot->policy.victim = *(const struct victim_key *)own;
         slot->policy.victim.rank = tables[at].victim.rank;
         break;
+    case PLUGIN_PREEMPTION:
+        slot->policy.preemption = *(const struct preemption_policy *)own;
+        if (slot->policy.preemption.spares != NULL)
+            slot->policy.preemption.spares = tables[at].preemption.spares;
+        break;
+    case PLUGIN_BACKFILL:
+        slot->policy.backfill = *(const struct backfill_policy *)own;
+        if (slot->policy.backfill.reserves != NULL)
+            slot->policy.backfill.reserves = tables[at].backfill.reserves;
+        break;
     case PLUGIN_NONE:
     case PLUGIN_SEAM_COUNT:
         assert(false && "plugin_check has passed it");
     }
     slot->guarded = *slot->own;
+    if (slot->own->on_job != NULL)
+        slot->guarded.on_job = tables[at].on_job;
     slot->guarded.policy = &slot->policy;
 }

@@ -34,6 +34,8 @@ struct guard_slot {
         struct gang_policy gang;
         struct estimate_policy estimate;
         struct victim_key victim;
+        struct preemption_policy preemption;
+        struct backfill_policy backfill;
     } policy;
 };
 

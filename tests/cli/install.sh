@@ -49,6 +49,8 @@ int main(void)
     return is_whole ? 0 : 1;
 }
 END
+# A policy of one's own, as docs/first-policy.md goes about it.
+INSTALLED="$place" WINDTUNNEL="$place/bin/windtunnel" sh tests/cli/first_policy.sh
 export PKG_CONFIG_PATH="$place/lib/pkgconfig"
 cd "$place"
 # shellcheck disable=SC2046 # lists of flags

@@ -157,6 +157,60 @@ same '{"estimate": "NAME", "backfill": {"policy": "easy"}}' history
 } | compile mine
 same '{"order": ["priority", "fifo"], "blocking": "skip", "preemption": {"policy": "kill", "victims": ["NAME"]}}' youngest
 
+as_plugin policies/preemption/checkpoint.c preemption_checkpoint checkpoint PREEMPTION
+same '{"order": ["priority", "fifo"], "blocking": "skip", "preemption": {"policy": "NAME"}}' checkpoint
+as_plugin policies/backfill/easy.c backfill_easy easy BACKFILL
+same '{"backfill": {"policy": "NAME", "reservations": 2}, "estimate": "declared"}' easy
+
+# ---- Parameters and state ----
+
+windtunnel policy list --plugin example/turns.so
+grep -q 'parameter forget_after: an integer from 1 to 1000000, 1000 unless said; starts after which' said.out ||
+    fail "policy list does not show the parameters: $(cat said.out said.err)"
+windtunnel policy show turns --plugin example/turns.so
+printf '{
+  "name": "turns",
+  "plugins": ["example/turns.so"],
+  "order": ["turns", "fifo"],
+  "params": {"turns": {"counts": "gpus", "forget_after": 1000}}
+}
+' | diff - said.out || fail 'policy show of a plug-in'
+cp said.out shown.json
+# shellcheck disable=SC2086
+shown=$(fingerprint "$scenario" $short --policy ./shown.json)
+# shellcheck disable=SC2086
+jobs=$(fingerprint "$scenario" $short --policy ./shown.json --set 'policy.order_config.period_s=10' --set policy.params.turns.counts=jobs)
+# shellcheck disable=SC2086
+gpus=$(fingerprint "$scenario" $short --policy ./shown.json --set 'policy.order_config.period_s=10')
+if [ -z "$shown" ] || [ -z "$jobs" ]; then
+    fail 'a plug-in with parameters does not run'
+fi
+printf '{"name": "c", "policy": {"plugins": ["example/turns.so"], "order": ["turns"], "params": {"turns": {"forget_after": 0}}},
+ "nodes": [{"name": "n0", "gpus": 8}], "jobs": [{"name": "j", "tasks": [{"gpus": 1}]}], "expect": {"j": {"status": "running"}}}' >params.json
+windtunnel case params.json
+[ "$(head -n 1 said.out)" = "not ok c: params.json:1:116: 'forget_after' must be an integer from 1 to 1000000, got 0" ] ||
+    fail "a bad parameter in a case: $(cat said.out said.err)"
+# Two users, one GPU: the one for whom nothing was started goes first.
+cat >turns.json <<'END'
+{"name": "turns", "policy": {"file": "example/turns.json"}, "nodes": [{"name": "n0", "gpus": 2}],
+ "jobs": [{"name": "runs", "user": "ann", "tasks": [{"gpus": 1, "state": "running", "node": "n0"}]},
+          {"name": "again", "user": "ann", "tasks": [{"gpus": 1}]},
+          {"name": "other", "user": "bob", "tasks": [{"gpus": 1}]}],
+ "rounds": 1, "expect": {"other": {"status": "running"}, "again": {"status": "pending"}}}
+END
+windtunnel case turns.json
+[ "$status" -eq 0 ] || fail "the example with a state: $(cat said.out said.err)"
+sed 's/"order": \["turns", "fifo"\]/"order": ["fifo"]/; /"params"/d' example/turns.json >example/plain.json
+sed 's/turns.json/plain.json/' turns.json >plain.json
+windtunnel case plain.json
+[ "$status" -eq 10 ] || fail 'the example with a state decides as fifo does'
+{
+    sed 's/struct turns \*turns = state;/struct turns *turns = 0;/' "$repository/docs/examples/plugin/turns.c"
+} | compile bad
+windtunnel run small.json --plugin bad.so --set 'policy.order=["turns"]'
+grep -q "crashed in its hook 'on_job': SIGSEGV" said.err || { [ -n "$is_sanitized" ] && grep -q 'null pointer' said.err; } ||
+    fail "a crash in on_job: $(cat said.err)"
+
 # ---- Refused: what is loaded ----
 
 order='static uint64_t rank(const struct order_view *v, const struct order_config *c) { return 0; }

@@ -51,10 +51,10 @@ static bool next_chunk(const struct gang_view *view, uint32_t chunk[])
     return true_of.gang->next(view, chunk);
 }
 
-static time_ns length_of(time_ns limit, time_ns learned)
+static time_ns length_of(time_ns limit, time_ns learned, const struct policy_own *own)
 {
     count(ASKED_LENGTH);
-    return true_of.estimate->length(limit, learned);
+    return true_of.estimate->length(limit, learned, own);
 }
 
 /* ---- Places ---- */

@@ -56,13 +56,13 @@ static void noise_is_lognormal_around_the_truth(void **state)
 static void limits_and_estimates_bound_each_other(void **state)
 {
     (void)state;
-    assert_true(estimate_limit.length(S(9), S(5)) == S(9));
-    assert_true(estimate_limit.length(TIME_NEVER, S(5)) == S(5));
-    assert_true(estimate_limit.length(TIME_NEVER, TIME_NEVER) == TIME_NEVER);
-    assert_true(estimate_declared.length(S(9), S(5)) == S(5));
-    assert_true(estimate_declared.length(S(9), S(12)) == S(9));
-    assert_true(estimate_declared.length(S(9), TIME_NEVER) == S(9));
-    assert_true(estimate_declared.length(TIME_NEVER, TIME_NEVER) == TIME_NEVER);
+    assert_true(estimate_limit.length(S(9), S(5), NULL) == S(9));
+    assert_true(estimate_limit.length(TIME_NEVER, S(5), NULL) == S(5));
+    assert_true(estimate_limit.length(TIME_NEVER, TIME_NEVER, NULL) == TIME_NEVER);
+    assert_true(estimate_declared.length(S(9), S(5), NULL) == S(5));
+    assert_true(estimate_declared.length(S(9), S(12), NULL) == S(9));
+    assert_true(estimate_declared.length(S(9), TIME_NEVER, NULL) == S(9));
+    assert_true(estimate_declared.length(TIME_NEVER, TIME_NEVER, NULL) == TIME_NEVER);
 }
 
 static struct run_log *run(const struct run_setup *setup, struct run_job *jobs, uint32_t count)

@@ -82,9 +82,9 @@ static void the_mean_of_the_last_two(void **state)
     assert_true(estimate_history.predict(last) == SECONDS(20));
     estimate_history.note_run(last, SECONDS(2));
     assert_true(estimate_history.predict(last) == SECONDS(16));
-    assert_true(estimate_history.length(SECONDS(9), SECONDS(16)) == SECONDS(9));
-    assert_true(estimate_history.length(TIME_NEVER, SECONDS(16)) == SECONDS(16));
-    assert_true(estimate_history.length(TIME_NEVER, TIME_NEVER) == TIME_NEVER);
+    assert_true(estimate_history.length(SECONDS(9), SECONDS(16), NULL) == SECONDS(9));
+    assert_true(estimate_history.length(TIME_NEVER, SECONDS(16), NULL) == SECONDS(16));
+    assert_true(estimate_history.length(TIME_NEVER, TIME_NEVER, NULL) == TIME_NEVER);
 }
 
 /* The user's that ask the same, all the user's, what is declared; the limit bounds each. */

@@ -116,7 +116,8 @@ static struct error read_text(const char *text, struct reading *reading)
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     struct json_value value = json_member(&object, "preemption");
-    preemption_config_read(&reading->config, &reading->policy, victim_keys, &value);
+    preemption_config_read(&reading->config, &reading->policy, preemption_policies, victim_keys,
+                           &value);
     json_object_close(&object);
     json_doc_free(doc);
     return error;

@@ -1,4 +1,4 @@
-/* widest_ageing.  The job that asks for the most GPUs goes first, and every hour of waiting counts as so many GPUs more.
+/* widest_ageing.  The job that asks for the most GPUs goes first, and every hour of waiting counts as `gpus_per_h` more.
  *
  * Idea: wide jobs are hard to place, so they are placed while there is room; what is narrow fills the gaps.  Ageing bounds
  * how long a narrow job is overtaken: after (512 - 1) / 8 = 64 hours one of 1 GPU is before a fresh one of 512.
@@ -6,7 +6,7 @@
  * Known failure: few wide jobs at a high load keep everything narrow waiting for those hours. */
 #include <policies/plugin.h>
 
-#define AGEING_GPUS_PER_H 8
+enum { GPUS_PER_H }; /* the parameters, in the order of their declaration */
 
 /* Smaller goes first, so the points are taken from the largest rank. */
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
@@ -14,7 +14,8 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
     (void)config; /* the parameters of the built-in orders */
     time_ns waited = view->now - view->submit - view->ran;
     int64_t waited_s = waited > 0 ? waited / TIME_NS_PER_S : 0;
-    int64_t points = view->asks[RESOURCE_GPU] + waited_s * AGEING_GPUS_PER_H * GPU_MILLI / 3600;
+    int64_t points =
+        view->asks[RESOURCE_GPU] + waited_s * view->own->params[GPUS_PER_H] / 3600; /* in milli */
     return UINT64_MAX - (uint64_t)points;
 }
 
@@ -27,9 +28,16 @@ static const struct order_policy widest_ageing = {
     .rank = rank,
 };
 
+static const struct plugin_param params[] = {
+    [GPUS_PER_H] = {.name = "gpus_per_h",
+                    .kind = PARAM_MILLI,
+                    .low = 0,
+                    .high = 100000 * GPU_MILLI,
+                    .otherwise = 8 * GPU_MILLI,
+                    .help = "GPUs that an hour of waiting counts as"},
+};
+
 const struct windtunnel_plugin windtunnel_plugin = {
-    PLUGIN_FOR(ORDER),
-    .name = "widest-ageing",
-    .version = "1.0",
-    .policy = &widest_ageing,
+    PLUGIN_FOR(ORDER),        .name = "widest-ageing", .version = "1.0",
+    .policy = &widest_ageing, .params = params,        .param_count = 1,
 };
