@@ -67,7 +67,7 @@ fi
 fingerprint() { # arguments of run
     windtunnel run "$@"
     [ "$status" -eq 0 ] || fail "run $*: $(cat said.err)"
-    sed -n 's/.*fingerprint \([0-9a-f]*\)$/\1/p' said.err
+    sed -n 's/.*fingerprint \([0-9a-f]*\).*/\1/p' said.err
 }
 policy='{"order": ["widest_ageing", "fifo"], "blocking": "skip"}'
 expected=$(fingerprint sub/wide.json)
