@@ -33,6 +33,8 @@ enum reason {
 };
 
 const char *reason_name(enum reason reason); /* "Resources", "NeverFits", ... */
+/* Which jobs are told so, where the word alone may mislead; NULL: it does not. */
+const char *reason_legend(enum reason reason);
 
 /* How long somebody waited, by reason; {0} is: not at all. */
 struct wait_times {

@@ -88,19 +88,26 @@ static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
     return pending->shapes->shapes[pending->lanes[lane].shape].charge;
 }
 
-/* The head of a lane below `queue`. */
-static inline struct contender contender_of(const struct queue_tree *tree,
-                                            const struct pending *pending, queue_id queue,
-                                            uint32_t lane)
+/* A job of a lane below `queue`. */
+static inline struct contender contender_with(const struct queue_tree *tree,
+                                              const struct pending *pending, queue_id queue,
+                                              uint32_t lane, uint32_t slot)
 {
     struct contender contender = {.queue = queue, .ask = ask_of(pending, lane)};
     if (tree->quota->compares_jobs) {
-        const uint32_t slot = pending_head(pending, lane);
         contender.leaf = pending->lanes[lane].line;
         contender.priority = pending->jobs->jobs[slot].priority;
         contender.submit = pending->jobs->facts[slot].submit;
     }
     return contender;
+}
+
+/* The head of a lane below `queue`. */
+static inline struct contender contender_of(const struct queue_tree *tree,
+                                            const struct pending *pending, queue_id queue,
+                                            uint32_t lane)
+{
+    return contender_with(tree, pending, queue, lane, pending_head(pending, lane));
 }
 
 static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
@@ -273,4 +280,123 @@ void contest_release(struct contest_scratch *scratch)
 {
     mem_free(scratch->marks);
     *scratch = (struct contest_scratch){0};
+}
+
+/* ---- Held again and again ---- */
+
+static uint32_t best_entry(struct contest_field *field, const struct pending *pending,
+                           queue_id queue)
+{
+    uint32_t best = CONTEST_NONE;
+    for (uint32_t e = field->nodes[queue].first_entry; e != CONTEST_NONE;
+         e = field->entries[e].next) {
+        field->work++;
+        if (!field->entries[e].is_out &&
+            (best == CONTEST_NONE ||
+             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+            best = e;
+    }
+    return best;
+}
+
+/* A job of an inner queue goes before those below it. */
+static void hold_again(struct contest_field *field, struct queue_tree *tree,
+                       const struct pending *pending, queue_id queue)
+{
+    struct contest_node *node = &field->nodes[queue];
+    struct contender best = {.queue = QUEUE_NONE};
+    node->best = best_entry(field, pending, queue);
+    if (node->best != CONTEST_NONE)
+        return;
+    for (queue_id c = node->first_child; c != QUEUE_NONE; c = field->nodes[c].next_sibling) {
+        const uint32_t entry = field->nodes[c].best;
+        field->work++;
+        if (entry == CONTEST_NONE)
+            continue;
+        const struct contest_entry *of_child = &field->entries[entry];
+        const struct contender contender =
+            contender_with(tree, pending, c, of_child->lane, of_child->slot);
+        if (node->best == CONTEST_NONE || goes_first(tree, contender, best)) {
+            best = contender;
+            node->best = entry;
+        }
+    }
+}
+
+static void hold_below(struct contest_field *field, struct queue_tree *tree,
+                       const struct pending *pending, queue_id queue)
+{
+    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE;
+         c = field->nodes[c].next_sibling)
+        hold_below(field, tree, pending, c);
+    hold_again(field, tree, pending, queue);
+}
+
+/* The queue and all above it take part. */
+static void take_part(struct contest_field *field, const struct queue_tree *tree, queue_id queue)
+{
+    queue_id child = QUEUE_NONE;
+    for (queue_id q = queue; q != QUEUE_NONE; child = q, q = tree->queues[q].parent) {
+        struct contest_node *node = &field->nodes[q];
+        const bool is_new = !node->is_marked;
+        if (is_new)
+            *node = (struct contest_node){true, CONTEST_NONE, CONTEST_NONE, QUEUE_NONE, QUEUE_NONE};
+        if (child != QUEUE_NONE) {
+            field->nodes[child].next_sibling = node->first_child;
+            node->first_child = child;
+        }
+        if (!is_new)
+            return;
+    }
+}
+
+static queue_id line_of(const struct contest_field *field, const struct pending *pending,
+                        uint32_t entry)
+{
+    return pending->lanes[field->entries[entry].lane].line;
+}
+
+void contest_field_open(struct contest_field *field, struct queue_tree *tree,
+                        const struct pending *pending)
+{
+    MEM_GROW(field->nodes, field->node_capacity, tree->count);
+    take_part(field, tree, QUEUE_ROOT);
+    for (uint32_t e = 0; e < field->entry_count; e++) {
+        const queue_id line = line_of(field, pending, e);
+        if (!field->nodes[line].is_marked)
+            take_part(field, tree, line);
+        field->entries[e].next = field->nodes[line].first_entry;
+        field->nodes[line].first_entry = e;
+    }
+    hold_below(field, tree, pending, QUEUE_ROOT);
+}
+
+uint32_t contest_field_next(const struct contest_field *field)
+{
+    return field->nodes[QUEUE_ROOT].best;
+}
+
+void contest_field_changed(struct contest_field *field, struct queue_tree *tree,
+                           const struct pending *pending, uint32_t entry)
+{
+    for (queue_id q = line_of(field, pending, entry); q != QUEUE_NONE; q = tree->queues[q].parent)
+        hold_again(field, tree, pending, q);
+}
+
+void contest_field_close(struct contest_field *field, struct queue_tree *tree,
+                         const struct pending *pending)
+{
+    for (uint32_t e = 0; e < field->entry_count; e++)
+        for (queue_id q = line_of(field, pending, e); q != QUEUE_NONE && field->nodes[q].is_marked;
+             q = tree->queues[q].parent)
+            field->nodes[q].is_marked = false;
+    field->nodes[QUEUE_ROOT].is_marked = false;
+    field->entry_count = 0;
+}
+
+void contest_field_release(struct contest_field *field)
+{
+    mem_free(field->entries);
+    mem_free(field->nodes);
+    *field = (struct contest_field){0};
 }

@@ -312,9 +312,17 @@ static void note_forecasts(struct look *look)
     ledger_rollback(sched->ledger, mark);
 }
 
+/* What the jobs in front of its lane are told. */
+static enum clock_hand front_hand(const struct look *look)
+{
+    return look->job->lane == LANE_NONE
+               ? HAND_NONE
+               : pending_hand(&look->sched->pending, look->job->lane, true);
+}
+
 static void note_headroom(struct look *look)
 {
-    if (look->out->code != REASON_HEADROOM)
+    if (front_hand(look) != HAND_HEADROOM)
         return;
     for (node_id n = 0; n < look->sched->cluster->node_count; n++)
         if (look->why[n] == EXPLAIN_FITS)
@@ -444,6 +452,9 @@ static void explain(struct look *look)
     look_at_line(look);
     look_at_nodes(look);
     bool holds_its_place = look->job->state == SJOB_CLAIMING || look->job->state == SJOB_STARTING;
+    look->out->is_behind =
+        look->job->wait.kind == WAIT_LANE &&
+        front_hand(look) != pending_hand(&look->sched->pending, look->job->lane, false);
     look->out->fits_now = !holds_its_place && look->slot != SLOT_NONE && fits_together(look);
     explain_write(look->sched, look->job, look->out);
 }

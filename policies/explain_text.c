@@ -125,9 +125,18 @@ static void say_space(const struct sched *sched, const struct shape *ask, struct
     }
 }
 
+/* It is behind the jobs that the kept space would hold. */
+static void say_behind(struct explanation *out)
+{
+    say(out, "It would fit on space that is kept for others; when that was last looked at, jobs "
+             "before it would have taken it.");
+}
+
 static void say_fit(struct explanation *out)
 {
-    if (out->nodes[EXPLAIN_KEPT] > 0)
+    if (out->is_behind)
+        say_behind(out);
+    else if (out->nodes[EXPLAIN_KEPT] > 0)
         say(out, "It would fit, but on space that is kept for others.");
     else
         say(out, out->code == REASON_PRIORITY ? "It would fit now."

@@ -311,6 +311,8 @@ void ledger_set_node(struct ledger *ledger, node_id node, enum node_state state)
 /* A kept node leaves the index as if it were cordoned, whatever the world says of it; one that is kept no more is there
  * again if it is up.  Outside of trials. */
 void ledger_keep_node(struct ledger *ledger, node_id node, bool is_kept);
+/* For a trial, a kept node is there; then kept again.  No growth is noted.  Outside of trials. */
+void ledger_lend_node(struct ledger *ledger, node_id node, bool is_lent);
 
 /* Does the node take new work? */
 static inline bool ledger_is_open(const struct ledger *ledger, node_id node)

@@ -31,6 +31,14 @@ void pending_lines(struct pending *pending, uint32_t count)
     pending->line_count = count;
 }
 
+/* As long as nobody reads it. */
+static void split_as_first(const struct pending *pending, struct lane *lane)
+{
+    lane->split = pending->keeps_headroom ? HAND_HEADROOM : HAND_NONE;
+    lane->instead = pending->keeps_headroom ? HAND_RESOURCES : HAND_NONE;
+    lane->is_offset |= pending->keeps_headroom;
+}
+
 static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
 {
     MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
@@ -43,6 +51,7 @@ static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t sha
                                        .class = shape->class,
                                        .line_position = line->lane_count,
                                        .quota_block = QUEUE_NONE};
+    split_as_first(pending, &pending->lanes[id]);
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
         pending->memos[id][k] = (struct plan_memo){.ripe_at = TIME_NEVER};
     MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
@@ -195,16 +204,37 @@ static void read_clock(const struct pending *pending, const struct lane *lane, t
     reading[HAND_LIMIT] = 0;
 }
 
-void pending_clock(const struct pending *pending, uint32_t lane_id, time_ns now,
-                   time_ns reading[HAND_COUNT])
+static void read_front(const struct pending *pending, const struct lane *lane, time_ns now,
+                       time_ns reading[HAND_COUNT])
 {
-    const struct lane *lane = &pending->lanes[lane_id];
     read_clock(pending, lane, now, reading);
     for (int hand = 0; hand < HAND_COUNT; hand++)
         reading[hand] += lane->offset[hand];
 }
 
-const time_ns *pending_clock_now(struct pending *pending, uint32_t lane_id,
+/* `span` goes from one hand to another, either of which may be none. */
+static void move_span(time_ns reading[HAND_COUNT], uint8_t from, uint8_t to, time_ns span)
+{
+    if (from != HAND_NONE)
+        reading[from] -= span;
+    if (to != HAND_NONE)
+        reading[to] += span;
+}
+
+void pending_clock(const struct pending *pending, uint32_t lane_id, bool is_front, time_ns now,
+                   time_ns reading[HAND_COUNT])
+{
+    const struct lane *lane = &pending->lanes[lane_id];
+    read_front(pending, lane, now, reading);
+    if (is_front)
+        return;
+    if (lane->split != HAND_NONE)
+        move_span(reading, lane->split, lane->instead, reading[lane->split]);
+    for (int hand = 0; hand < HAND_COUNT; hand++)
+        reading[hand] += lane->moved[hand];
+}
+
+const time_ns *pending_clock_now(struct pending *pending, uint32_t lane_id, bool is_front,
                                  time_ns scratch[HAND_COUNT])
 {
     const struct lane *lane = &pending->lanes[lane_id];
@@ -212,19 +242,38 @@ const time_ns *pending_clock_now(struct pending *pending, uint32_t lane_id,
     wait_clock_set(clock, (enum clock_hand)clock->hand, pending->shapes->now);
     if (!lane->is_offset && clock->ns[HAND_LIMIT] == 0)
         return clock->ns; /* the same, as it is */
-    pending_clock(pending, lane_id, pending->shapes->now, scratch);
+    pending_clock(pending, lane_id, is_front, pending->shapes->now, scratch);
     return scratch;
 }
 
-enum clock_hand pending_hand(const struct pending *pending, uint32_t lane_id)
+enum clock_hand pending_hand(const struct pending *pending, uint32_t lane_id, bool is_front)
 {
     const struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t hand = pending->shapes->shapes[lane->shape].clock.hand;
+    const uint8_t shape_hand = pending->shapes->shapes[lane->shape].clock.hand;
     if (lane->quota_block != QUEUE_NONE)
         return HAND_LIMIT;
-    return hand != HAND_LIMIT  ? (enum clock_hand)hand
-           : lane->is_borrower ? HAND_HEADROOM
-                               : HAND_NONE;
+    const uint8_t hand = shape_hand != HAND_LIMIT ? shape_hand
+                         : lane->is_borrower      ? HAND_HEADROOM
+                                                  : HAND_NONE;
+    return hand == lane->split && !is_front ? (enum clock_hand)lane->instead
+                                            : (enum clock_hand)hand;
+}
+
+void pending_split(struct pending *pending, uint32_t lane_id, enum clock_hand split,
+                   enum clock_hand instead)
+{
+    struct lane *lane = &pending->lanes[lane_id];
+    time_ns front[HAND_COUNT];
+    if (lane->split == split && lane->instead == instead)
+        return;
+    read_front(pending, lane, pending->shapes->now, front);
+    if (lane->split != HAND_NONE)
+        move_span(lane->moved, lane->split, lane->instead, front[lane->split]);
+    if (split != HAND_NONE)
+        move_span(lane->moved, instead, split, front[split]);
+    lane->split = split;
+    lane->instead = instead;
+    lane->is_offset = true;
 }
 
 /* A limit closes it, or lets it go: its clock goes on from where it is. */
@@ -303,8 +352,10 @@ static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
     pending->job_count--;
     if (at == 0)
         turn_asker(pending, lane, false);
-    if (--lane->count == 0)
+    if (--lane->count == 0) {
         set_idle(pending, lane_id);
+        split_as_first(pending, lane);
+    }
     recount(pending, lane);
     if (at == lane->count)
         return;
@@ -414,7 +465,7 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 
 static void archive_lane(struct archive *archive, struct lane *lane)
 {
-    ARCHIVE_KNOWS(struct lane, 112);
+    ARCHIVE_KNOWS(struct lane, 176);
     ARCHIVE_KNOWS(struct lane_entry, 16);
     ARCHIVE(archive, lane->line);
     ARCHIVE(archive, lane->shape);
@@ -433,6 +484,11 @@ static void archive_lane(struct archive *archive, struct lane *lane)
     ARCHIVE(archive, lane->is_kept_from);
     ARCHIVE(archive, lane->is_offset);
     ARCHIVE(archive, lane->offset);
+    ARCHIVE(archive, lane->split);
+    ARCHIVE(archive, lane->instead);
+    ARCHIVE(archive, lane->front_count);
+    ARCHIVE(archive, lane->moved);
+    archive_expect(archive, lane->split <= HAND_NONE && lane->instead <= HAND_NONE);
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)
@@ -470,7 +526,7 @@ static void archive_line(struct archive *archive, struct line *line)
 
 void pending_archive(struct archive *archive, struct pending *pending)
 {
-    ARCHIVE_KNOWS(struct pending, 232);
+    ARCHIVE_KNOWS(struct pending, 240);
     ARCHIVE_ROOM(archive, pending->lanes, pending->lane_capacity, pending->lane_count);
     ARCHIVE_ROOM(archive, pending->memos, pending->memo_capacity, pending->lane_count);
     for (uint32_t l = 0; l < pending->lane_count; l++) {

@@ -61,6 +61,10 @@ struct lane {
     bool is_kept_from;          /* a limit closed it for what is kept for others */
     bool is_offset;             /* its clock has one: */
     time_ns offset[HAND_COUNT]; /* from what it reads of its shape's */
+    uint8_t split;              /* enum clock_hand: of kept space; HAND_NONE: all read the same */
+    uint8_t instead;            /* enum clock_hand: what jobs not in front read for it */
+    uint32_t front_count;       /* jobs in front, WAIT_FRONT */
+    time_ns moved[HAND_COUNT];  /* from what is read in front to what the others read */
 };
 
 struct line_lane { /* what a look at the lanes of a line needs of those that cannot go */
@@ -112,6 +116,7 @@ struct pending {
     uint32_t by_class_count[JOB_CLASS_COUNT];
     uint32_t class_jobs[JOB_CLASS_COUNT];    /* that wait */
     shape_set class_shapes[JOB_CLASS_COUNT]; /* of its lanes */
+    bool keeps_headroom;                     /* lanes are split there until a look says otherwise */
 };
 
 void pending_release(struct pending *pending);
@@ -151,14 +156,17 @@ static inline bool pending_is_closed(const struct pending *pending, uint32_t lan
                           l->is_borrower ? ASKER_BORROWER : ASKER_OWNER);
 }
 
-/* What keeps its jobs waiting; HAND_NONE: their turn has not come. */
-enum clock_hand pending_hand(const struct pending *pending, uint32_t lane);
+/* What keeps its jobs waiting, those in front or the others; HAND_NONE: their turn has not come. */
+enum clock_hand pending_hand(const struct pending *pending, uint32_t lane, bool is_front);
 /* Its clock at a time not before the last change, by hand: see policies/wait_clock.h. */
-void pending_clock(const struct pending *pending, uint32_t lane, time_ns now,
+void pending_clock(const struct pending *pending, uint32_t lane, bool is_front, time_ns now,
                    time_ns reading[HAND_COUNT]);
 /* The same now; borrowed until the next change, of `scratch` or of its shape. */
-const time_ns *pending_clock_now(struct pending *pending, uint32_t lane,
+const time_ns *pending_clock_now(struct pending *pending, uint32_t lane, bool is_front,
                                  time_ns scratch[HAND_COUNT]);
+/* From now on its jobs that are not in front read `instead` while `split` runs; HAND_NONE: all read the same. */
+void pending_split(struct pending *pending, uint32_t lane, enum clock_hand split,
+                   enum clock_hand instead);
 
 /* Ranks of waiting jobs were computed anew: put every lane in order again.  O(jobs). */
 void pending_reorder(struct pending *pending);

@@ -10,6 +10,7 @@
 #include "policies/forecast.h"
 #include "policies/gang/gang.h"
 #include "policies/job_table.h"
+#include "policies/kept_space.h"
 #include "policies/ledger.h"
 #include "policies/moves.h"
 #include "policies/pending.h"
@@ -160,6 +161,7 @@ struct sched {
     struct agenda agendas[PLAN_KIND_COUNT];
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can do anything */
     struct contest_scratch contest;
+    struct kept_space_scratch kept;
     uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
     uint32_t claim_count;

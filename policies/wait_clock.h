@@ -4,6 +4,8 @@
  * each shape has a clock of one hand per reason, of which the one that holds now runs.  A lane reads the clock of its
  * shape, unless a limit closed it, plus an offset that was set when it began to read otherwise.  What a job waited under
  * a reason is the difference of two readings of its lane's clock; what no hand tells is Priority: its turn did not come.
+ * Where space that is kept for others holds up a lane, it shows two readings: one to the jobs in front, which that space
+ * would hold, and one to the others (policies/kept_space.h).
  *
  * Law: the readings of a lane are continuous; a job's times add up to the time it waited, to the nanosecond.
  * Cost: O(1) per change of a shape, a lane or a job; nothing per cycle but for jobs that came since the last.
@@ -61,7 +63,8 @@ enum wait_kind {
     WAIT_NOT,
     WAIT_FRESH, /* in a lane, and no cycle has seen it there */
     WAIT_LANE,  /* its lane says why */
-    WAIT_CODE   /* `code` does */
+    WAIT_CODE,  /* `code` does */
+    WAIT_FRONT /* its lane says why, to the jobs that kept space would hold: policies/kept_space.h */
 };
 
 /* What a job waits for since when; of each job the scheduler knows. */
@@ -70,12 +73,13 @@ struct wait_mark {
     uint32_t entry; /* see waits_entry; 0: it has not waited yet */
     uint8_t kind;   /* enum wait_kind */
     uint8_t code;   /* enum reason */
+    bool is_taken;  /* scratch of policies/kept_space.c: it would start */
 };
 
 /* Of a job that has waited. */
 struct wait_entry {
     struct wait_times times;  /* up to the mark's `since` */
-    time_ns seen[HAND_COUNT]; /* WAIT_LANE: the reading of its lane's clock then */
+    time_ns seen[HAND_COUNT]; /* WAIT_LANE, WAIT_FRONT: the reading of its lane's clock then */
 };
 
 enum { WAIT_BLOCK_SHIFT = 6, WAIT_BLOCK = 1 << WAIT_BLOCK_SHIFT };
@@ -91,6 +95,13 @@ struct waits {
     uint32_t *fresh; /* slots that became WAIT_FRESH since the last cycle; some are so no more */
     size_t fresh_capacity;
     uint32_t fresh_count;
+    uint32_t *thin; /* lanes that a job in front left since the last cycle */
+    size_t thin_capacity;
+    uint32_t thin_count;
+    uint64_t seen_change, looked_change; /* see kept_space_look */
+    int64_t credit;
+    int64_t room_milli; /* GPUs of the headroom that nobody in front would take */
+    bool has_reserved;  /* the last look found lanes that reservations hold up */
 };
 
 static inline struct wait_entry *waits_entry(const struct waits *waits, uint32_t entry)

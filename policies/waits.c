@@ -14,6 +14,7 @@ void waits_release(struct waits *waits)
     mem_free(waits->blocks);
     mem_free(waits->free);
     mem_free(waits->fresh);
+    mem_free(waits->thin);
     *waits = (struct waits){0};
 }
 
@@ -56,6 +57,11 @@ static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_C
     wait_times_add(times, REASON_PRIORITY, span);
 }
 
+static bool is_told_by_lane(const struct wait_mark *mark)
+{
+    return mark->kind == WAIT_LANE || mark->kind == WAIT_FRONT;
+}
+
 static enum reason code_of(const struct wait_mark *mark)
 {
     return mark->kind == WAIT_FRESH ? REASON_SCHEDULING : (enum reason)mark->code;
@@ -67,9 +73,11 @@ void waits_book(struct sched *sched, struct sched_job *job)
         return;
     struct wait_entry *entry = entry_of(sched, job);
     time_ns span = sched->now - job->wait.since, scratch[HAND_COUNT];
-    if (job->wait.kind == WAIT_LANE)
-        add_readings(entry->seen, pending_clock_now(&sched->pending, job->lane, scratch), span,
-                     &entry->times);
+    if (is_told_by_lane(&job->wait))
+        add_readings(
+            entry->seen,
+            pending_clock_now(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, scratch),
+            span, &entry->times);
     else
         wait_times_add(&entry->times, code_of(&job->wait), span);
 }
@@ -113,7 +121,7 @@ void waits_review(struct sched *sched, uint32_t slot)
     } else if (job->holding_count > 0 && is_in_force(sched, job)) {
         waits_end(sched, job);
     } else if (job->lane != LANE_NONE && job->fill == FILL_BELOW) {
-        if (job->wait.kind != WAIT_FRESH && job->wait.kind != WAIT_LANE)
+        if (job->wait.kind != WAIT_FRESH && !is_told_by_lane(&job->wait))
             waits_enter(sched, slot);
     } else if (has_claims(job)) {
         waits_under(sched, job, REASON_RESERVED);
@@ -124,22 +132,28 @@ void waits_review(struct sched *sched, uint32_t slot)
     }
 }
 
+void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    waits_end(sched, job);
+    job->wait.since = sched->now;
+    job->wait.kind = is_front ? WAIT_FRONT : WAIT_LANE;
+    sched->pending.lanes[job->lane].front_count += is_front;
+    if (sched->waits.is_off)
+        return;
+    time_ns scratch[HAND_COUNT];
+    memcpy(entry_of(sched, job)->seen,
+           pending_clock_now(&sched->pending, job->lane, is_front, scratch), sizeof scratch);
+}
+
 void waits_see_fresh(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
-    for (uint32_t i = 0; i < waits->fresh_count; i++) {
-        struct sched_job *job = &sched->jobs.jobs[waits->fresh[i]];
-        if (job->wait.kind != WAIT_FRESH)
-            continue; /* it has left the lane; another may have its slot */
-        waits_end(sched, job);
-        job->wait.since = sched->now;
-        job->wait.kind = WAIT_LANE;
-        if (waits->is_off)
-            continue;
-        time_ns scratch[HAND_COUNT];
-        memcpy(entry_of(sched, job)->seen, pending_clock_now(&sched->pending, job->lane, scratch),
-               sizeof scratch);
-    }
+    for (uint32_t i = 0; i < waits->fresh_count;
+         i++) /* or it has left; another may have its slot */
+        if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
+            waits_in_lane(sched, waits->fresh[i],
+                          kept_space_is_for_newcomer(sched, waits->fresh[i]));
     waits->fresh_count = 0;
 }
 
@@ -196,21 +210,13 @@ static bool is_shut_out(struct sched *sched, const struct shape *shape)
     return fits;
 }
 
-/* Too few GPUs are free: or would be, without what reservations hold; or enough, but they do not serve. */
-static enum clock_hand blocked_by(struct sched *sched, const struct shape *shape)
+enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape)
 {
     const int64_t asked = shape->charge[QUEUE_SUM_GPU];
     if (is_shut_out(sched, shape))
         return HAND_AFFINITY;
-    if (asked == 0)
+    if (asked == 0 || free_for(sched, shape) < asked)
         return HAND_RESOURCES;
-    int64_t free = free_for(sched, shape);
-    if (free < asked)
-        return free + drain_free_milli(sched) + sched->claimed_piece_milli -
-                           sched->ledger->claimed_milli <
-                       asked
-                   ? HAND_RESOURCES
-                   : HAND_RESERVED_FOR_OTHER;
     return asks_domain(shape) && placement_may_fit(sched->ledger, shape) ? HAND_TOPOLOGY
                                                                          : HAND_FRAGMENTATION;
 }
@@ -219,7 +225,9 @@ void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed)
 {
     struct shape *shape = &sched->shapes.shapes[id];
     if (closed & SHAPE_BLOCKED)
-        shape->blocked_by = (uint8_t)blocked_by(sched, shape);
+        shape->blocked_by = kept_space_would_hold(sched, shape)
+                                ? HAND_RESERVED_FOR_OTHER
+                                : (uint8_t)waits_blocked_by(sched, shape);
     shape_close(&sched->shapes, id, closed);
 }
 
@@ -243,7 +251,8 @@ enum reason sched_why(const struct sched *sched, job_id id)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return REASON_NONE;
-    return job->wait.kind == WAIT_LANE ? clock_reason(pending_hand(&sched->pending, job->lane))
+    return is_told_by_lane(&job->wait) ? clock_reason(pending_hand(&sched->pending, job->lane,
+                                                                   job->wait.kind == WAIT_FRONT))
                                        : code_of(&job->wait);
 }
 
@@ -258,11 +267,11 @@ static void add_open_span(const struct sched *sched, const struct sched_job *job
                           struct wait_times *times)
 {
     time_ns reading[HAND_COUNT], span = now - job->wait.since;
-    if (job->wait.kind != WAIT_LANE) {
+    if (!is_told_by_lane(&job->wait)) {
         wait_times_add(times, code_of(&job->wait), span);
         return;
     }
-    pending_clock(&sched->pending, job->lane, now, reading);
+    pending_clock(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, now, reading);
     add_readings(waits_entry(&sched->waits, job->wait.entry)->seen, reading, span, times);
 }
 
@@ -317,7 +326,7 @@ static void archive_entries(struct archive *archive, struct sched *sched)
     ARCHIVE_KNOWS(struct wait_entry, sizeof(struct wait_times) + HAND_COUNT * 8);
     for (uint32_t slot = 0; slot < sched->jobs.used && !archive->is_broken; slot++) {
         const struct sched_job *job = &sched->jobs.jobs[slot];
-        const bool is_read = job->wait.kind == WAIT_LANE && !waits->is_off;
+        const bool is_read = is_told_by_lane(&job->wait) && !waits->is_off;
         if (job->state == SJOB_NONE)
             continue;
         archive_expect(archive,
@@ -335,7 +344,7 @@ void waits_archive(struct archive *archive, struct sched *sched)
 {
     struct waits *waits = &sched->waits;
     uint32_t count = waits->count;
-    ARCHIVE_KNOWS(struct waits, 80);
+    ARCHIVE_KNOWS(struct waits, 144);
     ARCHIVE(archive, waits->is_off);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= archive_left(archive) || !archive_is_reading(archive));
@@ -343,6 +352,12 @@ void waits_archive(struct archive *archive, struct sched *sched)
         add_entry(waits);
     ARCHIVE_ARRAY(archive, waits->free, waits->free_capacity, waits->free_count);
     ARCHIVE_ARRAY(archive, waits->fresh, waits->fresh_capacity, waits->fresh_count);
+    ARCHIVE_ARRAY(archive, waits->thin, waits->thin_capacity, waits->thin_count);
+    ARCHIVE(archive, waits->seen_change);
+    ARCHIVE(archive, waits->looked_change);
+    ARCHIVE(archive, waits->credit);
+    ARCHIVE(archive, waits->room_milli);
+    ARCHIVE(archive, waits->has_reserved);
     for (uint32_t i = 0; i < waits->free_count; i++)
         archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
     for (uint32_t i = 0; i < waits->fresh_count; i++)

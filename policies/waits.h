@@ -4,12 +4,14 @@
  * while the members that are there, those on their way out included, are fewer.  A wish for more than that is no wait.
  * Under which code: why it is held (Held, Dependency, JobArrayTaskLimit); Reserved while its space is promised;
  * Configuring while it starts; in a lane WaitingForScheduling until the next cycle has ended, then what closed its lane,
- * and Priority while nothing did.  What closed a shape is said as of the last try: see waits_close_shape.
+ * and Priority while nothing did.  What closed a shape is said as of the last try: see waits_close_shape.  Of the jobs that
+ * kept space holds up (Headroom, ReservedForOther) only those that it would hold are told so: policies/kept_space.h.
  * That is also what sched_why says.
  */
 #ifndef POLICIES_WAITS_H
 #define POLICIES_WAITS_H
 
+#include "policies/kept_space.h"
 #include "policies/sched_state.h"
 
 void waits_release(struct waits *waits);
@@ -21,8 +23,13 @@ static inline void waits_end(struct sched *sched, struct sched_job *job)
 {
     if (job->wait.kind != WAIT_NOT && job->wait.since != sched->now)
         waits_book(sched, job);
+    if (job->wait.kind == WAIT_FRONT)
+        kept_space_left(sched, job->lane);
     job->wait.kind = WAIT_NOT;
 }
+
+/* It waits in its lane, which says why: to those in front, or to the others. */
+void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front);
 
 static inline void waits_under(struct sched *sched, struct sched_job *job, enum reason code)
 {
@@ -88,6 +95,8 @@ static inline void waits_look(struct sched *sched)
 {
     if (sched->waits.fresh_count > 0)
         waits_see_fresh(sched);
+    if (sched->shapes.closed_count > 0)
+        kept_space_look(sched);
 }
 
 /* The job is forgotten. */
@@ -102,8 +111,11 @@ static inline void waits_forget(struct sched *sched, struct sched_job *job)
     job->wait.entry = 0;
 }
 
-/* Close the shape as shape_close does; if it is blocked, say by what: too few GPUs are free, or would be without what
- * reservations hold; or they are in the wrong places. */
+/* What blocks a shape that does not fit, in the present trial state: too few GPUs are free, or they are in the wrong
+ * places. */
+enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape);
+/* Close the shape as shape_close does; if it is blocked, say by what: as above, or by what reservations hold, if it would
+ * fit without them. */
 void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed);
 
 /* The rejection of the job that is still to be told; NULL. */

@@ -306,6 +306,32 @@ static void test_headroom_keeps_borrowers_out(void **state)
     sched_case_close(&c);
 }
 
+/* The headroom of 2 GPUs would hold the first two of four jobs; when the first goes the third follows. */
+static void test_headroom_holds_up_as_many_as_it_would_hold(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "
+                    "\"headroom\": {\"gpus\": 2}}");
+    for (job_id id = 0; id < 4; id++)
+        sched_case_submit(&c, sched_case_job(id, 1, 1, 50), 0);
+    assert_int_equal(sched_case_start(&c, 0), 0);
+    sched_case_explain(&c, 0, REASON_HEADROOM);
+    sched_case_explain(&c, 1, REASON_HEADROOM);
+    struct explanation why = sched_case_explain(&c, 2, REASON_RESOURCES);
+    assert_true(why.is_behind);
+    assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
+    assert_non_null(strstr(why.text, "jobs before it would have taken it"));
+    sched_job_cancelled(c.sched, 0, SECONDS(5));
+    assert_int_equal(sched_case_start(&c, SECONDS(5)), 0);
+    sched_case_explain(&c, 2, REASON_HEADROOM);
+    sched_case_explain(&c, 3, REASON_RESOURCES);
+    check_times(&c, 2, SECONDS(7), REASON_RESOURCES, 5, REASON_HEADROOM, 2);
+    check_times(&c, 3, SECONDS(7), REASON_RESOURCES, 7, REASON_NONE, 0);
+    sched_case_close(&c);
+}
+
 /* Guaranteed jobs stay in the cells of their queue. */
 static void test_cells_of_others(void **state)
 {
@@ -519,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_an_old_forecast_keeps_nobody_out),
         cmocka_unit_test(test_its_own_forecast_is_no_hindrance),
         cmocka_unit_test(test_headroom_keeps_borrowers_out),
+        cmocka_unit_test(test_headroom_holds_up_as_many_as_it_would_hold),
         cmocka_unit_test(test_cells_of_others),
         cmocka_unit_test(test_a_limit_is_told_with_its_queue),
         cmocka_unit_test(test_a_quota_is_told_as_such),
