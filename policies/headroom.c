@@ -29,6 +29,8 @@ void headroom_init(struct sched *sched)
     };
     struct headroom *headroom = &sched->headroom;
     headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
+    sched->pending.keeps_headroom = headroom->is_kept;
+    sched->waits.credit = KEPT_SPACE_CREDIT;
 }
 
 int64_t sched_free_milli(const struct sched *sched)

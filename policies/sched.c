@@ -60,7 +60,6 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched_study_orders(sched);
     sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
-    sched->pending.keeps_headroom = headroom_is_kept(sched);
     plan_init(sched);
     kept_init(sched);
     run_times_init(sched);
@@ -68,7 +67,6 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     sched->quota_at = TIME_NEVER;
-    sched->waits.credit = KEPT_SPACE_CREDIT;
     sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
     sched->forecasts.lifted = sched->forecasts.head = UINT32_MAX;
     sched->least_loss = TIME_NEVER;
@@ -147,14 +145,13 @@ void sched_free(struct sched *sched)
     roster_release(sched);
     agenda_release(sched);
     contest_release(&sched->contest);
-    kept_space_release(&sched->kept);
     offers_release(sched);
     forecast_release(sched);
     overtake_release(sched);
     run_times_release(&sched->run_times);
     typical_release(&sched->typical);
     potential_release(&sched->potential);
-    waits_release(&sched->waits);
+    waits_release(sched);
     owns_release(&sched->owns);
     mem_free(sched);
 }

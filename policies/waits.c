@@ -7,8 +7,10 @@
 
 #include "policies/archive.h"
 
-void waits_release(struct waits *waits)
+void waits_release(struct sched *sched)
 {
+    struct waits *waits = &sched->waits;
+    kept_space_release(&sched->kept);
     for (uint32_t block = 0; block << WAIT_BLOCK_SHIFT < waits->count; block++)
         mem_free(waits->blocks[block]);
     mem_free(waits->blocks);

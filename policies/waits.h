@@ -14,7 +14,7 @@
 #include "policies/kept_space.h"
 #include "policies/sched_state.h"
 
-void waits_release(struct waits *waits);
+void waits_release(struct sched *sched);
 
 /* The span since the mark goes to the job's times; only if there is one. */
 void waits_book(struct sched *sched, struct sched_job *job);
