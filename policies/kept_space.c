@@ -135,12 +135,13 @@ static uint32_t first_job(const struct pending *pending, const struct lane *lane
 
 /* ---- The contest in the trial ---- */
 
-/* Is the lane held up by what is gone, or by its place in a strict line, or, with reservations gone, may it go since less of
- * the headroom is used? */
+/* Is the lane held up by what is gone, or by nothing (its turn is still to come), or, with reservations gone, may it go since
+ * less of the headroom is used? */
 static bool takes_part(const struct look *look, uint32_t lane)
 {
     const enum clock_hand hand = pending_hand(&look->sched->pending, lane, true);
-    return hand == look->hand || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
+    return hand == look->hand || hand == HAND_NONE ||
+           (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
 }
 
 /* How many are held up by what is gone. */
@@ -326,10 +327,14 @@ static void tell(struct look *look)
             continue;
         const bool are_all_taken = field->entries[e].slot == SLOT_NONE;
         const bool was_like_it = lane->split == (uint8_t)look->hand && lane->instead != HAND_LIMIT;
+        /* With reservations gone the headroom holds it up: to remove either alone does not start it. */
+        const bool is_by_both =
+            look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
         pending_split(&sched->pending, id, look->hand,
-                      !are_all_taken ? (enum clock_hand)found->instead
-                      : was_like_it  ? (enum clock_hand)lane->instead
-                                     : HAND_RESOURCES);
+                      is_by_both       ? HAND_RESOURCES
+                      : !are_all_taken ? (enum clock_hand)found->instead
+                      : was_like_it    ? (enum clock_hand)lane->instead
+                                       : HAND_RESOURCES);
         if (found->taken + lane->front_count > 0)
             set_front(look, lane);
     }
