@@ -161,7 +161,7 @@ static uint32_t deal_block(struct domain_share *shares, uint32_t n, uint32_t cou
 uint32_t domain_shares_deal(enum topology_domains how, struct domain_share *shares, uint32_t n,
                             uint32_t count, uint32_t step)
 {
-    assert(how != DOMAINS_BEST_FIT && step > 0);
+    assert(domain_shares_are_dealt(how) && step > 0);
     for (uint32_t i = 0; i < n; i++)
         shares[i].quota = 0;
     if (n == 0)

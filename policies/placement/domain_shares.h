@@ -1,6 +1,7 @@
 /* policies/placement/domain_shares.h -- how many members go to which domain, where no domain holds them all.
  *
  *   best_fit    not dealt: one domain after another, the emptiest first
+ *   nested      not dealt: as best_fit, but all domains of a wider domain before those of the next (domains.h)
  *   least_free  one after another, the one with the least room first: whole domains stay whole, members come far apart
  *   fewest      the fewest domains: the roomiest first, the last of them the fullest that holds the rest
  *   balanced    over the fewest domains, as evenly as their room allows: the smallest share is as large as can be
@@ -14,6 +15,7 @@
 #ifndef POLICIES_PLACEMENT_DOMAIN_SHARES_H
 #define POLICIES_PLACEMENT_DOMAIN_SHARES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum topology_domains {
@@ -21,8 +23,14 @@ enum topology_domains {
     DOMAINS_LEAST_FREE,
     DOMAINS_BALANCED,
     DOMAINS_FEWEST,
-    DOMAINS_BLOCK
+    DOMAINS_BLOCK,
+    DOMAINS_NESTED
 };
+
+static inline bool domain_shares_are_dealt(enum topology_domains how)
+{
+    return how != DOMAINS_BEST_FIT && how != DOMAINS_NESTED;
+}
 
 struct domain_share {
     uint32_t id;
@@ -31,7 +39,7 @@ struct domain_share {
 };
 
 /* Deal `count` members, a multiple of step, and put those domains that get some first, in the order in which they are to be
- * filled; how many these are.  Where there is too little room all of it is dealt.  how: not DOMAINS_BEST_FIT. */
+ * filled; how many these are.  Where there is too little room all of it is dealt.  how: one that deals. */
 uint32_t domain_shares_deal(enum topology_domains how, struct domain_share *shares, uint32_t n,
                             uint32_t count, uint32_t step);
 

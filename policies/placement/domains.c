@@ -11,6 +11,12 @@
 
 enum amount { AMOUNT_GPU, AMOUNT_CPU, AMOUNT_MEMORY, AMOUNT_COUNT };
 
+/* What a set takes of a domain. */
+struct part {
+    uint32_t id;         /* of the domain; DOMAIN_NONE: the level has none here */
+    uint64_t need, free; /* of the amount of which the set takes the largest part */
+};
+
 struct domain {
     uint32_t id;
     bool holds;   /* members of the set */
@@ -18,7 +24,9 @@ struct domain {
     bool has_any; /* some group has room for a member */
     uint32_t room,
         quota; /* members of the only group that it has room for, and that go there at most */
-    uint64_t need, free; /* of the amount of which the set takes the largest part */
+    uint64_t need, free; /* as in struct part */
+    struct part *around; /* the wider domains that it is ordered by first, the widest first */
+    uint32_t around_count;
 };
 
 /* Domains of a level inside a region, for the groups of a set. */
@@ -242,23 +250,83 @@ static struct domain weigh_domain(const struct placing *placing, const struct we
     return domain;
 }
 
-/* The largest part first. */
+/* The largest part first (is_filling: the smallest), then the lowest number. */
+static int compare_weights(struct part x, struct part y, bool is_filling)
+{
+    if (x.id == y.id)
+        return 0;
+    if (x.id == DOMAIN_NONE || y.id == DOMAIN_NONE)
+        return x.id == DOMAIN_NONE ? 1 : -1;
+    const int parts = is_filling ? compare_parts(x.need, x.free, y.need, y.free)
+                                 : compare_parts(y.need, y.free, x.need, x.free);
+    return parts != 0 ? parts : x.id < y.id ? -1 : 1;
+}
+
+static int compare_domains(const struct domain *x, const struct domain *y, bool is_filling)
+{
+    for (uint32_t i = 0; i < x->around_count; i++) {
+        const int weights = compare_weights(x->around[i], y->around[i], is_filling);
+        if (weights != 0)
+            return weights;
+    }
+    return compare_weights((struct part){x->id, x->need, x->free},
+                           (struct part){y->id, y->need, y->free}, is_filling);
+}
+
 static int compare_fullest(const void *a, const void *b)
 {
-    const struct domain *x = a, *y = b;
-    int parts = compare_parts(y->need, y->free, x->need, x->free);
-    return parts != 0 ? parts : x->id < y->id ? -1 : x->id > y->id;
+    return compare_domains(a, b, false);
 }
 
 static int compare_emptiest(const void *a, const void *b)
 {
-    const struct domain *x = a, *y = b;
-    int parts = compare_parts(x->need, x->free, y->need, y->free);
-    return parts != 0 ? parts : x->id < y->id ? -1 : x->id > y->id;
+    return compare_domains(a, b, true);
+}
+
+static bool is_nested(const struct placing *placing)
+{
+    const struct placement_config *config = placing->ledger->placement;
+    return config != NULL && config->topology.domains == DOMAINS_NESTED;
+}
+
+/* Tell each domain of the list which domain of a wider level it is in. */
+static void add_around(const struct placing *placing, const struct weighing *inner,
+                       const struct cluster_level *wider, const uint64_t need[AMOUNT_COUNT],
+                       struct domain_list *list)
+{
+    struct weighing outer = {.level = wider, .region = inner->region, .groups = inner->groups};
+    weigh(placing, &outer);
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct domain *domain = &list->domains[i];
+        struct part *part = &domain->around[domain->around_count++];
+        const uint32_t id = wider->domain[inner->level->first[domain->id]];
+        part->id = DOMAIN_NONE;
+        if (id == DOMAIN_NONE || id < outer.first || id - outer.first >= outer.count)
+            continue;
+        const struct domain around = weigh_domain(placing, &outer, id - outer.first, need);
+        *part = (struct part){.id = id, .need = around.need, .free = around.free};
+    }
+}
+
+/* The levels between the region and the one that was weighed, the widest first. */
+static void add_wider_levels(const struct placing *placing, const struct weighing *inner,
+                             const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
+{
+    const struct cluster_level *level =
+        inner->region->level == NULL ? placing->ledger->cluster->levels : inner->region->level + 1;
+    if (level >= inner->level)
+        return;
+    const size_t depth = (size_t)(inner->level - level);
+    struct part *parts =
+        arena_alloc_many(&placing->out->scratch, depth * list->count, sizeof *parts);
+    for (uint32_t i = 0; i < list->count; i++)
+        list->domains[i].around = parts + depth * i;
+    for (; level < inner->level; level++)
+        add_around(placing, inner, level, need, list);
 }
 
 /* Domains that may hold all of the set, the fullest first; or, to fill one after another, those that may hold any of
- * it, the emptiest first. */
+ * it, the emptiest first.  Nested: in the order of the domains around them first. */
 static struct domain_list list_domains(const struct placing *placing, uint16_t set,
                                        const struct cluster_level *level,
                                        const struct region *region, bool is_filling)
@@ -275,6 +343,8 @@ static struct domain_list list_domains(const struct placing *placing, uint16_t s
         if (is_filling ? domain.has_any : domain.has_all && (domain.holds || !weighing.any_holds))
             list.domains[list.count++] = domain;
     }
+    if (list.count > 1 && level != NULL && is_nested(placing))
+        add_wider_levels(placing, &weighing, need, &list);
     if (list.count > 1)
         qsort(list.domains, list.count, sizeof *list.domains,
               is_filling ? compare_emptiest : compare_fullest);
@@ -326,7 +396,7 @@ static void deal(struct placing *placing, uint16_t set, struct domain_list *list
 {
     const struct placement_config *config = placing->ledger->placement;
     const uint32_t group = only_group(placing->shape, groups_of(placing->shape, set));
-    if (config == NULL || config->topology.domains == DOMAINS_BEST_FIT || group == UINT32_MAX)
+    if (config == NULL || !domain_shares_are_dealt(config->topology.domains) || group == UINT32_MAX)
         return;
     const struct job_group *asked = &placing->shape->groups[group];
     const uint32_t step = asked->slice_members != 0 ? asked->slice_members : 1;

@@ -10,15 +10,19 @@
  *  - Of domains with room the one where the set takes the largest part of what is free goes first (best fit), among
  *    equals the lowest number.
  *  - Where a preferred domain could not be had, members fill its like one after another, the emptiest first.
+ *  - Under "domains": "nested" both orders compare the wider domains first, from the widest level down.  So the domains
+ *    of one wider domain stay together.  A domain that lies in no domain of a wider level comes last.
  *  - A group in slices has each slice in one domain of its level, wherever else its members are (slices.h).
  *  - A set of one group is placed if any placement of it exists.  Several groups, or several sets, are placed
  *    greedily inside a domain (the scarcest group first), domain after domain; sets side by side do not give way.
  *
  * Source: KAI-Scheduler, plugins/topology (best fit of siblings, deepest level first, held members bind); Kueue,
- * topology-aware scheduling (labels by level).  Departure from KAI: inside a domain the policy's own score decides, not
- * the room of preferred sub-domains.
+ * topology-aware scheduling (labels by level).  "nested" is KAI's order.  Departures from KAI: members that the set holds
+ * bind it at a preferred level too, not only at a required one; nodes where no member of the set may go do not count as
+ * free.
  *
- * Cost: O(nodes * groups) to weigh the domains of a level, and O(domains * log) to order them, per set.  A single node for
+ * Cost: O(nodes * groups) to weigh the domains of a level, and O(domains * log) to order them, per set; under
+ * "nested" to weigh those of each wider level too.  A single node for
  * members that are alike is found in O(log nodes), as policies/placement/by_node.h says, and where no node could hold them
  * all in O(node types).
  */

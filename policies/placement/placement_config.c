@@ -18,8 +18,9 @@ static void read_topology(struct topology_config *config, const struct json_valu
 {
     static const char *const modes[] = {"as_asked", "loose", "preferred", "required",
                                         NULL}; /* enum topology_mode */
-    static const char *const domains[] = {"best_fit", "least_free", "balanced", "fewest",
-                                          "block",    NULL}; /* enum topology_domains */
+    static const char *const domains[] = {
+        "best_fit", "least_free", "balanced", "fewest",
+        "block",    "nested",     NULL}; /* enum topology_domains */
     struct json_object object;
     if (value->node == NULL)
         return;

@@ -104,7 +104,7 @@ static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t le
     const struct cluster_level *level = slices_level(placing, group);
     const uint32_t slice = size_of(placing, group);
     uint32_t placed = 0, n = 0;
-    if (config == NULL || config->topology.domains == DOMAINS_BEST_FIT)
+    if (config == NULL || !domain_shares_are_dealt(config->topology.domains))
         return 0;
     struct domain_share *shares = arena_alloc_array(
         &placing->out->scratch, (size_t)level->domain_count + 1, struct domain_share);

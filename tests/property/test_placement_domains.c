@@ -10,9 +10,12 @@
 
 #include <cmocka.h>
 
+#include "policies/placement/placement_config.h"
 #include "tests/support/random_placement.h"
 
 enum { SEEDS = 400, ROUNDS = 60 };
+
+static const struct placement_config nested = {.topology = {.domains = DOMAINS_NESTED}};
 
 /* The domain of that level with all these pieces of set `set` (SET_NONE: all); DOMAIN_NONE if there is none. */
 static uint32_t common_domain(const struct piece_list *pieces,
@@ -66,6 +69,7 @@ static void a_set_is_placed_if_a_domain_holds_it(void **state)
         struct ledger *ledger = ledger_new(cluster);
         struct piece_list pieces = {0}, held = {0};
         random_placement_load(&stream, ledger);
+        ledger->placement = seed % 2 == 0 ? NULL : &nested;
         for (uint32_t round = 0; round < 12; round++) {
             struct random_placement_ask ask;
             random_placement_group(&ask, random_placement_request(&stream),
@@ -133,6 +137,7 @@ static void nested_sets_stay_in_their_domains(void **state)
         struct ledger *ledger = ledger_new(cluster);
         struct piece_list pieces = {0};
         random_placement_load(&stream, ledger);
+        ledger->placement = seed % 2 == 0 ? NULL : &nested;
         for (uint32_t round = 0; round < ROUNDS; round++) {
             struct random_placement_ask ask;
             random_placement_sets(&stream, &ask);
@@ -286,12 +291,166 @@ static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
     assert_true(placed > SEEDS && extended > SEEDS / 4);
 }
 
+/* ---- nested ---- */
+
+/* Free GPUs of a domain, in thousandths, on nodes for the request. */
+static uint64_t free_in(const struct ledger *ledger, const struct request *request,
+                        const struct cluster_level *level, uint32_t domain)
+{
+    const struct cluster *cluster = ledger->cluster;
+    uint64_t free = 0;
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] == domain && ledger->node_state[n] == NODE_UP &&
+            request_takes_nodes(request, cluster, cluster->nodes[n].type))
+            for (uint32_t g = 0; g < cluster_node_gpus(cluster, n); g++)
+                free += ledger->gpus[cluster->nodes[n].first_gpu + g].free;
+    return free;
+}
+
+/* Does domain a of the level go before b?  By what is free in the widest domains that part them. */
+static bool goes_before(const struct ledger *ledger, const struct request *request,
+                        const struct cluster_level *level, uint32_t a, uint32_t b,
+                        bool is_emptiest_first)
+{
+    for (const struct cluster_level *at = ledger->cluster->levels; at <= level; at++) {
+        const uint32_t x = at->domain[level->first[a]], y = at->domain[level->first[b]];
+        if (x == y)
+            continue;
+        const uint64_t free_x = free_in(ledger, request, at, x);
+        const uint64_t free_y = free_in(ledger, request, at, y);
+        return free_x == free_y ? x < y : (free_x > free_y) == is_emptiest_first;
+    }
+    return false;
+}
+
+/* The first domain of the level with room for so many, of those in the domain of the wider level (NULL: anywhere) that
+ * are not done; DOMAIN_NONE: there is none. */
+static uint32_t first_nested(struct ledger *ledger, const struct job_group *group,
+                             const struct cluster_level *level, const struct cluster_level *wider,
+                             uint32_t inside, const bool *done)
+{
+    uint32_t best = DOMAIN_NONE;
+    for (uint32_t d = 0; d < level->domain_count; d++) {
+        if ((done != NULL && done[d]) ||
+            (wider != NULL && wider->domain[level->first[d]] != inside) ||
+            random_placement_room(ledger, &group->request, level, d) <
+                (done != NULL ? 1 : group->count))
+            continue;
+        if (best == DOMAIN_NONE ||
+            goes_before(ledger, &group->request, level, d, best, done != NULL))
+            best = d;
+    }
+    return best;
+}
+
+/* Members in a domain. */
+static uint64_t members_in(const struct piece_list *pieces, const struct cluster_level *level,
+                           uint32_t domain)
+{
+    uint64_t members = 0;
+    for (uint32_t i = 0; i < pieces->count; i++)
+        if (level->domain[pieces->pieces[i].node] == domain)
+            members += pieces->pieces[i].member_count;
+    return members;
+}
+
+/* Domains of the preferred level are filled one after another. */
+static bool is_filled_in_order(struct ledger *ledger, const struct job_group *group,
+                               const struct piece_list *pieces, const struct cluster_level *level,
+                               const struct cluster_level *wider, uint32_t inside)
+{
+    bool done[RANDOM_PLACEMENT_NODES_MAX] = {false};
+    uint64_t left = group->count;
+    uint32_t d;
+    while ((d = first_nested(ledger, group, level, wider, inside, done)) != DOMAIN_NONE) {
+        const uint64_t room = random_placement_room(ledger, &group->request, level, d);
+        const uint64_t expected = room < left ? room : left;
+        done[d] = true;
+        if (members_in(pieces, level, d) != expected)
+            return false;
+        left -= expected;
+    }
+    return true;
+}
+
+static void draw_whole_gpus(struct random_stream *stream, struct random_placement_ask *ask)
+{
+    struct request request = random_placement_request(stream);
+    request.gpus = (uint16_t)(1u << random_below(stream, 3));
+    request.gpu_milli = request.mig = 0;
+    request.gpu_memory_mib = request.cpu_milli = request.memory_mib = 0;
+    random_placement_group(ask, request, 1 + random_below(stream, 6));
+    ask->shape.topology.required = (uint8_t)random_below(stream, 4);
+    ask->shape.topology.preferred = (uint8_t)random_below(stream, 5);
+}
+
+/* Where a placement that was rolled back has its members; fails if it is not where the order says. */
+static void check_nested(struct ledger *ledger, const struct random_placement_ask *ask,
+                         const struct piece_list *pieces, uint64_t seed)
+{
+    const struct cluster_level *levels = ledger->cluster->levels;
+    const struct topology_ask asked = ask->shape.topology;
+    const struct job_group *group = &ask->groups[0];
+    const struct piece_list none = {0};
+    const uint32_t number = level_with_room(ledger, group, asked, &none);
+    const struct cluster_level *level = number == 0 ? NULL : &levels[number - 1];
+    uint32_t domain = DOMAIN_NONE;
+    if (level != NULL) {
+        domain = first_nested(ledger, group, level, NULL, 0, NULL);
+        if (common_domain(pieces, ask, SET_NONE, level) != domain)
+            fail_msg("seed %u: not in domain %u of level %u", (unsigned)seed, domain, number);
+    }
+    if (asked.preferred > asked.required && number < asked.preferred &&
+        !is_filled_in_order(ledger, group, pieces, &levels[asked.preferred - 1], level, domain))
+        fail_msg("seed %u: level %u is not filled in order", (unsigned)seed, asked.preferred);
+}
+
+/* One group of whole GPUs: exact. */
+static void nested_domains_go_by_the_widest_level_first(void **state)
+{
+    (void)state;
+    static const uint8_t order[] = {0, 1, 2, 3, 4, 5, 7}; /* no pack: it tries single nodes first */
+    uint32_t inside = 0, filled = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct random_stream stream;
+        random_stream_init(&stream, seed, "nested", 0);
+        struct cluster *cluster = random_placement_cluster(&stream);
+        struct ledger *ledger = ledger_new(cluster);
+        struct piece_list pieces = {0};
+        random_placement_load(&stream, ledger);
+        ledger->placement = &nested;
+        for (uint32_t round = 0; round < 12; round++) {
+            struct random_placement_ask ask;
+            draw_whole_gpus(&stream, &ask);
+            const struct topology_ask asked = ask.shape.topology;
+            const size_t mark = ledger_mark(ledger);
+            const bool is_placed =
+                placement_place(random_placement_policies[order[random_below(&stream, 7)]], ledger,
+                                &ask.shape, 1, &pieces);
+            ledger_rollback(ledger, mark);
+            if (!is_placed)
+                continue;
+            check_nested(ledger, &ask, &pieces, seed);
+            const bool is_wide = pieces.count > 1 && asked.preferred > asked.required;
+            inside += asked.required > 0 || asked.preferred > 0;
+            filled +=
+                is_wide && common_domain(&pieces, &ask, SET_NONE,
+                                         &cluster->levels[asked.preferred - 1]) == DOMAIN_NONE;
+        }
+        piece_list_release(&pieces);
+        ledger_free(ledger);
+        cluster_free(cluster);
+    }
+    assert_true(inside > SEEDS && filled > SEEDS / 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_set_is_placed_if_a_domain_holds_it),
         cmocka_unit_test(nested_sets_stay_in_their_domains),
         cmocka_unit_test(never_fits_is_not_too_strict),
+        cmocka_unit_test(nested_domains_go_by_the_widest_level_first),
         cmocka_unit_test(members_are_joined_as_if_all_nodes_were_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

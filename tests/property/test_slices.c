@@ -149,7 +149,7 @@ static void slices_are_placed_if_there_is_room(void **state)
             const struct placement_policy *policy = draw_policy(&stream);
             const bool may = any_holds(ledger, &ask.groups[0], ask.shape.topology.required);
             struct placement_config config = placement_config_default();
-            config.topology.domains = (uint8_t)random_below(&stream, DOMAINS_BLOCK + 1);
+            config.topology.domains = (uint8_t)random_below(&stream, DOMAINS_NESTED + 1);
             ledger->placement = &config;
             uint64_t hash = ledger_hash(ledger);
             size_t mark = ledger_mark(ledger);

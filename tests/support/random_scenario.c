@@ -295,7 +295,7 @@ static void write_topology(struct maker *maker)
     static const char *const modes[] = {"\"as_asked\"", "\"loose\"", "\"preferred\"",
                                         "\"required\""};
     static const char *const domains[] = {"\"best_fit\"", "\"least_free\"", "\"balanced\"",
-                                          "\"fewest\"", "\"block\""};
+                                          "\"fewest\"",   "\"block\"",      "\"nested\""};
     buffer_format(maker->out, ", \"topology\": {\"mode\": %s, \"domains\": %s}", PICK(maker, modes),
                   PICK(maker, domains));
 }

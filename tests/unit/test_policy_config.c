@@ -81,6 +81,8 @@ static void test_placement_parameters(void **state)
     assert_int_equal(policy.placement_config.topology.mode, TOPOLOGY_REQUIRED);
     assert_int_equal(policy.placement_config.topology.domains, DOMAINS_BLOCK);
     assert_int_equal(policy.placement_config.topology.weight, 0);
+    policy = sched_case_policy("{\"topology\": {\"domains\": \"nested\"}}");
+    assert_int_equal(policy.placement_config.topology.domains, DOMAINS_NESTED);
     expect_refused("{\"topology\": {\"mode\": \"near\"}}", "'mode'");
     expect_refused("{\"topology\": {\"domains\": \"all\"}}", "'domains'");
     expect_refused("{\"topology\": {\"weight\": 1001}}", "'weight'");
