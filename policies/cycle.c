@@ -396,6 +396,8 @@ static void act(struct sched *sched)
 {
     const bool evicts = sched->policy.preemption->evicts;
     bool is_planned = false;
+    if (sched->policy.preempt.victims_of_this_cycle)
+        sched->recalls_after = sched->decision_sequence;
     for (uint32_t a = 0; a < sched->act_count; a++) {
         enum action action = (enum action)sched->acts[a];
         if (action == ACTION_ALLOCATE)
@@ -407,6 +409,7 @@ static void act(struct sched *sched)
                                             : action == ACTION_RECLAIM     ? PLAN_RECLAIM
                                                                            : PLAN_PREEMPT);
     }
+    sched->recalls_after = UINT64_MAX; /* `allocate` below has the last word */
     if (evicts && headroom_is_kept(sched))
         for (int64_t i = 0; i < sched->policy.preempt.attempts_per_cycle; i++)
             if (!headroom_refill(sched))
@@ -512,6 +515,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     sched->decision_count = 0;
     sched->told.count = 0;
     sched->evicted_in_cycle = 0;
+    sched->recalls_after = UINT64_MAX;
     *wake_at = is_idle(sched) ? TIME_NEVER : decide(sched);
     *out = sched->decisions;
     return sched->decision_count;

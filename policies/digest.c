@@ -181,6 +181,7 @@ static void archive_preemption(struct archive *archive, struct preemption_config
     ARCHIVE(archive, config->search);
     ARCHIVE(archive, config->within_queue);
     ARCHIVE(archive, config->replaces_victims);
+    ARCHIVE(archive, config->victims_of_this_cycle);
     ARCHIVE(archive, config->resolve);
     ARCHIVE(archive, config->grace);
     ARCHIVE(archive, config->preempt_min_runtime);

@@ -185,7 +185,6 @@ static bool is_short(const struct sched *sched, struct request *request)
 bool headroom_refill(struct sched *sched)
 {
     struct request request;
-    bool needs_grace = false;
     if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
         return false;
     size_t mark = ledger_mark(sched->ledger);
@@ -198,7 +197,7 @@ bool headroom_refill(struct sched *sched)
     offers_end(sched);
     ledger_rollback(sched->ledger, mark);
     if (is_found)
-        plan_book(sched, JOB_NONE, PLAN_HEADROOM, &needs_grace);
+        plan_book(sched, JOB_NONE, PLAN_HEADROOM);
     else
         sched->headroom_retry = sched->changes + HEADROOM_BACKOFF;
     return is_found;

@@ -39,6 +39,11 @@ struct holding {
     decision_id decision; /* the open one; 0: none */
 };
 
+static inline bool holding_is_in_place(const struct holding *holding)
+{
+    return holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_STARTING;
+}
+
 /* In the order of use: what the end of a plain job looks at comes first. */
 struct sched_job {
     job_id id;

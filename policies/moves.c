@@ -106,7 +106,9 @@ void moves_hold_places(struct sched *sched)
         return;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
-        if (unit->is_moved && unit->holding == UNIT_CORE)
+        const bool has_left =
+            sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* or was recalled */
+        if (unit->is_moved && unit->holding == UNIT_CORE && has_left)
             hold_place(sched, unit);
     }
 }
@@ -142,7 +144,6 @@ static uint32_t vacate(struct sched *sched, uint32_t bound)
 bool moves_vacate(struct sched *sched, uint32_t gainer)
 {
     struct plan_scratch *plan = &sched->plan;
-    bool needs_grace = false;
     plan->is_moving = false;
     plan->taken_count = plan->place_count = 0;
     plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
@@ -152,7 +153,7 @@ bool moves_vacate(struct sched *sched, uint32_t gainer)
     ledger_rollback(sched->ledger, mark);
     if (moved == 0)
         return false;
-    plan_book(sched, sched->jobs.jobs[gainer].id, PLAN_CONSOLIDATE, &needs_grace);
+    plan_book(sched, sched->jobs.jobs[gainer].id, PLAN_CONSOLIDATE);
     moves_hold_places(sched);
     return true;
 }

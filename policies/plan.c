@@ -25,7 +25,7 @@ static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
 /* Is the holding no part of the core: of a surplus unit, or on its way out already? */
 bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding)
 {
-    if (sched_job_holding(&sched->jobs.jobs[core->slot], holding)->phase != HOLDING_RUNNING)
+    if (!holding_is_in_place(sched_job_holding(&sched->jobs.jobs[core->slot], holding)))
         return true;
     if (core->surplus_count == 0)
         return false;
@@ -586,12 +586,9 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     if (!plan_find(sched, gainer, kind))
         return false;
-    bool needs_grace = false, has_victims = taken_jobs(sched) > 0;
-    plan_book(sched, sched->jobs.jobs[gainer].id, kind, &needs_grace);
-    plan_book_gainer(sched, gainer,
-                     !has_victims  ? SOURCE_FREE
-                     : needs_grace ? SOURCE_EVICTION
-                                   : SOURCE_GRACE_0);
+    const bool has_victims = taken_jobs(sched) > 0;
+    const enum source source = plan_book(sched, sched->jobs.jobs[gainer].id, kind);
+    plan_book_gainer(sched, gainer, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);
     sched->plans++;

@@ -79,6 +79,9 @@ static void read_saving(const struct sched *sched, uint32_t slot, struct victim_
     card->growth_milli = saves ? 0 : card->held_milli;
     card->unsaved_since = card->decided;
     card->save_interval = plan->interval > 0 ? plan->interval : 0;
+    if (sched->policy.preempt.victims_of_this_cycle &&
+        sched->jobs.jobs[slot].state == SJOB_STARTING)
+        card->lost_at_least = card->growth_milli = 0; /* a recalled START costs nothing */
     if (facts->saved_at != TIME_NEVER && facts->saved_at > card->decided) {
         card->unsaved_since = facts->saved_at;
         card->save_interval = 0;

@@ -395,11 +395,6 @@ void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decisio
     sched_charge(sched, slot, amounts);
 }
 
-static bool is_in_place(const struct holding *holding)
-{
-    return holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_STARTING;
-}
-
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);
@@ -409,7 +404,8 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
     const struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (is_in_place(sched_job_holding(job, i)) && is_meant(sched_job_holding(job, i), which)) {
+        if (holding_is_in_place(sched_job_holding(job, i)) &&
+            is_meant(sched_job_holding(job, i), which)) {
             sched_let_leave(sched, slot, i, 0);
             had = true;
         }

@@ -187,6 +187,7 @@ struct sched {
     uint32_t decision_count;
     struct piece_list told; /* the pieces of the decisions of this cycle */
     uint64_t decision_sequence;
+    uint64_t recalls_after; /* a START of a later sequence may be recalled; UINT64_MAX: none */
     uint64_t cycle;
     uint64_t changes;     /* facts and decisions so far; what back-off counts */
     uint32_t held_count;  /* jobs in SJOB_HELD */
@@ -454,9 +455,13 @@ time_ns plan_wake(struct sched *sched);
 
 /* ---- plan_book.c */
 
-/* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  *needs_grace becomes true if one
- * of them may save its work first. */
-void plan_book(struct sched *sched, job_id gainer, enum plan_kind kind, bool *needs_grace);
+/* May the job be a victim of such a plan though it starts: the policy says so, and `allocate` of this cycle decided every START
+ * not confirmed yet?  Once a cycle only.  O(holdings). */
+bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind);
+
+/* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  Members that run are evicted; the START of
+ * those that start is recalled: it is not told, and the job waits as before.  Returns what the gainer's space is owed to. */
+enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind);
 
 /* The gainer claims the pieces of the plan. */
 void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);

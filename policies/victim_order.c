@@ -26,7 +26,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
                                  .loss_gpu_ns = unit_terms(&sched->plan, unit)->forfeit.loss_gpu_ns,
                                  .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
-        if (sched_job_holding(job, i)->phase != HOLDING_RUNNING) {
+        if (!holding_is_in_place(sched_job_holding(job, i))) {
             view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
             continue;
         }
@@ -35,14 +35,14 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
     }
 }
 
-/* All that its job has running. */
+/* All that its job has in place. */
 static void charge_whole(struct sched *sched, const struct unit *core,
                          int64_t charge[QUEUE_SUM_COUNT])
 {
     const struct sched_job *job = &sched->jobs.jobs[core->slot];
     memset(charge, 0, QUEUE_SUM_COUNT * sizeof *charge);
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
+        if (holding_is_in_place(sched_job_holding(job, i)))
             sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, charge);
 }
 

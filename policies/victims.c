@@ -3,7 +3,7 @@
  * Candidates are units: a surplus member of a job above its minimum, or the core, all that its surplus leaves.  To
  * preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means anybody
  * that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
- * decided in this cycle is no victim in it. */
+ * decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
 #include <assert.h>
 #include <string.h>
 
@@ -140,12 +140,16 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
         plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
         return false;
     }
-    bool is_fresh =
-        card->decided_cycle == sched->cycle; /* starting, but sure to run when it is ripe */
-    if (!is_quiet(sched, card) && !is_fresh)
+    const bool may_recall =
+        card->decided_cycle == sched->cycle && plan_may_recall(sched, slot, kind);
+    bool is_fresh = card->decided_cycle == sched->cycle &&
+                    !may_recall; /* starting, but sure to run when it is ripe */
+    if (!is_quiet(sched, card) && !is_fresh && !may_recall)
         return false;
     time_ns ripe_at = card->decided + search->protected_for;
-    *is_young = ripe_at > sched->now;
+    /* Run time counts from the start, and what is recalled has none. */
+    *is_young =
+        ripe_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
     if (*is_young || is_fresh)
         plan_note_ripe(&sched->plan, ripe_at);
     return !is_fresh && (!*is_young || card->has_surplus);
@@ -181,7 +185,7 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
 {
     for (uint32_t i = job->holding_count; i-- > 0;) {
         const struct holding *holding = sched_job_holding(job, i);
-        bool is_used = holding->piece.group != group || holding->phase != HOLDING_RUNNING;
+        bool is_used = holding->piece.group != group || !holding_is_in_place(holding);
         for (uint32_t u = first_unit; u < sched->plan.unit_count && !is_used; u++)
             is_used = sched->plan.units[u].holding == i;
         if (!is_used)
@@ -227,7 +231,7 @@ static void add_core(struct sched *sched, const struct search *search, uint32_t 
     }
     int64_t *charge = victims_new_terms(&sched->plan, core)->charge;
     for (uint32_t i = 0; i < job->holding_count; i++) {
-        bool is_surplus = sched_job_holding(job, i)->phase != HOLDING_RUNNING;
+        bool is_surplus = !holding_is_in_place(sched_job_holding(job, i));
         for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
             is_surplus = sched->plan.units[u].holding == i;
         if (is_surplus)

@@ -28,6 +28,8 @@ struct preemption_config {
     uint8_t search;        /* enum victim_search */
     uint8_t within_queue;  /* enum within_queue */
     bool replaces_victims; /* a victim that fits elsewhere does not count against the quota */
+    bool
+        victims_of_this_cycle; /* what `allocate` started in this cycle may be reclaimed or preempted in it */
     uint8_t resolve; /* enum runtime_resolve: of reclaim minimum run times in the queue tree */
     time_ns grace;   /* given to a victim to save its work */
     time_ns

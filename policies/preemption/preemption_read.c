@@ -58,6 +58,8 @@ static void read_manners(struct preemption_config *config, struct json_object *o
     config->within_queue =
         (uint8_t)json_get_choice(object, "within_queue", within, config->within_queue);
     config->replaces_victims = json_get_bool(object, "replaces_victims", config->replaces_victims);
+    config->victims_of_this_cycle =
+        json_get_bool(object, "victims_of_this_cycle", config->victims_of_this_cycle);
     config->resolve = (uint8_t)json_get_choice(object, "resolve", resolves, config->resolve);
     config->spares_inference = json_get_bool(object, "spares_inference", config->spares_inference);
 }

@@ -39,6 +39,7 @@ static const struct {
     {"victims",
      "{\"preemption\":{\"policy\":\"checkpoint\",\"victims\":[\"queue\",\"borrowers\",\"class\","
      "\"cost\"],\"search\":\"node\",\"within_queue\":\"lower_or_newer\",\"replaces_victims\":true,"
+     "\"victims_of_this_cycle\":true,"
      "\"resolve\":\"lca\",\"grace_s\":1,\"min_runtime_s\":2,\"preempt_min_runtime_s\":3,"
      "\"reclaim_min_runtime_s\":4,\"delay_s\":2,\"attempts_per_cycle\":5,\"victims_max\":6,"
      "\"evictions_per_cycle\":9,\"rematch_cycles\":7,\"evictions_per_job_max\":8,"

@@ -148,7 +148,8 @@ static void write_policy(struct world *w)
              "\"reservation_expiry_s\": %u, \"inference_first\": %s, "
              "\"headroom\": {\"gpus\": %u, \"whole_nodes\": %u, \"owners_gpus\": %u}, "
              "\"preemption\": {\"policy\": \"%s\", \"search\": \"%s\", \"within_queue\": \"%s\", "
-             "\"replaces_victims\": %s, \"grace_s\": %u, \"min_runtime_s\": %u, \"delay_s\": %u, "
+             "\"replaces_victims\": %s, \"victims_of_this_cycle\": %s, \"grace_s\": %u, "
+             "\"min_runtime_s\": %u, \"delay_s\": %u, "
              "\"attempts_per_cycle\": %u, \"evictions_per_queue_h\": %u, \"loss_ratio\": %s, "
              "\"spares_inference\": %s, \"evictions_per_job_max\": 5, "
              "\"rematch_cycles\": 5}, \"defrag\": {\"policy\": %s}}",
@@ -158,9 +159,9 @@ static void write_policy(struct world *w)
              once_in(w, 2) ? "true" : "false", kept * below(w, 4), kept * below(w, 2),
              kept * below(w, 5), evicts[below(w, 4)], once_in(w, 2) ? "node" : "ordered",
              once_in(w, 2) ? "lower" : "lower_or_newer", once_in(w, 3) ? "true" : "false",
-             below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60, 1 + below(w, 4), below(w, 3) * 4,
-             once_in(w, 3) ? "0.1" : "0", once_in(w, 2) ? "true" : "false",
-             defrags[below(w, is_planned ? 2 : 6)]);
+             once_in(w, 2) ? "true" : "false", below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60,
+             1 + below(w, 4), below(w, 3) * 4, once_in(w, 3) ? "0.1" : "0",
+             once_in(w, 2) ? "true" : "false", defrags[below(w, is_planned ? 2 : 6)]);
 }
 
 static void read_policy(struct world *w)

@@ -226,6 +226,8 @@ static void write_preemption(struct maker *maker)
         FIELD(maker, "evictions_per_queue_h", bounds);
     if (once_in(maker, 3))
         FIELD(maker, "rematch_cycles", bounds);
+    struct maker aside = *maker; /* what is drawn after this stays as it was without it */
+    MAYBE(&aside, "victims_of_this_cycle", bools);
     buffer_char(maker->out, '}');
 }
 

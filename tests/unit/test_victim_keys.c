@@ -86,6 +86,7 @@ static void assert_same(const struct preemption_config *a, const struct preempti
     assert_int_equal(a->search, b->search);
     assert_int_equal(a->within_queue, b->within_queue);
     assert_int_equal(a->replaces_victims, b->replaces_victims);
+    assert_int_equal(a->victims_of_this_cycle, b->victims_of_this_cycle);
     assert_int_equal(a->resolve, b->resolve);
     assert_int_equal(a->grace, b->grace);
     assert_int_equal(a->preempt_min_runtime, b->preempt_min_runtime);
@@ -131,6 +132,7 @@ static void every_field_is_read(void **state)
         "{\"preemption\": {\"policy\": \"kill\", \"victims\": [\"queue\", \"class\", \"cost\"],"
         " \"search\": \"ordered\", \"within_queue\": \"lower_or_newer\", \"replaces_victims\": "
         "true,"
+        " \"victims_of_this_cycle\": true,"
         " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
         " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
         " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
@@ -144,6 +146,7 @@ static void every_field_is_read(void **state)
                                      .search = SEARCH_ORDERED,
                                      .within_queue = WITHIN_LOWER_OR_NEWER,
                                      .replaces_victims = true,
+                                     .victims_of_this_cycle = true,
                                      .resolve = RESOLVE_QUEUE,
                                      .grace = 1 * S,
                                      .preempt_min_runtime = 2 * S,
