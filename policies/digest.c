@@ -199,8 +199,14 @@ static void archive_preemption(struct archive *archive, struct preemption_config
 
 static void archive_backfill(struct archive *archive, struct backfill_config *config)
 {
-    ARCHIVE_KNOWS(struct backfill_config, 6 * 8);
-    ARCHIVE(archive, *config);
+    ARCHIVE_KNOWS(struct backfill_config, 7 * 8);
+    ARCHIVE(archive, config->reservations);
+    ARCHIVE(archive, config->depth);
+    ARCHIVE(archive, config->per_user);
+    ARCHIVE(archive, config->window);
+    ARCHIVE(archive, config->resolution);
+    ARCHIVE(archive, config->interval);
+    ARCHIVE(archive, config->compression);
 }
 
 static void archive_defrag(struct archive *archive, struct defrag_config *config)
@@ -250,7 +256,7 @@ uint64_t digest_policy(const struct policy_config *policy)
     struct buffer bytes = {0};
     struct archive archive = {.out = &bytes};
     struct policy_config config = *policy;
-    ARCHIVE_KNOWS(struct policy_config, 2008);
+    ARCHIVE_KNOWS(struct policy_config, 2016);
     ARCHIVE_KNOWS(struct headroom_config, 6 * 8);
     ARCHIVE(&archive, config.order_count);
     for (uint32_t r = 0; r < config.order_count; r++)

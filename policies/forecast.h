@@ -1,7 +1,7 @@
 /* policies/forecast.h -- when, and on which GPUs, waiting jobs will start by what is known now.
  *
- * Part of the scheduler's inside: the book of planned ends, profiles and forecasts (forecast_book.c), how a forecast is
- * found (forecast.c), and the pass in which backfill policies use them (overtake.c).
+ * Part of the scheduler's inside: the book of planned ends, profiles and forecasts (forecast_book.c), which forecasts are
+ * promises (forecast_promise.c), how a forecast is found (forecast.c), and the pass in which backfill policies use them (overtake.c).
  *
  *   forecast_begin(sched);
  *   if (forecast_fits_now(sched, slot, NULL, &sched->pieces))
@@ -132,8 +132,6 @@ void forecast_end_pass(struct sched *sched);
 /* In this pass the job has started. */
 void forecast_started(struct sched *sched, uint32_t slot);
 
-/* The job starts: in time, if it was promised one? */
-void forecast_note_start(struct sched *sched, uint32_t slot);
 /* The job will start then on sched->pieces. */
 void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start);
 /* The same, in the list alone; borrowed until the next. */
@@ -153,6 +151,17 @@ void forecast_fulfil(struct sched *sched, uint32_t index);
 /* Is it on one of the eased nodes? */
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
 void forecast_release(struct sched *sched);
+
+/* ---- forecast_promise.c */
+
+/* Are standing forecasts made anew when something changes (COMPRESSION_REPLAN)? */
+bool forecast_replans(const struct sched *sched);
+/* The job starts: in time, if it was promised one? */
+void forecast_note_start(struct sched *sched, uint32_t slot);
+/* The forecast is made; is_head: first of its pass.  It becomes a promise, unless that is for forecast_note_first to say. */
+void forecast_note_promise(struct sched *sched, const struct forecast *forecast, bool is_head);
+/* Under `replan`, at the end of a pass: the forecast of the first job in line becomes a promise.  O(lanes + forecasts). */
+void forecast_note_first(struct sched *sched);
 
 /* ---- forecast_archive.c */
 

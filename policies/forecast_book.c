@@ -177,41 +177,6 @@ void forecast_forget(struct sched *sched, uint32_t slot)
     sched->forecasts.promises[slot].start = 0;
 }
 
-void forecast_note_start(struct sched *sched, uint32_t slot)
-{
-    struct forecast_book *book = &sched->forecasts;
-    know_slots(book, sched->jobs.used);
-    struct promise *promise = &book->promises[slot];
-    if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
-        pending_compare(&sched->pending, slot, book->head) < 0)
-        book->promises[book->head].start = 0; /* the order has put this one before it since */
-    if (promise->start == 0)
-        return;
-    if (book->end_count > 0 && book->ends[0].end <= sched->now)
-        book->outlived_at = sched->now;
-    book->promised_starts++;
-    book->late_starts += sched->now > promise->start && book->outlived_at < promise->made_at;
-    promise->start = 0;
-}
-
-/* The head, and where forecasts stand everybody, may not be delayed.  Who was the head before and waits still is behind
- * another now by the order: that is no delay. */
-static void note_promise(struct sched *sched, const struct forecast *forecast, bool is_head)
-{
-    struct forecast_book *book = &sched->forecasts;
-    struct promise *promise = &book->promises[forecast->slot];
-    if (!sched->policy.backfill->keeps) {
-        if (!is_head)
-            return;
-        if (book->head != forecast->slot && book->head < book->promise_capacity)
-            book->promises[book->head].start = 0;
-        book->head = forecast->slot;
-    }
-    if (promise->start == 0 || forecast->start <= promise->start ||
-        book->outlived_at >= promise->made_at)
-        *promise = (struct promise){forecast->start, sched->now};
-}
-
 void forecast_left(struct sched *sched, uint32_t slot, node_id node)
 {
     struct forecast_book *book = &sched->forecasts;
@@ -282,7 +247,7 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
     struct forecast_book *book = &sched->forecasts;
     const struct forecast *own = forecast_append(sched, slot, group, start);
     know_slots(book, sched->jobs.used);
-    note_promise(sched, own, book->count == 1);
+    forecast_note_promise(sched, own, book->count == 1);
     book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
     for (uint32_t p = 0; p < own->piece_count; p++) {
@@ -442,7 +407,8 @@ static void forget_all(struct sched *sched)
         mark_forecast(sched, &book->of[f], false);
         book->is_promised[book->of[f].slot] = 0;
     }
-    book->count = book->piece_count = 0;
+    book->count = book->piece_count = book->dropped = 0;
+    book->is_shaken = false;
 }
 
 /* By start; nearly all are in order already. */
@@ -524,13 +490,24 @@ static void draw_stale(struct sched *sched)
     node_marks_forget(stale);
 }
 
+/* Are all forecasts made anew in this pass?  Where they stand, only under `replan`, and then when something left early, was
+ * cancelled, changed or outlived its plan: otherwise each would be found where it is. */
+static bool is_all_anew(const struct sched *sched)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    if (!sched->policy.backfill->keeps)
+        return true;
+    return forecast_replans(sched) && (book->is_shaken || book->eased.nodes.count > 0 ||
+                                       (book->end_count > 0 && book->ends[0].end <= sched->now));
+}
+
 void forecast_begin(struct sched *sched)
 {
     enum { DROPPED_MAX = 64 };
     struct forecast_book *book = &sched->forecasts;
     book->lifted = UINT32_MAX;
     book->cycle = sched->cycle;
-    if (!sched->policy.backfill->keeps)
+    if (is_all_anew(sched))
         forget_all(sched);
     else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
         keep_standing(sched);
@@ -551,6 +528,8 @@ void forecast_sharpen(struct sched *sched)
 
 void forecast_end_pass(struct sched *sched)
 {
+    if (forecast_replans(sched))
+        forecast_note_first(sched);
     easing_forget(&sched->forecasts.eased);
 }
 

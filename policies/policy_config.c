@@ -153,6 +153,19 @@ static void check_backfill(const struct policy_config *config, const struct json
                   backfill->name);
 }
 
+/* How promises move up, where they stand. */
+static void read_compression(struct policy_config *config, struct json_object *backfill)
+{
+    static const char *const names[] = {"in_order", "replan", NULL}; /* enum compression */
+    const struct json_value value = json_member(backfill, "compression");
+    if (config->backfill->keeps)
+        config->backfill_config.compression = json_get_choice(
+            backfill, "compression", names, (int)config->backfill_config.compression);
+    else if (value.node != NULL)
+        json_fail(&value, "backfill '%s' keeps no promises; 'compression' is for 'conservative'",
+                  config->backfill->name);
+}
+
 static void read_backfill(struct policy_config *config, const void *registry,
                           struct json_object *object)
 {
@@ -172,6 +185,7 @@ static void read_backfill(struct policy_config *config, const void *registry,
             own->reservations =
                 json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
+        read_compression(config, &backfill);
         if (config->backfill->overtakes && !config->backfill->keeps)
             own->interval = json_get_duration(&backfill, "interval_s", own->interval);
         json_object_close(&backfill);

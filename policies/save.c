@@ -8,7 +8,7 @@
 #include "policies/digest.h"
 #include "policies/waits.h"
 
-enum { SAVE_VERSION = 12 };
+enum { SAVE_VERSION = 13 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -104,7 +104,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 7016);
+    ARCHIVE_KNOWS(struct sched, 7024);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
     shape_table_archive(archive, &sched->shapes);

@@ -4,7 +4,8 @@
  * their length (policies/forecast.c).  Who stands behind may start now where that delays no forecast.  A policy says who
  * is given one, for how long it stands, and how often that is gone into.
  *
- * Law: in planned time no job with a forecast starts later because another overtook it.  What runs without a limit
+ * Law: in planned time no job with a forecast starts later because another overtook it; where forecasts are made anew
+ * (COMPRESSION_REPLAN) that is so of the first job in line, and of others only until then.  What runs without a limit
  * and without an estimate never ends as far as is known: then nobody overtakes whom it keeps waiting.
  *
  * A policy is one const struct; add it to policies/registry.c.
@@ -17,13 +18,20 @@
 
 #include "base/time.h"
 
+/* How promises become earlier when space comes free early. */
+enum compression {
+    COMPRESSION_IN_ORDER, /* one by one, by their starts; none becomes later */
+    COMPRESSION_REPLAN,   /* all anew, by the chain; that of its first job does not become later */
+};
+
 struct backfill_config {
     int64_t reservations; /* jobs that have a forecast at once, at least 1 */
     int64_t depth;        /* jobs looked at in one pass, in the order of the chain; at least 1 */
     int64_t per_user;     /* of one user, in one pass; 0: no bound */
-    time_ns window;     /* nobody is given a forecast that is further away; TIME_NEVER: no bound */
-    time_ns resolution; /* planned ends are rounded up to its multiples; 0: exact */
-    time_ns interval;   /* between passes; 0: one in each cycle */
+    time_ns window;      /* nobody is given a forecast that is further away; TIME_NEVER: no bound */
+    time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */
+    time_ns interval;    /* between passes; 0: one in each cycle */
+    int64_t compression; /* enum compression, where forecasts stand */
 };
 
 struct order_view;
@@ -35,7 +43,7 @@ struct backfill_policy {
     uint32_t version;
     const char *summary;
     bool overtakes; /* at all */
-    bool keeps;     /* a forecast stands until its job starts, and only ever becomes earlier */
+    bool keeps; /* a forecast stands until its job starts, or until `compression` makes it anew */
     bool
         is_windowed; /* all but `reservations` may be configured; else that alone, unless it keeps */
     struct backfill_config defaults;

@@ -1,5 +1,6 @@
 /* Conservative backfill: nobody starts later than first promised, whatever ends early; and where everything lasts as long
- * as it says, everybody starts when, and where, a naive planner puts him at his submission.
+ * as it says, everybody starts when, and where, a naive planner puts him at his submission.  Under the compression `replan`
+ * the first promise holds of the first job in line alone.
  *
  * The naive planner knows no ledger or profile: it keeps who has which GPU from when to when, and tries every moment at
  * which somebody leaves. */
@@ -18,12 +19,13 @@
 
 enum { NODES_MAX = 6, JOB_COUNT = 150, GPUS_MAX = 4 };
 
-static struct policy_config conservative(void)
+static struct policy_config conservative(enum compression compression)
 {
     struct policy_config policy = policy_config_default();
     policy.placement = policy.placement_firm = &placement_first_fit;
     policy.backfill = &backfill_conservative;
     policy.backfill_config = backfill_conservative.defaults;
+    policy.backfill_config.compression = compression;
     return policy;
 }
 
@@ -51,6 +53,7 @@ struct world {
     struct sched *sched;
     time_ns now;
     uint32_t submitted, moved_up, overtakers;
+    enum compression compression;
 };
 
 static time_ns next_instant(const struct world *world, time_ns wake)
@@ -99,6 +102,7 @@ static void start(struct world *world, const struct decision *decision)
 
 static void read_forecasts(struct world *world)
 {
+    bool is_behind = false;
     for (uint32_t i = 0; i < world->submitted; i++) {
         struct lot *lot = &world->lots[i];
         if (lot->started != TIME_NEVER)
@@ -109,6 +113,9 @@ static void read_forecasts(struct world *world)
                      (long long)forecast, (long long)world->now, (long long)lot->forecast);
         lot->promised = lot->promised == TIME_NEVER ? forecast : lot->promised;
         lot->forecast = forecast;
+        if (is_behind)
+            lot->promised = lot->forecast = TIME_NEVER; /* it may be delayed */
+        is_behind = world->compression == COMPRESSION_REPLAN;
     }
 }
 
@@ -125,14 +132,16 @@ static void give_limits(struct run_job *jobs, uint64_t seed)
     }
 }
 
-static void keep_promises(unsigned shapes, uint64_t seed, uint32_t *moved_up, uint32_t *overtakers)
+static void keep_promises(enum compression compression, unsigned shapes, uint64_t seed,
+                          uint32_t *moved_up, uint32_t *overtakers)
 {
     const struct random_jobs spec = spec_of(shapes, seed);
-    const struct policy_config policy = conservative();
+    const struct policy_config policy = conservative(compression);
     struct error error;
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
     struct queue_table *queues = queue_table_new();
-    struct world world = {.jobs = random_jobs_new(&spec, seed)};
+    struct world world = {.jobs = random_jobs_new(&spec, seed), .compression = compression};
+    struct sched_counts counts;
     world.sched = sched_new(cluster, queues, &policy, &error);
     assert_non_null(world.sched);
     give_limits(world.jobs, seed);
@@ -150,6 +159,9 @@ static void keep_promises(unsigned shapes, uint64_t seed, uint32_t *moved_up, ui
     }
     for (uint32_t i = 0; i < JOB_COUNT; i++)
         assert_true(world.lots[i].has_ended);
+    sched_count(world.sched, &counts);
+    assert_true(counts.promised_starts > 0);
+    assert_int_equal(counts.late_starts, 0);
     *moved_up += world.moved_up;
     *overtakers += world.overtakers;
     sched_free(world.sched);
@@ -164,27 +176,47 @@ static void check_tried(const struct test_seeds *seeds, uint32_t moved_up, uint3
     assert_true(seeds->count == 1 || (moved_up > seeds->count && overtakers > seeds->count));
 }
 
-static void nobody_starts_later_than_promised(void **state)
+static void keep_plain_promises(enum compression compression)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(60, 2000);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        keep_promises(seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG
+        keep_promises(compression,
+                      seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG
                                     : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
                       seed, &moved_up, &overtakers);
     check_tried(&seeds, moved_up, overtakers);
 }
 
 /* Shares of a GPU, and groups of several kinds, are planned in the ledger and not in the profile. */
-static void nor_do_shares(void **state)
+static void keep_promises_of_shares(enum compression compression)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(8, 300);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        keep_promises(RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up, &overtakers);
+        keep_promises(compression, RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up,
+                      &overtakers);
     check_tried(&seeds, moved_up, overtakers);
+}
+
+static void nobody_starts_later_than_promised(void **state)
+{
+    (void)state;
+    keep_plain_promises(COMPRESSION_IN_ORDER);
+}
+
+static void nor_do_shares(void **state)
+{
+    (void)state;
+    keep_promises_of_shares(COMPRESSION_IN_ORDER);
+}
+
+/* From the moment at which a job is the first that waits. */
+static void under_replan_the_first_in_line_is_never_promised_later(void **state)
+{
+    (void)state;
+    keep_plain_promises(COMPRESSION_REPLAN);
+    keep_promises_of_shares(COMPRESSION_REPLAN);
 }
 
 /* ---- The naive planner ----------------------------------------------------------------------------- */
@@ -236,9 +268,8 @@ static void plan(struct planner *planner, const struct job *job)
     planner->count++;
 }
 
-static void all_goes_as_planned(void **state)
+static void compare_with_planner(enum compression compression)
 {
-    (void)state;
     const struct test_seeds seeds = test_seeds(40, 1000);
     uint32_t waited = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
@@ -248,7 +279,7 @@ static void all_goes_as_planned(void **state)
         struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
         struct run_setup setup = run_setup_default(cluster);
         struct planner *planner = mem_zalloc(1, sizeof *planner);
-        setup.policy = conservative();
+        setup.policy = conservative(compression);
         planner->nodes = spec.nodes;
         planner->gpus = spec.gpus;
         for (uint32_t i = 0; i < spec.count; i++) {
@@ -272,11 +303,19 @@ static void all_goes_as_planned(void **state)
     assert_true(seeds.count == 1 || waited > seeds.count);
 }
 
+static void all_goes_as_planned(void **state)
+{
+    (void)state;
+    compare_with_planner(COMPRESSION_IN_ORDER);
+    compare_with_planner(COMPRESSION_REPLAN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_starts_later_than_promised),
         cmocka_unit_test(nor_do_shares),
+        cmocka_unit_test(under_replan_the_first_in_line_is_never_promised_later),
         cmocka_unit_test(all_goes_as_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,10 @@ static void test_backfill_needs_lines_that_suit(void **state)
                    "interval_s");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}",
                    "'reservations' must be");
+    expect_refused("{\"backfill\": {\"policy\": \"easy\", \"compression\": \"replan\"}}",
+                   "'compression' is for 'conservative'");
+    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"compression\": \"gzip\"}}",
+                   "gzip");
     expect_refused("{\"backfill\": {\"policy\": \"hard\"}}", "hard");
     expect_refused("{\"backfill\": {\"colour\": 1}}", "colour");
 }
