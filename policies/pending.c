@@ -270,9 +270,9 @@ void pending_split(struct pending *pending, uint32_t lane_id, enum clock_hand sp
     if (lane->split != HAND_NONE)
         move_span(lane->moved, lane->split, lane->instead, front[lane->split]);
     if (split != HAND_NONE)
-        move_span(lane->moved, instead, split, front[split]);
-    lane->split = split;
-    lane->instead = instead;
+        move_span(lane->moved, (uint8_t)instead, (uint8_t)split, front[split]);
+    lane->split = (uint8_t)split;
+    lane->instead = (uint8_t)instead;
     lane->is_offset = true;
 }
 
