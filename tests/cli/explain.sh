@@ -110,8 +110,12 @@ grep -q '"wait_resources_job_h": {"value": 0.18' waits/result.json || fail 'no m
 "$program" run waits.json --quiet --set world.wait_times=false --out plain >/dev/null 2>&1 || fail 'wait_times=false'
 columns plain wait_by_reason_s | sort -u | tr '\n' ' ' | grep -qx ' wait_by_reason_s ' ||
     fail 'times are told that nobody wants'
-zstd -dcq plain/jobs.csv.zst | cut -d, -f1-29,31 >plain.csv
-zstd -dcq waits/jobs.csv.zst | cut -d, -f1-29,31 | cmp - plain.csv || fail 'wait_times changes more than it should'
+without_reasons() { # FOLDER
+    zstd -dcq "$1/jobs.csv.zst" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "wait_by_reason_s") at = i }
+        { $at = ""; print }'
+}
+without_reasons plain >plain.csv
+without_reasons waits | cmp - plain.csv || fail 'wait_times changes more than it should'
 
 # Nor where another program decides, which is not asked why.
 "$program" run waits.json --quiet --scheduler "$program decide" --out outside >outside.txt 2>&1 || fail "--scheduler: $(cat outside.txt)"
