@@ -1,5 +1,7 @@
 #include "tests/support/random_scenario.h"
 
+#include <string.h>
+
 #include "base/random.h"
 #include "policies/backfill/backfill.h"
 #include "policies/defrag/defrag.h"
@@ -237,9 +239,9 @@ static void write_defrag(struct maker *maker)
     static const char *const never[] = {"\"never\"", "0", "0.001", "60", "43200"};
     static const char *const moves[] = {"0", "1", "16", "-1"};
     const char *name = ANY_OF(maker, defrag_policies);
-    const bool moves_any = name[0] == 'c', drains = name[0] == 'd' || name[13] == '_';
+    const bool moves_any = name[0] == 'c', drains = strstr(name, "drain") != NULL;
     buffer_format(maker->out, ", \"defrag\": {\"policy\": \"%s\"", name);
-    if (moves_any || name[0] == 'd')
+    if (moves_any || drains)
         MAYBE(maker, "wait_s", spans);
     if (moves_any) {
         MAYBE(maker, "moves_per_plan", moves);
@@ -247,7 +249,7 @@ static void write_defrag(struct maker *maker)
         MAYBE(maker, "spares_ending", bools);
         MAYBE(maker, "holds_places", bools);
     }
-    if (drains && name[0] != 'n') {
+    if (drains) {
         MAYBE(maker, "drain_nodes_ratio", ratios);
         MAYBE(maker, "drain_expiry_s", never);
     }
