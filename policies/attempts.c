@@ -355,7 +355,7 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         if (!attempt(sched, take_best_lane(sched), kind, false))
             continue;
         is_booked = true;
-        gather_lanes(sched, kind); /* its next head, and whoever was behind it */
+        gather_lanes(sched, kind); /* the next head of the queue, and the lane behind it */
     }
     return is_booked;
 }

@@ -20,7 +20,7 @@ enum { DRAIN_BACKOFF = 16, PPM = 1000000 };
 
 /* ---- Kept nodes ---- */
 
-/* At least so long, that drains do not come and go. */
+/* The least time that a drain lasts, so that drains do not come and go. */
 static time_ns expiry(const struct sched *sched)
 {
     const time_ns told = sched->policy.defrag_config.drain_expiry;

@@ -19,7 +19,7 @@
 
 enum fit {
     FITS,
-    FIT_NO_PIECE,    /* no node has so many GPUs, or an instance of that MIG profile */
+    FIT_NO_PIECE,    /* no node has enough GPUs, or an instance of that MIG profile */
     FIT_NO_MODEL,    /* some have, of another GPU model */
     FIT_NO_NODE,     /* labels or taints keep it off those of the model */
     FIT_NO_HOST,     /* these have too few CPUs or too little memory */
@@ -39,7 +39,7 @@ void fits_free(struct fits *fits); /* NULL is fine */
 enum fit fits_add(struct fits *fits, const struct job *job);
 uint64_t fits_count(const struct fits *fits, enum fit why); /* jobs so far */
 
-/* Why no job uses a GPU: what keeps off the job that comes closest, of those that fit somewhere. */
+/* Why no job uses a GPU.  Of the jobs that fit some other node, the one that comes closest gives the cause. */
 enum unused {
     UNUSED_NOT_ASKED, /* no job asks for GPUs, or none that fits */
     UNUSED_MODEL,     /* none asks this model */

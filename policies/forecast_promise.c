@@ -26,7 +26,7 @@ void forecast_note_start(struct sched *sched, uint32_t slot)
     promise->start = 0;
 }
 
-/* Who was the head before and waits still is behind another now by the order: that is no delay. */
+/* The old head may still wait: the order has put another job before it, which is no delay. */
 static void turn_head(struct forecast_book *book, uint32_t slot)
 {
     if (book->head != slot && book->head < book->promise_capacity)

@@ -26,7 +26,7 @@ uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_sp
 bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
 /* Close the shapes that what is kept free is kept from, as placing one would find. */
 void headroom_close(struct sched *sched);
-/* What of `closed` still holds of the shape, when so much is free. */
+/* The causes in shape->closed that still hold when `free` is free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
                               struct free_space free);
 /* Free what the headroom lacks.  True if somebody was evicted. */
