@@ -55,7 +55,7 @@ struct explanation {
     uint32_t members,
         members_fitting; /* fitting: members that the nodes that fit hold, at most all */
     bool fits_now;       /* all of them together, but for limits and for what is kept */
-    bool is_behind;      /* jobs before it would take what is kept: policies/kept_space.h */
+    bool is_behind; /* jobs before it would take what is kept: policies/allocate/kept_space.h */
 
     /* Short of: for the members that do not fit, or for the headroom.  CPUs and MiB: on the node that lacks least of those where nothing else
      * is missing before. */

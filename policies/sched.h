@@ -216,7 +216,7 @@ void sched_count(const struct sched *sched, struct sched_counts *counts);
  * Changes nothing but the time that takes; a job that is not known is no error. */
 void sched_job_foreseen(const struct sched *sched, job_id job);
 
-/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait: policies/waits.h. */
+/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait: policies/state/waits.h. */
 enum reason sched_why(const struct sched *sched, job_id job);
 
 /* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is planned

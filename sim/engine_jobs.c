@@ -1,5 +1,5 @@
 /* The lives of jobs: what submissions, decisions and events do to them. */
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
 #include "sim/engine_state.h"
 
 #define SLOT_NONE UINT32_MAX

@@ -1,4 +1,4 @@
-/* What free GPUs are good for: policies/census.h, by what the workload is known to hold. */
+/* What free GPUs are good for: policies/census/census.h, by what the workload is known to hold. */
 #include "sim/engine_state.h"
 
 _Static_assert((int)RECORD_CAUSE_COUNT == (int)FRAGMENT_CAUSE_COUNT &&

@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
-#include "policies/member_kinds.h"
+#include "policies/jobs/member_kinds.h"
 #include "sim/engine.h"
 #include "sim/event_queue.h"
 #include "sim/holding.h"

@@ -14,7 +14,7 @@
 #ifndef SIM_PORT_H
 #define SIM_PORT_H
 
-#include "policies/census.h"
+#include "policies/census/census.h"
 #include "policies/wire.h"
 
 /* Somebody outside who is told everything.  Hooks are called in the order of what happens. */

@@ -129,11 +129,11 @@ struct gang_row {
     int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
 };
 
-/* What the GPUs that are free are good for (policies/census.h has the words), at one moment.  Typical are the kinds of members
+/* What the GPUs that are free are good for (policies/census/census.h has the words), at one moment.  Typical are the kinds of members
  * that most of the workload's are of, as far as it is known before the first job comes (workloads/source.h, preview). */
 enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
 extern const char *const record_cause_names
-    []; /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/fragmentation.h */
+    []; /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/jobs/fragmentation.h */
 extern const uint8_t record_gang_sizes[]; /* GPUs of a member: 1, 2, 4, 8 */
 
 struct space_row {

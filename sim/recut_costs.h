@@ -9,7 +9,7 @@
 #ifndef SIM_RECUT_COSTS_H
 #define SIM_RECUT_COSTS_H
 
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 
 enum recut_path { RECUT_BY_DRIVER, RECUT_BY_OPERATOR };
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
 
 enum { IDS_AHEAD_MAX = 1 << 20 }; /* ids are dense: tables are as long as the largest of them */
 

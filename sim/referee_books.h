@@ -2,7 +2,7 @@
 #ifndef SIM_REFEREE_BOOKS_H
 #define SIM_REFEREE_BOOKS_H
 
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 #include "sim/holding.h"
 #include "sim/referee.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/input.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "sim/world_read.h"
 #include "topologies/cluster_load.h"
 #include "workloads/freeze.h"

@@ -1,7 +1,7 @@
 /* What members usually ask; see sim/shapes.h. */
 #include "sim/shapes.h"
 
-#include "policies/member_kinds.h"
+#include "policies/jobs/member_kinds.h"
 #include "policies/wire.h"
 
 static struct error count_kinds(struct job_source *source, struct member_kinds *kinds)

@@ -2,7 +2,7 @@
  *
  *   TRY(shapes_write(source, cluster, &out));        [{"count":1344,"gpu_fraction":0.81,"cpus":3},...]
  *
- * Law: the kinds that TYPICAL_PERCENT of all members are of (policies/member_kinds.h), the commonest first, with how many
+ * Law: the kinds that TYPICAL_PERCENT of all members are of (policies/jobs/member_kinds.h), the commonest first, with how many
  * there are of each; as policy.typical of a scenario takes it.
  * Cost: the source is read to its end. */
 #ifndef SIM_SHAPES_H

@@ -1,5 +1,5 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
-#include "policies/fits.h"
+#include "policies/state/fits.h"
 #include "tools/verbs.h"
 #include "workloads/survey.h"
 

@@ -13,7 +13,7 @@
  *   struct cluster *cluster;
  *   TRY(cluster_load(&cluster, "topologies/dgx-h100-500.json"));
  *
- * It does not: hold state (policies/ledger.h) or know who uses what.
+ * It does not: hold state (policies/ledger/ledger.h) or know who uses what.
  */
 #ifndef TOPOLOGIES_CLUSTER_H
 #define TOPOLOGIES_CLUSTER_H

@@ -1,14 +1,14 @@
 /* policies/backfill/backfill.h -- the seam "what may overtake".
  *
  * Whoever waits in front is given a forecast: when, and on which GPUs, its space comes, by what running jobs say of
- * their length (policies/forecast.c).  Who stands behind may start now where that delays no forecast.  A policy says who
+ * their length (policies/reservation/planned_start.c).  Who stands behind may start now where that delays no forecast.  A policy says who
  * is given one, for how long it stands, and how often that is gone into.
  *
  * Law: in planned time no job with a forecast starts later because another overtook it; where forecasts are made anew
  * (COMPRESSION_REPLAN) that is so of the first job in line, and of others only until then.  What runs without a limit
  * and without an estimate never ends as far as is known: then nobody overtakes whom it keeps waiting.
  *
- * A policy is one const struct; add it to policies/registry.c.
+ * A policy is one const struct; add it to policies/config/registry.c.
  */
 #ifndef POLICIES_BACKFILL_H
 #define POLICIES_BACKFILL_H

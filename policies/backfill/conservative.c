@@ -6,7 +6,7 @@
  * something came free since the last pass are looked at for one who may move up, if he is a single member; a hole that
  * appears when somebody behind him moves waits until something comes free on that node again.  The compression `replan` drops
  * all promises instead, and makes them anew in the order of the chain: then only the first job in line is surely not delayed.
- * Cost: a search of the profile (policies/profile.h) for each job that comes, and for each that waits whenever something
+ * Cost: a search of the profile (policies/state/profile.h) for each job that comes, and for each that waits whenever something
  * ends early; under `replan` for every job that waits, and a profile drawn anew for every node that was promised.
  * Known failure: fewer may overtake than under EASY; who waits is promised times that are as wrong as the limits. */
 #include "policies/backfill/backfills.h"

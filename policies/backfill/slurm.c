@@ -5,7 +5,7 @@
  * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
  * Departure: whole passes, without yielding; GPUs are named where Slurm plans with nodes; of jobs that start beyond the
  * window nothing is kept, as there.
- * Cost: `depth` searches of the profile (policies/profile.h) a pass.
+ * Cost: `depth` searches of the profile (policies/state/profile.h) a pass.
  * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
 #include "policies/backfill/backfills.h"
 

@@ -4,7 +4,7 @@
  * of them; a preset of it turns the rest off.
  * Departure: what is moved is counted over an hour; who ends sooner than the move costs stays; the place found for it
  * is held, so that it starts there as soon as it has left.
- * Cost: the search of the engine (policies/plan.c), and a placement for each job moved.
+ * Cost: the search of the engine (policies/eviction/plan.c), and a placement for each job moved.
  * Known failure: it needs free space elsewhere, as much as it clears, and jobs that lose little by a restart: where most run
  * without checkpoints the work thrown away may be worth more than the wait. */
 #include "policies/defrag/defrags.h"

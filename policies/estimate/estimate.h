@@ -1,18 +1,18 @@
 /* policies/estimate/estimate.h -- the seam "how long": which of the lengths that a job declares is believed, and what is
  * learned from those that ended.
  *
- * What plans in time (policies/forecast.c) asks here.  What a job really runs is nowhere in the scheduler; a simulator may
+ * What plans in time (policies/reservation/planned_start.c) asks here.  What a job really runs is nowhere in the scheduler; a simulator may
  * write estimates of its own into jobs before they are submitted.
  *
- * Words.  A policy that learns has a state for each user, and one for each user and shape (policies/shape.h: all jobs of
- * a shape ask the same); policies/run_times.h keeps them and says what counts as a run.  What the state predicts takes
+ * Words.  A policy that learns has a state for each user, and one for each user and shape (policies/jobs/request_class.h: all jobs of
+ * a shape ask the same); policies/state/run_times.h keeps them and says what counts as a run.  What the state predicts takes
  * the place of the estimate that the job declares.
  *
  * Laws
  *  - All hooks are pure functions of what they are given, but for note_run, which writes the state.
  *  - A state is saved as its bytes: no pointer, no padding in it.
  *
- * A policy is one const struct; add it to policies/registry.c.
+ * A policy is one const struct; add it to policies/config/registry.c.
  */
 #ifndef POLICIES_ESTIMATE_H
 #define POLICIES_ESTIMATE_H

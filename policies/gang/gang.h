@@ -3,7 +3,7 @@
  * A job asks in chunks: the members that must start in one instant, next.  A policy names the next chunk from
  * what the job holds; the engine places all of it or nothing.
  *
- * A policy is one const struct; add it to policies/registry.c.
+ * A policy is one const struct; add it to policies/config/registry.c.
  */
 #ifndef POLICIES_GANG_H
 #define POLICIES_GANG_H

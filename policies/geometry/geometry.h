@@ -10,7 +10,7 @@
  * Laws: what is in use is never cut.  What is made for a job is claimed for it until the world has made it
  * (DECISION_REPARTITION, sched_gpu_changed).  Budgets count steps.
  *
- * A policy is one const struct; add it to policies/registry.c.
+ * A policy is one const struct; add it to policies/config/registry.c.
  */
 #ifndef POLICIES_GEOMETRY_H
 #define POLICIES_GEOMETRY_H

@@ -3,7 +3,7 @@
  * Source: dynamic MIG as NVIDIA's driver allows it while other instances of the GPU work (nvidia-smi mig -cgi, -dgi).
  * Choosing the place that costs the least of what could still be placed: Zambianco et al., arXiv 2511.18906.
  * Departure: there each request is placed at once or rejected; here it may wait.
- * Cost: O(log nodes) for each who finds none, and for each node that changed since (policies/recut_places.h).
+ * Cost: O(log nodes) for each who finds none, and for each node that changed since (policies/repartition/repartition_places.h).
  * Known failure: each small request waits for the driver, and large instances are cut up one by one under a stream of
  * small ones. */
 #include "base/bits.h"

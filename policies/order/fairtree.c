@@ -1,4 +1,4 @@
-/* fairtree.  The higher fair-share factor first (policies/accounts.h): whose queue, and who in it, used least of
+/* fairtree.  The higher fair-share factor first (policies/state/accounts.h): whose queue, and who in it, used least of
  * what it is due goes first.
  * As one link of a chain; multifactor adds the same factor to others.  Works over days, with a half-life longer
  * than jobs; a queue that was idle for long is then served before all others until it has caught up.  Cost: O(1). */

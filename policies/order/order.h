@@ -7,7 +7,7 @@
  * or run, every order_config.period if some policy of the chain `moves` (with time).  Between those moments a
  * rank stands still, so that an order is the same for everybody who asks.
  *
- * A policy is one const struct; add it to policies/registry.c and to docs/policies.md.
+ * A policy is one const struct; add it to policies/config/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_ORDER_H
 #define POLICIES_ORDER_H
@@ -39,7 +39,7 @@ struct order_view {
     int64_t attained_gpu_ns;           /* GPU time in all its attempts, exact */
     time_ns waiting_since;             /* when it last came to wait; now while it runs */
     uint32_t
-        fair_share_ppm; /* 0..1000000, higher deserves more; of (queue, user); policies/accounts.h */
+        fair_share_ppm; /* 0..1000000, higher deserves more; of (queue, user); policies/state/accounts.h */
     const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
 };
 

@@ -1,6 +1,6 @@
 #include "policies/order/order_read.h"
 
-#include "policies/choose.h"
+#include "policies/util/choose.h"
 
 #define WEIGHT_MAX        INT64_C(4294967295) /* a weight in Slurm is an unsigned 32-bit number */
 #define BILLING_MILLI_MAX INT64_C(1000000)

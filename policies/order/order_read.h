@@ -9,7 +9,7 @@
 /* Ranks every 5 minutes, Tiresias' two limits, all weights 0, a week of age and of half-life, the fair tree. */
 struct order_config order_config_default(void);
 
-/* Read "order", an array of 1 to `max` names of `registry` (policies/choose.h), into chain; the count, or *count as it is
+/* Read "order", an array of 1 to `max` names of `registry` (policies/util/choose.h), into chain; the count, or *count as it is
  * when absent. */
 void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max,
                       const void *registry, struct json_object *object);

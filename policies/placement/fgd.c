@@ -1,5 +1,5 @@
 /* fgd.  Fragmentation gradient descent: the spot that leaves least more free GPU of no use for the jobs that usually come
- * (policies/fragmentation.h).
+ * (policies/jobs/fragmentation.h).
  * Knows what shapes come, so that it keeps for each what it needs; as good as what it knows of them; looks a step ahead
  * only.
  * Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent"
@@ -8,7 +8,7 @@
  * Cost: O(typical jobs * GPUs) once for each state of a node, and each GPU for a share (policies/placement/by_node.h). */
 #include <math.h>
 
-#include "policies/fragmentation.h"
+#include "policies/jobs/fragmentation.h"
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100 };

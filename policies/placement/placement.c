@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-#include "policies/fragmentation.h"
-#include "policies/ledger_tags.h"
+#include "policies/jobs/fragmentation.h"
+#include "policies/ledger/ledger_tags.h"
 #include "policies/placement/by_node.h"
 #include "policies/placement/domains.h"
 #include "policies/placement/gpu_choice.h"
@@ -134,7 +134,7 @@ static uint16_t choose_share(const struct search *search)
                             (uint16_t)((1u << type->gpu_count) - 1));
 }
 
-/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking.c): so they are told
+/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking/booking.c): so they are told
  * apart again as they were placed only if each one's GPUs are above those before. */
 static bool is_one_piece(const struct placing *placing, const struct piece *last,
                          const struct piece *piece)

@@ -11,7 +11,7 @@
  * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members
  * to domains first (policies/placement/domains.h), the policy scores the spots inside.
  *
- * Nor are rules of tags (struct job_tags): they shut nodes first (policies/ledger_tags.h), and of what is left the members
+ * Nor are rules of tags (struct job_tags): they shut nodes first (policies/ledger/ledger_tags.h), and of what is left the members
  * go where the most of the preferred rules are met by all of them.
  *
  * A policy is one const struct; add it to placement_policies.
@@ -19,8 +19,8 @@
 #ifndef POLICIES_PLACEMENT_H
 #define POLICIES_PLACEMENT_H
 
-#include "policies/ledger.h"
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
+#include "policies/ledger/ledger.h"
 
 struct spot {
     uint32_t type; /* node type */
@@ -59,7 +59,7 @@ struct placement_policy {
      * is; where none is, the score depends, beside what is_local names, on members_left, and no more on that where it is
      * more than any node could hold when empty. */
     bool joins_members;
-    /* It reads ledger->typical (policies/fragmentation.h).  Unlike members of a job for whom it finds no room together are placed
+    /* It reads ledger->typical (policies/jobs/fragmentation.h).  Unlike members of a job for whom it finds no room together are placed
      * as best_fit does, so that what came before keeps no job off an empty cluster. */
     bool uses_typical;
     /* Of spots that differ in nothing else, the one with more whole GPUs free scores lower: it is not asked about where the

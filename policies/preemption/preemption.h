@@ -1,12 +1,12 @@
 /* policies/preemption/preemption.h -- the seam "who gives way".
  *
- * The engine (policies/plan.c) finds who may be evicted, grows a victim set in the ledger in the order of
+ * The engine (policies/eviction/plan.c) finds who may be evicted, grows a victim set in the ledger in the order of
  * the victim keys, validates it, trims it, validates again and books it or rolls back.  Here stand the parts that presets
  * differ in: whether anybody is evicted and how (a preemption policy), and in what order victims are taken
  * (a chain of victim keys, first difference decides; then the order chain reversed, so that who was admitted last
  * goes first; the last key is the later id).
  *
- * A key is one const struct; add it to policies/registry.c and to docs/policies.md.
+ * A key is one const struct; add it to policies/config/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_PREEMPTION_H
 #define POLICIES_PREEMPTION_H

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "policies/choose.h"
 #include "policies/preemption/victim_keys.h"
+#include "policies/util/choose.h"
 
 enum { STEPS_MAX = 1000000 };
 

@@ -19,9 +19,9 @@
  */
 #include "policies/quota/cells.h"
 
-#include "policies/archive.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
+#include "policies/util/archive.h"
 
 static const char *complaint(struct queue_tree *tree, queue_id *queue)
 {

@@ -9,8 +9,8 @@
 #ifndef POLICIES_CELLS_H
 #define POLICIES_CELLS_H
 
-#include "policies/queues.h"
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
+#include "policies/queues/queues.h"
 
 enum { CELL_LEVELS = 5 }; /* 2^0 .. 2^4 = NODE_GPUS_MAX */
 

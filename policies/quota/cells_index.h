@@ -16,7 +16,7 @@
 #define POLICIES_CELLS_INDEX_H
 
 #include "base/bits.h"
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 #include "policies/quota/cells.h"
 
 struct cell_row { /* what a queue keeps of a node */

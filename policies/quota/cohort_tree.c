@@ -1,6 +1,6 @@
 #include "policies/quota/cohort_tree.h"
 
-#include "policies/archive.h"
+#include "policies/util/archive.h"
 
 static int64_t nominal(const struct queue_tree *tree, queue_id queue, enum resource r)
 {

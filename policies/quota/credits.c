@@ -23,9 +23,9 @@
  */
 #include "policies/quota/credits.h"
 
-#include "policies/archive.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quotas.h"
+#include "policies/util/archive.h"
 
 static struct credit_account *account_of(const struct queue_tree *tree, queue_id queue)
 {

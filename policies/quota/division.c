@@ -1,6 +1,6 @@
 #include "policies/quota/division.h"
 
-#include "policies/archive.h"
+#include "policies/util/archive.h"
 
 enum {
     CPU_CORE_MILLI = 1000,

@@ -1,6 +1,6 @@
 #include "policies/quota/guarantee.h"
 
-#include "policies/archive.h"
+#include "policies/util/archive.h"
 
 bool guarantee_refresh(struct queue_tree *tree, time_ns now, time_ns *next)
 {

@@ -1,7 +1,7 @@
 /* policies/quota/quota.h -- the seam "may this queue have it, is it borrowed, who may take it back".
  *
  * Words.  A charge is what a job or a part of it costs its queue: an amount per enum queue_sum
- * (policies/ledger.h), the FIRM ones zero when it is preemptible.  tree->ledger->sums[queue] is what a queue
+ * (policies/ledger/ledger.h), the FIRM ones zero when it is preemptible.  tree->ledger->sums[queue] is what a queue
  * and all below it are charged now; in an eviction plan that is the trial state: victims taken so far are
  * uncharged already.
  *
@@ -12,13 +12,13 @@
  *  - Comparators are total; the last keys are the older queue, then the id.
  *  - The root (QUEUE_ROOT) has no quota of its own and is never asked.
  *
- * A policy is one const struct; add it to policies/registry.c and to docs/policies.md.
+ * A policy is one const struct; add it to policies/config/registry.c and to docs/policies.md.
  */
 #ifndef POLICIES_QUOTA_H
 #define POLICIES_QUOTA_H
 
-#include "policies/queues.h"
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
+#include "policies/queues/queues.h"
 
 struct contender { /* a queue and what it would start next, or what would be taken from it */
     queue_id queue;
@@ -139,7 +139,7 @@ struct quota_policy {
      * *next: when to be called even if nothing is told. */
     bool (*advance)(struct queue_tree *tree, time_ns now, time_ns *next);
 
-    /* Save or load the own state of one queue (policies/archive.h), every field of it.  Called once per queue by
+    /* Save or load the own state of one queue (policies/util/archive.h), every field of it.  Called once per queue by
      * sched_save and sched_load.  NULL: it keeps none, or, with a state_size, cannot be saved. */
     void (*archive)(struct archive *archive, void *own);
 };

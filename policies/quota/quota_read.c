@@ -1,6 +1,6 @@
 #include "policies/quota/quota_read.h"
 
-#include "policies/choose.h"
+#include "policies/util/choose.h"
 
 struct quota_config quota_config_default(void)
 {

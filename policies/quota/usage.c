@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "policies/archive.h"
+#include "policies/util/archive.h"
 
 /* Fractions below 1 are in units of 2^-32. */
 #define ONE           (INT64_C(1) << 32)

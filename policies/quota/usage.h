@@ -22,7 +22,7 @@
 #ifndef POLICIES_QUOTA_USAGE_H
 #define POLICIES_QUOTA_USAGE_H
 
-#include "policies/queues.h"
+#include "policies/queues/queues.h"
 
 enum { USAGE_BUCKETS = 56 }; /* a week in pieces of three hours */
 

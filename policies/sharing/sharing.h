@@ -18,7 +18,7 @@
  *  - Who shares a GPU or a node is kept by the ledger (ledger_share_with): pieces of one kind and one domain, no more
  *    clients than the cap.
  *
- * A policy is one const struct; add it to sharings.h and policies/registry.c.
+ * A policy is one const struct; add it to sharings.h and policies/config/registry.c.
  *
  * It does not: say what sharing costs in speed (sim/sharing_speed.h), or change anything while a job runs.
  */

@@ -6,7 +6,7 @@
  * Source: the isolation of MIG, MPS and time-slicing as NVIDIA's documents have it.
  * Cost: a scan of the node types for a share of a service.  Known failure: three kinds need three sets of GPUs: where each
  * is small, more GPUs are used in part. */
-#include "policies/shape.h"
+#include "policies/jobs/request_class.h"
 #include "policies/sharing/sharings.h"
 
 static bool could_hold(const struct sharing_view *view, const struct request *request)

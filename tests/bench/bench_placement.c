@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/random.h"
-#include "policies/fragmentation.h"
+#include "policies/config/registry.h"
+#include "policies/jobs/fragmentation.h"
 #include "policies/placement/placements.h"
-#include "policies/registry.h"
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>

@@ -39,7 +39,7 @@ printf '#include "workloads/job.h"\n\nint job_width(void)\n{\n    return text_wi
 printf '#include "workloads/job_truth.h"\n\nint job_truth(void)\n{\n    return 7;\n}\n' >workloads/job_truth.c
 printf '#include "sim/record.h"\n\nint record_rows(void)\n{\n    return job_width();\n}\n' >sim/record.c
 printf '#include "sim/engine.h"\n\nint engine_run(void)\n{\n    return 1;\n}\n' >sim/engine.c
-cat >policies/sched.c <<'END'
+cat >policies/cycle/facts.c <<'END'
 #include "policies/sched.h"
 
 static const char *const names[] = {"fifo", "priority"};
@@ -54,7 +54,7 @@ compile() { # source
     mkdir -p "objects/$(dirname "$1")"
     "$cc" -std=gnu11 -D_GNU_SOURCE -I. -O2 -fPIC -fno-builtin -c -o "objects/${1%.c}.o" "$1"
 }
-for source in base/text.c workloads/job.c workloads/job_truth.c sim/record.c sim/engine.c policies/sched.c; do
+for source in base/text.c workloads/job.c workloads/job_truth.c sim/record.c sim/engine.c policies/cycle/facts.c; do
     compile "$source"
 done
 

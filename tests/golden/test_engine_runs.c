@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_run.h"
 

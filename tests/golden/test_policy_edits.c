@@ -1,6 +1,6 @@
 /* Policies as they are read (docs/policies.md): what becomes of each preset, and of texts that say all that can be said, when one
  * thing in it is other than it was, against policy_edits.txt: for each text and kind of edit how many are refused, how many mean
- * the same as before, and a hash of what all of them mean (policies/digest.h) or how they are refused.  With
+ * the same as before, and a hash of what all of them mean (policies/config/digest.h) or how they are refused.  With
  * WINDTUNNEL_POLICY_EDITS=1 all of it is told, with WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "policies/digest.h"
-#include "policies/presets.h"
+#include "policies/config/digest.h"
+#include "policies/config/presets.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_edits.h"
 

@@ -16,8 +16,8 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "policies/census.h"
-#include "policies/presets.h"
+#include "policies/census/census.h"
+#include "policies/config/presets.h"
 #include "tests/support/asked_hooks.h"
 #include "tests/support/golden.h"
 #include "tests/support/honest_world.h"

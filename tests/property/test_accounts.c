@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/accounts.h"
 #include "policies/order/order_read.h"
+#include "policies/state/accounts.h"
 
 #define S TIME_NS_PER_S
 

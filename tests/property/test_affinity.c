@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/config/presets.h"
 #include "policies/placement/placement.h"
-#include "policies/presets.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"

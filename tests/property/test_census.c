@@ -1,4 +1,4 @@
-/* policies/census.h -- what free GPUs are good for, against a look at each GPU for each kind of member, on random clusters. */
+/* policies/census/census.h -- what free GPUs are good for, against a look at each GPU for each kind of member, on random clusters. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "policies/census.h"
-#include "policies/shape.h"
+#include "policies/census/census.h"
+#include "policies/jobs/request_class.h"
 #include "tests/support/random_placement.h"
 
 enum { SEEDS = 300, KINDS = 6, WAITING = 3 };

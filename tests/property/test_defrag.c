@@ -19,13 +19,13 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/config/presets.h"
 #include "policies/defrag/defrags.h"
 #include "policies/estimate/estimates.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"
-#include "policies/presets.h"
 #include "policies/quota/quotas.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/honest_rules.h"
 #include "tests/support/interval.h"
 

@@ -1,4 +1,4 @@
-/* policies/easing.h -- what is kept in mind changes no answer: against a look at every node for everybody. */
+/* policies/reservation/freed_early.h -- what is kept in mind changes no answer: against a look at every node for everybody. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "policies/easing.h"
+#include "policies/reservation/freed_early.h"
 #include "tests/support/interval.h"
 #include "topologies/cluster_build.h"
 

@@ -2,7 +2,7 @@
  *
  * The oracle knows no ledger, index or memo: at every cycle it counts what is free on each GPU from the list of jobs that
  * hold something, and what will be free at every planned end.  It reads the words of policies/backfill/easy.c and
- * policies/forecast.c.  Limits are too long, exact, too short (nobody is killed), or missing.
+ * policies/reservation/planned_start.c.  Limits are too long, exact, too short (nobody is killed), or missing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

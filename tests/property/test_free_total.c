@@ -1,4 +1,4 @@
-/* policies/free_total.h -- hundreds of moments that come and go, against a plain list of what was told of each node. */
+/* policies/ledger/free_total.h -- hundreds of moments that come and go, against a plain list of what was told of each node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/random.h"
-#include "policies/free_total.h"
+#include "policies/ledger/free_total.h"
 #include "tests/support/interval.h"
 
 enum { TOLD = 600, TIMES = 900 };

@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 #include "base/random.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "policies/sched.h"
 #include "topologies/cluster_load.h"
 #include "workloads/claim.h"

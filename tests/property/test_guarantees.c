@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "tests/support/honest_rules.h"
 #include "tests/support/interval.h"
 

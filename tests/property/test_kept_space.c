@@ -1,6 +1,6 @@
 /* Who waits for kept space, in random worlds under every preset (tests/support/honest_world.h).
  *
- * The oracle is the scheduler itself.  After a look (policies/kept_space.h) two copies of it are loaded from what it is
+ * The oracle is the scheduler itself.  After a look (policies/allocate/kept_space.h) two copies of it are loaded from what it is
  * saved as; in one of them nothing is kept.  Both run the allocate action once.  The jobs that start only where nothing is
  * kept are exactly those that are told Headroom.  The same for ReservedForOther, with the reservations released and the
  * jobs that they are for standing aside.
@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/presets.h"
-#include "policies/sched_state.h"
+#include "policies/config/presets.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/honest_world.h"
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 
 enum { NODES = 12, GPUS = 8, STEPS = 20000, BOOKED_MAX = 4096, DEPTH_MAX = 4 };
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 
 enum { STEPS = 20000, BOOKED_MAX = 512, DEPTH_MAX = 4, TASKS_MAX = 6 };
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "policies/fragmentation.h"
+#include "policies/jobs/fragmentation.h"
 #include "policies/placement/by_node.h"
 #include "tests/support/random_placement.h"
 

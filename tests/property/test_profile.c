@@ -1,4 +1,4 @@
-/* policies/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and every moment
+/* policies/state/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and every moment
  * at which anything begins or ends tried in turn.  What the profile finds, and where, is what the twin finds; also where
  * things are promised twice, because what was to leave stays longer. */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/profile.h"
+#include "policies/state/profile.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
 

@@ -1,4 +1,4 @@
-/* policies/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is free at every moment. */
+/* policies/state/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is free at every moment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/profile.h"
+#include "policies/state/profile.h"
 #include "tests/support/interval.h"
 #include "topologies/cluster_build.h"
 

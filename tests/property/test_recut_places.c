@@ -1,4 +1,4 @@
-/* policies/recut_places.h against a look at every GPU.
+/* policies/repartition/repartition_places.h against a look at every GPU.
  *
  * A random cluster and policy; instances, whole GPUs and CPUs are taken and given back, GPUs cut anew, nodes go down and
  * come up, time passes, some of it in trials that are taken back.  What is found for a random request must be what going
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/recut_places.h"
-#include "policies/sched_state.h"
+#include "policies/repartition/repartition_places.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
 

@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "policies/backfill/backfills.h"
 #include "policies/estimate/estimates.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"

@@ -1,4 +1,4 @@
-/* policies/contest.h, pending.h, queues.h: after random events in random queue trees, who goes next is who a naive contest
+/* policies/queues/queue_selection.h, pending.h, queues.h: after random events in random queue trees, who goes next is who a naive contest
  * names, held anew from the root over shares divided anew, with a look at every waiting job. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/contest.h"
+#include "policies/queues/queue_selection.h"
 #include "policies/quota/quotas.h"
 #include "tests/support/interval.h"
 #include "tests/support/quota_case.h"

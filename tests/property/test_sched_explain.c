@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
+#include "policies/config/presets.h"
 #include "policies/explain.h"
-#include "policies/presets.h"
 #include "tests/support/honest_world.h"
 
 enum { WORLDS_SMALL = 240, WORLDS_FULL = 2400 };

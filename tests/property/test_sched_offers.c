@@ -1,4 +1,4 @@
-/* policies/offers.c, victims.c, plan.c: of random jobs on random nodes, those go for one that does not fit whom a naive search
+/* policies/eviction/node_search.c, victims.c, plan.c: of random jobs on random nodes, those go for one that does not fit whom a naive search
  * names: on each node, in the order of admission reversed, as many as it takes, without those who were not needed.  By
  * node, that node goes where they hold least, and lose least; in order, the one that is complete first. */
 #include <setjmp.h>

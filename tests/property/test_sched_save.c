@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "tests/support/honest_world.h"
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 #include "policies/quota/quota.h"
 #include "tests/support/honest_world.h"
 #include "tests/support/interval.h"

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/config/presets.h"
 #include "policies/geometry/geometries.h"
-#include "policies/presets.h"
 #include "policies/quota/quota.h"
 #include "policies/sharing/sharings.h"
 #include "tests/support/interval.h"

@@ -1,6 +1,6 @@
 /* What people read of an honest world: its present state as a case, its decisions as lines. */
+#include "policies/config/presets.h"
 #include "policies/preemption/preemption.h"
-#include "policies/presets.h"
 #include "tests/support/honest_world.h"
 
 static double seconds(time_ns span)

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 
 void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job,
                         const char *format, ...)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/buffer.h"
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)
 {

@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "policies/backfill/backfill.h"
+#include "policies/config/presets.h"
 #include "policies/defrag/defrag.h"
 #include "policies/estimate/estimate.h"
 #include "policies/gang/gang.h"
@@ -11,7 +12,6 @@
 #include "policies/order/order.h"
 #include "policies/placement/placement.h"
 #include "policies/preemption/preemption.h"
-#include "policies/presets.h"
 #include "policies/quota/quota.h"
 #include "policies/sharing/sharing.h"
 

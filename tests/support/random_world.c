@@ -10,8 +10,8 @@
 
 #include "base/buffer.h"
 #include "base/random.h"
+#include "policies/config/presets.h"
 #include "policies/preemption/preemption.h"
-#include "policies/presets.h"
 #include "policies/quota/quotas.h"
 
 static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t most)

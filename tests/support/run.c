@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "policies/presets.h"
+#include "policies/config/presets.h"
 
 struct run_setup run_setup_default(const struct cluster *cluster)
 {

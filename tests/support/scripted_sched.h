@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "policies/census.h"
+#include "policies/census/census.h"
 #include "policies/sched.h"
 #include "tests/support/run.h"
 

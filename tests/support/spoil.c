@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "policies/ledger_tags.h"
-#include "policies/sched_state.h"
+#include "policies/ledger/ledger_tags.h"
+#include "policies/state/sched_state.h"
 
 enum told { BY_BOTH, BY_HASH, BY_CHECK };
 

@@ -1,4 +1,4 @@
-/* policies/digest.h: a saved state is of one cluster, these queues and this policy: whatever of them is changed, byte by byte,
+/* policies/config/digest.h: a saved state is of one cluster, these queues and this policy: whatever of them is changed, byte by byte,
  * it is another's.  What may differ is named here, beside what lies between the fields. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "policies/backfill/backfills.h"
+#include "policies/config/digest.h"
 #include "policies/defrag/defrags.h"
-#include "policies/digest.h"
 #include "policies/estimate/estimates.h"
 #include "policies/gang/gangs.h"
 #include "policies/geometry/geometries.h"

@@ -1,4 +1,4 @@
-/* policies/explain.h and policies/waits.h: a hand-made case for each reason a job waits for, each thing that keeps it off
+/* policies/explain.h and policies/state/waits.h: a hand-made case for each reason a job waits for, each thing that keeps it off
  * a node, and each shortfall. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* policies/explain.h and policies/waits.h: the smallest nodes and parts of GPUs, what has come for a claim, and refusals. */
+/* policies/explain.h and policies/state/waits.h: the smallest nodes and parts of GPUs, what has come for a claim, and refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

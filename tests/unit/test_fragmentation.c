@@ -1,4 +1,4 @@
-/* policies/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be typical. */
+/* policies/jobs/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be typical. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "policies/shape.h"
-#include "policies/typical.h"
+#include "policies/jobs/request_class.h"
+#include "policies/state/typical.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "topologies/cluster_build.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 
 enum { SLOT = 7 };
 

@@ -1,4 +1,4 @@
-/* policies/ledger.h: a job that was to leave stays after all: what nobody was promised is its own again first, then what somebody
+/* policies/ledger/ledger.h: a job that was to leave stays after all: what nobody was promised is its own again first, then what somebody
  * was. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/ledger.h"
+#include "policies/ledger/ledger.h"
 
 static void what_was_promised_is_taken_back_last(void **state)
 {

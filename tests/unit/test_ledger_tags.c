@@ -1,4 +1,4 @@
-/* policies/ledger_tags.h: what is counted by tag, undone with the space that it belongs to; and claims that rules shut. */
+/* policies/ledger/ledger_tags.h: what is counted by tag, undone with the space that it belongs to; and claims that rules shut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/ledger_tags.h"
+#include "policies/ledger/ledger_tags.h"
 #include "tests/support/sched_case.h"
 
 static const struct job_tags quiet = {

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "policies/config/registry.h"
 #include "policies/policy_config.h"
-#include "policies/registry.h"
 
 /* When this fails, a struct that plug-ins share with the program has changed: raise PLUGIN_ABI, unless a seam's own
  * struct has only grown at its end, and write down here the new number with the new sizes. */

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "policies/digest.h"
-#include "policies/registry.h"
+#include "policies/config/digest.h"
+#include "policies/config/registry.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 

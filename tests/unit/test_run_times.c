@@ -1,4 +1,4 @@
-/* policies/run_times.h and policies/estimate/history.c: whose runs predict a job's, what counts as a run, and when a
+/* policies/state/run_times.h and policies/estimate/history.c: whose runs predict a job's, what counts as a run, and when a
  * prediction is made.  What is predicted is read from the forecast of a job that waits for another's end. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "policies/estimate/estimates.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 

@@ -1,4 +1,4 @@
-/* policies/agenda.c, attempts.c: who is woken, and by what; how many lanes are looked at meanwhile; which plans are not even
+/* policies/state/retry_queue.c, attempts.c: who is woken, and by what; how many lanes are looked at meanwhile; which plans are not even
  * counted as tried. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
 #define WITH(order, actions, quota, more)                                                          \

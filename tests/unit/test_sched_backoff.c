@@ -1,4 +1,4 @@
-/* policies/attempts.c, agenda.c: when a plan that came to nothing is tried again, counted in plans tried.  All in one
+/* policies/eviction/attempts.c, agenda.c: when a plan that came to nothing is tried again, counted in plans tried.  All in one
  * cluster that somebody fills; facts that change nothing else stand for whatever else happens. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* policies/sched_check.c, agenda_check.c, roster_check: each book is broken in turn, and that is noticed.  The other tests
+/* policies/cycle/check.c, agenda_check.c, roster_check: each book is broken in turn, and that is noticed.  The other tests
  * ask sched_check whether the scheduler keeps its books; here it is asked whether it would tell. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
 /* Owners find 4 GPUs; grace, so that victims are on their way out for a while. */

@@ -1,4 +1,4 @@
-/* policies/drain.c and policies/moves.c by single decisions: whom a drain keeps from its nodes, when it ends, what becomes of
+/* policies/drain/drain.c and policies/eviction/moves.c by single decisions: whom a drain keeps from its nodes, when it ends, what becomes of
  * it when nodes change or the scheduler is saved; what facts do to a job that is being moved. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 

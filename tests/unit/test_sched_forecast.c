@@ -1,4 +1,4 @@
-/* policies/forecast.c: when and where a job is forecast, by the profile alone or in the ledger. */
+/* policies/reservation/planned_start.c: when and where a job is forecast, by the profile alone or in the ledger. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* policies/overtake.c, forecast.c: backfill beside what else holds space back. */
+/* policies/reservation/overtake.c, forecast.c: backfill beside what else holds space back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

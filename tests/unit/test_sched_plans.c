@@ -1,4 +1,4 @@
-/* policies/plan.c, offers.c, headroom.c: a plan after another in one cycle, nodes with more victims than are looked at, and a
+/* policies/eviction/plan.c, offers.c, headroom.c: a plan after another in one cycle, nodes with more victims than are looked at, and a
  * consolidation that must not be sought node by node. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* policies/reserve.c: for how long forecasts of a contest stand, and whom they hold up. */
+/* policies/reservation/reserve.c: for how long forecasts of a contest stand, and whom they hold up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

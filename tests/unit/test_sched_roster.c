@@ -1,4 +1,4 @@
-/* policies/roster.c and worth.c against what they stand for: what an eviction throws away, counted from the job's start and
+/* policies/state/candidates.c and worth.c against what they stand for: what an eviction throws away, counted from the job's start and
  * its saves one by one; and the first instant at which a wait is worth that, found by trying. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
 enum { JOBS = 24, SEEDS = 40 };

@@ -13,7 +13,7 @@
 #include "policies/quota/quotas.h"
 #include "tests/support/sched_case.h"
 
-enum { /* of the header, as policies/save.c writes it */
+enum { /* of the header, as policies/cycle/save.c writes it */
        BYTE_ORDER_AT = 8,
        POINTER_BYTES_AT = 12,
        VERSION_AT = 16,

@@ -1,4 +1,4 @@
-/* policies/offers.c, headroom.c, eligible.c: victims that are shares, nodes that are not up, elements that run already. */
+/* policies/eviction/node_search.c, headroom.c, eligible.c: victims that are shares, nodes that are not up, elements that run already. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

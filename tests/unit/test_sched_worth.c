@@ -1,4 +1,4 @@
-/* policies/worth.c: the first instant at which a wait is worth what would be thrown away, against one found by trying; when a
+/* policies/state/preemption_cost.c: the first instant at which a wait is worth what would be thrown away, against one found by trying; when a
  * plan is looked at again; and before when no plan is. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "policies/sched_state.h"
+#include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
 #define NOW SECONDS(100000)

@@ -1,4 +1,4 @@
-/* policies/worth.c and attempts.c: when a plan that would throw away more than the gainer's wait is worth is looked at
+/* policies/state/preemption_cost.c and attempts.c: when a plan that would throw away more than the gainer's wait is worth is looked at
  * again.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks 8 at 10 s.  Each is
  * due half, so that only what is lost stands in the way. */
 #include <setjmp.h>

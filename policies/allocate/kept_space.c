@@ -1,0 +1,483 @@
+/* Trials without the headroom, or without reservations; see policies/allocate/kept_space.h. */
+#include "policies/allocate/kept_space.h"
+
+#include <assert.h>
+
+#include "policies/state/waits.h"
+
+enum { STEPS_PER_TRY = 18, LANES_PER_STEP = 8, JOBS_PER_STEP = 8 };
+
+struct kept_space_lane {
+    uint32_t taken;  /* jobs of the lane that would start */
+    uint8_t instead; /* enum clock_hand: what holds up the next one then */
+};
+
+/* What is looked at in one trial. */
+struct look {
+    struct sched *sched;
+    struct kept_space_scratch *scratch;
+    enum clock_hand hand; /* HAND_HEADROOM or HAND_RESERVED_FOR_OTHER: what is gone */
+    uint64_t visits;      /* of jobs in heaps */
+    uint64_t tries;
+};
+
+void kept_space_release(struct kept_space_scratch *scratch)
+{
+    contest_field_release(&scratch->field);
+    mem_free(scratch->lanes);
+    mem_free(scratch->taken);
+    *scratch = (struct kept_space_scratch){0};
+}
+
+/* ---- Without reservations ---- */
+
+struct reservations { /* what was let go */
+    size_t mark;
+    uint32_t forecast_count;
+};
+
+/* Until lent_end: claims, drained nodes and forecasts are gone; the jobs that they are for stand aside. */
+static struct reservations lend(struct sched *sched)
+{
+    struct reservations gone = {.forecast_count = sched->forecasts.count};
+    for (uint32_t i = 0; i < sched->drain.count; i++)
+        ledger_lend_node(sched->ledger, sched->drain.nodes[i], true);
+    gone.mark = ledger_mark(sched->ledger);
+    for (uint32_t c = 0; c < sched->claim_count; c++) {
+        const uint32_t slot = sched->claims[c];
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        int64_t amounts[QUEUE_SUM_COUNT] = {0};
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED) {
+                sched_move(sched, slot, i, ledger_unclaim);
+                sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, -1, amounts);
+            }
+        ledger_charge(sched->ledger, job->queue, amounts);
+    }
+    if (sched->reserves)
+        sched->forecasts.count = 0;
+    return gone;
+}
+
+static void lent_end(struct sched *sched, struct reservations gone)
+{
+    ledger_rollback(sched->ledger, gone.mark);
+    for (uint32_t i = 0; i < sched->drain.count; i++)
+        ledger_lend_node(sched->ledger, sched->drain.nodes[i], false);
+    sched->forecasts.count = gone.forecast_count;
+}
+
+static bool is_space_reserved(const struct sched *sched)
+{
+    return sched->claim_count + sched->drain.count > 0;
+}
+
+bool kept_space_would_hold(struct sched *sched, const struct shape *shape)
+{
+    if (!is_space_reserved(sched) || sched->ledger->mark_depth > 0)
+        return false;
+    struct piece_list pieces = {0};
+    const struct reservations gone = lend(sched);
+    const bool fits =
+        placement_may_fit(sched->ledger, shape) &&
+        placement_place(sched->policy.placement, sched->ledger, shape, OWNER_NONE - 1, &pieces);
+    lent_end(sched, gone);
+    piece_list_release(&pieces);
+    return fits;
+}
+
+/* Since a shape was found not to fit, reservations may have come or gone.  Returns what that cost, in steps. */
+static int64_t judge_again(struct sched *sched)
+{
+    int64_t tries = 0;
+    for (uint32_t id = shape_next_closed(&sched->shapes, 0); id < sched->shapes.count;
+         id = shape_next_closed(&sched->shapes, id + 1)) {
+        const struct shape *shape = &sched->shapes.shapes[id];
+        if (!(shape->closed & SHAPE_BLOCKED) ||
+            !(is_space_reserved(sched) || shape->blocked_by == HAND_RESERVED_FOR_OTHER))
+            continue;
+        waits_close_shape(sched, id, shape->closed);
+        tries++;
+    }
+    return tries * STEPS_PER_TRY;
+}
+
+/* ---- Jobs of a lane, in their order ---- */
+
+typedef bool passes_over(const struct sched_job *job);
+
+static bool is_taken(const struct sched_job *job)
+{
+    return job->wait.is_taken;
+}
+
+static bool is_not_behind(const struct sched_job *job)
+{
+    return job->wait.kind != WAIT_LANE;
+}
+
+/* The first job from this place of the heap down that is not passed over, or `best` if that goes first. */
+static uint32_t first_job(const struct pending *pending, const struct lane *lane, uint32_t at,
+                          passes_over *passes, uint32_t best, uint64_t *visits)
+{
+    if (at >= lane->count)
+        return best;
+    const uint32_t slot = lane->heap[at].slot;
+    ++*visits;
+    if (best != SLOT_NONE && pending_compare(pending, best, slot) < 0)
+        return best; /* all below come later still */
+    if (!passes(&pending->jobs->jobs[slot]))
+        return slot;
+    for (uint32_t child = 4 * at + 1; child <= 4 * at + 4; child++)
+        best = first_job(pending, lane, child, passes, best, visits);
+    return best;
+}
+
+/* ---- The contest in the trial ---- */
+
+/* Is the lane held up by what is gone, or by nothing (its turn is still to come), or, with reservations gone, may it go since
+ * less of the headroom is used? */
+static bool takes_part(const struct look *look, uint32_t lane)
+{
+    const enum clock_hand hand = pending_hand(&look->sched->pending, lane, true);
+    return hand == look->hand || hand == HAND_NONE ||
+           (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
+}
+
+/* How many are held up by what is gone. */
+static uint32_t list_lanes(struct look *look)
+{
+    const struct pending *pending = &look->sched->pending;
+    struct contest_field *field = &look->scratch->field;
+    uint32_t held_up = 0;
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const uint32_t lane = pending->busy[b];
+        if (!takes_part(look, lane))
+            continue;
+        MEM_GROW(field->entries, field->entry_capacity, (size_t)field->entry_count + 1);
+        MEM_GROW(look->scratch->lanes, look->scratch->lane_capacity,
+                 (size_t)field->entry_count + 1);
+        look->scratch->lanes[field->entry_count] = (struct kept_space_lane){.instead = HAND_NONE};
+        field->entries[field->entry_count++] =
+            (struct contest_entry){.lane = lane, .slot = pending_head(pending, lane)};
+        if (pending_hand(pending, lane, true) == look->hand) {
+            held_up++;
+            pending->shapes->shapes[pending->lanes[lane].shape].beyond = HAND_NONE;
+        }
+    }
+    return held_up;
+}
+
+/* In a strict line: does a job go before it that nothing of this lets go? */
+static bool is_behind_another(const struct look *look, const struct contest_entry *entry)
+{
+    const struct pending *pending = &look->sched->pending;
+    const struct line *line = &pending->lines[pending->lanes[entry->lane].line];
+    for (uint32_t l = 0; l < line->lane_count && pending->is_strict; l++) {
+        const uint32_t lane = line->lanes[l].lane;
+        if (pending->lanes[lane].count > 0 && !takes_part(look, lane) &&
+            pending_compare(pending, pending_head(pending, lane), entry->slot) < 0)
+            return true;
+    }
+    return false;
+}
+
+/* No more jobs of the entry start, because of that; nor of others like it, or behind it. */
+static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool is_shape)
+{
+    struct sched *sched = look->sched;
+    struct contest_field *field = &look->scratch->field;
+    const struct lane *lane = &sched->pending.lanes[field->entries[index].lane];
+    for (uint32_t e = 0; e < field->entry_count; e++) {
+        struct contest_entry *entry = &field->entries[e];
+        const struct lane *other = &sched->pending.lanes[entry->lane];
+        const bool is_alike = e == index || (is_shape && other->shape == lane->shape);
+        const bool is_behind = sched->pending.is_strict && other->line == lane->line;
+        if (entry->is_out || (!is_alike && !is_behind))
+            continue;
+        entry->is_out = true;
+        look->scratch->lanes[e].instead = is_alike ? (uint8_t)hand : HAND_NONE;
+        contest_field_changed(field, &sched->tree, &sched->pending, e);
+    }
+    if (is_shape)
+        sched->shapes.shapes[lane->shape].beyond = (uint8_t)hand;
+    field->work += field->entry_count / LANES_PER_STEP;
+}
+
+/* Take the space of the job in the trial; HAND_NONE, or why not. */
+static enum clock_hand place(struct look *look, uint32_t slot)
+{
+    struct sched *sched = look->sched;
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    const struct free_space before = headroom_free(sched);
+    size_t mark = ledger_mark(sched->ledger);
+    bool fits = sched_place(sched, slot, &sched->pieces);
+    if (!fits) {
+        ledger_rollback(sched->ledger, mark);
+        return waits_blocked_by(sched, ask);
+    }
+    if (sched->reserves && !reserve_is_clear(sched, slot, &sched->pieces)) {
+        ledger_rollback(sched->ledger, mark);
+        mark = ledger_mark(sched->ledger);
+        if (!reserve_place(sched, slot)) {
+            ledger_rollback(sched->ledger, mark);
+            return HAND_RESERVED_FOR_OTHER;
+        }
+    }
+    if (look->hand != HAND_HEADROOM && !headroom_is_for(sched, slot) &&
+        headroom_spares(sched, slot, before) != 0) {
+        ledger_rollback(sched->ledger, mark);
+        return HAND_HEADROOM;
+    }
+    ledger_commit(sched->ledger, mark);
+    return HAND_NONE;
+}
+
+static void charge(struct sched *sched, uint32_t slot)
+{
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t p = 0; p < sched->pieces.count; p++)
+        sched_add_charge(sched, slot, &sched->pieces.pieces[p], 1, amounts);
+    ledger_charge(sched->ledger, sched->jobs.jobs[slot].queue, amounts);
+}
+
+/* The job of the entry starts in the trial; the next of its lane follows. */
+static void take(struct look *look, uint32_t index)
+{
+    struct sched *sched = look->sched;
+    struct kept_space_scratch *scratch = look->scratch;
+    struct contest_entry *entry = &scratch->field.entries[index];
+    charge(sched, entry->slot);
+    sched->jobs.jobs[entry->slot].wait.is_taken = true;
+    MEM_GROW(scratch->taken, scratch->taken_capacity, (size_t)scratch->taken_count + 1);
+    scratch->taken[scratch->taken_count++] = entry->slot;
+    scratch->lanes[index].taken++;
+    entry->slot = first_job(&sched->pending, &sched->pending.lanes[entry->lane], 0, is_taken,
+                            SLOT_NONE, &look->visits);
+    entry->is_out = entry->slot == SLOT_NONE;
+    contest_field_changed(&scratch->field, &sched->tree, &sched->pending, index);
+}
+
+static void try_next(struct look *look, uint32_t index)
+{
+    struct sched *sched = look->sched;
+    const struct contest_entry *entry = &look->scratch->field.entries[index];
+    const struct sched_job *job = &sched->jobs.jobs[entry->slot];
+    const struct quota_policy *quota = sched->policy.quota;
+    look->tries++;
+    if (is_behind_another(look, entry)) {
+        drop(look, index, HAND_NONE, false);
+        return;
+    }
+    if (quota->forbids != NULL &&
+        quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE) {
+        drop(look, index, HAND_LIMIT, false);
+        return;
+    }
+    const enum clock_hand hand = place(look, entry->slot);
+    if (hand == HAND_NONE)
+        take(look, index);
+    else if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
+        drop(look, index, HAND_LIMIT, false); /* its cells do not hold it */
+    else /* what is kept for owners is closed for borrowers alone */
+        drop(look, index, hand, hand != HAND_HEADROOM);
+}
+
+/* With inference first, the first of its jobs; else the next of the contest. */
+static uint32_t next_entry(const struct look *look)
+{
+    const struct contest_field *field = &look->scratch->field;
+    const struct pending *pending = &look->sched->pending;
+    uint32_t best = CONTEST_NONE;
+    for (uint32_t e = 0; e < field->entry_count && look->sched->policy.inference_first &&
+                         look->hand == HAND_RESERVED_FOR_OTHER;
+         e++)
+        if (!field->entries[e].is_out &&
+            pending->lanes[field->entries[e].lane].class == JOB_INFERENCE &&
+            (best == CONTEST_NONE ||
+             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+            best = e;
+    return best != CONTEST_NONE ? best : contest_field_next(field);
+}
+
+/* ---- What the lanes are told ---- */
+
+/* In front are exactly those that would start. */
+static void set_front(struct look *look, const struct lane *lane)
+{
+    struct sched *sched = look->sched;
+    for (uint32_t i = 0; i < lane->count; i++) {
+        const uint32_t slot = lane->heap[i].slot;
+        const struct wait_mark *wait = &sched->jobs.jobs[slot].wait;
+        if (wait->kind == (wait->is_taken ? WAIT_LANE : WAIT_FRONT))
+            waits_in_lane(sched, slot, wait->is_taken);
+    }
+    look->visits += lane->count;
+}
+
+static void tell(struct look *look)
+{
+    struct sched *sched = look->sched;
+    const struct contest_field *field = &look->scratch->field;
+    for (uint32_t e = 0; e < field->entry_count; e++) {
+        const uint32_t id = field->entries[e].lane;
+        const struct kept_space_lane *found = &look->scratch->lanes[e];
+        struct lane *lane = &sched->pending.lanes[id];
+        if (pending_hand(&sched->pending, id, true) != look->hand)
+            continue;
+        const bool are_all_taken = field->entries[e].slot == SLOT_NONE;
+        const bool was_like_it = lane->split == (uint8_t)look->hand && lane->instead != HAND_LIMIT;
+        /* With reservations gone the headroom holds it up: to remove either alone does not start it. */
+        const bool is_by_both =
+            look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
+        pending_split(&sched->pending, id, look->hand,
+                      is_by_both       ? HAND_RESOURCES
+                      : !are_all_taken ? (enum clock_hand)found->instead
+                      : was_like_it    ? (enum clock_hand)lane->instead
+                                       : HAND_RESOURCES);
+        if (found->taken + lane->front_count > 0)
+            set_front(look, lane);
+    }
+}
+
+/* One trial; the lanes are told what it found.  Returns what it cost, in steps. */
+static int64_t look_without(struct sched *sched, enum clock_hand hand)
+{
+    struct look look = {.sched = sched, .scratch = &sched->kept, .hand = hand};
+    struct contest_field *field = &sched->kept.field;
+    const uint32_t held_up = list_lanes(&look);
+    struct reservations gone;
+    if (hand == HAND_RESERVED_FOR_OTHER)
+        sched->waits.has_reserved = held_up > 0;
+    field->work = sched->pending.busy_count / LANES_PER_STEP + 1;
+    if (hand == HAND_HEADROOM)
+        sched->waits.room_milli = sched_free_milli(sched);
+    if (held_up == 0) {
+        field->entry_count = 0;
+        return (int64_t)field->work;
+    }
+    if (hand == HAND_RESERVED_FOR_OTHER)
+        gone = lend(sched);
+    else
+        gone.mark = ledger_mark(sched->ledger);
+    contest_field_open(field, &sched->tree, &sched->pending);
+    for (uint32_t e = next_entry(&look); e != CONTEST_NONE; e = next_entry(&look))
+        try_next(&look, e);
+    if (hand == HAND_HEADROOM)
+        sched->waits.room_milli = sched_free_milli(sched);
+    if (hand == HAND_RESERVED_FOR_OTHER)
+        lent_end(sched, gone);
+    else
+        ledger_rollback(sched->ledger, gone.mark);
+    tell(&look);
+    contest_field_close(field, &sched->tree, &sched->pending);
+    for (uint32_t i = 0; i < sched->kept.taken_count; i++)
+        sched->jobs.jobs[sched->kept.taken[i]].wait.is_taken = false;
+    sched->kept.taken_count = 0;
+    return (int64_t)(field->work + look.tries * STEPS_PER_TRY + look.visits / JOBS_PER_STEP);
+}
+
+/* ---- Looks, and between them ---- */
+
+void kept_space_left(struct sched *sched, uint32_t lane)
+{
+    struct waits *waits = &sched->waits;
+    assert(sched->pending.lanes[lane].front_count > 0);
+    sched->pending.lanes[lane].front_count--;
+    MEM_GROW(waits->thin, waits->thin_capacity, (size_t)waits->thin_count + 1);
+    waits->thin[waits->thin_count++] = lane;
+}
+
+/* Is the lane held up by the space that it is split by? */
+static bool is_split_now(const struct sched *sched, uint32_t lane)
+{
+    const uint8_t split = sched->pending.lanes[lane].split;
+    return split != HAND_NONE && pending_hand(&sched->pending, lane, true) == split;
+}
+
+bool kept_space_is_for_newcomer(struct sched *sched, uint32_t slot)
+{
+    const uint32_t id = sched->jobs.jobs[slot].lane;
+    const struct lane *lane = &sched->pending.lanes[id];
+    struct shape *shape = &sched->shapes.shapes[lane->shape];
+    const int64_t milli = shape->charge[QUEUE_SUM_GPU];
+    if (!is_split_now(sched, id) || lane->instead == HAND_LIMIT)
+        return false;
+    if (shape->front_spare > 0) {
+        shape->front_spare--;
+        return true;
+    }
+    if (lane->split != HAND_HEADROOM || shape->beyond != HAND_NONE ||
+        sched->waits.room_milli < milli)
+        return false;
+    sched->waits.room_milli -= milli;
+    return true;
+}
+
+/* The first job of the lane that is not in front, if it is held up by that. */
+static uint32_t first_behind(const struct sched *sched, uint32_t id, uint8_t split)
+{
+    const struct lane *lane = &sched->pending.lanes[id];
+    uint64_t visits = 0;
+    if (lane->split != split || lane->front_count >= lane->count || !is_split_now(sched, id))
+        return SLOT_NONE;
+    return first_job(&sched->pending, lane, 0, is_not_behind, SLOT_NONE, &visits);
+}
+
+/* Who is in front in place of one that has left: the next of its lane, or of another of the same shape; SLOT_NONE. */
+static uint32_t successor(const struct sched *sched, uint32_t lane)
+{
+    const uint8_t split = sched->pending.lanes[lane].split;
+    const struct shape *shape = &sched->shapes.shapes[sched->pending.lanes[lane].shape];
+    uint32_t slot = first_behind(sched, lane, split);
+    for (uint32_t l = 0; l < shape->lane_count && slot == SLOT_NONE; l++)
+        if (sched->pending.lanes[shape->lanes[l]].instead != HAND_LIMIT)
+            slot = first_behind(sched, shape->lanes[l], split);
+    return slot;
+}
+
+static void follow(struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    for (uint32_t i = 0; i < waits->thin_count; i++) {
+        const uint32_t lane = waits->thin[i], slot = successor(sched, lane);
+        if (slot != SLOT_NONE)
+            waits_in_lane(sched, slot, true);
+        else
+            sched->shapes.shapes[sched->pending.lanes[lane].shape].front_spare++;
+    }
+    waits->thin_count = 0;
+}
+
+/* In steps: of a look at as many jobs as there are, or as free GPUs would hold. */
+static int64_t likely_cost(const struct sched *sched)
+{
+    const int64_t gpus = sched_free_milli(sched) / GPU_MILLI, jobs = sched->pending.job_count;
+    return sched->pending.busy_count / LANES_PER_STEP + (jobs < gpus ? jobs : gpus) * STEPS_PER_TRY;
+}
+
+void kept_space_look(struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    if (sched->changes == waits->looked_change)
+        return;
+    waits->credit += (int64_t)(sched->changes - waits->seen_change);
+    if (waits->credit > KEPT_SPACE_CREDIT_MAX)
+        waits->credit = KEPT_SPACE_CREDIT_MAX;
+    waits->seen_change = sched->changes;
+    if (waits->thin_count > 0)
+        follow(sched);
+    if (waits->credit < KEPT_SPACE_PRICE * likely_cost(sched))
+        return;
+    waits->looked_change = sched->changes;
+    for (uint32_t id = 0; id < sched->shapes.count; id++)
+        sched->shapes.shapes[id].front_spare = 0;
+    if (headroom_is_kept(sched))
+        waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
+    if (is_space_reserved(sched) || waits->has_reserved ||
+        (sched->reserves && sched->forecasts.count > 0)) {
+        waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
+        waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
+    }
+    waits->thin_count = 0; /* those in front who were made others */
+}

@@ -1,0 +1,65 @@
+/* policies/allocate/kept_space.h -- which waiting jobs would start if space were not kept for others.
+ *
+ * Part of the scheduler's inside.  Space is kept by the headroom (reason Headroom) and by reservations: claims, drains and
+ * the forecasts of backfill (reason ReservedForOther).  A class queue that is held up by one of them may hold many more
+ * jobs than that space does.  So only its first jobs, those in front, are told so; the others are told what would hold
+ * them up when those in front had started: Resources, Fragmentation, QuotaLimit...
+ *
+ * How: at the end of a cycle a look starts jobs in a trial, in queue order, as an allocate action would with the
+ * headroom gone (or, in another trial, with all reservations gone), and counts how many of each class queue start.
+ *
+ * Laws
+ *  - Right after a look the jobs in front of the class queues that the headroom holds up are exactly those that an
+ *    allocate action would start with no headroom; likewise for reservations, whose own jobs stand aside.
+ *  - Between looks the number in front stays, by request class: when one of them leaves, the next of its class queue
+ *    follows, or one of another class queue of the same request class, or a newcomer.  Newcomers also take what GPUs the
+ *    last look left.
+ *  - A look changes no decision.  It is a trial in the ledger; the lanes only say what their jobs are told.
+ *  - A look is paid for: each step of it (two queues compared, about 140 instructions) takes KEPT_SPACE_PRICE facts or
+ *    decisions.  What is not spent is saved, up to KEPT_SPACE_CREDIT_MAX; a run begins with KEPT_SPACE_CREDIT.  A cycle
+ *    after which anything has changed has its look if what is saved will do for the jobs that wait.
+ *
+ * Known limits, where the first law is an approximation: a backfill policy that goes through a line (easy, conservative,
+ * slurm) is not asked who overtakes; a job that starts in parts asks for no more in the trial, and no plan claims what comes
+ * for one that does not fit (replaces_victims); a quota of cells assigns none in a trial; no shorter job is tried in place of a head that is in the way of a forecast.
+ * A class queue that is held up by both is told of the headroom alone.  In a strict line the jobs behind, of other request
+ * classes, wait for Priority.
+ * It does not: say when the space comes, nor look at evictions.
+ */
+#ifndef POLICIES_ALLOCATE_KEPT_SPACE_H
+#define POLICIES_ALLOCATE_KEPT_SPACE_H
+
+#include "policies/queues/queue_selection.h"
+
+struct sched;
+
+enum { /* in facts and decisions */
+       KEPT_SPACE_PRICE = 8,
+       KEPT_SPACE_CREDIT = 1 << 15,
+       KEPT_SPACE_CREDIT_MAX = 1 << 18
+};
+
+struct kept_space_scratch { /* reused; {0} is empty */
+    struct contest_field field;
+    struct kept_space_lane *lanes; /* by entry of the field */
+    size_t lane_capacity;
+    uint32_t *taken; /* slots that would start */
+    size_t taken_capacity;
+    uint32_t taken_count;
+};
+
+void kept_space_release(struct kept_space_scratch *scratch);
+
+/* At the end of a cycle, while some shape is closed. */
+void kept_space_look(struct sched *sched);
+
+/* A cycle has seen the job, which came since the last: is it in front?  Then it is counted so. */
+bool kept_space_is_for_newcomer(struct sched *sched, uint32_t slot);
+
+/* A job in front leaves this lane. */
+void kept_space_left(struct sched *sched, uint32_t lane);
+
+/* Would a job of the shape, which does not fit, fit without what reservations hold? */
+bool kept_space_would_hold(struct sched *sched, const struct shape *shape);
+
+#endif

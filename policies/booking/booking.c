@@ -1,0 +1,499 @@
+/* What jobs hold and what they wait for: the books that facts and decisions are written into. */
+#include <assert.h>
+
+#include "policies/state/waits.h"
+
+struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
+{
+    if (sched->decision_count == sched->decision_capacity)
+        MEM_GROW(sched->decisions, sched->decision_capacity, (size_t)sched->decision_count + 1);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct decision *decision = &sched->decisions[sched->decision_count++];
+    /* The first piece is an index until the cycle ends: the array may still move. */
+    *decision = (struct decision){.id = ++sched->decision_sequence << 32 | job->id,
+                                  .kind = kind,
+                                  .job = job->id,
+                                  .for_job = JOB_NONE};
+    if (kind == DECISION_START)
+        job->decided_cycle = sched->cycle;
+    sched->changes++;
+    return decision;
+}
+
+void sched_tell_piece(struct sched *sched, const struct piece *piece)
+{
+    if (sched->told.count == sched->told.capacity)
+        MEM_GROW(sched->told.pieces, sched->told.capacity, (size_t)sched->told.count + 1);
+    sched->told.pieces[sched->told.count++] = *piece;
+    sched->decisions[sched->decision_count - 1].piece_count++;
+}
+
+void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct space space = placement_space(&sched->shapes.shapes[job->shape],
+                                         &sched_job_holding(job, holding)->piece, slot);
+    move(sched->ledger, &space);
+}
+
+/* Less is charged below a queue that closed lanes: they may try again. */
+static void reopen_lanes(struct sched *sched, queue_id queue)
+{
+    const bool keeps_for_owners = sched->headroom.owners_milli > 0;
+    const bool may_be_closed = sched->tree.closing_count > 0;
+    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        if (keeps_for_owners && sched->pending.lines[q].borrower_count > 0)
+            borrowers_review(sched, q);
+        if (!may_be_closed || !sched->tree.queues[q].has_closed_lanes)
+            continue;
+        sched->tree.queues[q].has_closed_lanes = false;
+        sched->tree.closing_count--;
+        for (uint32_t l = 0; l < sched->pending.lane_count; l++)
+            if (sched->pending.lanes[l].quota_block == q) {
+                pending_block(&sched->pending, l, QUEUE_NONE);
+                queue_tree_touch(&sched->tree, sched->pending.lanes[l].line);
+            }
+    }
+}
+
+void sched_reopen_quotas(struct sched *sched)
+{
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        reopen_lanes(sched, q);
+}
+
+static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
+{
+    int64_t signs = 0;
+    for (uint32_t r = 0; r < RESOURCE_COUNT; r++) /* the firm ones are as these, or 0 */
+        signs |= amounts[r];
+    return signs < 0;
+}
+
+void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT])
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    ledger_charge(sched->ledger, job->queue, amounts);
+    if (sched->ledger->mark_depth > 0)
+        return; /* a trial: nobody may act on it */
+    if (sched->needs_accounts)
+        accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
+                        sched->now);
+    const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
+    if (keeps_some && is_some_less(amounts))
+        reopen_lanes(sched, job->queue);
+}
+
+void sched_advance_quota(struct sched *sched, time_ns now)
+{
+    const bool has_news = sched->quota_change != sched->changes || sched->quota_at <= now;
+    sched->quota_at = TIME_NEVER;
+    sched->quota_change = sched->changes;
+    if (sched->policy.quota->advance(&sched->tree, now, &sched->quota_at)) {
+        if (has_news) /* else a plan that came to nothing would, again and again */
+            sched_void_memos(sched);
+        queue_tree_all_stale(&sched->tree);
+        sched_reopen_quotas(sched);
+    }
+    sched->tree.now = now;
+}
+
+/* May the policy ever make a job of it a victim? */
+static bool is_evictable(const struct sched *sched, const struct shape *shape)
+{
+    if (!sched->policy.preemption->evicts)
+        return false;
+    return shape->is_preemptible ||
+           (sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE);
+}
+
+/* A piece comes to the job (sign 1) or has left it (-1): if it is never evicted the node is worth less to evictions. */
+static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece,
+                       int sign)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    if (!shape->is_preemptible)
+        ledger_note_firm(sched->ledger, piece, job->queue, sign);
+    if (!sched->policy.preemption->evicts || is_evictable(sched, shape))
+        return;
+    potential_change(&sched->potential, sched->cluster, piece, sign);
+    ledger_note_change(sched->ledger, piece->node);
+}
+
+static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece,
+                     enum holding_phase phase, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    sched_job_hold(job, piece, phase, decision);
+    sched_job_held(job)[piece->group] += piece->member_count;
+    if (phase == HOLDING_CLAIMED)
+        sched->claimed_piece_milli += piece_milli(piece);
+    note_piece(sched, job, piece, 1);
+}
+
+/* Each member its lowest GPUs of the piece. */
+static void hold_members(struct sched *sched, uint32_t slot, const struct piece *piece,
+                         enum holding_phase phase, decision_id decision)
+{
+    /* Not the request's: memory may take whole GPUs too. */
+    uint16_t gpus = (uint16_t)(bits_count16(piece->gpu_mask) / piece->member_count);
+    uint16_t left = piece->gpu_mask;
+    struct piece member = *piece;
+    member.member_count = 1;
+    for (uint16_t m = 0; m < piece->member_count; m++) {
+        member.gpu_mask = 0;
+        for (uint16_t g = 0; g < gpus; g++, left &= (uint16_t)(left - 1))
+            member.gpu_mask |= (uint16_t)(left & -left);
+        hold_one(sched, slot, &member, phase, decision);
+    }
+}
+
+void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
+                enum holding_phase phase, decision_id decision)
+{
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    bool is_rigid = sched_shape(sched, &sched->jobs.jobs[slot])->is_rigid &&
+                    sched->policy.gang->is_all_or_nothing;
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        const struct piece *piece = &pieces->pieces[i];
+        sched_add_charge(sched, slot, piece, 1, amounts);
+        if (is_rigid || piece->member_count == 1)
+            hold_one(sched, slot, piece, phase, decision);
+        else
+            hold_members(sched, slot, piece, phase, decision);
+    }
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding holding = *sched_job_holding(job, index);
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    if (sched->overtakes)
+        forecast_left(sched, slot, holding.piece.node);
+    sched_move(sched, slot, index,
+               holding.phase == HOLDING_LEAVING   ? ledger_arrive
+               : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
+                                                  : ledger_give);
+    sched_job_unhold(job, index);
+    note_piece(sched, job, &holding.piece, -1);
+    if (holding.phase == HOLDING_CLAIMED)
+        sched->claimed_piece_milli -= piece_milli(&holding.piece);
+    sched->leaving_count -= holding.phase == HOLDING_LEAVING;
+    if (holding.phase == HOLDING_LEAVING)
+        return; /* was given up when its EVICT was decided */
+    sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
+    sched_add_charge(sched, slot, &holding.piece, -1, amounts);
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    *view = (struct gang_view){.groups = shape->groups,
+                               .sets = shape->set_count > 0 ? shape->sets : NULL,
+                               .held = sched_job_held(job),
+                               .group_count = shape->group_count,
+                               .set_count = shape->set_count,
+                               .own = sched->gang_own};
+}
+
+/* Append what the job holds in one of the phases, as bits; how many pieces. */
+static uint32_t list_held(const struct sched_job *job, uint32_t phases, struct piece_list *held)
+{
+    const uint32_t before = held->count;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (phases >> sched_job_holding(job, i)->phase & 1) {
+            MEM_GROW(held->pieces, held->capacity, (size_t)held->count + 1);
+            held->pieces[held->count++] = sched_job_holding(job, i)->piece;
+        }
+    return held->count - before;
+}
+
+bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct piece_list *held = &sched->held_pieces;
+    uint32_t kept = 0;
+    struct passing_pieces passing = {0};
+    held->count = 0;
+    if (job->holding_count > 0) {
+        list_held(job, ~(1u << HOLDING_CLAIMED | 1u << HOLDING_LEAVING), held);
+        passing.claimed = list_held(job, 1u << HOLDING_CLAIMED, held);
+        kept = held->count;
+        passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
+    }
+    const struct quota_policy *quota = sched->policy.quota;
+    sched->ledger->confine_keeper = QUEUE_NONE;
+    sched->ledger->confine = quota->confines != NULL
+                                 ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job))
+                                 : NULL;
+    bool is_placed = placement_extend_leaving(
+        sched_shape(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
+            ? sched->policy.placement
+            : sched->policy.placement_firm,
+        sched->ledger, &sched->shapes.shapes[job->ask], (struct held_pieces){held->pieces, kept},
+        passing, slot, pieces);
+    sched->ledger->confine = NULL;
+    return is_placed;
+}
+
+/* Will it never want more than it holds? */
+static inline bool is_full(struct sched *sched, const struct sched_job *job)
+{
+    return job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid;
+}
+
+/* The shape of what the job asks next; SHAPE_NONE if it wants no more. */
+static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const bool is_rigid = sched_shape(sched, job)->is_rigid;
+    if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
+        return job->shape;
+    return is_rigid && job->fill != FILL_BELOW ? SHAPE_NONE : sched_next_chunk(sched, slot);
+}
+
+/* The lane has another head: what was known of the last one does not hold. */
+static inline void meet_head(struct sched *sched, uint32_t lane)
+{
+    if (sched->policy.preemption->evicts)
+        agenda_new_head(sched, lane);
+    if (sched->headroom.owners_milli > 0 && sched->pending.lanes[lane].count > 0)
+        borrowers_find(sched, lane);
+}
+
+static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id line = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
+    job->ask = ask;
+    job->lane = pending_lane(&sched->pending, line, ask);
+    bool is_head = pending_add(&sched->pending, job->lane, slot);
+    if (!sched->policy.quota->is_flat)
+        contest_waiting(&sched->tree, line, 1);
+    if (sched->policy.preemption->evicts)
+        agenda_note(sched, job->lane);
+    if (is_head)
+        meet_head(sched, job->lane);
+    if (job->holding_count == 0)
+        waits_enter(sched, slot);
+}
+
+void sched_wait(struct sched *sched, uint32_t slot)
+{
+    if (!sched->ranks_fixed)
+        sched_rank(sched, slot);
+    if (sched->run_times.is_used)
+        run_times_expect(sched, slot);
+    const uint32_t ask = next_ask(sched, slot);
+    if (ask != SHAPE_NONE)
+        enter_lane(sched, slot, ask);
+}
+
+void sched_unwait(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id line = sched->pending.lanes[job->lane].line;
+    waits_leave(sched, slot);
+    if (pending_head(&sched->pending, job->lane) == slot) {
+        pending_remove_head(&sched->pending, job->lane);
+        meet_head(sched, job->lane);
+    } else {
+        pending_remove(&sched->pending, job->lane, slot);
+    }
+    if (!sched->policy.quota->is_flat)
+        contest_waiting(&sched->tree, line, -1);
+    job->lane = LANE_NONE;
+    if (sched->policy.backfill->keeps)
+        forecast_unwait(sched, slot);
+}
+
+static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    job->is_listed = is_listed;
+    if (is_listed)
+        slot_list_add(&sched->running[job->queue], &sched->jobs, slot);
+    else
+        slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
+    if (sched->policy.preemption->evicts)
+        roster_list(sched, slot, is_listed);
+}
+
+static inline void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
+{
+    if (sched->jobs.jobs[slot].is_listed != is_listed)
+        turn_victim(sched, slot, is_listed);
+}
+
+static void turn_below(struct sched *sched, uint32_t slot, bool is_below)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    job->is_below = is_below;
+    if (is_below) {
+        sched->jobs.facts[slot].below_since = sched->now;
+        MEM_GROW(sched->below, sched->below_capacity, (size_t)sched->below_count + 1);
+        sched->below[sched->below_count++] = slot;
+        return;
+    }
+    if (job->fill != FILL_BELOW)
+        sched->jobs.facts[slot].stale_count = 0;
+    for (uint32_t i = 0; i < sched->below_count; i++)
+        if (sched->below[i] == slot) {
+            sched->below[i] = sched->below[--sched->below_count];
+            return;
+        }
+}
+
+static inline void list_below(struct sched *sched, uint32_t slot, bool is_below)
+{
+    if (sched->jobs.jobs[slot].is_below != is_below)
+        turn_below(sched, slot, is_below);
+}
+
+/* Run time and GPU time up to now, at the rate of before; then at this one. */
+static void note_service(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    if (facts->is_serving)
+        facts->ran += sched->now - facts->attained_at;
+    facts->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
+    facts->attained_at = sched->now;
+    facts->rate_milli = 0;
+    facts->is_serving = job->state == SJOB_RUNNING;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_RUNNING)
+            facts->rate_milli += piece_milli(&sched_job_holding(job, i)->piece);
+}
+
+enum { /* phases as bits */
+       HAS_CLAIMED = 1 << HOLDING_CLAIMED,
+       HAS_STARTING = 1 << HOLDING_STARTING,
+       HAS_RUNNING = 1 << HOLDING_RUNNING,
+       HAS_LEAVING = 1 << HOLDING_LEAVING
+};
+
+/* Those of its holdings. */
+static uint32_t phases_of(const struct sched_job *job)
+{
+    uint32_t phases = 0;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        phases |= 1u << sched_job_holding(job, i)->phase;
+    return phases;
+}
+
+static enum sched_job_state state_of(uint32_t phases)
+{
+    return phases & HAS_RUNNING    ? SJOB_RUNNING
+           : phases & HAS_STARTING ? SJOB_STARTING
+           : phases & HAS_CLAIMED  ? SJOB_CLAIMING
+           : phases & HAS_LEAVING  ? SJOB_EVICTING
+                                   : SJOB_PENDING;
+}
+
+static uint8_t fill_of(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    if (shape->group_count == 1 && shape->is_rigid)
+        return job->held_one < shape->member_count ? FILL_BELOW : FILL_MINIMUM;
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    return gang_fill(&view);
+}
+
+/* Does it wait for more, or again? */
+static bool may_wait(const struct sched_job *job, uint32_t phases)
+{
+    return (phases & HAS_CLAIMED) == 0 && job->state != SJOB_EVICTING;
+}
+
+void sched_settle(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const uint32_t phases = phases_of(job);
+    job->state = (uint8_t)state_of(phases);
+    const bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
+    const bool was_booked = job->is_booked;
+    sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
+    job->is_booked = is_booked;
+    job->fill = fill_of(sched, slot);
+    if (job->fill == FILL_BELOW && phases & HAS_CLAIMED &&
+        sched->policy.gang
+            ->is_all_or_nothing) /* what was promised for growth must not start alone */
+        for (uint32_t c = 0; c < sched->claim_count; c++)
+            if (sched->claims[c] == slot) {
+                sched_drop_claim(sched, slot); /* settles again */
+                return;
+            }
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
+    list_victim(sched, slot, is_booked && is_evictable(sched, sched_shape(sched, job)));
+    /* A promise that would complete it may be broken: until it starts, its patience runs on. */
+    const bool is_below =
+        is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
+    if (is_below && was_booked && !job->is_below)
+        sched->jobs.facts[slot].stale_count = 0; /* it had its minimum until now */
+    list_below(sched, slot, is_below);
+    if (job->lane != LANE_NONE)
+        sched_unwait(sched, slot);
+    if (sched->notes_service)
+        note_service(sched, slot);
+    if (may_wait(job, phases) && !is_full(sched, job))
+        sched_wait(sched, slot);
+    else if (!sched->ranks_fixed)
+        sched_rank(sched, slot);
+    waits_settle(sched, slot);
+    queue_tree_touch_standing(&sched->tree, job->queue);
+    if (sched->overtakes)
+        forecast_settle(sched, slot);
+}
+
+void sched_drop_claim(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t at = 0;
+    while (sched->claims[at] != slot)
+        at++;
+    for (sched->claim_count--; at < sched->claim_count; at++)
+        sched->claims[at] = sched->claims[at + 1];
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            sched_unhold(sched, slot, i);
+    MEM_GROW(sched->releases, sched->release_capacity, (size_t)sched->release_count + 1);
+    sched->releases[sched->release_count++] = job->id;
+    sched_settle(sched, slot);
+}
+
+void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason)
+{
+    MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);
+    struct refusal_note *note = &sched->rejects[sched->reject_count++];
+    *note = (struct refusal_note){.job = job,
+                                  .reason = reason,
+                                  .shape = asking.shape,
+                                  .queue = asking.queue,
+                                  .at = sched->now};
+    sched_waited(sched, job, sched->now, &note->waited);
+}
+
+void sched_forget(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
+    if (queue_tree_is_asked(&sched->tree))
+        queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
+    queue_tree_touch_standing(&sched->tree, job->queue);
+    list_victim(sched, slot, false);
+    list_below(sched, slot, false);
+    if (sched->overtakes)
+        forecast_forget(sched, slot);
+    waits_forget(sched, job);
+    job_table_drop(&sched->jobs, slot);
+    if (array != 0)
+        eligible_left(sched, array);
+}

@@ -1,0 +1,202 @@
+/* Which jobs may stand in line at all: dependencies between jobs, and arrays whose elements run a few at a time.
+ *
+ * A job with open dependencies is held.  It is refused when one of them ended otherwise than asked, since it could
+ * never start.  Of an array with a limit so many elements wait or run; the others are parked in the order of
+ * submission.  Cost: O(open dependencies) per job that ends while there are any. */
+#include <assert.h>
+
+#include "policies/state/waits.h"
+#include "policies/util/archive.h"
+
+static bool is_met(enum after_kind kind, enum ended end)
+{
+    return kind == AFTER_ANY || (kind == AFTER_OK) == (end == ENDED_OK);
+}
+
+static enum reason depend(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        enum ended end = job_table_end(&sched->jobs, job->after[i].job);
+        if (end != ENDED_NOT && !is_met(job->after[i].kind, end))
+            return REASON_DEPENDENCY_NEVER;
+    }
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        if (job_table_end(&sched->jobs, job->after[i].job) != ENDED_NOT)
+            continue;
+        MEM_GROW(sched->dependencies, sched->dependency_capacity,
+                 (size_t)sched->dependency_count + 1);
+        sched->dependencies[sched->dependency_count++] =
+            (struct dependency){job->id, job->after[i].job, job->after[i].kind};
+        facts->after_left++;
+    }
+    return facts->after_left > 0 ? REASON_DEPENDENCY : REASON_NONE;
+}
+
+static struct job_array *array_of(struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    if (facts->array == 0)
+        return NULL;
+    MEM_GROW(sched->arrays, sched->array_capacity, (size_t)facts->array + 1);
+    struct job_array *array = &sched->arrays[facts->array];
+    array->limit = facts->array_max;
+    return array;
+}
+
+/* Takes its place among the eligible elements, or parks it. */
+static enum reason join_array(struct sched *sched, uint32_t slot)
+{
+    struct job_array *array = array_of(sched, slot);
+    if (array == NULL)
+        return REASON_NONE;
+    if (array->limit == 0 || array->eligible < array->limit) {
+        array->eligible++;
+        return REASON_NONE;
+    }
+    MEM_GROW(array->parked, array->capacity, (size_t)array->count + 1);
+    array->parked[array->count++] = slot;
+    return REASON_ARRAY_LIMIT;
+}
+
+void eligible_adopt(struct sched *sched, uint32_t slot)
+{
+    struct job_array *array = array_of(sched, slot);
+    if (array != NULL)
+        array->eligible++;
+}
+
+enum reason eligible_submit(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    if (job->after_count > 0) {
+        enum reason reason = depend(sched, slot, job);
+        if (reason != REASON_NONE)
+            return reason;
+    }
+    return job->is_held ? REASON_HELD : join_array(sched, slot);
+}
+
+/* Nothing holds it any more but perhaps its submitter or its array. */
+static void let_go(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    enum reason reason = join_array(sched, slot);
+    job->reason = (uint8_t)reason;
+    if (reason != REASON_NONE) {
+        waits_review(sched, slot);
+        return;
+    }
+    sched->held_count--;
+    job->state = SJOB_PENDING;
+    sched->jobs.facts[slot].waiting_since = sched->now;
+    sched_wait(sched, slot);
+}
+
+static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
+{
+    sched->held_count--;
+    sched_reject(sched, job,
+                 (struct asking){sched->jobs.jobs[slot].shape, sched->jobs.jobs[slot].queue},
+                 REASON_DEPENDENCY_NEVER);
+    sched->jobs.facts[slot].array = 0; /* it never joined */
+    sched_forget(sched, slot);
+}
+
+void eligible_released(struct sched *sched, uint32_t slot)
+{
+    let_go(sched, slot);
+}
+
+void eligible_ended(struct sched *sched, job_id job, enum ended end)
+{
+    job_table_note_end(&sched->jobs, job, end);
+    for (uint32_t i = 0; i < sched->dependency_count;) {
+        struct dependency dependency = sched->dependencies[i];
+        uint32_t waiter = job_table_find(&sched->jobs, dependency.waiter);
+        if (waiter != SLOT_NONE && dependency.on != job) {
+            i++;
+            continue;
+        }
+        sched->dependencies[i] = sched->dependencies[--sched->dependency_count];
+        if (waiter == SLOT_NONE)
+            continue; /* it was cancelled or refused */
+        struct job_facts *facts = &sched->jobs.facts[waiter];
+        if (!is_met(dependency.kind, end)) {
+            refuse_held(sched, waiter, dependency.waiter);
+            eligible_ended(sched, dependency.waiter,
+                           ENDED_OTHERWISE); /* and whoever waits for that */
+            i = 0;
+        } else if (--facts->after_left == 0) {
+            if (facts->is_held) {
+                sched->jobs.jobs[waiter].reason = REASON_HELD;
+                waits_review(sched, waiter);
+            } else {
+                let_go(sched, waiter);
+            }
+        }
+    }
+}
+
+void eligible_left(struct sched *sched, uint32_t id)
+{
+    struct job_array *array = &sched->arrays[id];
+    assert(array->eligible > 0);
+    array->eligible--;
+    if (array->limit != 0 && array->eligible >= array->limit)
+        return; /* more than it may have were running when the scheduler came */
+    while (array->first < array->count) {
+        uint32_t slot = array->parked[array->first++];
+        if (slot == SLOT_NONE)
+            continue; /* cancelled while it was parked */
+        let_go(sched, slot);
+        return;
+    }
+}
+
+void eligible_unpark(struct sched *sched, uint32_t slot)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    if (sched->jobs.jobs[slot].reason == REASON_ARRAY_LIMIT) {
+        struct job_array *array = &sched->arrays[facts->array];
+        for (uint32_t i = array->first; i < array->count; i++)
+            if (array->parked[i] == slot)
+                array->parked[i] = SLOT_NONE;
+    }
+    facts->array = 0; /* it is not counted among the eligible */
+}
+
+static void archive_array(struct archive *archive, struct job_array *array)
+{
+    ARCHIVE_KNOWS(struct job_array, 32);
+    ARCHIVE(archive, array->limit);
+    ARCHIVE(archive, array->eligible);
+    ARCHIVE_ARRAY(archive, array->parked, array->capacity, array->count);
+    ARCHIVE(archive, array->first);
+}
+
+/* Of arrays those up to the last of which anything is known. */
+static uint32_t known_arrays(const struct sched *sched)
+{
+    size_t count = sched->array_capacity;
+    while (count > 0 && sched->arrays[count - 1].eligible + sched->arrays[count - 1].limit +
+                                sched->arrays[count - 1].count ==
+                            0)
+        count--;
+    return (uint32_t)count;
+}
+
+void eligible_archive(struct archive *archive, struct sched *sched)
+{
+    uint32_t array_count = known_arrays(sched);
+    ARCHIVE_KNOWS(struct dependency, 12);
+    ARCHIVE_ROOM(archive, sched->arrays, sched->array_capacity, array_count);
+    for (uint32_t a = 0; a < array_count; a++)
+        archive_array(archive, &sched->arrays[a]);
+    ARCHIVE_ROOM(archive, sched->dependencies, sched->dependency_capacity, sched->dependency_count);
+    for (uint32_t d = 0; d < sched->dependency_count; d++) {
+        struct dependency *dependency = &sched->dependencies[d];
+        ARCHIVE(archive, dependency->waiter);
+        ARCHIVE(archive, dependency->on);
+        ARCHIVE(archive, dependency->kind);
+    }
+}

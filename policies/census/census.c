@@ -1,0 +1,256 @@
+/* What the free GPUs are good for; see policies/census/census.h. */
+#include "policies/census/census.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "policies/jobs/request_class.h"
+
+const uint8_t census_gang_sizes[CENSUS_GANG_SIZES] = {1, 2, 4, 8};
+
+/* Of each typical job that has a level: how many such members each domain of it has room for. */
+struct rooms {
+    uint64_t **of;               /* by typical job, then domain; NULL: it has no level */
+    uint32_t count, level_count; /* jobs; those that have a level */
+};
+
+static bool has_level(const struct ledger *ledger, const struct typical_job *job)
+{
+    return job->level > 0 && job->level <= ledger->cluster->level_count;
+}
+
+static struct rooms rooms_new(const struct ledger *ledger, const struct typical_jobs *typical)
+{
+    const struct cluster *cluster = ledger->cluster;
+    struct rooms rooms = {mem_zalloc(typical->count + 1, sizeof *rooms.of), typical->count, 0};
+    for (uint32_t j = 0; j < typical->count; j++) {
+        const struct typical_job *job = &typical->jobs[j];
+        if (!has_level(ledger, job))
+            continue;
+        const struct cluster_level *level = &cluster->levels[job->level - 1];
+        rooms.level_count++;
+        rooms.of[j] = mem_zalloc(level->domain_count + 1, sizeof *rooms.of[j]);
+        for (node_id n = 0; n < cluster->node_count; n++)
+            if (level->domain[n] != DOMAIN_NONE)
+                rooms.of[j][level->domain[n]] += shape_room(&job->request, ledger, n);
+    }
+    return rooms;
+}
+
+static void rooms_release(struct rooms *rooms)
+{
+    for (uint32_t j = 0; j < rooms->count; j++)
+        mem_free(rooms->of[j]);
+    mem_free(rooms->of);
+}
+
+/* Has the node's domain room for all that must be together? */
+static bool has_company(const struct ledger *ledger, const struct rooms *rooms, uint32_t index,
+                        const struct typical_job *job, node_id node)
+{
+    if (rooms->of[index] == NULL)
+        return true;
+    const uint32_t domain = ledger->cluster->levels[job->level - 1].domain[node];
+    return domain != DOMAIN_NONE && rooms->of[index][domain] >= job->together;
+}
+
+/* What typical jobs cannot use, wherever the node stands. */
+static void judge_typical(struct census_state *state, const struct typical_jobs *typical)
+{
+    for (uint32_t j = 0; j < typical->count; j++) {
+        const struct typical_job *job = &typical->jobs[j];
+        const struct useless useless = useless_for(&state->view, &job->request, state->idle);
+        state->fragmented_milli[useless.cause] += job->share * (useless.milli - useless.geometry);
+        state->fragmented_milli[FRAGMENT_GEOMETRY] += job->share * useless.geometry;
+    }
+}
+
+/* What they could use, were they not alone there. */
+static double lonely_milli(const struct ledger *ledger, const struct rooms *rooms,
+                           const struct census_state *state, node_id node,
+                           const struct typical_jobs *typical)
+{
+    double milli = 0;
+    for (uint32_t j = 0; j < typical->count; j++) {
+        const struct typical_job *job = &typical->jobs[j];
+        if (!has_company(ledger, rooms, j, job, node))
+            milli += job->share *
+                     (state->idle - useless_for(&state->view, &job->request, state->idle).milli);
+    }
+    return milli;
+}
+
+static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle,
+                               const struct typical_jobs *waiting)
+{
+    uint32_t least = idle;
+    bool is_asked = false;
+    for (uint32_t w = 0; w < waiting->count && (!is_asked || least > 0); w++) {
+        const struct useless useless = useless_for(view, &waiting->jobs[w].request, idle);
+        if (useless.cause == FRAGMENT_NO_GPU)
+            continue;
+        is_asked = true;
+        if (useless.milli < least)
+            least = useless.milli;
+    }
+    return is_asked ? least : 0;
+}
+
+static uint32_t slices_unplaceable(const struct idle_view *view, const struct typical_jobs *typical)
+{
+    bool is_asked[MIG_PROFILE_COUNT] = {false};
+    uint32_t unplaceable = view->mig_milli / MIG_SLICE_MILLI;
+    for (uint32_t j = 0; j < typical->count; j++)
+        if (typical->jobs[j].request.mig != 0)
+            is_asked[typical->jobs[j].request.mig - 1] = true;
+    for (uint32_t g = 0; g < view->type->gpu_count; g++) {
+        uint32_t reach = 0;
+        for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
+            reach |= is_asked[p] ? view->mig_reach[g][p] : 0u;
+        unplaceable -= (uint32_t)__builtin_popcount(reach);
+    }
+    return unplaceable;
+}
+
+/* ---- states ---- */
+
+/* Nobody was seen as it is now. */
+static void forget_states(struct census_memo *memo, const struct ledger *ledger)
+{
+    memo->state_count = 0;
+    memset(memo->slots, 0, 2 * CENSUS_STATES_MAX * sizeof *memo->slots);
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        memo->nodes[n].version = ledger->node_version[n] - 1;
+}
+
+static bool is_same_view(const struct idle_view *a, const struct idle_view *b)
+{
+    return a->type == b->type && a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
+           memcmp(a->gpu_milli, b->gpu_milli, sizeof a->gpu_milli) == 0 &&
+           a->mig_milli == b->mig_milli &&
+           (a->mig_milli == 0 ||
+            (memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0 &&
+             memcmp(a->mig_reach, b->mig_reach, sizeof a->mig_reach) == 0));
+}
+
+static uint64_t hash_view(const struct idle_view *view)
+{
+    uint64_t hash = hash_mix((uintptr_t)view->type, view->mig_milli);
+    hash = hash_mix(hash, (uint64_t)view->cpu_milli << 32 | view->memory_mib);
+    enum { WORDS = NODE_GPUS_MAX / 4 };
+    uint64_t gpus[WORDS];
+    _Static_assert(sizeof gpus == sizeof view->gpu_milli, "all of them count");
+    memcpy(gpus, view->gpu_milli, sizeof gpus);
+    for (size_t w = 0; w < WORDS; w++)
+        hash = hash_mix(hash, gpus[w]);
+    return view->mig_milli == 0
+               ? hash
+               : hash_bytes(view->mig_reach, sizeof view->mig_reach,
+                            hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash));
+}
+
+/* The index of the state, made if new. */
+static uint32_t find_state(struct census_memo *memo, const struct idle_view *view,
+                           const struct typical_jobs *typical)
+{
+    uint32_t at = (uint32_t)hash_view(view) % (2 * CENSUS_STATES_MAX);
+    while (memo->slots[at] != 0 && !is_same_view(&memo->states[memo->slots[at] - 1].view, view))
+        at = (at + 1) % (2 * CENSUS_STATES_MAX);
+    if (memo->slots[at] != 0)
+        return memo->slots[at] - 1;
+    MEM_GROW(memo->states, memo->state_capacity, (size_t)memo->state_count + 1);
+    struct census_state *state = &memo->states[memo->state_count];
+    *state = (struct census_state){.view = *view, .idle = idle_view_milli(view)};
+    judge_typical(state, typical);
+    state->slices_unplaceable = view->mig_milli > 0 ? slices_unplaceable(view, typical) : 0;
+    memo->slots[at] = ++memo->state_count;
+    return memo->state_count - 1;
+}
+
+/* All that is free of its GPUs. */
+static uint32_t idle_milli(const struct ledger *ledger, node_id node)
+{
+    const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
+    const uint32_t count = cluster_node_gpus(ledger->cluster, node);
+    uint32_t idle = 0;
+    for (uint32_t g = 0; g < count; g++)
+        idle += gpus[g].free;
+    return idle;
+}
+
+/* The state that the node is in now, as struct census_node has it. */
+static uint32_t look_at(struct census_memo *memo, const struct ledger *ledger, node_id node,
+                        const struct typical_jobs *typical)
+{
+    if (idle_milli(ledger, node) == 0 || !ledger_is_open(ledger, node) ||
+        cluster_node_type(ledger->cluster, node)->is_tainted)
+        return 0;
+    const struct idle_view view = idle_view_of(ledger, node);
+    if (memo->state_count == CENSUS_STATES_MAX)
+        forget_states(memo, ledger);
+    return find_state(memo, &view, typical) + 1;
+}
+
+void census_memo_release(struct census_memo *memo)
+{
+    mem_free(memo->states);
+    mem_free(memo->slots);
+    mem_free(memo->nodes);
+    *memo = (struct census_memo){0};
+}
+
+/* ---- the whole ---- */
+
+static void count_gangs(const struct ledger *ledger, struct census *census)
+{
+    for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
+        for (uint32_t s = 0; s < CENSUS_GANG_SIZES && !ledger->cluster->types[t].is_tainted; s++)
+            for (uint32_t free = census_gang_sizes[s]; free <= ledger->cluster->types[t].gpu_count;
+                 free++)
+                census->gang_gpus[s] += (int64_t)ledger->index->types[t].whole[free].member_count *
+                                        (free - free % census_gang_sizes[s]);
+}
+
+static void count_node(struct census *census, struct census_state *state,
+                       const struct typical_jobs *waiting, uint64_t take)
+{
+    if (state->judged_at != take) {
+        state->stranded = stranded_milli(&state->view, state->idle, waiting);
+        state->judged_at = take;
+    }
+    census->idle_milli += state->idle;
+    census->stranded_milli += state->stranded;
+    census->mig_slices_unplaceable += state->slices_unplaceable;
+    for (int c = 0; c < FRAGMENT_TOPOLOGY; c++)
+        census->fragmented_milli[c] += state->fragmented_milli[c];
+}
+
+void census_take(struct census_memo *memo, const struct ledger *ledger,
+                 const struct typical_jobs *typical, const struct typical_jobs *waiting,
+                 struct census *census)
+{
+    const struct cluster *cluster = ledger->cluster;
+    struct rooms rooms = rooms_new(ledger, typical);
+    if (memo->slots == NULL) {
+        memo->slots = mem_zalloc(2 * CENSUS_STATES_MAX, sizeof *memo->slots);
+        memo->nodes = mem_zalloc(cluster->node_count, sizeof *memo->nodes);
+        forget_states(memo, ledger);
+    }
+    memo->takes++;
+    *census = (struct census){0};
+    struct census_node *const nodes = memo->nodes;
+    const uint32_t *const version = ledger->node_version;
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        if (nodes[n].version != version[n])
+            nodes[n] = (struct census_node){version[n], look_at(memo, ledger, n, typical)};
+        if (nodes[n].state == 0)
+            continue;
+        struct census_state *state = &memo->states[nodes[n].state - 1];
+        count_node(census, state, waiting, memo->takes);
+        if (rooms.level_count > 0)
+            census->fragmented_milli[FRAGMENT_TOPOLOGY] +=
+                lonely_milli(ledger, &rooms, state, n, typical);
+    }
+    count_gangs(ledger, census);
+    rooms_release(&rooms);
+}

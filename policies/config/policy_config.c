@@ -1,0 +1,413 @@
+#include "policies/policy_config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policies/backfill/backfills.h"
+#include "policies/config/registry.h"
+#include "policies/defrag/defrags.h"
+#include "policies/estimate/estimates.h"
+#include "policies/gang/gangs.h"
+#include "policies/geometry/geometries.h"
+#include "policies/order/order_read.h"
+#include "policies/order/orders.h"
+#include "policies/placement/placements.h"
+#include "policies/preemption/preemption_read.h"
+#include "policies/preemption/preemptions.h"
+#include "policies/quota/quota_read.h"
+#include "policies/quota/quotas.h"
+#include "policies/sharing/sharings.h"
+#include "policies/util/choose.h"
+
+enum { PPM = 1000000, MOVES_MAX = 1000000, RECUTS_MAX = 1000000, SLICE_CLIENTS_MAX = 64 };
+
+const char *const guarantee_names[] = {"gang", "reclaim", "no_loop", "minimal", NULL};
+
+static const char *const action_names[] = {"allocate", "consolidation", "reclaim",
+                                           "preempt",  "stale_gang",    NULL}; /* enum action */
+
+struct policy_config policy_config_default(void)
+{
+    return (struct policy_config){
+        .name = "default",
+        .order = {&order_fifo},
+        .order_count = 1,
+        .order_config = order_config_default(),
+        .is_strict = true,
+        .quota = &quota_none,
+        .quota_config = quota_config_default(),
+        .estimate = &estimate_limit,
+        .backfill = &backfill_none,
+        .defrag = &defrag_none,
+        .geometry = &geometry_static,
+        .sharing = &sharing_as_asked,
+        .gang = &gang_all_or_nothing,
+        .stale_after = 60 * TIME_NS_PER_S, /* KAI-Scheduler's default-staleness-grace-period */
+        .placement = &placement_best_fit,
+        .placement_firm = &placement_best_fit,
+        .placement_config = placement_config_default(),
+        .preemption = &preemption_none,
+        .preempt = preemption_config_default(),
+        .actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT,
+                    ACTION_STALE_GANG},
+        .action_count = 5,
+        .reservation_expiry = 600 * TIME_NS_PER_S,
+        .guarantees = GUARANTEE_GANG,
+    };
+}
+
+/* The place of a name among `names`; fails through the sticky error. */
+static int find_name(const struct json_value *item, const char *const *names, const char *what)
+{
+    const char *name = json_value_string(item);
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    json_fail(item, "there is no %s '%s'", what, name);
+    return -1;
+}
+
+static void read_actions(struct policy_config *config, struct json_object *object)
+{
+    struct json_value actions = json_member(object, "actions");
+    size_t count = json_array_count(&actions);
+    if (actions.node == NULL)
+        return;
+    if (count > ACTIONS_MAX) {
+        json_fail(&actions, "'actions' must name at most %d actions", ACTIONS_MAX);
+        return;
+    }
+    config->action_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&actions, i);
+        int action = find_name(&item, action_names, "action");
+        if (action < 0)
+            return;
+        config->actions[config->action_count++] = (uint8_t)action;
+    }
+}
+
+void policy_config_need_allocate(const struct policy_config *config, const struct json_value *value)
+{
+    for (uint32_t a = 0; a < config->action_count; a++)
+        if (config->actions[a] == ACTION_ALLOCATE)
+            return;
+    struct json_object object;
+    json_object_open(&object, value);
+    struct json_value actions = json_member(&object, "actions");
+    json_fail(actions.node != NULL ? &actions : value,
+              "'actions' lacks 'allocate': no job could ever start");
+    error_set_hint(value->error, "put \"allocate\" before the other actions");
+}
+
+static void read_guarantees(struct policy_config *config, struct json_object *object)
+{
+    struct json_value guarantees = json_member(object, "guarantees");
+    size_t count = json_array_count(&guarantees);
+    if (guarantees.node == NULL)
+        return;
+    config->guarantees = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&guarantees, i);
+        int guarantee = find_name(&item, guarantee_names, "guarantee");
+        if (guarantee < 0)
+            return;
+        config->guarantees |= 1u << guarantee;
+    }
+}
+
+static void read_gang(struct policy_config *config, const void *registry,
+                      struct json_object *object)
+{
+    struct json_value value = json_member(object, "gang");
+    struct json_object gang;
+    if (value.node == NULL)
+        return;
+    json_object_open(&gang, &value);
+    config->gang = choose_member(&gang, "policy", registry, config->gang);
+    config->stale_after = json_get_patience(&gang, "stale_after_s", config->stale_after);
+    json_object_close(&gang);
+}
+
+bool policy_uses_typical(const struct policy_config *config)
+{
+    return config->placement->uses_typical ||
+           (config->placement_firm != NULL && config->placement_firm->uses_typical);
+}
+
+bool policy_has_one_line(const struct policy_config *config)
+{
+    return config->is_strict && config->quota->is_flat;
+}
+
+/* In a line that stops somebody may overtake; where lanes are skipped, or queues compete, somebody is held up. */
+static void check_backfill(const struct policy_config *config, const struct json_value *value)
+{
+    const struct backfill_policy *backfill = config->backfill;
+    if (!backfill->overtakes || policy_has_one_line(config))
+        return;
+    if (backfill->keeps || backfill->is_windowed)
+        json_fail(value,
+                  "backfill '%s' needs one line that stops: \"blocking\": \"strict\", and a quota "
+                  "policy without queues; 'easy' does with others",
+                  backfill->name);
+}
+
+/* How promises move up, where they stand. */
+static void read_compression(struct policy_config *config, struct json_object *backfill)
+{
+    static const char *const names[] = {"in_order", "replan", NULL}; /* enum compression */
+    const struct json_value value = json_member(backfill, "compression");
+    if (config->backfill->keeps)
+        config->backfill_config.compression = json_get_choice(
+            backfill, "compression", names, (int)config->backfill_config.compression);
+    else if (value.node != NULL)
+        json_fail(&value, "backfill '%s' keeps no promises; 'compression' is for 'conservative'",
+                  config->backfill->name);
+}
+
+static void read_backfill(struct policy_config *config, const void *registry,
+                          struct json_object *object)
+{
+    struct json_value value = json_member(object, "backfill");
+    struct json_object backfill;
+    if (value.node != NULL) {
+        json_object_open(&backfill, &value);
+        config->backfill = choose_member(&backfill, "policy", registry, config->backfill);
+        struct backfill_config *own = &config->backfill_config;
+        *own = config->backfill->defaults;
+        if (config->backfill->is_windowed) {
+            own->depth = json_get_int(&backfill, "depth", 1, BACKFILL_ALL, own->depth);
+            own->per_user = json_get_int(&backfill, "per_user", 0, BACKFILL_ALL, own->per_user);
+            own->window = json_get_duration(&backfill, "window_s", own->window);
+            own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
+        } else if (!config->backfill->keeps) {
+            own->reservations =
+                json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
+        }
+        read_compression(config, &backfill);
+        if (config->backfill->overtakes && !config->backfill->keeps)
+            own->interval = json_get_duration(&backfill, "interval_s", own->interval);
+        json_object_close(&backfill);
+    }
+    check_backfill(config, &value);
+}
+
+static void read_moves(struct defrag_config *config, struct json_object *object)
+{
+    config->moves_per_plan =
+        json_get_int(object, "moves_per_plan", -1, MOVES_MAX, config->moves_per_plan);
+    config->moves_per_h = json_get_int(object, "moves_per_h", 0, MOVES_MAX, config->moves_per_h);
+    config->spares_ending = json_get_bool(object, "spares_ending", config->spares_ending);
+    config->holds_places = json_get_bool(object, "holds_places", config->holds_places);
+}
+
+static void read_drains(struct defrag_config *config, struct json_object *object)
+{
+    static const char *const choices[] = {"emptiest", "soonest", NULL}; /* enum drain_choice */
+    config->drain_choice =
+        (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
+    config->drain_nodes_ppm =
+        json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
+    config->drain_expiry = json_get_patience(object, "drain_expiry_s", config->drain_expiry);
+}
+
+/* A forecast that stands counts on nodes that a drain would take away. */
+static void check_defrag(const struct policy_config *config, const struct json_value *value)
+{
+    if (config->defrag->drains && config->backfill->keeps)
+        json_fail(value, "defrag '%s' would break what backfill '%s' promises; 'easy' does with it",
+                  config->defrag->name, config->backfill->name);
+}
+
+static void read_defrag(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "defrag");
+    struct json_object defrag;
+    if (value.node == NULL)
+        return;
+    json_object_open(&defrag, &value);
+    config->defrag = choose_member(&defrag, "policy", defrag_policies, config->defrag);
+    struct defrag_config *own = &config->defrag_config;
+    *own = config->defrag->defaults;
+    if (config->defrag->moves || config->defrag->drains) {
+        own->gang_milli_min =
+            json_get_scaled(&defrag, "gang_gpus_min", GPU_MILLI, 0, INT32_MAX, own->gang_milli_min);
+        own->wait = json_get_duration(&defrag, "wait_s", own->wait);
+    }
+    if (config->defrag->moves)
+        read_moves(own, &defrag);
+    if (config->defrag->drains)
+        read_drains(own, &defrag);
+    json_object_close(&defrag);
+    check_defrag(config, &value);
+}
+
+/* What keeps places of its own does not know that GPUs are cut. */
+static void check_geometry(const struct policy_config *config, const struct json_value *value)
+{
+    if (config->geometry->score == NULL)
+        return;
+    if (config->quota->confines != NULL)
+        json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs",
+                  config->geometry->name, config->quota->name);
+    else if (config->defrag->drains && config->geometry_config.needs == RECUT_NODE)
+        json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes",
+                  config->geometry->name, config->defrag->name);
+    else if (config->backfill->keeps)
+        json_fail(value,
+                  "geometry '%s' would break what backfill '%s' promises; 'easy' does with it",
+                  config->geometry->name, config->backfill->name);
+}
+
+static void read_geometry(struct policy_config *config, struct json_object *object)
+{
+    static const char *const needs[] = {"instances", "gpu", "node", NULL}; /* enum recut_needs */
+    struct json_value value = json_member(object, "geometry");
+    struct json_object geometry;
+    if (value.node == NULL)
+        return;
+    if (json_is_string(value.node)) {
+        config->geometry = choose_member(object, "geometry", geometry_policies, config->geometry);
+        config->geometry_config = config->geometry->defaults;
+        check_geometry(config, &value);
+        return;
+    }
+    json_object_open(&geometry, &value);
+    config->geometry = choose_member(&geometry, "policy", geometry_policies, config->geometry);
+    struct geometry_config *own = &config->geometry_config;
+    *own = config->geometry->defaults;
+    if (config->geometry->score != NULL) {
+        own->wait = json_get_duration(&geometry, "wait_s", own->wait);
+        own->recuts_per_h =
+            json_get_int(&geometry, "recuts_per_h", 0, RECUTS_MAX, own->recuts_per_h);
+        own->rest = json_get_duration(&geometry, "rest_s", own->rest);
+        own->needs = (uint8_t)json_get_choice(&geometry, "needs", needs, own->needs);
+        own->fills = json_get_bool(&geometry, "fills", own->fills);
+    }
+    json_object_close(&geometry);
+    check_geometry(config, &value);
+}
+
+/* Of the caps those that the policy makes use of; one that makes both kinds has a name for each. */
+static void read_clients(struct sharing_config *own, struct json_object *sharing)
+{
+    uint16_t *mps = &own->clients_max[SHARE_MPS], *slices = &own->clients_max[SHARE_TIMESLICE];
+    const char *of_slices = *mps != 0 ? "slice_clients_max" : "clients_max";
+    if (*mps != 0)
+        *mps = (uint16_t)json_get_int(sharing, "clients_max", 1, MPS_CLIENTS_MAX, *mps);
+    if (*slices != 0)
+        *slices = (uint16_t)json_get_int(sharing, of_slices, 2, SLICE_CLIENTS_MAX, *slices);
+}
+
+/* What is kept for a queue is not asked who else is on it. */
+static void check_sharing(const struct policy_config *config, const struct json_value *value)
+{
+    if (sharing_is_used(config->sharing, &config->sharing_config) &&
+        config->quota->confines != NULL)
+        json_fail(value, "sharing '%s' does not go with quota '%s', which keeps places of its own",
+                  config->sharing->name, config->quota->name);
+}
+
+static void read_sharing(struct policy_config *config, struct json_object *object)
+{
+    static const char *const trusts[] = {"queue", "parent", "top", NULL}; /* enum trust_depth */
+    static const char *const isolations[] = {"process", "container", "vm", "node",
+                                             NULL};               /* enum isolation */
+    static const char *const gangs[] = {"allow", "refuse", NULL}; /* refuses_gangs */
+    struct json_value value = json_member(object, "sharing");
+    struct json_object sharing;
+    struct sharing_config *own = &config->sharing_config;
+    if (value.node == NULL)
+        return;
+    if (json_is_string(value.node)) {
+        config->sharing = choose_member(object, "sharing", sharing_policies, config->sharing);
+        *own = config->sharing->defaults;
+        check_sharing(config, &value);
+        return;
+    }
+    json_object_open(&sharing, &value);
+    config->sharing = choose_member(&sharing, "policy", sharing_policies, config->sharing);
+    *own = config->sharing->defaults;
+    read_clients(own, &sharing);
+    own->trust = (uint8_t)json_get_choice(&sharing, "trust", trusts, own->trust);
+    own->isolation = (uint8_t)json_get_choice(&sharing, "isolation", isolations, own->isolation);
+    own->refuses_gangs = json_get_choice(&sharing, "gangs_on_slices", gangs, 0) == 1;
+    json_object_close(&sharing);
+    check_sharing(config, &value);
+}
+
+static void read_headroom(struct policy_config *config, struct json_object *object)
+{
+    struct json_value value = json_member(object, "headroom");
+    struct json_object headroom;
+    if (value.node == NULL)
+        return;
+    json_object_open(&headroom, &value);
+    config->headroom.gpu_milli =
+        json_get_scaled(&headroom, "gpus", GPU_MILLI, 0, INT32_MAX, config->headroom.gpu_milli);
+    config->headroom.whole_nodes =
+        json_get_int(&headroom, "whole_nodes", 0, CLUSTER_NODES_MAX, config->headroom.whole_nodes);
+    config->headroom.owners_milli = json_get_scaled(&headroom, "owners_gpus", GPU_MILLI, 0,
+                                                    INT32_MAX, config->headroom.owners_milli);
+    config->headroom.gpus_ppm =
+        json_get_scaled(&headroom, "gpus_ratio", PPM, 0, PPM, config->headroom.gpus_ppm);
+    config->headroom.nodes_ppm =
+        json_get_scaled(&headroom, "nodes_ratio", PPM, 0, PPM, config->headroom.nodes_ppm);
+    config->headroom.owners_ppm =
+        json_get_scaled(&headroom, "owners_ratio", PPM, 0, PPM, config->headroom.owners_ppm);
+    json_object_close(&headroom);
+}
+
+void policy_config_read(struct policy_config *config, const struct json_value *value)
+{
+    policy_config_read_with(config, value, NULL);
+}
+
+void policy_config_read_with(struct policy_config *config, const struct json_value *value,
+                             const struct plugin_set *plugins)
+{
+    static const char *const blocking[] = {"skip", "strict", NULL};
+    struct json_object object;
+    struct policy_registry registry;
+    const void *placements = registry.entries[PLUGIN_PLACEMENT];
+    policy_registry_fill(&registry, plugins);
+    *config = policy_config_default();
+    json_object_open(&object, value);
+    const char *name = json_get_string(&object, "name", "custom");
+    snprintf(config->name, sizeof config->name, "%s", name);
+    json_get_string(&object, "summary", NULL); /* for people */
+    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX,
+                     registry.entries[PLUGIN_ORDER], &object);
+    order_config_read(&config->order_config, &object);
+    config->is_strict = json_get_choice(&object, "blocking", blocking, 1) == 1;
+    config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
+    struct json_value quota = json_member(&object, "quota");
+    quota_config_read(&config->quota_config, &config->quota, registry.entries[PLUGIN_QUOTA],
+                      &quota);
+    config->estimate =
+        choose_member(&object, "estimate", registry.entries[PLUGIN_ESTIMATE], config->estimate);
+    read_backfill(config, registry.entries[PLUGIN_BACKFILL], &object);
+    read_gang(config, registry.entries[PLUGIN_GANG], &object);
+    config->placement = choose_member(&object, "placement", placements, config->placement);
+    config->placement_firm =
+        choose_member(&object, "placement_firm", placements, config->placement);
+    placement_config_read(&config->placement_config, &object);
+    struct json_value preemption = json_member(&object, "preemption");
+    preemption_config_read(&config->preempt, &config->preemption,
+                           registry.entries[PLUGIN_PREEMPTION], registry.entries[PLUGIN_VICTIM],
+                           &preemption);
+    read_defrag(config, &object);
+    read_geometry(config, &object);
+    read_sharing(config, &object);
+    read_actions(config, &object);
+    config->reservation_expiry =
+        json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
+    read_headroom(config, &object);
+    read_guarantees(config, &object);
+    plugin_params_read(config, &object, plugins);
+    if (plugins != NULL)
+        json_member(&object, "plugins"); /* loaded by the caller */
+    json_member(&object, "typical");     /* told by the caller: sched_typical_told */
+    json_object_close(&object);
+}

@@ -1,0 +1,47 @@
+/* What the scheduler answers when asked, and changes nothing by it. */
+#include "policies/state/sched_state.h"
+
+void sched_job_foreseen(const struct sched *sched, job_id id)
+{
+    enum { LINE_BYTES = 64 };
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    const char *job = (const char *)&sched->jobs.jobs[slot];
+    for (size_t at = 0; at < sizeof sched->jobs.jobs[slot]; at += LINE_BYTES)
+        __builtin_prefetch(job + at, 1);
+    const char *facts = (const char *)&sched->jobs.facts[slot];
+    for (size_t at = 0; at < sizeof sched->jobs.facts[slot]; at += LINE_BYTES)
+        __builtin_prefetch(facts + at, 1);
+}
+
+void sched_count(const struct sched *sched, struct sched_counts *counts)
+{
+    *counts = (struct sched_counts){
+        .pending_jobs = sched->pending.job_count + sched->claim_count + sched->held_count,
+        .reserved_jobs = sched->claim_count,
+        .running_jobs = sched->booked_running,
+        .used_gpu_milli = sched->ledger->used_milli,
+        .reserved_gpu_milli = sched->claimed_piece_milli - sched->ledger->claimed_milli,
+        .releasing_gpu_milli = sched->ledger->coming_milli + sched->ledger->claimed_milli,
+        .cycles = sched->cycle,
+        .attempts = sched->attempts,
+        .plans = sched->plans,
+        .plans_tried = sched->plans_tried,
+        .promised_starts = sched->forecasts.promised_starts,
+        .late_starts = sched->forecasts.late_starts,
+        .drains = sched->drain.begun,
+        .drains_filled = sched->drain.filled,
+        .recuts = sched->recuts.told,
+        .kept_gpu_ns = sched->drain.kept_gpu_ns,
+    };
+}
+
+time_ns sched_forecast(const struct sched *sched, job_id id)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    for (uint32_t f = 0; f < book->count; f++)
+        if (book->of[f].job == id)
+            return book->of[f].start;
+    return TIME_NEVER;
+}

@@ -1,0 +1,579 @@
+/* The laws that hold between the books, and their hash.
+ *
+ * Whatever the scheduler keeps up to date bit by bit is counted again here from nothing but the jobs and what they
+ * hold: the cells of GPUs and nodes, the sums and the demand of queues, the lanes and who is first in them, the lists of
+ * jobs, what stays for good.  The oracles are plain scans on purpose.
+ * Cost: O(jobs * depth + lanes + GPUs). */
+#include "base/mem.h"
+#include "policies/quota/cells_index.h"
+#include "policies/repartition/repartition_places.h"
+#include "policies/state/sched_state.h"
+#include "policies/state/sched_tags.h"
+
+/* ---- What all jobs together hold, ask and wait for ---- */
+
+struct
+    share_tally { /* members that share a GPU or a node: in which of the two places of its cell, or in none */
+    uint32_t now, next, leaving, strange;
+};
+
+struct gpu_tally { /* of the holdings on one GPU */
+    uint32_t staying_milli, leaving_milli, holders, firm, unmovable;
+    struct share_tally share;
+};
+
+struct node_tally {
+    uint64_t staying[RESOURCE_COUNT], leaving[RESOURCE_COUNT]; /* tasks in the place of GPUs */
+    struct share_tally share;
+};
+
+struct queue_tally { /* of a queue and all below it */
+    int64_t charged[QUEUE_SUM_COUNT], demand[RESOURCE_COUNT];
+    uint32_t waiting, in_line; /* in_line: not below it */
+    uint32_t first_slot;       /* of those in line; SLOT_NONE */
+    uint32_t next_slot;        /* of those in open lanes */
+    uint32_t listed;           /* possible victims */
+};
+
+struct tally {
+    struct arena arena;
+    struct gpu_tally *gpus;
+    struct node_tally *nodes;
+    struct queue_tally *queues;
+    uint32_t *lane_jobs; /* by lane */
+    uint32_t waiting, held, claiming, below, booked;
+    uint32_t of_class[JOB_CLASS_COUNT], next_of_class[JOB_CLASS_COUNT];
+    int64_t claimed_milli;
+};
+
+static bool is_flat(const struct sched *sched)
+{
+    return sched->policy.quota->is_flat;
+}
+
+static void tally_open(const struct sched *sched, struct tally *tally)
+{
+    *tally = (struct tally){0};
+    struct arena *arena = &tally->arena;
+    tally->gpus = arena_alloc_array(arena, sched->cluster->gpu_count + 1, struct gpu_tally);
+    tally->nodes = arena_alloc_array(arena, sched->cluster->node_count + 1, struct node_tally);
+    tally->queues = arena_alloc_array(arena, sched->tree.count, struct queue_tally);
+    tally->lane_jobs = arena_alloc_array(arena, sched->pending.lane_count + 1, uint32_t);
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        tally->queues[q].first_slot = tally->queues[q].next_slot = SLOT_NONE;
+    for (int c = 0; c < JOB_CLASS_COUNT; c++)
+        tally->next_of_class[c] = SLOT_NONE;
+}
+
+/* Of two waiting jobs the one that goes first. */
+static uint32_t first_of(const struct sched *sched, uint32_t a, uint32_t b)
+{
+    return a == SLOT_NONE || pending_compare(&sched->pending, b, a) < 0 ? b : a;
+}
+
+static bool is_never_victim(const struct sched *sched, const struct shape *shape)
+{
+    bool is_spared = sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE;
+    return !shape->is_preemptible && !is_spared;
+}
+
+static void tally_share(const struct share_cell *cell, uint8_t kind, const struct space *space,
+                        enum holding_phase phase, struct share_tally *tally)
+{
+    if (cell->kind == SHARE_MIXED && phase != HOLDING_CLAIMED)
+        tally->now += space->member_count;
+    else if (cell->kind == kind && cell->domain == space->domain)
+        tally->now += space->member_count;
+    else if (cell->next_kind == kind && cell->next_domain == space->domain)
+        tally->next += space->member_count;
+    else
+        tally->strange += space->member_count;
+    tally->leaving += phase == HOLDING_LEAVING ? space->member_count : 0;
+}
+
+static void tally_shares(const struct ledger *ledger, const struct space *space,
+                         enum holding_phase phase, struct tally *tally)
+{
+    const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
+                       (space->gpu_mask == 0 ? 0 : (gpu_id)__builtin_ctz(space->gpu_mask));
+    if (space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0)
+        tally_share(&ledger->shares[gpu], space->share, space, phase, &tally->gpus[gpu].share);
+    if (ledger->node_shares != NULL)
+        tally_share(&ledger->node_shares[space->node], 0, space, phase,
+                    &tally->nodes[space->node].share);
+}
+
+static const char *check_share(const struct share_cell *cell, const struct share_tally *tally)
+{
+    if (tally->strange > 0)
+        return "two kinds or domains share a GPU or a node";
+    if (tally->now != cell->clients || tally->next != cell->next_clients ||
+        tally->leaving != cell->leaving)
+        return "those that share a GPU or a node are miscounted";
+    return NULL;
+}
+
+static void tally_holding(const struct sched *sched, uint32_t slot, const struct holding *holding,
+                          struct tally *tally)
+{
+    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
+    struct space space = placement_space(shape, &holding->piece, slot);
+    bool is_leaving = holding->phase == HOLDING_LEAVING;
+    if (sched->ledger->shares != NULL)
+        tally_shares(sched->ledger, &space, (enum holding_phase)holding->phase, tally);
+    for (uint32_t mask = space.gpu_mask; mask != 0; mask &= mask - 1) {
+        struct gpu_tally *gpu = &tally->gpus[sched->cluster->nodes[space.node].first_gpu +
+                                             (uint32_t)__builtin_ctz(mask)];
+        *(is_leaving ? &gpu->leaving_milli : &gpu->staying_milli) += space.gpu_milli;
+        gpu->holders++;
+        gpu->firm += !shape->is_preemptible;
+        gpu->unmovable += is_never_victim(sched, shape);
+    }
+    struct node_tally *node = &tally->nodes[space.node];
+    uint64_t *amounts = is_leaving ? node->leaving : node->staying;
+    amounts[RESOURCE_GPU] += sched->ledger->limits_tasks ? space.member_count : 0;
+    amounts[RESOURCE_CPU] += space.cpu_milli;
+    amounts[RESOURCE_MEMORY] += space.memory_mib;
+    if (holding->phase == HOLDING_CLAIMED)
+        tally->claimed_milli += piece_milli(&holding->piece);
+}
+
+static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally *tally)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    queue_id line = is_flat(sched) ? QUEUE_ROOT : job->queue;
+    uint8_t class = sched->shapes.shapes[job->ask].class;
+    bool is_open = !pending_is_closed(&sched->pending, job->lane);
+    struct queue_tally *queue = &tally->queues[line];
+    tally->lane_jobs[job->lane]++;
+    tally->waiting++;
+    tally->of_class[class]++;
+    queue->in_line++;
+    queue->first_slot = first_of(sched, queue->first_slot, slot);
+    if (is_open)
+        queue->next_slot = first_of(sched, queue->next_slot, slot);
+    if (is_open)
+        tally->next_of_class[class] = first_of(sched, tally->next_of_class[class], slot);
+    for (queue_id q = line; q != QUEUE_NONE; q = sched->tree.queues[q].parent)
+        tally->queues[q].waiting++;
+}
+
+static void tally_job(const struct sched *sched, uint32_t slot, struct tally *tally)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    int64_t charged[QUEUE_SUM_COUNT] = {0};
+    bool is_claiming = false;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        is_claiming |= holding->phase == HOLDING_CLAIMED;
+        tally_holding(sched, slot, holding, tally);
+        if (holding->phase != HOLDING_LEAVING)
+            sched_add_charge(sched, slot, &holding->piece, 1, charged);
+    }
+    for (queue_id q = job->queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+            tally->queues[q].charged[r] += charged[r];
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            tally->queues[q].demand[r] += shape->charge[r];
+    }
+    tally->queues[job->queue].listed += job->is_listed;
+    tally->claiming += is_claiming;
+    tally->below += job->is_below;
+    tally->booked += job->is_booked;
+    tally->held += job->state == SJOB_HELD;
+    if (job->lane != LANE_NONE)
+        tally_waiting(sched, slot, tally);
+}
+
+/* ---- One job ---- */
+
+/* What it is called, against what it holds. */
+static const char *check_state(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    uint32_t count[4] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        count[sched_job_holding(job, i)->phase]++;
+    bool is_booked = count[HOLDING_RUNNING] + count[HOLDING_STARTING] > 0;
+    enum sched_job_state state = count[HOLDING_RUNNING] > 0   ? SJOB_RUNNING
+                                 : is_booked                  ? SJOB_STARTING
+                                 : count[HOLDING_CLAIMED] > 0 ? SJOB_CLAIMING
+                                 : count[HOLDING_LEAVING] > 0 ? SJOB_EVICTING
+                                 : job->state == SJOB_HELD    ? SJOB_HELD
+                                                              : SJOB_PENDING;
+    if (job->state != state || job->is_booked != is_booked)
+        return "a job is called what it is not";
+    if (sched->policy.preemption->evicts &&
+        job->is_listed != (is_booked && !is_never_victim(sched, shape)))
+        return "the wrong jobs may be victims";
+    if (job->is_below && (!is_booked || (job->fill != FILL_BELOW && count[HOLDING_CLAIMED] == 0)))
+        return "a job is taken for stale that has its minimum";
+    if (!job->is_below && is_booked && job->fill == FILL_BELOW)
+        return "a job is not taken for stale that lacks its minimum";
+    return NULL;
+}
+
+static struct gang_view view_of(const struct sched *sched, const struct sched_job *job)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    return (struct gang_view){.groups = shape->groups,
+                              .sets = shape->set_count > 0 ? shape->sets : NULL,
+                              .held = job->held_more != NULL ? job->held_more : &job->held_one,
+                              .group_count = shape->group_count,
+                              .set_count = shape->set_count};
+}
+
+/* What it should ask next: no member that is still on its way out. */
+static bool find_chunk(const struct sched *sched, const struct sched_job *job,
+                       const struct gang_view *view, uint32_t chunk[])
+{
+    struct gang_view grown = *view;
+    uint32_t there[JOB_GROUPS_MAX];
+    bool is_spare = true;
+    for (uint32_t g = 0; g < view->group_count; g++) {
+        there[g] = view->held[g];
+        for (uint32_t i = 0; i < job->holding_count; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            if (holding->phase == HOLDING_LEAVING && holding->piece.group == g)
+                there[g] += holding->piece.member_count;
+        }
+    }
+    if (job->fill != FILL_BELOW)
+        grown.held = there;
+    if (!sched->policy.gang->next(&grown, chunk))
+        return false;
+    for (uint32_t g = 0; g < view->group_count; g++)
+        is_spare &= there[g] + chunk[g] <= view->groups[g].count;
+    return is_spare;
+}
+
+/* Does it wait where it should, for what it should? */
+static const char *check_waiting(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct gang_view view = view_of(sched, job);
+    uint32_t chunk[JOB_GROUPS_MAX];
+    bool may_wait = job->state != SJOB_HELD && job->state != SJOB_EVICTING;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        may_wait &= sched_job_holding(job, i)->phase != HOLDING_CLAIMED;
+    if (job->fill != gang_fill(&view))
+        return "a job is fuller or emptier than it is said to be";
+    bool wants = may_wait && !(shape->is_rigid && job->fill != FILL_BELOW) &&
+                 find_chunk(sched, job, &view, chunk);
+    if (wants != (job->lane != LANE_NONE))
+        return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
+    if (!wants)
+        return NULL;
+    const struct lane *lane = &sched->pending.lanes[job->lane];
+    if (lane->line != (is_flat(sched) ? QUEUE_ROOT : job->queue) || lane->shape != job->ask)
+        return "a job waits in a lane of others";
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (sched->shapes.shapes[job->ask].groups[g].count != chunk[g])
+            return "a job asks for more or less than its next chunk";
+    if (pending_compare(&sched->pending, pending_head(&sched->pending, job->lane), slot) > 0)
+        return "the head of a lane is not its first";
+    return NULL;
+}
+
+static const char *check_job(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    uint32_t members[JOB_GROUPS_MAX] = {0}, open = 0;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct piece *piece = &sched_job_holding(job, i)->piece;
+        uint8_t phase = sched_job_holding(job, i)->phase;
+        if (phase != HOLDING_LEAVING)
+            members[piece->group] += piece->member_count;
+        for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
+            if (phase != HOLDING_LEAVING && piece->gpu_milli == GPU_MILLI &&
+                shape->groups[piece->group].request.mig == 0 &&
+                sched->ledger->owner[sched->cluster->nodes[piece->node].first_gpu +
+                                     (uint32_t)__builtin_ctz(mask)] != slot)
+                return "a whole GPU does not belong to the job that holds it";
+    }
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if ((job->held_more != NULL ? job->held_more[g] : job->held_one) != members[g])
+            return "a job's members differ from its holdings";
+    for (uint32_t d = 0; d < sched->dependency_count && job->state == SJOB_HELD; d++)
+        open += sched->dependencies[d].waiter == job->id;
+    if (job_table_find(&sched->jobs, job->id) != slot || open != sched->jobs.facts[slot].after_left)
+        return "a job is not found, or waits for more or fewer than it says";
+    if (sched->ranks_fixed) {
+        sched_rank_as(sched, slot, job->fill, rank);
+        for (uint32_t r = 0; r < sched->policy.order_count; r++)
+            if (rank[r] != job->rank[r])
+                return "a rank that is fixed has moved";
+    }
+    if (sched->notes_service && sched->jobs.facts[slot].is_serving != (job->state == SJOB_RUNNING))
+        return "a job runs whose time is not counted, or the reverse";
+    const char *broken = check_state(sched, slot);
+    return broken != NULL ? broken : check_waiting(sched, slot);
+}
+
+/* ---- Space ---- */
+
+static const char *check_cells(const struct sched *sched, node_id node, const struct tally *tally)
+{
+    const struct ledger *ledger = sched->ledger;
+    const struct node_type *type = cluster_node_type(sched->cluster, node);
+    uint32_t firm = 0;
+    gpu_id first = sched->cluster->nodes[node].first_gpu;
+    uint32_t room = 0;
+    for (gpu_id g = first; g < first + type->gpu_count; g++) {
+        const struct gpu_cell *cell = &ledger->gpus[g];
+        const struct gpu_tally *gpu = &tally->gpus[g];
+        if ((uint32_t)cell->free + cell->coming + gpu->staying_milli != GPU_MILLI ||
+            (uint32_t)cell->coming + cell->claimed !=
+                gpu->leaving_milli + ledger_making_milli(ledger, g) ||
+            cell->holders != gpu->holders)
+            return "what jobs hold of a GPU differs from its cell";
+        const char *broken =
+            ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
+        if (broken != NULL)
+            return broken;
+        if (ledger->keeps[g].firm_holders != gpu->firm)
+            return "jobs on a GPU that cannot be preempted are miscounted";
+        firm |= (uint32_t)(gpu->firm > 0) << (g - first);
+        if (sched->policy.preemption->evicts && sched->potential.firm[g] != gpu->unmovable)
+            return "jobs on a GPU that will never go are miscounted";
+        room += gpu->unmovable == 0;
+    }
+    if (ledger->firm_mask[node] != firm)
+        return "GPUs with jobs that cannot be preempted are not known as such";
+    if (sched->policy.preemption->evicts && sched->potential.room[node] != room)
+        return "GPUs that evictions could free are miscounted";
+    const struct node_cell *cell = &ledger->nodes[node];
+    const struct node_tally *sums = &tally->nodes[node];
+    if (ledger->node_shares != NULL &&
+        check_share(&ledger->node_shares[node], &sums->share) != NULL)
+        return check_share(&ledger->node_shares[node], &sums->share);
+    uint64_t tasks_max = type->max_tasks != 0 ? type->max_tasks : UINT32_MAX;
+    if (cell->cpu_free + cell->cpu_coming + sums->staying[RESOURCE_CPU] != type->cpu_milli ||
+        cell->cpu_coming + cell->cpu_claimed != sums->leaving[RESOURCE_CPU] ||
+        cell->memory_free + cell->memory_coming + sums->staying[RESOURCE_MEMORY] !=
+            type->memory_mib ||
+        cell->memory_coming + cell->memory_claimed != sums->leaving[RESOURCE_MEMORY])
+        return "what jobs hold of a node differs from its cell";
+    if (ledger->limits_tasks &&
+        (cell->tasks_free + cell->tasks_coming + sums->staying[RESOURCE_GPU] != tasks_max ||
+         cell->tasks_coming + cell->tasks_claimed != sums->leaving[RESOURCE_GPU]))
+        return "the tasks on a node are miscounted";
+    return NULL;
+}
+
+/* Nodes by how much of them evictions could free. */
+static const char *check_room(const struct sched *sched)
+{
+    const struct potential *potential = &sched->potential;
+    for (uint32_t i = 0; i < sched->cluster->type_count * (NODE_GPUS_MAX + 1); i++) {
+        uint32_t nodes = 0;
+        for (node_id n = 0; n < sched->cluster->node_count; n++)
+            nodes += sched->cluster->nodes[n].type * (NODE_GPUS_MAX + 1) + potential->room[n] == i;
+        if (nodes != potential->by_room[i])
+            return "nodes that evictions could empty are miscounted";
+    }
+    return NULL;
+}
+
+/* ---- Queues, lines and lanes ---- */
+
+static const char *check_line(const struct sched *sched, queue_id line,
+                              const struct queue_tally *queue)
+{
+    const struct pending *pending = &sched->pending;
+    uint32_t first = pending_first(pending, line), next = pending_next(pending, line);
+    if ((first == LANE_NONE ? SLOT_NONE : pending_head(pending, first)) != queue->first_slot)
+        return "the first of a line is another";
+    uint32_t due = queue->next_slot;
+    if (pending->is_strict && due != queue->first_slot)
+        due = SLOT_NONE;
+    if ((next == LANE_NONE ? SLOT_NONE : pending_head(pending, next)) != due)
+        return "the next of a line is another";
+    return pending->lines[line].job_count == queue->in_line ? NULL : "a line is miscounted";
+}
+
+/* The children where jobs wait, as a list. */
+static const char *check_children(const struct sched *sched, queue_id q, const struct tally *tally)
+{
+    const struct queue_waits *waits = sched->tree.waits;
+    uint32_t listed = 0, busy = 0;
+    for (queue_id c = sched->tree.queues[q].first_child; c != QUEUE_NONE;
+         c = sched->tree.queues[c].next_sibling)
+        busy += tally->queues[c].waiting > 0;
+    for (queue_id c = waits[q].first; c != QUEUE_NONE && listed <= busy; c = waits[c].next) {
+        listed++;
+        if (sched->tree.queues[c].parent != q || tally->queues[c].waiting == 0 ||
+            (waits[c].next != QUEUE_NONE && waits[waits[c].next].previous != c))
+            return "a queue where nobody waits is listed as one where some do";
+    }
+    return listed == busy ? NULL : "a queue where jobs wait is not listed";
+}
+
+static const char *check_queue(const struct sched *sched, queue_id q, const struct tally *tally)
+{
+    const char *broken = is_flat(sched) ? NULL : check_children(sched, q, tally);
+    const struct queue_tally *queue = &tally->queues[q];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        if (queue->charged[r] != sched->ledger->sums[q][r])
+            return "what jobs hold differs from what their queue is charged";
+    for (int r = 0; r < RESOURCE_COUNT && queue_tree_is_asked(&sched->tree); r++)
+        if (queue->demand[r] != sched->tree.queues[q].demand[r])
+            return "what jobs ask differs from the demand of their queue";
+    if (!is_flat(sched) && queue->waiting != sched->tree.waits[q].jobs)
+        return "jobs that wait below a queue are miscounted";
+    const struct slot_list *listed = &sched->running[q];
+    if (listed->count != queue->listed)
+        return "possible victims are miscounted";
+    for (uint32_t i = 0; i < listed->count; i++) {
+        const struct sched_job *job = &sched->jobs.jobs[listed->slots[i]];
+        if (job->list_position != i || !job->is_listed || job->queue != q)
+            return "a possible victim is listed in the wrong place";
+    }
+    return broken != NULL ? broken : check_line(sched, q, queue);
+}
+
+static const char *check_borrower(const struct sched *sched, uint32_t id)
+{
+    const struct lane *lane = &sched->pending.lanes[id];
+    const struct line *line = &sched->pending.lines[lane->owed_by];
+    if (sched->headroom.owners_milli == 0)
+        return "a lane borrows though nothing is kept for owners";
+    if (sched_is_entitled(sched, pending_head(&sched->pending, id)))
+        return "a lane is kept from what its queue deserves";
+    for (uint32_t b = 0; b < line->borrower_count; b++)
+        if (line->borrowers[b] == id)
+            return NULL;
+    return "a borrower is listed with nobody";
+}
+
+static const char *check_lane(const struct sched *sched, uint32_t id, uint32_t jobs)
+{
+    const struct lane *lane = &sched->pending.lanes[id];
+    const struct pending *pending = &sched->pending;
+    const uint8_t class = pending->shapes->shapes[lane->shape].class;
+    if (lane->count != jobs || lane->class != class ||
+        (jobs > 0 &&
+         (lane->busy_position >= pending->busy_count || pending->busy[lane->busy_position] != id ||
+          lane->class_position >= pending->by_class_count[class] ||
+          pending->by_class[class][lane->class_position] != id)))
+        return "the jobs of a lane are miscounted";
+    if (lane->quota_block != QUEUE_NONE && !sched->tree.queues[lane->quota_block].has_closed_lanes)
+        return "a queue does not know whom it keeps waiting";
+    return jobs > 0 && lane->is_borrower ? check_borrower(sched, id) : NULL;
+}
+
+/* ---- All together ---- */
+
+/* No possible victim of the queue loses less than its floor says, now or later. */
+static const char *check_floor(const struct sched *sched, queue_id q)
+{
+    const struct slot_list *listed = &sched->running[q];
+    if (q >= sched->queue_roster_capacity || !sched->queue_rosters[q].is_floor_known)
+        return NULL;
+    for (uint32_t i = 0; i < listed->count; i++) {
+        struct victim_card card = sched->roster[listed->slots[i]];
+        struct forfeit forfeit = roster_forfeit(&card, sched->now);
+        int64_t least = card.has_surplus                 ? 0
+                        : forfeit.saved_at != TIME_NEVER ? forfeit.least_gpu_ns
+                                                         : forfeit.loss_gpu_ns;
+        if (!card.is_known || (!card.is_spent && least < sched->queue_rosters[q].floor_gpu_ns))
+            return "somebody loses less than the floor of the queue";
+    }
+    return NULL;
+}
+
+static const char *check_lists(const struct sched *sched, const struct tally *tally)
+{
+    const struct pending *pending = &sched->pending;
+    uint32_t closed = 0, closing = 0;
+    for (queue_id q = 0; q < sched->tree.count; q++)
+        closing += sched->tree.queues[q].has_closed_lanes;
+    if (closing != sched->tree.closing_count)
+        return "queues that keep lanes waiting are miscounted";
+    for (uint32_t s = 0; s < sched->shapes.count; s++) {
+        closed += sched->shapes.shapes[s].closed != 0;
+        if ((shape_next_closed(&sched->shapes, s) == s) != (sched->shapes.shapes[s].closed != 0))
+            return "a shape stands among those that are closed and is open, or the reverse";
+    }
+    if (closed != sched->shapes.closed_count)
+        return "closed shapes are miscounted";
+    for (uint32_t i = 0; i < sched->below_count; i++)
+        if (!sched->jobs.jobs[sched->below[i]].is_below)
+            return "a job stands among the stale that is not";
+    for (uint32_t c = 0; c < sched->claim_count; c++)
+        if (sched->jobs.jobs[sched->claims[c]].state == SJOB_NONE)
+            return "something is promised to nobody";
+    if (tally->below != sched->below_count || tally->claiming != sched->claim_count ||
+        tally->held != sched->held_count || tally->booked != sched->booked_running ||
+        tally->claimed_milli != sched->claimed_piece_milli)
+        return "jobs of some state are miscounted";
+    for (uint8_t c = 0; c < JOB_CLASS_COUNT; c++) {
+        uint32_t next = pending_next_of_class(pending, c);
+        if (tally->of_class[c] != pending->class_jobs[c] ||
+            (next == LANE_NONE ? SLOT_NONE : pending_head(pending, next)) !=
+                tally->next_of_class[c])
+            return "the next of a class is another";
+    }
+    return tally->waiting == pending->job_count ? NULL : "jobs that wait are miscounted";
+}
+
+/* What is used within a call alone must be as the next expects it. */
+static const char *check_scratch(const struct sched *sched)
+{
+    const struct ledger *ledger = sched->ledger;
+    bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
+    for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
+        is_left |= sched->plan.node_mark[n] != 0 || sched->offers.nodes[n].first != 0 ||
+                   sched->offers.nodes[n].milli != 0;
+    for (size_t q = 0; q < sched->contest.capacity; q++)
+        is_left |= sched->contest.marks[q].is_marked;
+    return is_left ? "something is left of a trial" : NULL;
+}
+
+static const char *check_tally(const struct sched *sched, const struct tally *tally)
+{
+    const char *broken = check_lists(sched, tally);
+    for (node_id n = 0; n < sched->cluster->node_count && broken == NULL; n++)
+        broken = check_cells(sched, n, tally);
+    for (queue_id q = 0; q < sched->tree.count && broken == NULL; q++)
+        broken = check_queue(sched, q, tally);
+    for (queue_id q = 0; q < sched->tree.count && broken == NULL; q++)
+        broken = check_floor(sched, q);
+    for (uint32_t l = 0; l < sched->pending.lane_count && broken == NULL; l++)
+        broken = check_lane(sched, l, tally->lane_jobs[l]);
+    if (broken == NULL && sched->policy.preemption->evicts)
+        broken = check_room(sched);
+    broken = broken != NULL ? broken : tags_check(sched);
+    return broken != NULL ? broken : check_scratch(sched);
+}
+
+const char *sched_check(const struct sched *sched)
+{
+    struct tally tally;
+    const char *broken = ledger_check(sched->ledger);
+    tally_open(sched, &tally);
+    for (uint32_t s = 0; s < sched->jobs.used && broken == NULL; s++)
+        if (sched->jobs.jobs[s].state != SJOB_NONE) {
+            tally_job(sched, s, &tally);
+            broken = check_job(sched, s);
+        }
+    broken = broken != NULL ? broken : check_tally(sched, &tally);
+    broken = broken != NULL ? broken : headroom_check(sched);
+    broken = broken != NULL ? broken : roster_check(sched);
+    broken = broken != NULL ? broken : agenda_check(sched);
+    broken = broken != NULL ? broken : drain_check(sched);
+    broken = broken != NULL ? broken : recut_places_check(sched);
+    broken = broken != NULL ? broken : cells_index_check(sched->ledger);
+    arena_release(&tally.arena);
+    return broken;
+}
+
+uint64_t sched_hash(const struct sched *sched)
+{
+    return ledger_hash(sched->ledger);
+}

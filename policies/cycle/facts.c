@@ -1,0 +1,592 @@
+/* The facts: what the world tells, written into the books. */
+#include <assert.h>
+
+#include "policies/ledger/ledger_tags.h"
+#include "policies/plugin.h"
+#include "policies/state/listeners.h"
+#include "policies/state/waits.h"
+
+struct error sched_find_gap(const struct policy_config *policy)
+{
+    if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
+        policy->preemption == NULL || policy->gang == NULL || policy->backfill == NULL ||
+        policy->defrag == NULL || policy->geometry == NULL)
+        return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
+    return ERROR_OK;
+}
+
+static struct error find_complaint(struct sched *sched)
+{
+    queue_id queue = QUEUE_ROOT;
+    const struct quota_policy *quota = sched->policy.quota;
+    const char *complaint =
+        quota->complaint != NULL ? quota->complaint(&sched->tree, &queue) : NULL;
+    if (complaint == NULL)
+        return ERROR_OK;
+    return error_new(ERROR_CONFIG, "policy '%s': queue '%s' %s", sched->policy.name,
+                     queue_tree_spec(&sched->tree, queue)->name, complaint);
+}
+
+static void count_capacity(struct sched *sched, int64_t capacity[RESOURCE_COUNT])
+{
+    capacity[RESOURCE_GPU] = capacity[RESOURCE_CPU] = capacity[RESOURCE_MEMORY] = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        const struct node_type *type = cluster_node_type(sched->cluster, n);
+        if (sched->ledger->node_state[n] != NODE_UP)
+            continue;
+        capacity[RESOURCE_GPU] += (int64_t)type->gpu_count * GPU_MILLI;
+        capacity[RESOURCE_CPU] += type->cpu_milli;
+        capacity[RESOURCE_MEMORY] += type->memory_mib;
+    }
+}
+
+struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                              const struct policy_config *policy)
+{
+    struct sched *sched = mem_zalloc(1, sizeof *sched);
+    sched->cluster = cluster;
+    sched->policy = *policy;
+    sched->ledger = ledger_new(cluster);
+    sched->ledger->placement = &sched->policy.placement_config;
+    sched->tree = (struct queue_tree){.table = queues,
+                                      .ledger = sched->ledger,
+                                      .quota = policy->quota,
+                                      .config = &sched->policy.quota_config};
+    sched->pending = (struct pending){.jobs = &sched->jobs,
+                                      .shapes = &sched->shapes,
+                                      .rank_count = policy->order_count,
+                                      .is_strict = policy->is_strict};
+    listeners_init(sched);
+    sched_study_orders(sched);
+    sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
+    headroom_init(sched);
+    plan_init(sched);
+    kept_init(sched);
+    run_times_init(sched);
+    sched->typical.is_used = policy_uses_typical(policy);
+    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
+    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
+    sched->quota_at = TIME_NEVER;
+    sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
+    sched->forecasts.lifted = sched->forecasts.head = UINT32_MAX;
+    sched->least_loss = TIME_NEVER;
+    if (policy->preemption->evicts) {
+        sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
+        offers_init(sched);
+        potential_init(&sched->potential, cluster);
+        sched->ledger->room = sched->potential.room;
+    }
+    recuts_init(sched);
+    if (sharing_is_used(policy->sharing, &policy->sharing_config))
+        sched_share(sched, sched->ledger);
+    if (sched->needs_accounts)
+        accounts_init(&sched->accounts, &sched->policy.order_config, queues);
+    return sched;
+}
+
+struct sched *sched_new(const struct cluster *cluster, const struct queue_table *queues,
+                        const struct policy_config *policy, struct error *error)
+{
+    *error = sched_find_gap(policy);
+    if (error_is(*error))
+        return NULL;
+    struct sched *sched = sched_blank_new(cluster, queues, policy);
+    shape_table_init(&sched->shapes);
+    sched->shapes.recuts = sched->ledger->recuts;
+    sched_queues_changed(sched, queues, 0);
+    int64_t capacity[RESOURCE_COUNT];
+    count_capacity(sched, capacity);
+    queue_tree_set_capacity(&sched->tree, capacity);
+    *error = find_complaint(sched);
+    if (error_is(*error)) {
+        sched_free(sched);
+        return NULL;
+    }
+    return sched;
+}
+
+static void free_lists(struct slot_list *lists, size_t count)
+{
+    for (size_t i = 0; lists != NULL && i < count; i++)
+        mem_free(lists[i].slots);
+    mem_free(lists);
+}
+
+void sched_free(struct sched *sched)
+{
+    if (sched == NULL)
+        return;
+    free_lists(sched->running, sched->running_capacity);
+    for (size_t a = 0; a < sched->array_capacity; a++)
+        mem_free(sched->arrays[a].parked);
+    if (sched->needs_accounts)
+        accounts_release(&sched->accounts);
+    plan_release(&sched->plan);
+    moves_release(sched);
+    drain_release(sched);
+    recuts_release(&sched->recuts);
+    job_table_release(&sched->jobs);
+    pending_release(&sched->pending);
+    shape_table_release(&sched->shapes);
+    queue_tree_release(&sched->tree);
+    ledger_free(sched->ledger);
+    ledger_free(sched->empty);
+    mem_free(sched->arrays);
+    mem_free(sched->dependencies);
+    mem_free(sched->claims);
+    mem_free(sched->below);
+    mem_free(sched->rejects);
+    mem_free(sched->releases);
+    mem_free(sched->decisions);
+    piece_list_release(&sched->told);
+    piece_list_release(&sched->pieces);
+    piece_list_release(&sched->held_pieces);
+    victims_release(sched);
+    roster_release(sched);
+    agenda_release(sched);
+    contest_release(&sched->contest);
+    offers_release(sched);
+    forecast_release(sched);
+    overtake_release(sched);
+    run_times_release(&sched->run_times);
+    typical_release(&sched->typical);
+    potential_release(&sched->potential);
+    waits_release(sched);
+    owns_release(&sched->owns);
+    mem_free(sched);
+}
+
+void sched_begin_fact(struct sched *sched, time_ns now)
+{
+    if (now != sched->now)
+        sched_pass_time(sched, now);
+    sched->changes++;
+}
+
+/* Every field: the slot was another's before. */
+static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    facts->submit = job->submit;
+    facts->limit = job->limit;
+    facts->estimate = job->estimate;
+    facts->deadline = job->deadline;
+    facts->checkpoint = job->checkpoint;
+    facts->user = job->user;
+    facts->array = job->array;
+    facts->array_max = job->array_max;
+    facts->displaced_by = JOB_NONE;
+    facts->displaced_cycle = 0;
+    facts->grace = job->grace;
+    facts->waiting_since = sched->now;
+    facts->below_since = TIME_NEVER;
+    facts->claimed_at = TIME_NEVER;
+    facts->saved_at = TIME_NEVER;
+    facts->ran = 0;
+    facts->attained_at = sched->now;
+    facts->attained_gpu_ns = job->attained_gpu_ns;
+    facts->rate_milli = 0;
+    facts->preemption_delay = job->preemption_delay;
+    facts->stale_after = job->stale_after;
+    facts->after_left = 0;
+    facts->is_held = job->is_held;
+    facts->claim_source = 0;
+    facts->stale_count = 0;
+    facts->is_serving = false;
+}
+
+/* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could
+ * be started again or not. */
+static uint32_t enroll(struct sched *sched, const struct job *job, const struct piece *pieces,
+                       uint32_t piece_count)
+{
+    const bool is_running = piece_count > 0;
+    if (job->tags != NULL)
+        ledger_tags_use(sched->ledger);
+    uint32_t shape = sched->ledger->shares == NULL
+                         ? sched_shape_for(sched, job)
+                         : sched_shape_shared(sched, job, pieces, piece_count);
+    if (sched->typical.is_used)
+        typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
+    const enum reason refusal = is_running ? REASON_NONE : sched_refusal(sched, shape);
+    if (refusal != REASON_NONE) {
+        sched_reject(sched, job->id, (struct asking){shape, job->queue}, refusal);
+        eligible_ended(sched, job->id, ENDED_OTHERWISE);
+        return SLOT_NONE;
+    }
+    assert(job->queue < sched->tree.count);
+    uint32_t slot = job_table_add(&sched->jobs, job->id, job->group_count);
+    struct sched_job *own = &sched->jobs.jobs[slot];
+    own->shape = own->ask = shape;
+    own->queue = job->queue;
+    own->priority = job->priority;
+    own->state = SJOB_PENDING;
+    own->fill = FILL_BELOW;
+    own->is_element = job->array != 0;
+    sched->has_patience |= job->preemption_delay > 0;
+    copy_facts(sched, slot, job);
+    if (sched->run_times.is_used)
+        run_times_enroll(sched, slot);
+    sched_rank(sched, slot);
+    if (queue_tree_is_asked(&sched->tree))
+        queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
+    if (sched->policy.preemption->evicts)
+        worth_know(sched, slot);
+    return slot;
+}
+
+void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now)
+{
+    sched_begin_fact(sched, now);
+    uint32_t slot = enroll(sched, job, NULL, 0);
+    if (slot == SLOT_NONE)
+        return;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_SUBMITTED);
+    enum reason reason = eligible_submit(sched, slot, job);
+    if (reason == REASON_NONE) {
+        sched_wait(sched, slot);
+        return;
+    }
+    sched->held_count++;
+    sched->jobs.jobs[slot].state = SJOB_HELD;
+    sched->jobs.jobs[slot].reason = (uint8_t)reason;
+    if (reason != REASON_DEPENDENCY_NEVER) {
+        waits_review(sched, slot);
+        return;
+    }
+    sched->held_count--;
+    sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].shape, job->queue}, reason);
+    sched->jobs.facts[slot].array = 0;
+    sched_forget(sched, slot);
+    eligible_ended(sched, job->id, ENDED_OTHERWISE);
+}
+
+void sched_job_released(struct sched *sched, job_id id, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE || !sched->jobs.facts[slot].is_held)
+        return;
+    sched_begin_fact(sched, now);
+    sched->jobs.facts[slot].is_held = false;
+    if (sched->jobs.jobs[slot].reason == REASON_HELD)
+        eligible_released(sched, slot);
+}
+
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
+                       uint32_t piece_count, time_ns started, time_ns now)
+{
+    sched_begin_fact(sched, now);
+    uint32_t slot = enroll(sched, job, pieces, piece_count);
+    if (slot == SLOT_NONE)
+        return;
+    eligible_adopt(sched, slot);
+    struct piece_list list = {.pieces = (struct piece *)(uintptr_t)pieces, .count = piece_count};
+    sched->jobs.jobs[slot].decided = started;
+    if (sched->run_times.is_used) {
+        run_times_expect(sched, slot);
+        run_times_started(sched, slot, started);
+    }
+    for (uint32_t i = 0; i < piece_count; i++) {
+        struct space space =
+            placement_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
+        ledger_take(sched->ledger, &space);
+    }
+    sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
+    sched_settle(sched, slot);
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    facts->attained_at = started; /* its service counts from its start */
+    if (!sched->ranks_fixed)
+        sched_settle(sched, slot);
+}
+
+static bool is_meant(const struct holding *holding, struct members which)
+{
+    return (which.decision == 0 || holding->decision == which.decision) &&
+           (which.node == NODE_NONE || holding->piece.node == which.node);
+}
+
+/* Reservations that count on space of this node cannot be kept. */
+static void drop_claims_on(struct sched *sched, node_id node)
+{
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
+        uint32_t i = 0;
+        while (i < claimer->holding_count &&
+               (sched_job_holding(claimer, i)->phase != HOLDING_CLAIMED ||
+                sched_job_holding(claimer, i)->piece.node != node))
+            i++;
+        if (i < claimer->holding_count)
+            sched_drop_claim(sched, sched->claims[c]);
+    }
+}
+
+void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->state == SJOB_CLAIMING)
+        sched_drop_claim(sched, slot);
+    if (job->state == SJOB_HELD) {
+        sched->held_count--;
+        eligible_unpark(sched, slot);
+    } else if (job->state != SJOB_PENDING) {
+        return; /* it runs: its end is told by sched_job_ended */
+    } else if (job->lane != LANE_NONE) {
+        sched_unwait(sched, slot);
+    }
+    sched_forget(sched, slot);
+    eligible_ended(sched, id, ENDED_OTHERWISE);
+}
+
+/* Of a job that stands as a whole only its state turns when that is confirmed. */
+static bool starts_quietly(struct sched *sched, const struct sched_job *job)
+{
+    return !sched->notes_service &&
+           (sched->ranks_fixed || (!sched->overtakes && job->holding_count == 1 &&
+                                   job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid));
+}
+
+void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holdings = sched_job_holdings(job);
+    bool is_found = false;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (holdings[i].phase == HOLDING_STARTING && holdings[i].decision == decision) {
+            holdings[i].phase = HOLDING_RUNNING;
+            holdings[i].decision = 0;
+            is_found = true;
+        }
+    if (!is_found)
+        return;
+    sched->starts++;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_STARTED);
+    if (sched->run_times.is_used)
+        run_times_started(sched, slot, now);
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
+    if (starts_quietly(sched, job))
+        job->state = SJOB_RUNNING;
+    else
+        sched_settle(sched, slot);
+    waits_started(sched, slot);
+}
+
+/* The holding is on its way out: its space is coming, its charge is gone. */
+void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holding = &sched_job_holdings(job)[index];
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    sched_move(sched, slot, index, ledger_vacate);
+    holding->phase = HOLDING_LEAVING;
+    sched->leaving_count++;
+    holding->decision = decision;
+    sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
+    sched_add_charge(sched, slot, &holding->piece, -1, amounts);
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    bool had = false;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (holding_is_in_place(sched_job_holding(job, i)) &&
+            is_meant(sched_job_holding(job, i), which)) {
+            sched_let_leave(sched, slot, i, 0);
+            had = true;
+        }
+    if (had)
+        sched_settle(sched, slot);
+}
+
+void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end,
+                       time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    bool had = false, was_whole = !job->is_booked; /* all that it held was on its way out */
+    for (uint32_t i = job->holding_count; i-- > 0;) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_CLAIMED || !is_meant(holding, which))
+            continue;
+        sched_unhold(sched, slot, i);
+        had = true;
+    }
+    if (!had)
+        return;
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_EVICTED);
+    if (job->holding_count == 0 || was_whole) {
+        job->evictions++;
+        sched->jobs.facts[slot].waiting_since = now;
+    }
+    sched_settle(sched, slot);
+    if (sched->run_times.is_used && !sched->jobs.jobs[slot].is_booked)
+        run_times_interrupted(sched, slot, end == EVICT_SAVED);
+}
+
+/* Does it hold anything but promises? */
+static bool holds_space(const struct sched_job *job)
+{
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase != HOLDING_CLAIMED)
+            return true;
+    return false;
+}
+
+void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will_retry, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (!holds_space(job))
+        return; /* nothing that could end */
+    sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
+    if (!will_retry && job->lane != LANE_NONE)
+        sched_unwait(sched, slot);
+    for (uint32_t c = 0; c < sched->claim_count; c++)
+        if (sched->claims[c] == slot) {
+            sched_drop_claim(sched, slot);
+            break;
+        }
+    while (job->holding_count > 0)
+        sched_unhold(sched, slot, job->holding_count - 1);
+    if (will_retry) {
+        sched->jobs.facts[slot].waiting_since = now;
+        if (sched->run_times.is_used)
+            run_times_interrupted(sched, slot, false);
+        sched_settle(sched, slot);
+        return;
+    }
+    if (sched->run_times.is_used)
+        run_times_ended(sched, slot);
+    if (job->lane != LANE_NONE)
+        sched_unwait(sched, slot); /* a dropped claim made it wait */
+    sched->booked_running -= job->is_booked;
+    sched_forget(sched, slot);
+    eligible_ended(sched, id, end == JOB_END_COMPLETED ? ENDED_OK : ENDED_OTHERWISE);
+}
+
+void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return;
+    sched_begin_fact(sched, now);
+    sched->jobs.facts[slot].saved_at = now;
+    worth_know(sched, slot);
+    if (sched->policy.preemption->evicts)
+        roster_forget(sched, slot);
+}
+
+static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->decision == decision)
+            sched_unhold(sched, slot, i);
+}
+
+static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id decision)
+{
+    uint8_t *stale_count = &sched->jobs.facts[slot].stale_count;
+    if (*stale_count > 0) /* it may have been for that; what did not happen does not count */
+        --*stale_count;
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        if (holding->decision != decision)
+            continue;
+        drop_claims_on(sched, holding->piece.node);
+        holding = &sched_job_holdings(job)[i];
+        sched_move(sched, slot, i, ledger_restore);
+        holding->phase = HOLDING_RUNNING;
+        sched->leaving_count--;
+        holding->decision = 0;
+        sched_job_held(job)[holding->piece.group] += holding->piece.member_count;
+        sched_add_charge(sched, slot, &holding->piece, 1, amounts);
+    }
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
+                            time_ns now)
+{
+    (void)why; /* the world changed; what follows is the same */
+    uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
+    if (recuts_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
+        return;
+    sched_begin_fact(sched, now);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t i = 0;
+    while (i < job->holding_count && sched_job_holding(job, i)->decision != decision)
+        i++;
+    if (i == job->holding_count)
+        return;
+    if (sched_job_holding(job, i)->phase == HOLDING_LEAVING) {
+        for (uint32_t c = 0; c < sched->claim_count; c++)
+            if (sched->claims[c] == slot) { /* it counted on losing these members */
+                sched_drop_claim(sched, slot);
+                break;
+            }
+        refuse_eviction(sched, slot, decision);
+    } else {
+        refuse_start(sched, slot, decision);
+    }
+    sched_settle(sched, slot);
+}
+
+void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now)
+{
+    sched_begin_fact(sched, now);
+    bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
+    drain_node_changed(sched, node, state);
+    ledger_set_node(sched->ledger, node, state);
+    recuts_node_changed(sched, node);
+    if (was_up == is_up)
+        return;
+    if (sched->overtakes)
+        forecast_node_changed(sched, node);
+    int64_t capacity[RESOURCE_COUNT];
+    const struct node_type *type = cluster_node_type(sched->cluster, node);
+    const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli,
+                                           type->memory_mib};
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        capacity[r] = sched->tree.capacity[r] + (is_up ? delta[r] : -delta[r]);
+    queue_tree_set_capacity(&sched->tree, capacity);
+    if (!is_up)
+        drop_claims_on(sched, node);
+}
+
+void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now)
+{
+    sched_begin_fact(sched, now);
+    ledger_queues(sched->ledger, queues);
+    queue_tree_update(&sched->tree, queues);
+    if (sched->needs_accounts)
+        accounts_queues(&sched->accounts, queues);
+    worth_queues_changed(sched);
+    sched_learn_times(sched);
+    pending_lines(&sched->pending, queues->count);
+    MEM_GROW(sched->running, sched->running_capacity, queues->count);
+    sched_reopen_quotas(sched); /* limits may have been raised */
+}

@@ -1,0 +1,243 @@
+/* A scheduler saved and loaded.
+ *
+ * What is saved is all that a later call can depend on, memos, back-off and the order of lists included.  What is left
+ * out is room for a single call (plans, offers, marks), the decisions of the last cycle, which nobody reads
+ * again, what follows from cluster and policy, and the ledger of an empty cluster, which is always the same. */
+#include "base/hash.h"
+#include "policies/config/digest.h"
+#include "policies/state/waits.h"
+#include "policies/util/archive.h"
+
+enum { SAVE_VERSION = 13 };
+#define SAVE_BYTE_ORDER UINT32_C(0x04030201)
+
+static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
+
+struct save_header { /* no padding; then `length` bytes */
+    char magic[8];
+    uint32_t byte_order, pointer_bytes;
+    uint32_t version, queue_count;
+    uint64_t cluster, queues, policy; /* digests */
+    uint64_t length;
+    uint64_t checksum; /* of all that follows, and of this header without it */
+};
+
+/* ---- The state ---- */
+
+static void archive_counts(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE(archive, sched->now);
+    ARCHIVE(archive, sched->ranked_at);
+    ARCHIVE(archive, sched->quota_at);
+    ARCHIVE(archive, sched->quota_change);
+    ARCHIVE(archive, sched->ranked_change);
+    ARCHIVE(archive, sched->rest_change);
+    ARCHIVE(archive, sched->rest_since);
+    ARCHIVE(archive, sched->reclaim_least_runtime);
+    ARCHIVE(archive, sched->least_loss);
+    ARCHIVE(archive, sched->leaving_count);
+    ARCHIVE(archive, sched->claimed_piece_milli);
+    ARCHIVE(archive, sched->decision_sequence);
+    ARCHIVE(archive, sched->cycle);
+    ARCHIVE(archive, sched->changes);
+    ARCHIVE(archive, sched->held_count);
+    ARCHIVE(archive, sched->starts);
+    ARCHIVE(archive, sched->booked_running);
+    ARCHIVE(archive, sched->attempts);
+    ARCHIVE(archive, sched->plans);
+    ARCHIVE(archive, sched->plans_tried);
+    ARCHIVE(archive, sched->headroom_retry);
+    ARCHIVE(archive, sched->has_own_times);
+    ARCHIVE(archive, sched->has_patience);
+}
+
+static void archive_rejects(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct refusal_note, 24 + sizeof(struct wait_times));
+    ARCHIVE_ROOM(archive, sched->rejects, sched->reject_capacity, sched->reject_count);
+    for (uint32_t i = 0; i < sched->reject_count; i++) {
+        struct refusal_note *note = &sched->rejects[i];
+        ARCHIVE(archive, note->job);
+        ARCHIVE(archive, note->reason);
+        ARCHIVE(archive, note->shape);
+        ARCHIVE(archive, note->queue);
+        ARCHIVE(archive, note->at);
+        waits_archive_times(archive, &note->waited);
+        archive_expect(archive, note->shape < sched->shapes.count);
+    }
+}
+
+static void archive_lists(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct slot_list, 24);
+    uint32_t queue_count = sched->tree.count;
+    ARCHIVE_ROOM(archive, sched->running, sched->running_capacity, queue_count);
+    for (queue_id q = 0; q < queue_count; q++) {
+        struct slot_list *list = &sched->running[q];
+        ARCHIVE_ARRAY(archive, list->slots, list->capacity, list->count);
+    }
+    ARCHIVE_ARRAY(archive, sched->claims, sched->claim_capacity, sched->claim_count);
+    ARCHIVE_ARRAY(archive, sched->below, sched->below_capacity, sched->below_count);
+    archive_rejects(archive, sched);
+    ARCHIVE_ARRAY(archive, sched->releases, sched->release_capacity, sched->release_count);
+}
+
+/* What disruption budgets remember. */
+static void archive_evictions(struct archive *archive, struct sched *sched)
+{
+    const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
+    ARCHIVE_KNOWS(struct eviction_log, 16);
+    for (queue_id q = 0; q < sched->tree.count && bound > 0; q++) {
+        uint32_t count = q < sched->eviction_capacity ? sched->evictions[q].count : 0;
+        ARCHIVE(archive, count);
+        if (count == 0)
+            continue;
+        MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)q + 1);
+        struct eviction_log *log = &sched->evictions[q];
+        log->count = count;
+        if (archive_is_reading(archive))
+            log->at = mem_zalloc(bound, sizeof *log->at);
+        archive_bytes(archive, log->at, bound * sizeof *log->at);
+        ARCHIVE(archive, log->next);
+    }
+}
+
+static void sched_archive(struct archive *archive, struct sched *sched)
+{
+    ARCHIVE_KNOWS(struct sched, 7024);
+    archive_counts(archive, sched);
+    owns_archive(archive, &sched->owns);
+    shape_table_archive(archive, &sched->shapes);
+    job_table_archive(archive, &sched->jobs, &sched->shapes);
+    waits_archive(archive, sched);
+    ledger_archive(archive, sched->ledger);
+    queue_tree_archive(archive, &sched->tree);
+    pending_archive(archive, &sched->pending);
+    archive_lists(archive, sched);
+    eligible_archive(archive, sched);
+    if (sched->needs_accounts)
+        accounts_archive(archive, &sched->accounts);
+    if (sched->overtakes || sched->reserves)
+        forecast_archive(archive, sched);
+    if (sched->run_times.is_used)
+        run_times_archive(archive, sched);
+    if (sched->typical.is_used)
+        typical_archive(archive, &sched->typical, sched->ledger);
+    if (sched->policy.defrag->drains)
+        drain_archive(archive, sched);
+    if (sched->policy.geometry->score != NULL)
+        recuts_archive(archive, sched);
+    if (!sched->policy.preemption->evicts)
+        return;
+    potential_archive(archive, &sched->potential, sched->cluster);
+    roster_archive(archive, sched);
+    agenda_archive(archive, sched);
+    archive_evictions(archive, sched);
+    moves_archive(archive, sched);
+}
+
+/* ---- Saving ---- */
+
+static uint64_t checksum_of(struct save_header header, const char *bytes)
+{
+    header.checksum = 0;
+    return hash_bytes(bytes, header.length, hash_bytes(&header, sizeof header, 0));
+}
+
+struct error sched_save(const struct sched *sched, struct buffer *out)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    if (quota->state_size > 0 && quota->archive == NULL)
+        return error_new(ERROR_CONFIG, "quota policy '%s' cannot be saved: it has no 'archive'",
+                         quota->name);
+    struct archive archive = {.out = out};
+    const size_t start = out->length;
+    struct save_header header = {.byte_order = SAVE_BYTE_ORDER,
+                                 .pointer_bytes = sizeof(void *),
+                                 .version = SAVE_VERSION,
+                                 .queue_count = sched->tree.count,
+                                 .cluster = digest_cluster(sched->cluster),
+                                 .queues = digest_queues(sched->tree.table, sched->tree.count),
+                                 .policy = digest_policy(&sched->policy)};
+    memcpy(header.magic, save_magic, sizeof header.magic);
+    buffer_bytes(out, &header, sizeof header);
+    sched_archive(&archive, (struct sched *)(uintptr_t)sched); /* writing changes nothing */
+    header.length = out->length - start - sizeof header;
+    header.checksum = checksum_of(header, out->bytes + start + sizeof header);
+    memcpy(out->bytes + start, &header, sizeof header);
+    return ERROR_OK;
+}
+
+/* ---- Loading ---- */
+
+static struct error refuse(const char *why, const char *hint)
+{
+    struct error error = error_new(ERROR_DATA, "saved scheduler: %s", why);
+    error_set_hint(&error, "%s", hint);
+    return error;
+}
+
+/* Are the bytes whole, and of this version and kind of machine? */
+static struct error check_bytes(const char *bytes, size_t length, struct save_header *header)
+{
+    static const char again[] = "save it again, or take another copy";
+    static const char elsewhere[] = "load it where it was saved";
+    if (length < sizeof header->magic || memcmp(bytes, save_magic, sizeof save_magic) != 0)
+        return refuse("these bytes are none", "give what sched_save wrote");
+    if (length < sizeof *header)
+        return refuse("its header is cut off", again);
+    memcpy(header, bytes, sizeof *header);
+    if (header->byte_order != SAVE_BYTE_ORDER)
+        return refuse("it has another byte order", elsewhere);
+    if (header->pointer_bytes != sizeof(void *))
+        return refuse("it is of a machine with other pointers", elsewhere);
+    if (header->version != SAVE_VERSION)
+        return refuse("it has another version of the format",
+                      "load it with the program that saved it");
+    if (header->length != length - sizeof *header)
+        return refuse(header->length > length - sizeof *header ? "it is cut off"
+                                                               : "something stands behind it",
+                      again);
+    if (header->checksum != checksum_of(*header, bytes + sizeof *header))
+        return refuse("it is damaged: its checksum is another", again);
+    return ERROR_OK;
+}
+
+/* Does it belong to them? */
+static struct error check_origin(const struct save_header *header, const struct cluster *cluster,
+                                 const struct queue_table *queues,
+                                 const struct policy_config *policy)
+{
+    if (header->cluster != digest_cluster(cluster))
+        return refuse("it is of another cluster", "give the cluster that it was saved with");
+    if (header->policy != digest_policy(policy))
+        return refuse("it is of another policy", "give the policy that it was saved with");
+    if (header->queue_count > queues->count ||
+        header->queues != digest_queues(queues, header->queue_count))
+        return refuse("it is of other queues",
+                      "give the queues as they were, and tell of changes afterwards");
+    return ERROR_OK;
+}
+
+struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
+                         const struct policy_config *policy, struct text saved, struct error *error)
+{
+    struct save_header header;
+    *error = sched_find_gap(policy);
+    if (!error_is(*error))
+        *error = check_bytes(saved.at, saved.length, &header);
+    if (!error_is(*error))
+        *error = check_origin(&header, cluster, queues, policy);
+    if (error_is(*error))
+        return NULL;
+    struct sched *sched = sched_blank_new(cluster, queues, policy);
+    struct archive archive = {.at = saved.at + sizeof header, .end = saved.at + saved.length};
+    sched_archive(&archive, sched);
+    if (archive.is_broken || archive_left(&archive) != 0) {
+        sched_free(sched);
+        *error = refuse("it does not hold what its version says",
+                        "load it with the program that saved it");
+        return NULL;
+    }
+    return sched;
+}

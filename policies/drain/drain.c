@@ -1,0 +1,433 @@
+/* Drains: nodes that are kept from everybody until they are empty, for a gang that waits for whole nodes.
+ *
+ *   seek     the first in the contest among the lanes whose heads may have one; as many nodes as it needs are chosen, those
+ *            that are free among them, and leave the node index (ledger_keep_node)
+ *   review   in each cycle: a kept node that still works is exchanged for one that came free elsewhere; when something has
+ *            happened the nodes are opened for the gang, and if it does not fit, closed again
+ *   end      the gang has started, here or elsewhere, or waits no more; or the time is over: then the lane rests for as long
+ *            before it may have another
+ *
+ * Only members of one group that ask whole GPUs, without a required level, are drained for, and nobody whose places are his
+ * queue's (cells).  One drain at a time.  Nodes of which the world says that they are not up are kept no more.
+ * Cost: seek O(busy lanes), and O(nodes log nodes + holdings) when it chooses; review O(kept nodes * GPUs) and a placement
+ * when something has happened. */
+#include <stdlib.h>
+
+#include "policies/state/waits.h"
+#include "policies/util/archive.h"
+
+enum { DRAIN_BACKOFF = 16, PPM = 1000000 };
+
+/* ---- Kept nodes ---- */
+
+/* The least time that a drain lasts, so that drains do not come and go. */
+static time_ns expiry(const struct sched *sched)
+{
+    const time_ns told = sched->policy.defrag_config.drain_expiry;
+    return told > SCHED_PATIENCE_MIN ? told : SCHED_PATIENCE_MIN;
+}
+
+static void keep(struct sched *sched, node_id node, bool is_kept)
+{
+    ledger_keep_node(sched->ledger, node, is_kept);
+    if (sched->overtakes)
+        forecast_node_changed(sched, node);
+}
+
+static uint32_t free_gpus(const struct sched *sched, node_id node)
+{
+    return sched->ledger->index->free_count[node];
+}
+
+static uint32_t used_gpus(const struct sched *sched, node_id node)
+{
+    return cluster_node_gpus(sched->cluster, node) - free_gpus(sched, node);
+}
+
+void drain_count_time(struct sched *sched, time_ns now)
+{
+    int64_t gpus = 0;
+    for (uint32_t i = 0; i < sched->drain.count; i++)
+        gpus += free_gpus(sched, sched->drain.nodes[i]);
+    sched->drain.kept_gpu_ns += gpus * (now - sched->now);
+}
+
+int64_t drain_free_milli(const struct sched *sched)
+{
+    int64_t milli = 0;
+    for (uint32_t i = 0; i < sched->drain.count; i++) {
+        const node_id node = sched->drain.nodes[i];
+        const gpu_id first = sched->cluster->nodes[node].first_gpu;
+        for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
+            milli += sched->ledger->gpus[first + g].free;
+    }
+    return milli;
+}
+
+/* All kept nodes are everybody's. */
+static void end_drain(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    for (uint32_t i = 0; i < drain->count; i++)
+        keep(sched, drain->nodes[i], false);
+    drain->count = 0;
+}
+
+/* In vain: others have their turn. */
+static void give_up(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    drain->resting_lane = drain->lane;
+    drain->rests_until = time_after(sched->now, expiry(sched));
+    end_drain(sched);
+}
+
+void drain_node_changed(struct sched *sched, node_id node, enum node_state state)
+{
+    struct drain *drain = &sched->drain;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < drain->count; i++)
+        if (drain->nodes[i] != node || state == NODE_UP)
+            drain->nodes[kept++] = drain->nodes[i];
+        else
+            sched->ledger->is_kept[node] = 0; /* it is out of the index, and soon not up */
+    drain->count = kept;
+}
+
+/* ---- For whom ---- */
+
+/* The group of all that is asked. */
+static const struct job_group *group_of(const struct shape *ask)
+{
+    uint32_t g = 0;
+    while (ask->groups[g].count == 0)
+        g++;
+    return &ask->groups[g];
+}
+
+static bool suits(const struct sched *sched, const struct shape *ask)
+{
+    uint32_t groups = 0;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        groups += ask->groups[g].count > 0;
+    return groups == 1 && group_of(ask)->request.gpus > 0 && group_of(ask)->request.mig == 0 &&
+           shape_goes_anywhere(ask, sched->cluster) &&
+           ask->charge[QUEUE_SUM_GPU] >= sched->policy.defrag_config.gang_milli_min;
+}
+
+static time_ns patient_at(const struct sched *sched, uint32_t lane_id)
+{
+    const uint32_t head = pending_head(&sched->pending, lane_id);
+    return time_after(sched->jobs.facts[head].waiting_since, sched->policy.defrag_config.wait);
+}
+
+/* Nothing but space keeps the head waiting, and nodes may be kept for it once it has waited long enough. */
+static bool may_have_one(const struct sched *sched, uint32_t lane_id)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
+    const struct shape *ask = &sched->shapes.shapes[lane->shape];
+    return lane->count > 0 && (ask->closed & SHAPE_BLOCKED) && lane->quota_block == QUEUE_NONE &&
+           suits(sched, ask) &&
+           (!sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id);
+}
+
+static time_ns due_at(const struct sched *sched, uint32_t lane_id)
+{
+    const struct drain *drain = &sched->drain;
+    const time_ns patient = patient_at(sched, lane_id);
+    return lane_id == drain->resting_lane && drain->rests_until > patient ? drain->rests_until
+                                                                          : patient;
+}
+
+/* The first of them in the contest; LANE_NONE. */
+static uint32_t choose_lane(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    plan->lane_count = 0;
+    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
+        const uint32_t lane = sched->pending.busy[b];
+        if (!may_have_one(sched, lane) || due_at(sched, lane) > sched->now)
+            continue;
+        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
+        plan->lanes[plan->lane_count++] = lane;
+    }
+    return contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count,
+                        &sched->contest);
+}
+
+/* ---- Which nodes ---- */
+
+/* By node: when the last job there will have ended. */
+static void plan_ends(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    if (drain->ends == NULL)
+        drain->ends = mem_alloc(sched->cluster->node_count * sizeof *drain->ends);
+    for (node_id n = 0; n < sched->cluster->node_count; n++)
+        drain->ends[n] = 0;
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        if (job->state == SJOB_NONE || job->holding_count == 0)
+            continue;
+        const time_ns end = forecast_planned_end(sched, slot);
+        for (uint32_t i = 0; i < job->holding_count; i++) {
+            time_ns *last = &drain->ends[sched_job_holding(job, i)->piece.node];
+            *last = end > *last ? end : *last;
+        }
+    }
+}
+
+/* By what is used first if that is how they are chosen. */
+static int compare_nodes(const void *a, const void *b, void *config)
+{
+    const struct drain_node *x = a, *y = b;
+    const bool is_by_use = ((const struct defrag_config *)config)->drain_choice == DRAIN_EMPTIEST;
+    if (is_by_use && x->used != y->used)
+        return x->used < y->used ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    if (x->used != y->used)
+        return x->used < y->used ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Every node that takes new work and could hold members. */
+static uint32_t list_choices(struct sched *sched, const struct request *request)
+{
+    struct drain *drain = &sched->drain;
+    uint32_t count = 0;
+    plan_ends(sched);
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        const uint32_t members =
+            shape_members_per_node(request, sched->cluster, sched->cluster->nodes[n].type, false);
+        if (members == 0 || !sched->ledger->index->is_listed[n])
+            continue;
+        MEM_GROW(drain->choices, drain->choice_capacity, (size_t)count + 1);
+        drain->choices[count++] =
+            (struct drain_node){drain->ends[n], n, used_gpus(sched, n), members};
+    }
+    if (count > 1)
+        qsort_r(drain->choices, count, sizeof *drain->choices, compare_nodes,
+                &sched->policy.defrag_config);
+    return count;
+}
+
+/* Members that the kept nodes hold when they are empty. */
+static uint64_t kept_members(const struct sched *sched, const struct request *request)
+{
+    uint64_t members = 0;
+    for (uint32_t i = 0; i < sched->drain.count; i++)
+        members += shape_members_per_node(request, sched->cluster,
+                                          sched->cluster->nodes[sched->drain.nodes[i]].type, false);
+    return members;
+}
+
+/* Keep more nodes until they hold the gang when they are empty; false, with none kept: they would be too many. */
+static bool choose_nodes(struct sched *sched, const struct shape *ask)
+{
+    struct drain *drain = &sched->drain;
+    const struct job_group *group = group_of(ask);
+    const int64_t bound =
+        (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM;
+    uint64_t members = kept_members(sched, &group->request);
+    const uint32_t count = members < group->count ? list_choices(sched, &group->request) : 0;
+    for (uint32_t c = 0; c < count && members < group->count && drain->count < bound; c++) {
+        MEM_GROW(drain->nodes, drain->capacity, (size_t)drain->count + 1);
+        drain->nodes[drain->count++] = drain->choices[c].node;
+        members += drain->choices[c].members;
+        keep(sched, drain->choices[c].node, true);
+    }
+    if (members >= group->count)
+        return true;
+    end_drain(sched);
+    return false;
+}
+
+/* The kept node that most of is in use, the last of them; UINT32_MAX: all are empty. */
+static uint32_t find_fullest(const struct sched *sched)
+{
+    uint32_t fullest = UINT32_MAX, most = 0;
+    for (uint32_t i = 0; i < sched->drain.count; i++)
+        if (used_gpus(sched, sched->drain.nodes[i]) >= most &&
+            used_gpus(sched, sched->drain.nodes[i]) > 0) {
+            fullest = i;
+            most = used_gpus(sched, sched->drain.nodes[i]);
+        }
+    return fullest;
+}
+
+/* Keep what came wholly free elsewhere in the place of what still works. */
+static void exchange(struct sched *sched)
+{
+    for (;;) {
+        const uint32_t at = find_fullest(sched);
+        if (at == UINT32_MAX)
+            return;
+        const node_id old = sched->drain.nodes[at];
+        const uint32_t type = sched->cluster->nodes[old].type;
+        const struct bits *whole =
+            &sched->ledger->index->types[type].whole[sched->cluster->types[type].gpu_count];
+        const node_id free = bits_next(whole, 0);
+        if (free == BITS_NONE)
+            return;
+        keep(sched, free, true);
+        keep(sched, old, false);
+        sched->drain.nodes[at] = free;
+    }
+}
+
+/* ---- A cycle ---- */
+
+/* Open the nodes to the head; if it does not start they are closed again. */
+static void try_gang(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    const uint32_t lane = drain->lane, head = pending_head(&sched->pending, lane);
+    const uint32_t ask = sched->jobs.jobs[head].ask;
+    const uint8_t closed = sched->shapes.shapes[ask].closed;
+    const uint64_t changes = sched->changes;
+    for (uint32_t i = 0; i < drain->count; i++)
+        keep(sched, drain->nodes[i], false);
+    if (placement_may_fit(sched->ledger, &sched->shapes.shapes[ask])) {
+        shape_close(&sched->shapes, ask, closed & (uint8_t) ~(SHAPE_BLOCKED | SHAPE_PROMISED));
+        sched_try_head(sched, lane);
+    }
+    if (sched->changes != changes) { /* it starts, or is promised what comes; it may want to grow */
+        drain->count = 0;
+        drain->filled++;
+        return;
+    }
+    for (uint32_t i = 0; i < drain->count; i++)
+        keep(sched, drain->nodes[i], true);
+    drain->tried_change = sched->changes;
+}
+
+void drain_review(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    if (drain->count == 0)
+        return;
+    const struct lane *lane = &sched->pending.lanes[drain->lane];
+    if (lane->count == 0 || patient_at(sched, drain->lane) > sched->now) {
+        end_drain(sched);
+        return;
+    }
+    if (time_after(drain->since, expiry(sched)) <= sched->now) {
+        give_up(sched);
+        return;
+    }
+    if (!choose_nodes(sched, &sched->shapes.shapes[lane->shape])) {
+        drain->retry_change =
+            sched->changes + DRAIN_BACKOFF; /* nodes were lost, there are no others */
+        return;
+    }
+    exchange(sched);
+    if (drain->tried_change != sched->changes)
+        try_gang(sched);
+}
+
+static void move_off(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    const uint32_t head = pending_head(&sched->pending, drain->lane);
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[head]);
+    if (!sched->agendas[PLAN_CONSOLIDATE].is_used || !moves_for(sched, ask) ||
+        sched->changes < drain->move_change || moves_bound(sched) <= 0)
+        return;
+    moves_vacate(sched, head);
+    drain->move_change = sched->changes + DRAIN_BACKOFF;
+}
+
+void drain_seek(struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    if (drain->count > 0 && sched->pending.lanes[drain->lane].count == 0)
+        end_drain(sched); /* it found other nodes in this cycle */
+    if (drain->count > 0) {
+        move_off(sched);
+        return;
+    }
+    if (sched->pending.job_count == 0 || sched->shapes.closed_count == 0 ||
+        sched->changes < drain->retry_change || sched->policy.quota->confines != NULL)
+        return;
+    const uint32_t lane = choose_lane(sched);
+    if (lane == LANE_NONE)
+        return;
+    if (!choose_nodes(sched, &sched->shapes.shapes[sched->pending.lanes[lane].shape])) {
+        drain->retry_change = sched->changes + DRAIN_BACKOFF;
+        return;
+    }
+    drain->lane = lane;
+    drain->since = sched->now;
+    drain->tried_change = sched->changes;
+    drain->move_change = 0;
+    drain->begun++;
+    move_off(sched);
+}
+
+time_ns drain_wake(const struct sched *sched)
+{
+    const struct drain *drain = &sched->drain;
+    time_ns wake = TIME_NEVER;
+    if (drain->count > 0)
+        return time_after(drain->since, expiry(sched));
+    for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
+        const uint32_t lane = sched->pending.busy[b];
+        if (!may_have_one(sched, lane))
+            continue;
+        const time_ns due = due_at(sched, lane);
+        if (due > sched->now && due < wake) /* those that are due wait for something to happen */
+            wake = due;
+    }
+    return wake;
+}
+
+/* ---- Books ---- */
+
+void drain_release(struct sched *sched)
+{
+    mem_free(sched->drain.nodes);
+    mem_free(sched->drain.choices);
+    mem_free(sched->drain.ends);
+}
+
+void drain_archive(struct archive *archive, struct sched *sched)
+{
+    struct drain *drain = &sched->drain;
+    ARCHIVE_KNOWS(struct drain, 120);
+    ARCHIVE_ARRAY(archive, drain->nodes, drain->capacity, drain->count);
+    ARCHIVE(archive, drain->lane);
+    ARCHIVE(archive, drain->since);
+    ARCHIVE(archive, drain->resting_lane);
+    ARCHIVE(archive, drain->rests_until);
+    ARCHIVE(archive, drain->retry_change);
+    ARCHIVE(archive, drain->tried_change);
+    ARCHIVE(archive, drain->move_change);
+    ARCHIVE(archive, drain->begun);
+    ARCHIVE(archive, drain->filled);
+    ARCHIVE(archive, drain->kept_gpu_ns);
+    for (uint32_t i = 0; i < drain->count; i++)
+        archive_expect(archive, drain->nodes[i] < sched->cluster->node_count);
+    archive_expect(archive, drain->count == 0 || drain->lane < sched->pending.lane_count);
+}
+
+const char *drain_check(const struct sched *sched)
+{
+    const struct drain *drain = &sched->drain;
+    uint32_t kept = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        uint32_t listed = 0;
+        for (uint32_t i = 0; i < drain->count; i++)
+            listed += drain->nodes[i] == n;
+        listed += recuts_keep(sched, n); /* never both: see policies/config/policy_config.c */
+        if (listed != sched->ledger->is_kept[n])
+            return "a node is kept for nobody, or not kept for whom it is";
+        if (listed > 0 && sched->ledger->node_state[n] != NODE_UP)
+            return "a node is kept that is not up";
+        kept += listed - recuts_keep(sched, n);
+    }
+    if (kept >
+        (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM)
+        return "more nodes are kept than may be";
+    return NULL;
+}

@@ -1,0 +1,204 @@
+/* Free space that floats over the cluster for latency-critical inference: who may use it, and how it comes back.
+ *
+ * Other jobs may not take the last GPUs and the last whole nodes; jobs whose queue goes beyond what it deserves must
+ * leave some more, so that owners find room and nobody is evicted for them.  What inference took is given back by
+ * jobs that end, or, when that lags, by evictions where they cost least.
+ * Inference is no victim of it: it could take its place back at once.
+ * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
+ * stands behind a borrower's of the same shape that may not use what is kept.
+ * Cost: O(shapes) per placement; a refill O(running jobs + nodes). */
+#include "policies/state/sched_state.h"
+
+enum { HEADROOM_BACKOFF = 16, PPM = 1000000 };
+
+void headroom_init(struct sched *sched)
+{
+    const struct headroom_config *config = &sched->policy.headroom;
+    const struct cluster *cluster = sched->cluster;
+    int64_t node_gpus = 1;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        if (cluster->types[t].gpu_count > node_gpus)
+            node_gpus = cluster->types[t].gpu_count;
+    int64_t gpus = cluster->gpu_count * config->gpus_ppm / PPM;
+    int64_t owners = cluster->gpu_count * config->owners_ppm / PPM;
+    sched->headroom = (struct headroom){
+        .gpu_milli = config->gpu_milli + gpus / node_gpus * node_gpus * GPU_MILLI,
+        .whole_nodes = config->whole_nodes + cluster->node_count * config->nodes_ppm / PPM,
+        .owners_milli = config->owners_milli + owners / node_gpus * node_gpus * GPU_MILLI,
+        .node_gpus = (uint16_t)node_gpus,
+    };
+    struct headroom *headroom = &sched->headroom;
+    headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
+    sched->pending.keeps_headroom = headroom->is_kept;
+    sched->waits.credit = KEPT_SPACE_CREDIT;
+}
+
+int64_t sched_free_milli(const struct sched *sched)
+{
+    const struct ledger *ledger = sched->ledger;
+    const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli -
+                         ledger->coming_milli - ledger->claimed_milli;
+    return sched->drain.count > 0 ? free - drain_free_milli(sched) : free;
+}
+
+struct free_space headroom_count_free(const struct sched *sched)
+{
+    const struct ledger *ledger = sched->ledger;
+    struct free_space free = {.gpu_milli = sched_free_milli(sched)};
+    for (uint32_t t = 0; t < sched->cluster->type_count; t++)
+        if (sched->cluster->types[t].gpu_count > 0 && !sched->cluster->types[t].is_tainted)
+            free.whole_nodes +=
+                ledger->index->types[t].whole[sched->cluster->types[t].gpu_count].member_count;
+    return free;
+}
+
+bool headroom_is_for(const struct sched *sched, uint32_t slot)
+{
+    return sched->shapes.shapes[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
+}
+
+/* Of GPUs; whole nodes are looked at by themselves. */
+static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
+{
+    return left_milli < headroom->gpu_milli                            ? SHAPE_SPARES_INFERENCE
+           : left_milli < headroom->gpu_milli + headroom->owners_milli ? SHAPE_SPARES_OWNERS
+                                                                       : 0;
+}
+
+/* Can it be known before it is placed that what is kept free is kept from it?  Not where what it takes depends on the node. */
+static bool may_be_spared(const struct shape *shape)
+{
+    return shape->class != JOB_INFERENCE && shape->charge[QUEUE_SUM_GPU] != 0 &&
+           !shape->is_by_model;
+}
+
+/* All of which that holds. */
+static shape_set spared_shapes(struct sched *sched)
+{
+    struct headroom *headroom = &sched->headroom;
+    for (; headroom->shapes_seen < sched->shapes.count; headroom->shapes_seen++)
+        if (may_be_spared(&sched->shapes.shapes[headroom->shapes_seen]))
+            headroom->spared |= shape_bit(headroom->shapes_seen);
+    return headroom->spared;
+}
+
+const char *headroom_check(const struct sched *sched)
+{
+    const struct headroom *headroom = &sched->headroom;
+    shape_set spared = 0;
+    if (headroom->shapes_seen > sched->shapes.count)
+        return "headroom knows more shapes than there are";
+    for (uint32_t id = 0; id < headroom->shapes_seen; id++)
+        if (may_be_spared(&sched->shapes.shapes[id]))
+            spared |= shape_bit(id);
+    return spared == headroom->spared ? NULL : "headroom is kept from other shapes than it knows";
+}
+
+static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
+{
+    const struct shape *shape = &sched->shapes.shapes[id];
+    uint8_t closed = spared_gpus(&sched->headroom, free_milli - shape->charge[QUEUE_SUM_GPU]);
+    if (closed != 0 && shape->closed == 0 && may_be_spared(shape))
+        shape_close(&sched->shapes, id, closed);
+}
+
+void headroom_close(struct sched *sched)
+{
+    if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
+        return; /* there whoever does not fit may be promised what comes */
+    const shape_set open = sched->shapes.open[ASKER_BORROWER] & spared_shapes(sched);
+    const int64_t free = sched_free_milli(sched);
+    for (shape_set left = open; left != 0; left &= left - 1)
+        for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->shapes.count;
+             id += SHAPE_SET_BITS)
+            close_if_spared(sched, id, free);
+}
+
+uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)
+{
+    const struct headroom *headroom = &sched->headroom;
+    const struct shape *ask = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
+    if (!headroom_is_kept(sched) || ask->charge[QUEUE_SUM_GPU] == 0)
+        return 0;
+    struct free_space now = headroom_free(sched);
+    uint8_t spares = now.gpu_milli < before.gpu_milli ? spared_gpus(headroom, now.gpu_milli) : 0;
+    if (spares == SHAPE_SPARES_OWNERS &&
+        (headroom_is_for(sched, slot) || sched_is_entitled(sched, slot)))
+        spares = 0;
+    if (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes)
+        spares |= SHAPE_SPARES_NODES;
+    return spares;
+}
+
+bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before)
+{
+    return sched->policy.defrag_config.holds_places || headroom_is_for(sched, slot) ||
+           headroom_spares(sched, slot, before) == 0;
+}
+
+uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+                              struct free_space free)
+{
+    uint8_t now = shape->closed & (SHAPE_SPARES_INFERENCE | SHAPE_SPARES_OWNERS);
+    const int64_t least = shape->is_by_model ? 0 : shape->charge[QUEUE_SUM_GPU];
+    if (now != 0)
+        now = spared_gpus(&sched->headroom, free.gpu_milli - least);
+    if (shape->closed & SHAPE_SPARES_NODES && free.whole_nodes <= shape->whole_nodes)
+        now |= SHAPE_SPARES_NODES;
+    return now;
+}
+
+/* All its GPUs are free, or will be for whoever comes. */
+static bool will_be_whole(const struct sched *sched, node_id node)
+{
+    const struct ledger *ledger = sched->ledger;
+    gpu_id first = sched->cluster->nodes[node].first_gpu;
+    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
+        if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
+            return false;
+    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
+           !cluster_node_type(sched->cluster, node)->is_tainted;
+}
+
+/* With those that will be, where `nodes` that are free do not do. */
+static int64_t count_whole(const struct sched *sched, int64_t nodes)
+{
+    if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
+        return nodes;
+    nodes = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++)
+        nodes += will_be_whole(sched, n);
+    return nodes;
+}
+
+/* Will the headroom lack a whole node, or GPUs, when all that leaves has left?  request: what. */
+static bool is_short(const struct sched *sched, struct request *request)
+{
+    const struct headroom *headroom = &sched->headroom;
+    const struct free_space now = headroom_free(sched);
+    int64_t free = now.gpu_milli + sched->ledger->coming_milli;
+    bool lacks_node = count_whole(sched, now.whole_nodes) < headroom->whole_nodes;
+    *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
+    return lacks_node || free < headroom->gpu_milli;
+}
+
+bool headroom_refill(struct sched *sched)
+{
+    struct request request;
+    if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
+        return false;
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.taken_count = 0;
+    sched->plan.ripe_at = sched->plan.ripe_last_at = sched->plan.worth_at = TIME_NEVER;
+    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
+    ledger_foresee(sched->ledger);
+    bool is_found =
+        sched->plan.unit_count > 0 && offers_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
+    offers_end(sched);
+    ledger_rollback(sched->ledger, mark);
+    if (is_found)
+        plan_book(sched, JOB_NONE, PLAN_HEADROOM);
+    else
+        sched->headroom_retry = sched->changes + HEADROOM_BACKOFF;
+    return is_found;
+}

@@ -1,0 +1,36 @@
+/* policies/eviction/headroom.h -- the functions of headroom.c: space that is kept free for inference and for queues within their quota.
+ *
+ * Part of the scheduler's inside; included by policies/state/sched_state.h, which holds the state. */
+#ifndef POLICIES_EVICTION_HEADROOM_H
+#define POLICIES_EVICTION_HEADROOM_H
+
+#include "policies/state/sched_state.h"
+
+void headroom_init(struct sched *sched);
+static inline bool headroom_is_kept(const struct sched *sched)
+{
+    return sched->headroom.is_kept;
+}
+int64_t sched_free_milli(const struct sched *sched); /* of GPUs, promised to nobody */
+struct free_space headroom_count_free(const struct sched *sched);
+/* The same; zeros when no headroom is kept. */
+static inline struct free_space headroom_free(const struct sched *sched)
+{
+    return headroom_is_kept(sched) ? headroom_count_free(sched) : (struct free_space){0, 0};
+}
+bool headroom_is_for(const struct sched *sched, uint32_t slot);
+/* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
+ * before: what was free without it (and with no victim gone). */
+uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
+/* A victim was put elsewhere in the trial: may it start there, since its place is held or not kept free for others? */
+bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
+/* Close the shapes that what is kept free is kept from, as placing one would find. */
+void headroom_close(struct sched *sched);
+/* The causes in shape->closed that still hold when `free` is free. */
+uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+                              struct free_space free);
+/* Free what the headroom lacks.  True if somebody was evicted. */
+bool headroom_refill(struct sched *sched);
+const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */
+
+#endif

@@ -1,0 +1,173 @@
+/* Running jobs that move to other places: what that costs them, how many may in an hour, and the places they go to.
+ *
+ * A move is an eviction whose victim was placed again in the after-state of the plan (policies/eviction/plan.c).  It costs the job the
+ * grace to save its work, the restart, and what it ran since its work was last safe, if it cannot save it in that grace.
+ * All that it ran in earlier attempts is taken to be saved, so that with true estimates none ends sooner than is believed here.
+ * Known limit: members above a minimum that move are not promised a place.
+ * Cost: O(1) for the cost of a move; the log forgets each move once. */
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+#include "policies/util/archive.h"
+
+#define HOUR_NS (3600 * TIME_NS_PER_S)
+
+time_ns moves_cost(struct sched *sched, uint32_t slot)
+{
+    const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
+    const time_ns grace = sched_grace(sched, slot);
+    const bool saves = grace > 0 && plan->duration <= grace;
+    return grace + plan->restart +
+           (saves ? 0 : roster_unsaved(roster_card(sched, slot), sched->now));
+}
+
+bool moves_spares(struct sched *sched, uint32_t slot)
+{
+    if (!sched->policy.defrag_config.spares_ending)
+        return false;
+    const time_ns end = forecast_planned_end(sched, slot), length = forecast_length(sched, slot);
+    if (end == TIME_NEVER)
+        return false;
+    const time_ns left = length - sched_ran(sched, slot), cost = moves_cost(sched, slot);
+    return end - sched->now <= cost || left <= cost;
+}
+
+bool moves_for(const struct sched *sched, const struct shape *ask)
+{
+    const struct defrag_config *config = &sched->policy.defrag_config;
+    return sched->policy.defrag->moves && config->moves_per_plan != 0 &&
+           ask->charge[QUEUE_SUM_GPU] >= config->gang_milli_min;
+}
+
+static void forget_old(struct move_log *log, time_ns now)
+{
+    uint32_t old = 0;
+    while (old < log->count && log->at[old] <= now - HOUR_NS)
+        old++;
+    if (old == 0)
+        return;
+    log->count -= old;
+    memmove(log->at, log->at + old, log->count * sizeof *log->at);
+}
+
+int64_t moves_bound(struct sched *sched)
+{
+    const struct defrag_config *config = &sched->policy.defrag_config;
+    struct move_log *log = &sched->moves;
+    int64_t bound =
+        config->moves_per_plan >= 0 ? config->moves_per_plan : sched->policy.preempt.victims_max;
+    if (!sched->policy.defrag->moves || config->moves_per_h == 0)
+        return bound;
+    forget_old(log, sched->now);
+    const int64_t left = config->moves_per_h - log->count;
+    if (left >= bound)
+        return bound;
+    if (log->count > 0)
+        plan_note_ripe(&sched->plan, log->at[0] + HOUR_NS);
+    return left;
+}
+
+void moves_log(struct sched *sched)
+{
+    struct move_log *log = &sched->moves;
+    if (sched->policy.defrag_config.moves_per_h == 0)
+        return;
+    MEM_GROW(log->at, log->capacity, (size_t)log->count + 1);
+    log->at[log->count++] = sched->now;
+}
+
+static void hold_place(struct sched *sched, const struct unit *unit)
+{
+    const uint32_t slot = unit->slot;
+    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[slot]);
+    const struct unit_terms *terms = unit_terms(&sched->plan, unit);
+    const struct piece_list pieces = {.pieces = &sched->plan.places[terms->first_place],
+                                      .count = terms->place_count};
+    for (uint32_t p = 0; p < pieces.count; p++) {
+        struct space space = placement_space(shape, &pieces.pieces[p], slot);
+        ledger_claim(sched->ledger, &space);
+    }
+    sched_hold(sched, slot, &pieces, HOLDING_CLAIMED, 0);
+    sched_settle(sched, slot);
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = slot;
+    sched->jobs.facts[slot].claimed_at = sched->now;
+    sched->claims_until = sched->now; /* found out when time passes */
+    sched->jobs.facts[slot].claim_source = SOURCE_FREE;
+    sched_decide(sched, DECISION_RESERVE, slot);
+    for (uint32_t p = 0; p < pieces.count; p++)
+        sched_tell_piece(sched, &pieces.pieces[p]);
+}
+
+void moves_hold_places(struct sched *sched)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    if (!sched->policy.defrag_config.holds_places)
+        return;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        const bool has_left =
+            sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* or was recalled */
+        if (unit->is_moved && unit->holding == UNIT_CORE && has_left)
+            hold_place(sched, unit);
+    }
+}
+
+static bool is_on_kept_node(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched->ledger->is_kept[sched_job_holding(job, i)->piece.node])
+            return true;
+    return false;
+}
+
+/* Take, in the trial, those that find another place; how many.  What shrinks instead would grow again anywhere: whole jobs
+ * only. */
+static uint32_t vacate(struct sched *sched, uint32_t bound)
+{
+    struct plan_scratch *plan = &sched->plan;
+    uint32_t moved = 0;
+    for (uint32_t u = 0; u < plan->unit_count && moved < bound; u++) {
+        struct unit *unit = &plan->units[u];
+        if (unit->holding != UNIT_CORE || unit->surplus_count > 0 || !is_on_kept_node(sched, unit))
+            continue;
+        plan_take(sched, unit);
+        if (plan_replace(sched, unit))
+            moved++;
+        else
+            plan_give_back(sched, unit);
+    }
+    return moved;
+}
+
+bool moves_vacate(struct sched *sched, uint32_t gainer)
+{
+    struct plan_scratch *plan = &sched->plan;
+    plan->is_moving = false;
+    plan->taken_count = plan->place_count = 0;
+    plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
+    victims_collect(sched, gainer, PLAN_CONSOLIDATE, true);
+    size_t mark = ledger_mark(sched->ledger);
+    const uint32_t moved = vacate(sched, plan_job_bound(sched, PLAN_CONSOLIDATE));
+    ledger_rollback(sched->ledger, mark);
+    if (moved == 0)
+        return false;
+    plan_book(sched, sched->jobs.jobs[gainer].id, PLAN_CONSOLIDATE);
+    moves_hold_places(sched);
+    return true;
+}
+
+void moves_release(struct sched *sched)
+{
+    mem_free(sched->moves.at);
+}
+
+void moves_archive(struct archive *archive, struct sched *sched)
+{
+    struct move_log *log = &sched->moves;
+    ARCHIVE_KNOWS(struct move_log, 24);
+    ARCHIVE_ARRAY(archive, log->at, log->capacity, log->count);
+    for (uint32_t i = 1; i < log->count; i++)
+        archive_expect(archive, log->at[i - 1] <= log->at[i]);
+}

@@ -1,0 +1,439 @@
+/* Victims node by node: the node where one more member can be had by evicting the least GPU time asked is emptied of
+ * just the victims that takes, until all members fit.
+ *
+ * Works for chunks of one group of whole GPUs or shares; who may share a GPU or a node (policies/ledger/ledger_share.c) is
+ * seen as it would be with the victims gone.  What a core holds elsewhere counts as its price, so that a
+ * large gang is never taken for a slice while anything smaller suffices.  A node whose victims would together lose more than
+ * the gainer's wait is worth offers nothing.
+ * Cost: O(units + nodes) for the first member, then O(nodes) each. */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+
+struct unit_link { /* a unit has a piece on a node */
+    uint32_t unit, holding;
+    uint32_t next; /* index + 1; 0: last */
+};
+
+static bool has_holding(const struct sched *sched, const struct unit *unit, uint32_t holding)
+{
+    return unit->holding == holding ||
+           (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
+}
+
+static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
+                       const struct piece *piece)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    struct node_offers *node = &scratch->nodes[piece->node];
+    if (scratch->link_count == scratch->link_capacity)
+        MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
+    scratch->links[scratch->link_count] = (struct unit_link){unit, holding, node->first};
+    node->first = ++scratch->link_count;
+    node->milli += piece_milli(piece);
+    node->cost.milli = COST_STALE;
+}
+
+static void list_node(struct offer_scratch *scratch, node_id node)
+{
+    uint32_t place = scratch->listed_count++;
+    scratch->nodes[node].place = place;
+    scratch->listed[place] = node;
+    scratch->least_milli[place] = COST_STALE;
+}
+
+static void link_units(struct sched *sched)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
+        const struct unit *unit = &sched->plan.units[u];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        for (uint32_t h = 0; h < job->holding_count; h++)
+            if (has_holding(sched, unit, h))
+                link_piece(sched, u, h, &sched_job_holding(job, h)->piece);
+    }
+    for (uint32_t p = 0; p < sched->cluster->pool_count; p++) {
+        const struct node_pool *pool = &sched->cluster->pools[p];
+        for (node_id node = pool->first; node < pool->first + pool->node_count; node++)
+            if (scratch->nodes[node].first != 0)
+                list_node(scratch, node);
+    }
+}
+
+static void unlink_units(struct sched *sched)
+{
+    struct offer_scratch *scratch = &sched->offers;
+    for (uint32_t n = 0; n < scratch->listed_count; n++)
+        scratch->nodes[scratch->listed[n]] = (struct node_offers){0};
+    scratch->link_count = scratch->listed_count = 0;
+}
+
+/* Those who would be gone of a GPU's or a node's clients: now, and next. */
+struct gone {
+    uint32_t now, next;
+};
+
+/* A node as it would be with some victims gone. */
+struct node_view {
+    uint32_t free[NODE_GPUS_MAX]; /* of those not partitioned: no offer is for instances */
+    uint16_t partitioned;
+    uint32_t gpu_count, share;
+    uint32_t whole; /* of its GPUs are free */
+    uint64_t cpu, memory;
+    const struct request *request;
+    const struct ledger *ledger;
+    node_id node;
+    struct gone gone[NODE_GPUS_MAX], node_gone; /* where the ledger keeps who shares */
+};
+
+static uint32_t clients_left(const struct node_view *view, uint32_t gpu_index)
+{
+    const struct ledger *ledger = view->ledger;
+    const struct request *request = view->request;
+    if (ledger->shares == NULL)
+        return UINT32_MAX;
+    const struct gone *gone = &view->gone[gpu_index];
+    const struct share_cell cell = ledger_share_without(
+        &ledger->shares[ledger->cluster->nodes[view->node].first_gpu + gpu_index], gone->now,
+        gone->next);
+    return ledger_clients_left(&cell, ledger->clients_max[request->share], request->share,
+                               request->domain);
+}
+
+static bool keeps_out(const struct node_view *view)
+{
+    if (view->ledger->node_shares == NULL)
+        return false;
+    const struct share_cell cell = ledger_share_without(&view->ledger->node_shares[view->node],
+                                                        view->node_gone.now, view->node_gone.next);
+    return ledger_clients_left(&cell, 0, SHARE_PLAIN, view->request->domain) == 0;
+}
+
+static uint64_t count_shares(const struct node_view *view)
+{
+    uint64_t members = 0;
+    for (uint32_t g = 0; g < view->gpu_count; g++) {
+        const uint32_t here = view->free[g] / view->share;
+        const uint32_t most = here == 0 ? 0 : clients_left(view, g);
+        members += here < most ? here : most;
+    }
+    return members;
+}
+
+static uint64_t view_members(const struct node_view *view)
+{
+    const struct request *request = view->request;
+    uint64_t members = keeps_out(view)      ? 0
+                       : request->gpus != 0 ? view->whole / request->gpus
+                       : view->share != 0   ? count_shares(view)
+                                            : UINT64_MAX;
+    if (request->cpu_milli != 0 && view->cpu / request->cpu_milli < members)
+        members = view->cpu / request->cpu_milli;
+    if (request->memory_mib != 0 && view->memory / request->memory_mib < members)
+        members = view->memory / request->memory_mib;
+    return members;
+}
+
+/* Do so many fit?  The same without a division. */
+static bool view_holds(const struct node_view *view, uint64_t members)
+{
+    const struct request *request = view->request;
+    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib ||
+        keeps_out(view))
+        return false;
+    return request->gpus != 0 ? view->whole >= members * request->gpus
+                              : view->share == 0 || count_shares(view) >= members;
+}
+
+static void change_gone(struct gone *gone, const struct share_cell *cell, const struct space *space,
+                        bool by_node, int sign)
+{
+    uint32_t *count = ledger_share_is_now(cell, space, by_node) ? &gone->now : &gone->next;
+    *count += (uint32_t)(sign * (int)space->member_count);
+}
+
+static void change_clients(struct node_view *view, const struct space *space, int sign)
+{
+    const struct ledger *ledger = view->ledger;
+    if (space->member_count == 0)
+        return;
+    if (ledger_is_share(space)) {
+        const uint32_t g = (uint32_t)__builtin_ctz(space->gpu_mask);
+        change_gone(&view->gone[g],
+                    &ledger->shares[ledger->cluster->nodes[space->node].first_gpu + g], space,
+                    false, sign);
+    }
+    if (ledger->node_shares != NULL)
+        change_gone(&view->node_gone, &ledger->node_shares[space->node], space, true, sign);
+}
+
+static void view_change(struct node_view *view, const struct space *space, int sign)
+{
+    for (uint32_t mask = space->gpu_mask & ~(uint32_t)view->partitioned; mask != 0;
+         mask &= mask - 1) {
+        uint32_t *free = &view->free[__builtin_ctz(mask)];
+        view->whole -= *free == GPU_MILLI;
+        *free += (uint32_t)(sign * space->gpu_milli);
+        view->whole += *free == GPU_MILLI;
+    }
+    view->cpu += (uint64_t)(int64_t)(sign * (int64_t)space->cpu_milli);
+    view->memory += (uint64_t)(int64_t)(sign * (int64_t)space->memory_mib);
+    if (view->ledger->shares != NULL)
+        change_clients(view, space, sign);
+}
+
+static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node,
+                      const struct request *request)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const struct node_cell *cell = &ledger->nodes[node];
+    *view = (struct node_view){
+        .gpu_count = type->gpu_count,
+        .cpu = cell->cpu_free,
+        .memory = cell->memory_free,
+        .request = request,
+        .ledger = ledger,
+        .node = node,
+        .partitioned = ledger_layout_mask(ledger, node),
+        .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
+    if (!ledger_is_open(ledger, node) || view->share > GPU_MILLI)
+        return false;
+    if (!request_takes_nodes(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
+        !request_takes_model(request, type))
+        return false;
+    for (uint32_t g = 0; g < type->gpu_count; g++) {
+        if (view->partitioned >> g & 1)
+            continue;
+        view->free[g] = ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+        view->whole += view->free[g] == GPU_MILLI;
+    }
+    return true;
+}
+
+enum { OFFER_UNITS_MAX = 256 };
+
+struct node_offer { /* who must leave a node so that it holds one more member */
+    struct offer_cost cost;
+    uint32_t count;
+    uint32_t units[OFFER_UNITS_MAX];
+};
+
+static struct space link_space(struct sched *sched, const struct unit_link *link)
+{
+    const struct unit *unit = &sched->plan.units[link->unit];
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    return placement_space(sched_shape(sched, job), &sched_job_holding(job, link->holding)->piece,
+                           unit->slot);
+}
+
+/* A unit with several pieces on the node is offered, and paid for, once. */
+static void offer_unit(const struct sched *sched, struct node_offer *offer, uint32_t unit)
+{
+    for (uint32_t i = 0; i < offer->count; i++)
+        if (offer->units[i] == unit)
+            return;
+    offer->units[offer->count++] = unit;
+    offer->cost.milli += sched->plan.units[unit].held_milli;
+    offer->cost.loss_gpu_ns +=
+        unit_terms(&sched->plan, &sched->plan.units[unit])->forfeit.loss_gpu_ns;
+}
+
+/* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
+static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
+{
+    const struct offer_scratch *scratch = &sched->offers;
+    uint32_t count = 0;
+    for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
+        struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
+        if (unit->is_taken || unit->is_refused)
+            continue;
+        victims_rank(sched, unit);
+        uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
+        for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
+            if (victims_compare(&sched->plan,
+                                &sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
+                break;
+            if (at < OFFER_UNITS_MAX)
+                links[at] = links[at - 1];
+        }
+        if (at < OFFER_UNITS_MAX)
+            links[at] = l - 1;
+    }
+    return count;
+}
+
+/* Take units of the node in order until one more member fits, then give back, last first, who was not
+ * needed.  False if it never fits. */
+static bool make_offer(struct sched *sched, node_id node, const struct request *request,
+                       struct node_offer *offer)
+{
+    struct node_view view;
+    const struct offer_scratch *scratch = &sched->offers;
+    struct space spaces[OFFER_UNITS_MAX];
+    uint32_t links[OFFER_UNITS_MAX], count = 0;
+    if (!view_open(&view, sched->ledger, node, request))
+        return false;
+    uint64_t wanted = view_members(&view) + 1;
+    uint32_t candidates = gather_node(sched, node, links);
+    while (count < candidates && !view_holds(&view, wanted)) {
+        spaces[count] = link_space(sched, &scratch->links[links[count]]);
+        view_change(&view, &spaces[count++], 1);
+    }
+    if (!view_holds(&view, wanted))
+        return false;
+    offer->count = 0;
+    offer->cost = (struct offer_cost){0, 0};
+    for (uint32_t i = count; i-- > 0;) {
+        view_change(&view, &spaces[i], -1);
+        if (view_holds(&view, wanted))
+            continue;
+        view_change(&view, &spaces[i], 1);
+        offer_unit(sched, offer, scratch->links[links[i]].unit);
+    }
+    return true;
+}
+
+static bool is_cheaper(struct offer_cost a, struct offer_cost b)
+{
+    return a.milli != b.milli ? a.milli < b.milli : a.loss_gpu_ns < b.loss_gpu_ns;
+}
+
+/* What the cheapest offer of a node costs; kept while nobody leaves the node. */
+static struct offer_cost offer_cost(struct sched *sched, node_id node,
+                                    const struct request *request)
+{
+    struct offer_cost *cost = &sched->offers.nodes[node].cost;
+    struct node_offer offer;
+    if (cost->milli == COST_STALE) {
+        *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
+        if (make_offer(sched, node, request, &offer))
+            *cost = offer.cost;
+    }
+    return *cost;
+}
+
+/* No offer of this node can take fewer: of those of its GPUs that lack least to be whole, as many as another member
+ * needs; INT64_MAX: or even all that may go hold too little. */
+static int64_t least_milli(const struct sched *sched, node_id node, const struct request *request)
+{
+    const struct ledger *ledger = sched->ledger;
+    const uint32_t type = sched->cluster->nodes[node].type;
+    const uint32_t gpus = sched->cluster->types[type].gpu_count;
+    uint32_t used[NODE_GPUS_MAX], count = 0;
+    int64_t least = 0;
+    int lacking = request->gpus - ledger->index->free_count[node];
+    if (lacking <= 0)
+        return 0; /* what lacks are shares, or no GPUs */
+    if (request->gpus > gpus)
+        return INT64_MAX;
+    if (node_index_is_whole(ledger->index, type)) {
+        least = lacking * GPU_MILLI;
+        return least > sched->offers.nodes[node].milli ? INT64_MAX : least;
+    }
+    const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
+    for (uint32_t g = 0; g < gpus; g++) {
+        if (cells[g].free == GPU_MILLI)
+            continue;
+        uint32_t milli = (uint32_t)(GPU_MILLI - cells[g].free), at = count++;
+        for (; at > 0 && used[at - 1] > milli; at--)
+            used[at] = used[at - 1];
+        used[at] = milli;
+    }
+    for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
+        least += used[i];
+    return lacking > 0 || least > sched->offers.nodes[node].milli ? INT64_MAX : least;
+}
+
+struct cheapest {
+    node_id node; /* NODE_NONE: none yet */
+    struct offer_cost cost;
+};
+
+static void look_at(struct sched *sched, uint32_t place, const struct request *request,
+                    struct cheapest *best)
+{
+    node_id node = sched->offers.listed[place];
+    struct offer_cost cost = offer_cost(sched, node, request);
+    sched->offers.least_milli[place] = cost.milli;
+    if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
+        return;
+    if (cost.loss_gpu_ns > sched->plan.loss_bound)
+        sched->plan.saw_dear = true;
+    else
+        *best = (struct cheapest){node, cost};
+}
+
+/* All nodes are passed by for each member: by what none of their offers can undercut, side by side. */
+static node_id cheapest_node(struct sched *sched, const struct request *request)
+{
+    const struct offer_scratch *scratch = &sched->offers;
+    struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
+    for (uint32_t n = 0; n < scratch->listed_count; n++) {
+        int64_t *least = &scratch->least_milli[n];
+        if (*least == COST_STALE)
+            *least = least_milli(sched, scratch->listed[n], request);
+        if (*least <= best.cost.milli)
+            look_at(sched, n, request, &best);
+    }
+    return best.node;
+}
+
+/* The unit's nodes look different now. */
+static void forget_costs(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    for (uint32_t h = 0; h < job->holding_count; h++) {
+        struct node_offers *offers = &sched->offers.nodes[sched_job_holding(job, h)->piece.node];
+        if (offers->first != 0)
+            sched->offers.least_milli[offers->place] = offers->cost.milli = COST_STALE;
+    }
+}
+
+bool offers_suit(const struct sched *sched, const struct shape *ask)
+{
+    uint32_t groups = 0;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        groups += ask->groups[g].count > 0;
+    return groups == 1 && ask->groups[ask->order[0]].request.mig == 0 &&
+           shape_goes_anywhere(ask, sched->cluster);
+}
+
+bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
+                 enum plan_kind kind)
+{
+    struct node_offer offer;
+    if (sched->offers.link_count == 0)
+        link_units(sched);
+    node_id node = cheapest_node(sched, request);
+    if (node == NODE_NONE || !make_offer(sched, node, request, &offer))
+        return false;
+    for (uint32_t i = 0; i < offer.count; i++) {
+        struct unit *unit = &sched->plan.units[offer.units[i]];
+        forget_costs(sched, unit);
+        if (!victims_may_take(sched, gainer, unit, kind))
+            return true; /* its queue has given enough: look again without it */
+        plan_take(sched, unit);
+    }
+    return true;
+}
+
+void offers_end(struct sched *sched)
+{
+    unlink_units(sched);
+}
+
+void offers_init(struct sched *sched)
+{
+    sched->offers.nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_offers));
+    sched->offers.listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
+    sched->offers.least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
+}
+
+void offers_release(struct sched *sched)
+{
+    mem_free(sched->offers.nodes);
+    mem_free(sched->offers.listed);
+    mem_free(sched->offers.least_milli);
+    mem_free(sched->offers.links);
+}

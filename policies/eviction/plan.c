@@ -1,0 +1,596 @@
+/* Plans: make room for a job by letting others go, in the ledger first.
+ *
+ *   collect   who may go, in the order of the keys (victims.c)
+ *   look      does it fit what is free and what is being released already?  Then it only waits for that
+ *   grow      take units until the gainer fits and the after-state is valid
+ *   trim      give back, dearest first, every unit without which the after-state is still good; validate again
+ *   book      or roll back; a booked gainer claims its space, so that nobody else gets it
+ *
+ * The after-state is valid when the quota policy says so, the limits hold, and the order puts the gainer before
+ * every victim, so that none can take its place back.  A consolidation is valid when every victim fits elsewhere.
+ * Limits: victims_max jobs per plan, attempts_per_cycle plans per cycle and kind, evictions_per_cycle.
+ * Cost: O(running jobs) to collect, a placement per unit taken. */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/eviction/plan_fit.h"
+#include "policies/ledger/ledger_tags.h"
+#include "policies/state/sched_state.h"
+
+static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
+{
+    return &sched->jobs.jobs[unit->slot];
+}
+
+/* Is the holding no part of the core: of a surplus unit, or on its way out already? */
+bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding)
+{
+    if (!holding_is_in_place(sched_job_holding(&sched->jobs.jobs[core->slot], holding)))
+        return true;
+    if (core->surplus_count == 0)
+        return false;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
+        const struct unit *unit = &sched->plan.units[u];
+        if (unit->slot == core->slot && unit->holding == holding)
+            return true;
+    }
+    return false;
+}
+
+/* Do this to every piece of the unit. */
+static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_fn *move)
+{
+    const struct sched_job *job = job_of(sched, unit);
+    if (unit->holding != UNIT_CORE) {
+        sched_move(sched, unit->slot, unit->holding, move);
+        return;
+    }
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (!plan_is_surplus(sched, unit, i))
+            sched_move(sched, unit->slot, i, move);
+}
+
+void plan_charge(struct sched *sched, const struct unit *unit, int sign)
+{
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    int64_t amounts[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        amounts[r] = sign * charge[r];
+    ledger_charge(sched->ledger, unit->queue, amounts);
+}
+
+void plan_take(struct sched *sched, struct unit *unit)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (unit->holding == UNIT_CORE && unit->surplus_count > 0) /* its surplus goes before it */
+        for (uint32_t u = 0; u < plan->unit_count; u++)
+            if (plan->units[u].slot == unit->slot && !plan->units[u].is_taken &&
+                &plan->units[u] != unit)
+                plan_take(sched, &plan->units[u]);
+    unit->is_taken = true;
+    unit->round = (uint8_t)plan->round;
+    MEM_GROW(plan->taken, plan->taken_capacity, (size_t)plan->taken_count + 1);
+    plan->taken[plan->taken_count++] = (uint32_t)(unit - plan->units);
+    move_unit(sched, unit, ledger_send_off);
+    plan_charge(sched, unit, -1);
+}
+
+void plan_give_back(struct sched *sched, struct unit *unit)
+{
+    unit->is_taken = false;
+    move_unit(sched, unit, ledger_call_back);
+    plan_charge(sched, unit, 1);
+}
+
+static void take_again(struct sched *sched, struct unit *unit)
+{
+    unit->is_taken = true;
+    move_unit(sched, unit, ledger_send_off);
+    plan_charge(sched, unit, -1);
+}
+
+/* A surplus member cannot stay when the job's core goes. */
+static bool is_core_taken(const struct sched *sched, const struct unit *unit)
+{
+    if (unit->holding == UNIT_CORE)
+        return false;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
+        const struct unit *other = &sched->plan.units[u];
+        if (other->slot == unit->slot && other->holding == UNIT_CORE)
+            return other->is_taken;
+    }
+    return false;
+}
+
+static uint32_t taken_jobs(const struct sched *sched)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < sched->plan.taken_count; t++) {
+        const struct unit *unit = &sched->plan.units[sched->plan.taken[t]];
+        count += unit->is_taken && (unit->holding == UNIT_CORE || !is_core_taken(sched, unit));
+    }
+    return count;
+}
+
+/* Give back at once whatever touches no node that the gainer is to have. */
+static void drop_bystanders(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    for (uint32_t p = 0; p < plan->pieces.count; p++)
+        plan->node_mark[plan->pieces.pieces[p].node] = 1;
+    for (uint32_t t = plan->taken_count; t-- > 0;) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        const struct sched_job *job = job_of(sched, unit);
+        bool touches = !unit->is_taken || is_core_taken(sched, unit);
+        for (uint32_t i = 0; i < job->holding_count && !touches; i++)
+            if (unit->holding == i ||
+                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+                touches = plan->node_mark[sched_job_holding(job, i)->piece.node] != 0;
+        if (!touches)
+            plan_give_back(sched, unit);
+    }
+    for (uint32_t p = 0; p < plan->pieces.count; p++)
+        plan->node_mark[plan->pieces.pieces[p].node] = 0;
+}
+
+/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member. */
+static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = job_of(sched, unit);
+    uint32_t chunk[JOB_GROUPS_MAX] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (unit->holding == i || (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+            chunk[sched_job_holding(job, i)->piece.group] +=
+                sched_job_holding(job, i)->piece.member_count;
+    return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
+}
+
+void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    int64_t amounts[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        amounts[r] = sign * ask[r];
+    ledger_charge(sched->ledger, own->queue, amounts);
+}
+
+/* The victim is put where plan.moved says. */
+static void note_place(struct plan_scratch *plan, struct unit *unit)
+{
+    unit->is_moved = true;
+    unit_terms(plan, unit)->first_place = plan->place_count;
+    unit_terms(plan, unit)->place_count = plan->moved.count;
+    MEM_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + plan->moved.count);
+    for (uint32_t p = 0; p < plan->moved.count; p++)
+        plan->places[plan->place_count++] = plan->moved.pieces[p];
+}
+
+bool plan_replace(struct sched *sched, struct unit *unit)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    uint32_t kind = shape_of_unit(sched, unit);
+    const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+    /* What is left of its job where it was would count as another's. */
+    bool is_allowed_back = shape->tags == NULL &&
+                           (quota->forbids == NULL ||
+                            quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
+    const struct free_space before = headroom_free(sched);
+    size_t mark = ledger_mark(sched->ledger);
+    if (is_allowed_back &&
+        placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
+                        &sched->plan.moved) &&
+        headroom_lets_stay(sched, unit->slot, before)) {
+        ledger_commit(sched->ledger, mark);
+        plan_charge(sched, unit, 1);
+        note_place(&sched->plan, unit);
+        return true;
+    }
+    ledger_rollback(sched->ledger, mark);
+    return false;
+}
+
+/* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
+ * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
+static uint32_t replace_victims(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    uint32_t homeless = 0;
+    plan->place_count = 0;
+    for (uint32_t t = plan->taken_count; t-- > 0;) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        unit->is_moved = false;
+        if (unit->is_taken)
+            homeless += !plan_replace(sched, unit);
+    }
+    return homeless;
+}
+
+/* With the victims gone and everybody waiting, does the gainer go before each of them? */
+static bool goes_first(struct sched *sched, uint32_t gainer)
+{
+    struct plan_scratch *plan = &sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        struct contender a, b;
+        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, gainer, unit->queue))
+            continue;
+        plan_contenders(sched, gainer, unit, &a, &b);
+        if (!plan_is_by_right(sched, a.queue) &&
+            sched->policy.quota->compare(&sched->tree, a, b) > 0)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t list_touched(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        bool is_new = unit->is_taken && !unit->is_moved;
+        for (uint32_t i = 0; i < count && is_new; i++)
+            is_new = plan->touched[i] != unit->queue;
+        if (!is_new)
+            continue;
+        MEM_GROW(plan->touched, plan->touched_capacity, (size_t)count + 1);
+        plan->touched[count++] = unit->queue;
+    }
+    return count;
+}
+
+/* What the quota policy says of the after-state of a reclaim, and the order. */
+static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct quota_policy *quota = sched->policy.quota;
+    const int64_t *ask = sched_ask(sched, own)->charge;
+    if (kind != PLAN_RECLAIM)
+        return true;
+    if (!goes_first(sched, gainer) || !plan_is_lawful(sched, gainer))
+        return false;
+    if (quota->is_valid == NULL)
+        return true;
+    uint32_t touched = list_touched(sched);
+    plan_charge_gainer(sched, gainer, 1);
+    bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan.touched, touched);
+    plan_charge_gainer(sched, gainer, -1);
+    return is_valid;
+}
+
+/* Is what would be thrown away worth the time the gainer has waited?  If not, notes when it may be.  What a queue deserves
+ * is not weighed. */
+static bool is_worth_it(struct sched *sched, uint32_t gainer)
+{
+    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, gainer))
+        return true;
+    const struct plan_scratch *plan = &sched->plan;
+    struct forfeit all = {.saved_at = TIME_NEVER};
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken)
+            continue;
+        const struct forfeit *own = &unit_terms(plan, unit)->forfeit;
+        all.loss_gpu_ns += own->loss_gpu_ns;
+        all.least_gpu_ns += own->least_gpu_ns;
+        all.growth_milli += own->growth_milli;
+        if (own->saved_at < all.saved_at)
+            all.saved_at = own->saved_at;
+    }
+    if (all.loss_gpu_ns <= worth_of_wait(sched, gainer))
+        return true;
+    worth_note(sched, gainer, &all);
+    return false;
+}
+
+/* Those that found no other place are lost: may they be, one after another?  The moved are charged again. */
+static bool may_be_lost(struct sched *sched, uint32_t gainer)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (!plan->is_moving)
+        return true; /* was asked when they were taken */
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && !unit->is_moved)
+            plan_charge(sched, unit, 1);
+    }
+    bool is_lawful = true;
+    for (uint32_t t = 0; t < plan->taken_count && is_lawful; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || unit->is_moved)
+            continue;
+        is_lawful = victims_is_lawful(sched, gainer, unit);
+        plan_charge(sched, unit, -1);
+    }
+    return is_lawful;
+}
+
+/* May victims of such a plan be put elsewhere? */
+static bool may_move(const struct sched *sched, enum plan_kind kind)
+{
+    return kind == PLAN_CONSOLIDATE || sched->policy.preempt.replaces_victims;
+}
+
+/* The after-state of the units taken: everything but whether each is needed. */
+static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    if (!may_move(sched, kind))
+        return is_quota_good(sched, gainer, kind);
+    size_t mark = ledger_mark(sched->ledger);
+    bool is_placed = sched_place(sched, gainer, &sched->plan.pieces);
+    uint32_t homeless = 0;
+    if (is_placed) { /* who is only moved comes back to its queue, whose limits must hold with the gainer too */
+        plan_charge_gainer(sched, gainer, 1);
+        homeless = replace_victims(sched);
+        plan_charge_gainer(sched, gainer, -1);
+    }
+    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) &&
+                    may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
+    ledger_rollback(sched->ledger, mark);
+    return is_valid;
+}
+
+/* Give back, dearest first, every unit without which the gainer still fits; strictly: and the after-state is good.  True if
+ * there were some. */
+static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind kind,
+                            bool is_strict)
+{
+    struct plan_scratch *plan = &sched->plan;
+    bool is_any = false;
+    for (uint32_t t = plan->taken_count; t-- > 0;) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || is_core_taken(sched, unit))
+            continue;
+        plan_give_back(sched, unit);
+        if (!plan_suffices(sched, gainer) || !plan_is_lawful(sched, gainer) ||
+            (is_strict && !is_good(sched, gainer, kind)))
+            take_again(sched, unit);
+        else
+            is_any = true;
+    }
+    return is_any;
+}
+
+/* Forget those that were taken and given back. */
+static void forget_given_back(struct plan_scratch *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < plan->taken_count; t++)
+        if (plan->units[plan->taken[t]].is_taken)
+            plan->taken[count++] = plan->taken[t];
+    plan->taken_count = count;
+}
+
+/* Spare every unit that is not needed; false: the plan is no good.  Where victims move, one that the gainer can do without
+ * may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
+static bool trim(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    forget_given_back(plan);
+    size_t mark = ledger_mark(sched->ledger);
+    give_back_spare(sched, gainer, kind, false);
+    bool is_trimmed = is_good(sched, gainer, kind);
+    if (is_trimmed || !may_move(sched, kind)) {
+        ledger_commit(sched->ledger, mark);
+        return is_trimmed;
+    }
+    ledger_rollback(sched->ledger, mark);
+    for (uint32_t t = 0; t < plan->taken_count; t++)
+        plan->units[plan->taken[t]].is_taken = true;
+    while (give_back_spare(sched, gainer, kind, true))
+        continue; /* where those that move go may depend on who else does */
+    return is_good(sched, gainer, kind);
+}
+
+uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    int64_t bound = config->victims_max;
+    if (kind == PLAN_CONSOLIDATE)
+        bound = moves_bound(sched);
+    if (config->evictions_per_cycle > 0 &&
+        config->evictions_per_cycle - sched->evicted_in_cycle < bound)
+        bound = config->evictions_per_cycle - sched->evicted_in_cycle;
+    return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
+}
+
+/* In a round the first units that suffice are trimmed before the rest is asked. */
+static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, gainer) &&
+           (plan_round(&sched->plan) != NULL ? plan_is_lawful(sched, gainer)
+                                             : is_good(sched, gainer, kind));
+}
+
+/* What is taken suffices: is the after-state good, best without those who stand where the gainer does not go?  Else
+ * all stays taken. */
+static bool settle_for(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    size_t mark = ledger_mark(sched->ledger);
+    drop_bystanders(sched);
+    if (is_acceptable(sched, gainer, kind)) {
+        ledger_commit(sched->ledger, mark);
+        return true;
+    }
+    ledger_rollback(sched->ledger, mark);
+    for (uint32_t t = 0; t < sched->plan.taken_count; t++)
+        sched->plan.units[sched->plan.taken[t]].is_taken = true;
+    return is_acceptable(sched, gainer, kind);
+}
+
+/* Take units one by one until the gainer fits in a valid after-state; false if that never comes. */
+static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    /* Who moves is sought among the first of the order only. */
+    bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan.is_moving;
+    uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
+    struct misfit misfit = {.keeper = QUEUE_NONE};
+    struct unit *unit;
+    while ((!is_bounded || taken_jobs(sched) < bound) &&
+           (unit = victims_next(sched, gainer, kind)) != NULL) {
+        plan_take(sched, unit);
+        if (plan_suffices_by_now(sched, gainer, &misfit) && settle_for(sched, gainer, kind))
+            return true;
+    }
+    return false;
+}
+
+static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    struct misfit misfit = {.keeper = QUEUE_NONE};
+    bool is_found = false, may_go_on = sched->plan.unit_count > 0;
+    uint32_t group = 0;
+    while (ask->groups[group].count == 0)
+        group++;
+    const struct request *request =
+        &ask->groups[group].request; /* stays where it is; shapes may move */
+    while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
+        may_go_on = offers_take(sched, gainer, request, kind);
+        is_found = may_go_on && plan_suffices_by_now(sched, gainer, &misfit) &&
+                   settle_for(sched, gainer, kind);
+    }
+    offers_end(sched);
+    return is_found;
+}
+
+/* All candidates and all that is free together: less than asked means no plan.  What memory asks differs by model:
+ * of that nothing is said. */
+static bool could_suffice(struct sched *sched, const struct shape *ask)
+{
+    const struct ledger *ledger = sched->ledger;
+    int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli -
+                   ledger->coming_milli - ledger->claimed_milli;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++)
+        room += sched->plan.units[u].held_milli;
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        if (ask->groups[g].request.gpu_memory_mib != 0)
+            return true;
+    return room >= ask->charge[QUEUE_SUM_GPU];
+}
+
+/* Grow from nothing, round by round; what was taken or refused before is forgotten. */
+static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool by_node)
+{
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.taken_count = sched->plan.next = sched->plan.round = 0;
+    for (uint32_t u = 0; u < sched->plan.unit_count; u++)
+        sched->plan.units[u].is_taken = sched->plan.units[u].is_refused = false;
+    do {
+        if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
+            ledger_commit(sched->ledger, mark);
+            return true;
+        }
+    } while (plan_next_round(sched, &mark));
+    ledger_rollback(sched->ledger, mark);
+    return false;
+}
+
+/* With all taken that may be lost the gainer has room enough, but not in one place?  Then whoever finds another
+ * place moves: that is no loss, whatever the quotas say. */
+static bool grow_by_moving(struct sched *sched, uint32_t gainer)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    sched->plan.is_moving = true;
+    victims_collect(sched, gainer, PLAN_RECLAIM, true);
+    return could_suffice(sched, ask) && try_grow(sched, gainer, PLAN_RECLAIM, false);
+}
+
+/* In order, what a queue may lose can be spent on victims of different nodes; then moving some, and at last node by
+ * node, may still find room. */
+static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    bool suits_nodes = offers_suit(sched, ask);
+    bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
+    sched->plan.is_moving = false;
+    const bool has_home = plan_home_suffices(sched, gainer);
+    victims_collect(sched, gainer, kind, !by_node && has_home);
+    if (!has_home || !could_suffice(sched, ask))
+        return false;
+    bool has_any = sched->plan.unit_count > 0;
+    if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
+        return false;
+    if (has_any && try_grow(sched, gainer, kind, by_node))
+        return true;
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
+        grow_by_moving(sched, gainer))
+        return true;
+    const struct quota_round *round = plan_round(&sched->plan);
+    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE ||
+        (round != NULL && round->by_share))
+        return false;
+    sched->plan.is_moving = false;
+    victims_collect(sched, gainer, kind, false);
+    return try_grow(sched, gainer, kind, true);
+}
+
+static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    sched->plan.is_seeking = true;
+    bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind) &&
+                    is_worth_it(sched, gainer) && plan_suffices(sched, gainer);
+    sched->plan.is_seeking = false;
+    return is_found;
+}
+
+/* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
+static bool fits_what_comes(struct sched *sched, uint32_t gainer)
+{
+    if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
+        return false; /* nothing comes */
+    return plan_suffices(sched, gainer);
+}
+
+/* While owners are patient, nobody else is promised what comes: they could only take it back. */
+static bool may_await(const struct sched *sched, uint32_t gainer)
+{
+    return !sched->has_patience || sched_is_entitled(sched, gainer);
+}
+
+bool plan_await(struct sched *sched, uint32_t slot)
+{
+    if (!sched->policy.preempt.replaces_victims)
+        return false;
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.free_before = headroom_free(sched);
+    bool is_found = fits_what_comes(sched, slot);
+    ledger_rollback(sched->ledger, mark);
+    if (is_found)
+        plan_book_gainer(sched, slot, SOURCE_FREE);
+    return is_found;
+}
+
+bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    struct sched_job *job = &sched->jobs.jobs[gainer];
+    bool may_evict = plan_may_evict(sched, gainer, kind);
+    if (!may_evict && sched->ledger->coming_milli == 0)
+        return false;
+    sched->plans_tried++;
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan.taken_count = 0;
+    sched->plan.free_before = headroom_free(sched);
+    bool is_found =
+        fits_what_comes(sched, gainer)
+            ? may_await(sched, gainer)
+            : may_evict &&
+                  potential_suffices(&sched->potential, sched->cluster, sched_ask(sched, job)) &&
+                  find_victims(sched, gainer, kind);
+    ledger_rollback(sched->ledger, mark);
+    return is_found;
+}
+
+bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    if (!plan_find(sched, gainer, kind))
+        return false;
+    const bool has_victims = taken_jobs(sched) > 0;
+    const enum source source = plan_book(sched, sched->jobs.jobs[gainer].id, kind);
+    plan_book_gainer(sched, gainer, source);
+    if (has_victims && kind == PLAN_CONSOLIDATE)
+        moves_hold_places(sched);
+    sched->plans++;
+    return true;
+}

@@ -1,0 +1,205 @@
+/* A plan that was found good, written into the books: victims leave, or their START of this cycle is recalled, and the gainer
+ * claims their space. */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+
+/* Of holdings let go whose EVICT is not written yet; what left before is not told again. */
+#define BEING_BOOKED UINT64_MAX
+
+void victims_log(struct sched *sched, queue_id queue)
+{
+    uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
+    if (bound == 0)
+        return;
+    MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)queue + 1);
+    struct eviction_log *log = &sched->evictions[queue];
+    if (log->at == NULL)
+        log->at = mem_zalloc(bound, sizeof *log->at);
+    log->at[log->next] = sched->now;
+    log->next = (log->next + 1) % bound;
+    log->count += log->count < bound;
+}
+
+void victims_release(struct sched *sched)
+{
+    for (size_t q = 0; q < sched->eviction_capacity; q++)
+        mem_free(sched->evictions[q].at);
+    mem_free(sched->evictions);
+}
+
+bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    /* Where victims must find another place, others would be evicted for the place of a job that was never told to start. */
+    if (kind == PLAN_CONSOLIDATE || sched->plan.is_moving || sched->recalls_after == UINT64_MAX ||
+        sched->jobs.facts[slot].displaced_cycle == sched->cycle)
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_CLAIMED ||
+            (holding->phase == HOLDING_STARTING && holding->decision >> 32 <= sched->recalls_after))
+            return false;
+    }
+    return true;
+}
+
+/* The piece is no part of the START, nor is the START of the cycle if that was all of it. */
+static void untell(struct sched *sched, decision_id start, const struct piece *piece)
+{
+    struct piece_list *told = &sched->told;
+    uint32_t d = 0, p = 0;
+    for (; sched->decisions[d].id != start; d++)
+        p += sched->decisions[d].piece_count;
+    const uint32_t end = p + sched->decisions[d].piece_count;
+    while (memcmp(&told->pieces[p], piece, sizeof *piece) != 0)
+        p++;
+    assert(p < end);
+    (void)end;
+    told->count--;
+    memmove(&told->pieces[p], &told->pieces[p + 1], (told->count - p) * sizeof *piece);
+    if (--sched->decisions[d].piece_count > 0)
+        return;
+    sched->decision_count--;
+    memmove(&sched->decisions[d], &sched->decisions[d + 1],
+            (sched->decision_count - d) * sizeof *sched->decisions);
+}
+
+/* Members that start give back what they were given.  Are others on their way out? */
+static bool recall(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    bool is_evicted = false;
+    for (uint32_t i = job->holding_count; i-- > 0;) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->decision != BEING_BOOKED)
+            continue;
+        is_evicted |= holding->phase == HOLDING_LEAVING;
+        if (holding->phase != HOLDING_STARTING)
+            continue;
+        sched_unhold(sched, slot, i);
+        sched->changes++;
+    }
+    return is_evicted;
+}
+
+/* One EVICT per victim job of which some runs. */
+static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum reason reason,
+                        bool *needs_grace)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    sched->jobs.facts[slot].displaced_by = gainer;
+    sched->jobs.facts[slot].displaced_cycle = sched->cycle;
+    if (!recall(sched, slot)) {
+        sched_settle(sched, slot);
+        return;
+    }
+    struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
+    decision->for_job = gainer;
+    decision->reason = reason;
+    decision->grace = sched_grace(sched, slot);
+    *needs_grace |= decision->grace > 0;
+    decision_id id = decision->id;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        decision->is_partial |= sched_job_holding(job, i)->phase != HOLDING_LEAVING;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        if (holding->phase != HOLDING_LEAVING || holding->decision != BEING_BOOKED)
+            continue;
+        holding->decision = id;
+        sched_tell_piece(sched, &holding->piece);
+    }
+    sched_settle(sched, slot);
+    sched->evicted_in_cycle++;
+    if (reason == REASON_CONSOLIDATED)
+        moves_log(sched);
+    victims_log(sched, job->queue);
+}
+
+/* The holding goes in the books; book_victim writes it into its EVICT, or recalls it. */
+static void let_go(struct sched *sched, uint32_t slot, uint32_t index)
+{
+    struct holding *holding = &sched_job_holdings(&sched->jobs.jobs[slot])[index];
+    if (holding->phase == HOLDING_RUNNING) {
+        sched_let_leave(sched, slot, index, BEING_BOOKED);
+        return;
+    }
+    untell(sched, holding->decision, &holding->piece);
+    holding->decision = BEING_BOOKED;
+}
+
+enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    const int64_t evicted = sched->evicted_in_cycle;
+    bool needs_grace = false;
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+        if (!unit->is_taken)
+            continue;
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            if (unit->holding == i ||
+                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+                let_go(sched, unit->slot, i);
+    }
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken)
+            continue;
+        enum reason reason = kind == PLAN_CONSOLIDATE ? REASON_CONSOLIDATED
+                             : kind == PLAN_HEADROOM  ? REASON_HEADROOM
+                             : unit->is_borrower      ? REASON_RECLAIMED
+                                                      : REASON_PREEMPTED;
+        book_victim(sched, unit->slot, gainer, reason, &needs_grace);
+        for (uint32_t u = t; u < plan->taken_count; u++) /* all units of the job are told */
+            if (plan->units[plan->taken[u]].slot == unit->slot)
+                plan->units[plan->taken[u]].is_taken = false;
+    }
+    if (sched->evicted_in_cycle == evicted)
+        return SOURCE_FREE;
+    return needs_grace ? SOURCE_EVICTION : SOURCE_GRACE_0;
+}
+
+void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
+{
+    struct sched_job *job = &sched->jobs.jobs[gainer];
+    const struct shape *shape = sched_shape(sched, job);
+    const struct piece_list *pieces = &sched->plan.pieces;
+    sched_unwait(sched, gainer);
+    for (uint32_t p = 0; p < pieces->count; p++) {
+        struct space space = placement_space(shape, &pieces->pieces[p], gainer);
+        ledger_claim(sched->ledger, &space);
+    }
+    sched_hold(sched, gainer, pieces, HOLDING_CLAIMED, 0);
+    sched_settle(sched, gainer);
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = gainer;
+    sched->jobs.facts[gainer].claimed_at = sched->now;
+    sched->claims_until = sched->now; /* found out when time passes */
+    sched->jobs.facts[gainer].claim_source = (uint8_t)source;
+    struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
+    (void)decision;
+    for (uint32_t p = 0; p < pieces->count; p++)
+        sched_tell_piece(sched, &pieces->pieces[p]);
+}
+
+void plan_release(struct plan_scratch *plan)
+{
+    mem_free(plan->units);
+    mem_free(plan->terms);
+    mem_free(plan->sorted);
+    mem_free(plan->order);
+    mem_free(plan->taken);
+    mem_free(plan->places);
+    piece_list_release(&plan->pieces);
+    piece_list_release(&plan->moved);
+    mem_free(plan->touched);
+    mem_free(plan->lanes);
+    mem_free(plan->nominees);
+    mem_free(plan->targets);
+    mem_free(plan->node_mark);
+    mem_free(plan->spans);
+    mem_free(plan->has_units);
+}

@@ -1,0 +1,217 @@
+/* In what order victims are taken: the keys of the preset's chain, then the order of admission reversed.
+ *
+ * Keys are found when units are put in order, or, where victims are sought node by node, of those on the nodes that come
+ * into question: few of all that may go.
+ * Cost: O(holdings) a unit, O(units log units) to put them in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+
+static void fill_view(struct sched *sched, const struct unit *unit, struct victim_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    const struct shape *shape = sched_shape(sched, job);
+    const uint32_t gainer = sched->plan.gainer;
+    *view = (struct victim_view){.id = job->id,
+                                 .asks_milli = shape->charge[QUEUE_SUM_GPU],
+                                 .priority = job->priority,
+                                 .class = shape->class,
+                                 .is_borrower = unit->is_borrower,
+                                 .is_surplus = unit->holding != UNIT_CORE,
+                                 .is_own_queue = gainer != SLOT_NONE &&
+                                                 job->queue == sched->jobs.jobs[gainer].queue,
+                                 .is_by_right = plan_is_all_by_right(sched, unit->queue),
+                                 .running = sched->now - job->decided,
+                                 .loss_gpu_ns = unit_terms(&sched->plan, unit)->forfeit.loss_gpu_ns,
+                                 .order_rank = job->rank[0]};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        if (!holding_is_in_place(sched_job_holding(job, i))) {
+            view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
+            continue;
+        }
+        view->gpu_milli += piece_milli(&sched_job_holding(job, i)->piece);
+        view->member_count += sched_job_holding(job, i)->piece.member_count;
+    }
+}
+
+/* All that its job has in place. */
+static void charge_whole(struct sched *sched, const struct unit *core,
+                         int64_t charge[QUEUE_SUM_COUNT])
+{
+    const struct sched_job *job = &sched->jobs.jobs[core->slot];
+    memset(charge, 0, QUEUE_SUM_COUNT * sizeof *charge);
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (holding_is_in_place(sched_job_holding(job, i)))
+            sched_add_charge(sched, core->slot, &sched_job_holding(job, i)->piece, 1, charge);
+}
+
+struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit)
+{
+    MEM_GROW(plan->terms, plan->term_capacity, (size_t)plan->term_count + 1);
+    unit->terms = ++plan->term_count;
+    struct unit_terms *terms = unit_terms(plan, unit);
+    memset(terms->charge, 0, sizeof terms->charge);
+    terms->forfeit = (struct forfeit){.saved_at = TIME_NEVER};
+    return terms;
+}
+
+void victims_rank(struct sched *sched, struct unit *unit)
+{
+    const struct preemption_config *config = &sched->policy.preempt;
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    struct victim_view view;
+    uint64_t rank[ORDER_CHAIN_MAX];
+    uint32_t at = 0;
+    if (unit->is_ranked)
+        return;
+    unit->is_ranked = true;
+    struct unit_terms *terms =
+        unit->terms != 0 ? unit_terms(&sched->plan, unit) : victims_new_terms(&sched->plan, unit);
+    if (unit->holding == UNIT_CORE)
+        terms->forfeit = roster_forfeit(roster_card(sched, unit->slot), sched->now);
+    if (unit->surplus_count == 0)
+        charge_whole(sched, unit, terms->charge);
+    fill_view(sched, unit, &view);
+    for (uint32_t k = 0; k < config->victim_key_count; k++) {
+        view.own = sched->victim_own[k];
+        terms->key[at++] = config->victims[k]->rank(&view);
+    }
+    /* A core is looked at as it is when its surplus has gone. */
+    uint8_t fill = view.is_surplus || unit->surplus_count == 0 ? job->fill : FILL_MINIMUM;
+    const uint64_t *kept = job->rank;
+    if (fill != job->fill && !sched->ranks_fixed) {
+        sched_rank_as(sched, unit->slot, fill, rank);
+        kept = rank;
+    }
+    for (uint32_t r = 0; r < sched->policy.order_count; r++)
+        terms->key[at++] = UINT64_MAX - kept[r];
+    terms->key[at++] = UINT64_MAX - view.id;
+    while (at < UNIT_KEYS)
+        terms->key[at++] = 0;
+}
+
+bool victims_spares(struct sched *sched, struct unit *unit)
+{
+    struct victim_view view;
+    if (sched->policy.preemption->spares == NULL)
+        return false;
+    victims_rank(sched, unit);
+    fill_view(sched, unit, &view);
+    view.own = sched->preemption_own;
+    unit->is_refused = sched->policy.preemption->spares(&view);
+    return unit->is_refused;
+}
+
+int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y)
+{
+    const uint64_t *left = unit_terms(plan, x)->key, *right = unit_terms(plan, y)->key;
+    for (uint32_t k = 0; k < UNIT_KEYS; k++)
+        if (left[k] != right[k])
+            return left[k] < right[k] ? -1 : 1;
+    if (x->holding == y->holding)
+        return 0;
+    if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
+        return x->holding == UNIT_CORE ? 1 : -1;
+    return x->holding > y->holding ? -1 : 1; /* the last surplus first */
+}
+
+struct unit_order { /* what most comparisons need, apart from the bulky units */
+    uint64_t key[2];
+    uint32_t unit;
+    queue_id queue; /* 0 when units are not ordered by queue */
+};
+
+static int compare_order(const void *a, const void *b, void *plan)
+{
+    const struct unit_order *x = a, *y = b;
+    if (x->queue != y->queue)
+        return x->queue < y->queue ? -1 : 1;
+    for (int k = 0; k < 2; k++)
+        if (x->key[k] != y->key[k])
+            return x->key[k] < y->key[k] ? -1 : 1;
+    const struct unit *units = ((struct plan_scratch *)plan)->units;
+    return victims_compare(plan, &units[x->unit], &units[y->unit]);
+}
+
+void victims_order(struct sched *sched, bool by_queue)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == 0)
+        return;
+    for (uint32_t u = 0; u < plan->unit_count; u++)
+        victims_rank(sched, &plan->units[u]);
+    MEM_GROW(plan->order, plan->order_capacity, (size_t)plan->unit_count + 1);
+    MEM_GROW(plan->sorted, plan->sorted_capacity, (size_t)plan->unit_count + 1);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        const struct unit *unit = &plan->units[u];
+        const uint64_t *key = unit_terms(plan, unit)->key;
+        plan->order[u] =
+            (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+    }
+    qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan);
+    for (uint32_t u = 0; u < plan->unit_count; u++)
+        plan->sorted[u] = plan->units[plan->order[u].unit];
+    struct unit *units = plan->units;
+    size_t capacity = plan->unit_capacity;
+    plan->units = plan->sorted;
+    plan->unit_capacity = plan->sorted_capacity;
+    plan->sorted = units;
+    plan->sorted_capacity = capacity;
+}
+
+/* Ranks of the victim without the unit and those of its job that are taken already. */
+static void rank_without(struct sched *sched, const struct unit *unit,
+                         uint64_t rank[ORDER_CHAIN_MAX])
+{
+    const struct plan_scratch *plan = &sched->plan;
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    int64_t less[QUEUE_SUM_COUNT] = {0};
+    uint32_t taken = 1;
+    if (unit->holding == UNIT_CORE) { /* nothing stays */
+        for (uint32_t i = 0; i < job->holding_count; i++)
+            sched_add_charge(sched, unit->slot, &sched_job_holding(job, i)->piece, -1, less);
+        sched_rank_with(sched, unit->slot, FILL_BELOW, less, rank);
+        return;
+    }
+    sched_add_charge(sched, unit->slot, &sched_job_holding(job, unit->holding)->piece, -1, less);
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *other = &plan->units[plan->taken[t]];
+        if (other->slot != unit->slot || !other->is_taken)
+            continue;
+        taken++;
+        sched_add_charge(sched, unit->slot, &sched_job_holding(job, other->holding)->piece, -1,
+                         less);
+    }
+    sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM,
+                    less, rank);
+}
+
+/* Does some rank turn with what a job holds, and not with time alone? */
+static bool depends_on_holdings(const struct policy_config *policy)
+{
+    for (uint32_t r = 0; r < policy->order_count; r++)
+        if (!policy->order[r]->is_constant && !policy->order[r]->moves)
+            return true;
+    return false;
+}
+
+bool victims_keep_order(struct sched *sched, uint32_t gainer, const struct unit *unit)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[unit->slot];
+    uint64_t after[ORDER_CHAIN_MAX], victim[ORDER_CHAIN_MAX];
+    if (sched->policy.preempt.within_queue != WITHIN_ORDER || !depends_on_holdings(&sched->policy))
+        return true;
+    sched_rank_with(sched, gainer, own->fill == FILL_BELOW ? FILL_MINIMUM : FILL_ABOVE,
+                    sched_ask(sched, own)->charge, after);
+    rank_without(sched, unit, victim);
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        if (sched->policy.order[r]->moves) { /* with time: as of its last period */
+            after[r] = own->rank[r];
+            victim[r] = job->rank[r];
+        }
+        if (after[r] != victim[r])
+            return after[r] < victim[r];
+    }
+    return own->id < job->id;
+}

@@ -1,0 +1,582 @@
+/* Who may be evicted for a job, and in what order.
+ *
+ * Candidates are units: a surplus member of a job above its minimum, or the core, all that its surplus leaves.  To
+ * preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means anybody
+ * that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
+ * decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+
+#define HOUR_NS (3600 * TIME_NS_PER_S)
+
+/* The minimum run time that protects a job of `queue`, from there upward; the policy's if nobody says. */
+static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is_reclaim)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
+        const struct queue_spec *spec = queue_tree_spec(&sched->tree, q);
+        time_ns own = is_reclaim ? spec->reclaim_min_runtime : spec->preempt_min_runtime;
+        if (own >= 0)
+            return own;
+    }
+    return is_reclaim ? sched->policy.preempt.reclaim_min_runtime
+                      : sched->policy.preempt.preempt_min_runtime;
+}
+
+static time_ns min_runtime(const struct sched *sched, queue_id gainer, queue_id victim,
+                           enum plan_kind kind)
+{
+    if (kind == PLAN_CONSOLIDATE)
+        return 0;
+    if (kind == PLAN_HEADROOM)
+        return runtime_upward(sched, victim, false);
+    queue_id from = victim, unused;
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.resolve == RESOLVE_LCA)
+        queue_tree_below_common(&sched->tree, gainer, victim, &unused, &from);
+    return runtime_upward(sched, from, kind == PLAN_RECLAIM);
+}
+
+static bool is_within_rule(const struct sched *sched, uint32_t gainer, uint32_t slot)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
+    const struct job_facts *own_facts = &sched->jobs.facts[gainer],
+                           *facts = &sched->jobs.facts[slot];
+    switch ((enum within_queue)sched->policy.preempt.within_queue) {
+    case WITHIN_LOWER:
+        return job->priority < own->priority;
+    case WITHIN_LOWER_OR_NEWER:
+        return job->priority < own->priority ||
+               (job->priority == own->priority && facts->submit > own_facts->submit);
+    case WITHIN_ORDER:
+        return true;
+    case WITHIN_NEVER:
+        break;
+    }
+    return false;
+}
+
+/* What cannot be preempted gives way only for what its queue holds of such beyond its entitlement. */
+static bool is_firm_safe(const struct sched *sched, const struct sched_job *job,
+                         enum plan_kind kind)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    bool is_spared = sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE;
+    if (shape->is_preemptible && !is_spared)
+        return false;
+    if (kind != PLAN_RECLAIM || !is_spared)
+        return true;
+    int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
+    int64_t held = shape->is_preemptible
+                       ? queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU)
+                       : queue_tree_firm(&sched->tree, job->queue, RESOURCE_GPU);
+    return deserved == QUOTA_UNLIMITED || held <= deserved;
+}
+
+static bool is_budget_spent(const struct sched *sched, queue_id queue)
+{
+    int64_t bound = sched->policy.preempt.evictions_per_queue_h;
+    if (bound == 0 || queue >= sched->eviction_capacity)
+        return false;
+    const struct eviction_log *log = &sched->evictions[queue];
+    return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
+}
+
+/* Does all it holds run, nothing starting?  What is leaving already counts no more. */
+static bool is_quiet(struct sched *sched, const struct victim_card *card)
+{
+    if (card->is_claiming)
+        return false;
+    sched->plan.saw_starting |= card->is_starting && card->decided_cycle != sched->cycle;
+    return !card->is_starting;
+}
+
+/* For whom candidates are sought, and in which queue. */
+struct search {
+    uint32_t gainer;
+    enum plan_kind kind;
+    job_id rival;          /* for whom the gainer was evicted just now; JOB_NONE */
+    time_ns protected_for; /* of the queue's jobs */
+    bool is_borrower;      /* the queue */
+    queue_id siblings_of;  /* all that are below this one alike... */
+    bool may_lose;         /* ...may, or may not, lose anything; QUEUE_NONE: not known */
+};
+
+static job_id find_rival(const struct sched *sched, uint32_t gainer)
+{
+    const int64_t cycles = sched->policy.preempt.rematch_cycles;
+    if (gainer == SLOT_NONE || cycles == 0)
+        return JOB_NONE;
+    const struct job_facts *own = &sched->jobs.facts[gainer];
+    return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
+}
+
+static bool is_rival(struct sched *sched, const struct search *search, uint32_t slot)
+{
+    if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
+        return false;
+    plan_note_ripe(&sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
+    return true;
+}
+
+/* May the job lose anything?  *is_young: only its surplus, for it has not run long enough. */
+static inline bool is_candidate(struct sched *sched, const struct search *search, uint32_t slot,
+                                const struct victim_card *card, bool *is_young)
+{
+    const uint32_t gainer = search->gainer;
+    const enum plan_kind kind = search->kind;
+    if (kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
+        return false;
+    if (slot == gainer || card->is_spent ||
+        (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
+        is_rival(sched, search, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
+        return false;
+    if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
+                                 pending_compare(&sched->pending, gainer, slot) >= 0))
+        return false;
+    queue_id queue = sched->jobs.jobs[slot].queue;
+    if (is_budget_spent(sched, queue)) {
+        const struct eviction_log *log = &sched->evictions[queue];
+        plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
+        return false;
+    }
+    const bool may_recall =
+        card->decided_cycle == sched->cycle && plan_may_recall(sched, slot, kind);
+    bool is_fresh = card->decided_cycle == sched->cycle &&
+                    !may_recall; /* starting, but sure to run when it is ripe */
+    if (!is_quiet(sched, card) && !is_fresh && !may_recall)
+        return false;
+    time_ns ripe_at = card->decided + search->protected_for;
+    /* Run time counts from the start, and what is recalled has none. */
+    *is_young =
+        ripe_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
+    if (*is_young || is_fresh)
+        plan_note_ripe(&sched->plan, ripe_at);
+    return !is_fresh && (!*is_young || card->has_surplus);
+}
+
+static struct unit *add_unit(struct sched *sched, const struct search *search, uint32_t slot,
+                             uint32_t holding)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == plan->unit_capacity)
+        MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
+    struct unit *unit = &plan->units[plan->unit_count++];
+    *unit = (struct unit){.slot = slot,
+                          .holding = holding,
+                          .queue = sched->jobs.jobs[slot].queue,
+                          .is_borrower = search->is_borrower};
+    return unit;
+}
+
+/* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
+static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kind kind)
+{
+    if (kind != PLAN_HEADROOM && kind != PLAN_CONSOLIDATE)
+        return kind == PLAN_RECLAIM;
+    int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
+    return deserved != QUOTA_UNLIMITED &&
+           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
+}
+
+/* The last holding of the group that is not among the job's surplus units yet. */
+static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job,
+                              uint32_t group, uint32_t first_unit)
+{
+    for (uint32_t i = job->holding_count; i-- > 0;) {
+        const struct holding *holding = sched_job_holding(job, i);
+        bool is_used = holding->piece.group != group || !holding_is_in_place(holding);
+        for (uint32_t u = first_unit; u < sched->plan.unit_count && !is_used; u++)
+            is_used = sched->plan.units[u].holding == i;
+        if (!is_used)
+            return i;
+    }
+    return UNIT_CORE;
+}
+
+/* Units for the members above the minimum, the last to come first. */
+static void add_surplus(struct sched *sched, const struct search *search, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan.unit_count;
+    struct gang_view view;
+    sched_gang_view(sched, slot, &view);
+    memcpy(held, view.held, view.group_count * sizeof *held);
+    view.held = held;
+    while (gang_fill(&view) == FILL_ABOVE && gang_shrink(&view, chunk)) {
+        uint32_t group = 0;
+        while (chunk[group] == 0)
+            group++;
+        uint32_t holding = last_of_group(sched, job, group, first);
+        if (holding == UNIT_CORE)
+            return;
+        struct unit *unit = add_unit(sched, search, slot, holding);
+        sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1,
+                         victims_new_terms(&sched->plan, unit)->charge);
+        unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
+        held[group]--;
+    }
+}
+
+/* Without its surplus, where there is any. */
+static void add_core(struct sched *sched, const struct search *search, uint32_t slot,
+                     const struct victim_card *card, uint32_t first_surplus)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    uint32_t surplus_end = sched->plan.unit_count;
+    struct unit *core = add_unit(sched, search, slot, UNIT_CORE);
+    if (surplus_end == first_surplus && !card->is_leaving) {
+        core->held_milli = card->held_milli;
+        return;
+    }
+    int64_t *charge = victims_new_terms(&sched->plan, core)->charge;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        bool is_surplus = !holding_is_in_place(sched_job_holding(job, i));
+        for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
+            is_surplus = sched->plan.units[u].holding == i;
+        if (is_surplus)
+            continue;
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, charge);
+        core->held_milli += piece_milli(&sched_job_holding(job, i)->piece);
+    }
+}
+
+/* GPU time that may be lost for the gainer at all, as plan.c weighs it; without bound where that depends on who goes:
+ * within its own line, and up to what its queue deserves. */
+static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    int64_t ratio = sched->policy.preempt.loss_ratio_milli;
+    if (ratio == 0 || kind != PLAN_RECLAIM)
+        return INT64_MAX;
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const int64_t *ask = sched->shapes.shapes[own->ask].charge;
+    int64_t deserved = queue_tree_spec(&sched->tree, own->queue)->deserved[RESOURCE_GPU];
+    if (deserved == QUOTA_UNLIMITED ||
+        queue_tree_charged(&sched->tree, own->queue, RESOURCE_GPU) + ask[QUEUE_SUM_GPU] <= deserved)
+        return INT64_MAX;
+    return worth_of_wait(sched, gainer);
+}
+
+/* Would the job lose more than the gainer's wait is worth? */
+static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_card *card,
+                           bool is_young)
+{
+    const struct forfeit forfeit = roster_forfeit(card, sched->now);
+    if (forfeit.loss_gpu_ns <= sched->plan.loss_bound)
+        return false;
+    if (!is_young)
+        worth_note(sched, gainer, &forfeit);
+    return true;
+}
+
+static inline void add_job(struct sched *sched, const struct search *search, uint32_t slot,
+                           struct victim_card *card, bool is_young)
+{
+    bool is_dear = sched->plan.loss_bound != INT64_MAX &&
+                   loses_too_much(sched, search->gainer, card, is_young);
+    uint32_t first = sched->plan.unit_count;
+    if ((is_young || is_dear) && !card->has_surplus)
+        return;
+    if (card->has_surplus)
+        add_surplus(sched, search, slot);
+    uint32_t surplus = sched->plan.unit_count - first;
+    if (!is_young && !is_dear)
+        add_core(sched, search, slot, card, first);
+    for (uint32_t u = first; surplus > 0 && u < sched->plan.unit_count; u++)
+        sched->plan.units[u].surplus_count = surplus;
+}
+
+/* May jobs of `queue` give way to the gainer by a plan of this kind? */
+static bool is_queue_meant(struct sched *sched, queue_id gainer, queue_id queue,
+                           enum plan_kind kind)
+{
+    bool is_flat = sched->policy.quota->is_flat;
+    if (kind == PLAN_CONSOLIDATE || kind == PLAN_HEADROOM)
+        return true;
+    if (kind == PLAN_PREEMPT)
+        return is_flat || queue == gainer;
+    if (is_flat || queue == gainer)
+        return !is_flat && sched->policy.quota->takes_own;
+    queue_id below_gainer, below_victim;
+    queue_tree_below_common(&sched->tree, gainer, queue, &below_gainer, &below_victim);
+    return below_gainer != below_victim; /* one above the other: nobody lends to himself */
+}
+
+/* A quota that would not let go of nothing at all lets go of no unit: ask once per queue. */
+static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
+{
+    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    struct taking taking = {.gainer = own->queue,
+                            .victim = queue,
+                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .victim_unit = nothing,
+                            .gainer_priority = own->priority,
+                            .victim_priority = INT32_MIN};
+    if (plan_round(&sched->plan) == NULL)
+        return sched->policy.quota->may_take(&sched->tree, &taking);
+    if (plan_is_by_share(sched) && sched->takes_both)
+        return true; /* what goes of the gainer's own queue lessens its share */
+    bool may = false;
+    for (uint32_t r = 0; r < sched->plan.round_count && !may; r++) {
+        taking.round = &sched->plan.rounds[r];
+        may = sched->policy.quota->may_take(&sched->tree, &taking);
+    }
+    return may;
+}
+
+/* May anything of the queue give way at all?  Siblings that meet the gainer's queue only above their parent are told by
+ * one of them. */
+static bool may_any_go(struct sched *sched, struct search *search, queue_id own, queue_id queue)
+{
+    const queue_id parent = sched->tree.queues[queue].parent;
+    if (search->kind != PLAN_RECLAIM)
+        return is_queue_meant(sched, own, queue, search->kind);
+    if (search->siblings_of != QUEUE_NONE && search->siblings_of == parent)
+        return search->may_lose;
+    search->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
+                       (sched->plan.is_moving || may_queue_lose(sched, search->gainer, queue));
+    search->siblings_of = QUEUE_NONE;
+    if (sched->policy.quota->takes_by_side) {
+        queue_id below_own, below;
+        queue_tree_below_common(&sched->tree, own, queue, &below_own, &below);
+        if (below != queue)
+            search->siblings_of = parent;
+    }
+    return search->may_lose;
+}
+
+static void span_queues(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    MEM_GROW(plan->spans, plan->span_capacity, sched->tree.count);
+    MEM_GROW(plan->has_units, plan->has_units_capacity, sched->tree.count);
+    memset(plan->spans, 0, sched->tree.count * sizeof *plan->spans);
+    memset(plan->has_units, 0, sched->tree.count);
+    for (uint32_t u = 0; u < plan->unit_count; u++) {
+        struct unit_span *span = &plan->spans[plan->units[u].queue];
+        if (span->count++ == 0)
+            span->first = span->next = u;
+        for (queue_id q = plan->units[u].queue; q != QUEUE_NONE && !plan->has_units[q];
+             q = sched->tree.queues[q].parent)
+            plan->has_units[q] = 1;
+    }
+}
+
+/* Would every job of the queue lose more than the gainer's wait is worth?  Asked before anything that costs more. */
+static bool is_queue_dear(struct sched *sched, queue_id queue)
+{
+    if (sched->plan.loss_bound == INT64_MAX)
+        return false;
+    int64_t floor = roster_floor(sched, queue);
+    sched->plan.saw_dear |= floor > sched->plan.loss_bound && floor != INT64_MAX;
+    return floor > sched->plan.loss_bound;
+}
+
+bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue)
+{
+    return sched->policy.preempt.within_queue == WITHIN_LOWER &&
+           !roster_has_lower(sched, queue, sched->jobs.jobs[gainer].priority);
+}
+
+time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
+    const struct taking taking = {.gainer = own->queue,
+                                  .victim = job->queue,
+                                  .gainer_ask = sched_ask(sched, own)->charge,
+                                  .victim_unit = sched_shape(sched, job)->charge,
+                                  .gainer_priority = own->priority,
+                                  .victim_priority = job->priority};
+    if (!job->is_listed || !is_queue_meant(sched, own->queue, job->queue, PLAN_RECLAIM) ||
+        !sched->policy.quota->may_take(&sched->tree, &taking))
+        return TIME_NEVER;
+    const struct victim_card *card = roster_card(sched, slot);
+    if (card->is_spent || card->is_firm)
+        return TIME_NEVER;
+    return time_after(card->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
+}
+
+static void collect_queue(struct sched *sched, struct search *search, queue_id queue)
+{
+    const uint32_t gainer = search->gainer;
+    const enum plan_kind kind = search->kind;
+    const struct slot_list *running = &sched->running[queue];
+    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
+    uint32_t first = sched->plan.unit_count;
+    if (running->count == 0 ||
+        (kind == PLAN_PREEMPT && victims_has_no_lower(sched, gainer, queue)) ||
+        is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
+        return;
+    search->protected_for = min_runtime(sched, own, queue, kind);
+    search->is_borrower = does_borrow(sched, queue, kind);
+    for (uint32_t i = 0; i < running->count; i++) {
+        struct victim_card *card = roster_card(sched, running->slots[i]);
+        bool is_young;
+        if (i + ROSTER_AHEAD < running->count)
+            roster_foresee(sched, running->slots[i + ROSTER_AHEAD]);
+        if (is_candidate(sched, search, running->slots[i], card, &is_young))
+            add_job(sched, search, running->slots[i], card, is_young);
+    }
+    if (sched->plan.loss_bound != INT64_MAX && sched->plan.unit_count == first)
+        roster_refloor(sched, queue);
+}
+
+void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
+{
+    sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
+    sched->plan.gainer = gainer;
+    sched->plan.loss_bound = loss_bound(sched, gainer, kind);
+    struct search search = {.gainer = gainer,
+                            .kind = kind,
+                            .rival = find_rival(sched, gainer),
+                            .siblings_of = QUEUE_NONE};
+    if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
+        collect_queue(sched, &search, sched->jobs.jobs[gainer].queue);
+    else
+        for (queue_id q = 0; q < sched->tree.count; q++) {
+            bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, gainer, q);
+            search.kind = takes_own ? PLAN_PREEMPT : kind;
+            collect_queue(sched, &search, q);
+        }
+    sched->plan.saw_nobody = sched->plan.unit_count == 0;
+    if (!is_ordered)
+        return;
+    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) &&
+                    !sched->policy.quota->is_flat;
+    victims_order(sched, by_queue);
+    if (by_queue)
+        span_queues(sched);
+}
+
+static void uncharge(struct sched *sched, const struct unit *unit)
+{
+    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    int64_t less[QUEUE_SUM_COUNT];
+    for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+        less[r] = -charge[r];
+    ledger_charge(sched->ledger, unit->queue, less);
+}
+
+/* With the unit gone and waiting again, would the order let the gainer go before it? */
+static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
+{
+    struct contender a, b;
+    plan_contenders(sched, gainer, unit, &a, &b);
+    if (plan_is_by_right(sched, a.queue))
+        return true;
+    size_t mark = ledger_mark(sched->ledger);
+    uncharge(sched, unit);
+    bool is_behind = sched->policy.quota->compare(&sched->tree, a, b) <= 0;
+    ledger_rollback(sched->ledger, mark);
+    return is_behind;
+}
+
+bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit)
+{
+    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    struct taking taking = {.gainer = own->queue,
+                            .victim = unit->queue,
+                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .victim_unit = unit_terms(&sched->plan, unit)->charge,
+                            .gainer_priority = own->priority,
+                            .victim_priority = sched->jobs.jobs[unit->slot].priority,
+                            .round = plan_round(&sched->plan)};
+    if (plan_takes_own(sched, gainer, unit->queue))
+        return true; /* what within_queue allows was collected */
+    bool may = sched->policy.quota->may_take(&sched->tree, &taking);
+    if (may && !sched->policy.preempt.replaces_victims)
+        may = stays_behind(sched, gainer, unit);
+    return may;
+}
+
+/* A core takes what is left of its surplus along: may its queue lose each of these, and then the core? */
+static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const struct unit *core)
+{
+    bool may = true;
+    size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t u = 0; u < sched->plan.unit_count && may; u++) {
+        const struct unit *unit = &sched->plan.units[u];
+        if (unit->slot != core->slot || unit == core || unit->is_taken)
+            continue;
+        may = victims_is_lawful(sched, gainer, unit);
+        uncharge(sched, unit);
+    }
+    may = may && victims_is_lawful(sched, gainer, core);
+    ledger_rollback(sched->ledger, mark);
+    return may;
+}
+
+bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
+{
+    if (unit->is_taken || unit->is_refused || victims_spares(sched, unit))
+        return false;
+    if (kind == PLAN_PREEMPT)
+        unit->is_refused = !victims_keep_order(sched, gainer, unit);
+    else if (kind == PLAN_RECLAIM && !sched->plan.is_moving)
+        unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
+                               ? !may_go_with_surplus(sched, gainer, unit)
+                               : !victims_is_lawful(sched, gainer, unit);
+    return !unit->is_refused;
+}
+
+static struct unit *next_of_span(struct sched *sched, uint32_t gainer, struct unit_span *span,
+                                 enum plan_kind kind)
+{
+    for (; span->next < span->first + span->count; span->next++) {
+        struct unit *unit = &sched->plan.units[span->next];
+        if (victims_may_take(sched, gainer, unit, kind))
+            return unit;
+    }
+    return NULL;
+}
+
+/* Of siblings, is `a` to lose its unit before `b`? */
+static bool loses_first(struct sched *sched, struct contender a, struct contender b)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    if (quota->compare_victims != NULL)
+        return quota->compare_victims(&sched->tree, a, b) < 0;
+    return quota->compare(&sched->tree, a, b) > 0;
+}
+
+static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id queue,
+                               enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    struct unit *best = next_of_span(sched, gainer, &plan->spans[queue], kind);
+    if (best != NULL)
+        return best;
+    struct contender best_contender = {.queue = QUEUE_NONE};
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
+         c = sched->tree.queues[c].next_sibling) {
+        struct unit *unit = plan->has_units[c] ? next_below(sched, gainer, c, kind) : NULL;
+        if (unit == NULL)
+            continue;
+        struct contender contender = {.queue = c,
+                                      .ask = unit_terms(plan, unit)->charge,
+                                      .leaf = unit->queue,
+                                      .priority = sched->jobs.jobs[unit->slot].priority,
+                                      .submit = sched->jobs.facts[unit->slot].submit};
+        if (best == NULL || loses_first(sched, contender, best_contender)) {
+            best = unit;
+            best_contender = contender;
+        }
+    }
+    return best;
+}
+
+struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+{
+    struct plan_scratch *plan = &sched->plan;
+    if (plan->unit_count == 0)
+        return NULL;
+    if (plan_is_by_share(sched))
+        return plan_next_by_share(sched, gainer, kind);
+    if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
+        return next_below(sched, gainer, QUEUE_ROOT, kind);
+    for (; plan->next < plan->unit_count; plan->next++)
+        if (victims_may_take(sched, gainer, &plan->units[plan->next], kind))
+            return &plan->units[plan->next];
+    return NULL;
+}

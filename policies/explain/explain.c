@@ -1,0 +1,502 @@
+/* Counting nodes and shortfalls; see policies/explain.h.  The sentences are made in policies/explain/explain_text.c. */
+#include "policies/explain.h"
+
+#include <string.h>
+
+#include "policies/explain/explain_text.h"
+#include "policies/quota/amounts.h"
+#include "policies/state/sched_tags.h"
+#include "policies/state/waits.h"
+
+const char *const explain_node_names[] = {
+    [EXPLAIN_NOT_UP] = "not_up",
+    [EXPLAIN_TAINT] = "taint",
+    [EXPLAIN_NODE_AFFINITY] = "node_affinity",
+    [EXPLAIN_MISMATCH] = "mismatch",
+    [EXPLAIN_TOO_SMALL] = "too_small",
+    [EXPLAIN_GPUS_BUSY] = "gpus_busy",
+    [EXPLAIN_FRAGMENTED] = "fragmented",
+    [EXPLAIN_CPUS] = "cpus",
+    [EXPLAIN_MEMORY] = "memory",
+    [EXPLAIN_TASKS] = "tasks",
+    [EXPLAIN_KEPT] = "kept",
+    [EXPLAIN_CELLS] = "cells",
+    [EXPLAIN_AFFINITY] = "affinity",
+    [EXPLAIN_DOMAIN] = "domain",
+    [EXPLAIN_FITS] = "fits",
+    [EXPLAIN_NODE_COUNT] = NULL,
+};
+
+/* What is looked at while one job is explained. */
+struct look {
+    struct sched *sched;
+    const struct sched_job *job;
+    uint32_t slot;
+    const struct shape *ask;
+    bool minds_tags;         /* ledger_tags_met tells of nodes */
+    const uint16_t *confine; /* see quota_policy.confines */
+    uint16_t *promised;      /* by node: GPUs that reservations hold and that are there */
+    uint8_t *why;            /* by node: enum explain_node */
+    uint8_t *now;            /* the same of the group being looked at */
+    uint32_t *room;          /* by node: members of that group that fit */
+    uint32_t *members;       /* by domain: likewise */
+    struct explanation *out;
+};
+
+/* ---- One member on one node ---- */
+
+/* Fewest GPUs that a member takes on this model, in milli. */
+static uint32_t asked_milli(const struct look *look, const struct request *request, node_id node)
+{
+    const struct cluster *cluster = look->sched->cluster;
+    const struct gpu_model *model = &cluster->models[cluster_node_type(cluster, node)->model];
+    if (request->mig != 0)
+        return (uint32_t)request_gpu_milli(request, model);
+    return request->gpus != 0 ? (uint32_t)request->gpus * GPU_MILLI
+                              : shape_share_milli(request, model);
+}
+
+/* What keeps members off all nodes of the type; EXPLAIN_FITS: nothing.  Taints are looked at first, as Kubernetes does, so
+ * that a node counts once. */
+static enum explain_node judge_type(const struct request *request, const struct node_type *type)
+{
+    if (!node_ask_tolerates(request->nodes, type))
+        return EXPLAIN_TAINT;
+    if (request->nodes != NULL && !node_ask_matches(request->nodes, type))
+        return EXPLAIN_NODE_AFFINITY;
+    if (request_asks_gpus(request) && type->gpu_count > 0 && !request_takes_model(request, type))
+        return EXPLAIN_MISMATCH;
+    return EXPLAIN_FITS;
+}
+
+/* Would the GPUs do, if reservations did not hold theirs? */
+static bool is_promised(const struct look *look, const struct request *request, node_id node)
+{
+    const struct ledger *ledger = look->sched->ledger;
+    uint16_t promised = look->promised[node];
+    if (promised == 0 || request->mig != 0)
+        return false;
+    return request->gpus == 0 ||
+           (uint32_t)__builtin_popcount(ledger->index->free_mask[node] | promised) >= request->gpus;
+}
+
+static enum explain_node judge_gpus(const struct look *look, const struct request *request,
+                                    node_id node)
+{
+    const struct ledger *ledger = look->sched->ledger;
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    uint32_t free = 0;
+    if (is_promised(look, request, node))
+        return EXPLAIN_KEPT;
+    for (uint32_t g = 0; g < type->gpu_count; g++)
+        free += ledger->gpus[ledger->cluster->nodes[node].first_gpu + g].free;
+    return free < asked_milli(look, request, node) ? EXPLAIN_GPUS_BUSY : EXPLAIN_FRAGMENTED;
+}
+
+/* Is the node kept for the job, or for one in front of it that asks the same? */
+static bool is_kept_for(const struct look *look, node_id node)
+{
+    return look->sched->ledger->is_kept[node] && look->job->lane == look->sched->drain.lane;
+}
+
+/* Members that the node holds, whatever is kept or belongs to cells. */
+static uint32_t room_of(const struct look *look, const struct request *request, node_id node)
+{
+    if (is_kept_for(look, node) && request->gpus > 0)
+        return shape_members_in(request, cluster_node_type(look->sched->cluster, node),
+                                look->sched->ledger->index->free_mask[node]);
+    return shape_room(request, look->sched->ledger, node);
+}
+
+static enum explain_node judge(const struct look *look, const struct request *request, node_id node)
+{
+    const struct ledger *ledger = look->sched->ledger;
+    const struct node_cell *cell = &ledger->nodes[node];
+    const uint32_t type = ledger->cluster->nodes[node].type;
+    const struct request gpus_alone = {.gpus = request->gpus,
+                                       .gpu_milli = request->gpu_milli,
+                                       .gpu_memory_mib = request->gpu_memory_mib,
+                                       .mig = request->mig,
+                                       .one_island = request->one_island,
+                                       .gpu_models = request->gpu_models,
+                                       .nodes = request->nodes};
+    if (ledger->node_state[node] != NODE_UP)
+        return EXPLAIN_NOT_UP;
+    if (ledger->is_kept[node] && !is_kept_for(look, node))
+        return EXPLAIN_KEPT;
+    const enum explain_node mismatch = judge_type(request, &ledger->cluster->types[type]);
+    if (mismatch != EXPLAIN_FITS)
+        return mismatch;
+    if (shape_members_of_node(request, ledger, node) == 0)
+        return EXPLAIN_TOO_SMALL;
+    if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)
+        return judge_gpus(look, request, node);
+    if (cell->cpu_free < request->cpu_milli)
+        return EXPLAIN_CPUS;
+    if (cell->memory_free < request->memory_mib)
+        return EXPLAIN_MEMORY;
+    return cell->tasks_free == 0 ? EXPLAIN_TASKS : EXPLAIN_FITS;
+}
+
+/* ---- All nodes ---- */
+
+static void note_promises(struct look *look)
+{
+    const struct sched *sched = look->sched;
+    for (uint32_t c = 0; c < sched->claim_count; c++) {
+        const struct sched_job *job = &sched->jobs.jobs[sched->claims[c]];
+        for (uint32_t i = 0; i < job->holding_count && sched->claims[c] != look->slot; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            if (holding->phase != HOLDING_CLAIMED || holding->piece.gpu_milli != GPU_MILLI)
+                continue;
+            const gpu_id first = sched->cluster->nodes[holding->piece.node].first_gpu;
+            for (uint32_t left = holding->piece.gpu_mask; left != 0; left &= left - 1) {
+                uint32_t g = (uint32_t)__builtin_ctz(left);
+                if (sched->ledger->gpus[first + g].claimed == 0) /* it has come */
+                    look->promised[holding->piece.node] |= (uint16_t)(1u << g);
+            }
+        }
+    }
+}
+
+/* The level of the narrowest domain that members of the group must stay within, from 1; 0: none. */
+static uint8_t narrowest(const struct shape *shape, uint32_t group)
+{
+    uint8_t level = shape->topology.required;
+    for (uint16_t s = shape->set_count == 0 ? SET_NONE : shape->groups[group].set; s != SET_NONE;
+         s = shape->sets[s].parent)
+        if (shape->sets[s].topology.required > level)
+            level = shape->sets[s].topology.required;
+    return level;
+}
+
+/* The domain where members stand that the job holds and keeps; DOMAIN_NONE. */
+static uint32_t held_domain(const struct look *look, const struct cluster_level *level)
+{
+    for (uint32_t i = 0; i < look->job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(look->job, i);
+        if (holding->phase != HOLDING_LEAVING)
+            return level->domain[holding->piece.node];
+    }
+    return DOMAIN_NONE;
+}
+
+/* Keep of look->room what lies in a domain that holds the group; then only the roomiest counts. */
+static uint32_t confine_to_domains(struct look *look, uint32_t group, uint8_t required)
+{
+    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster_level *level = &cluster->levels[required - 1];
+    const uint32_t wanted = look->ask->groups[group].count, held = held_domain(look, level);
+    uint32_t best = 0;
+    memset(look->members, 0, level->domain_count * sizeof *look->members);
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] != DOMAIN_NONE && (held == DOMAIN_NONE || held == level->domain[n]))
+            look->members[level->domain[n]] += look->room[n];
+    for (node_id n = 0; n < cluster->node_count; n++) {
+        uint32_t domain = level->domain[n];
+        uint32_t there = domain != DOMAIN_NONE ? look->members[domain] : 0;
+        if (look->room[n] > 0 && there < wanted)
+            look->room[n] = 0; /* a member fits, all that must be together do not */
+        best = there > best ? there : best;
+    }
+    return best < wanted ? best : wanted;
+}
+
+/* Keep of look->room what lies in domains with room for a slice; how many members fit in whole slices. */
+static uint64_t confine_to_slices(struct look *look, const struct job_group *group)
+{
+    const struct cluster *cluster = look->sched->cluster;
+    const struct cluster_level *level = &cluster->levels[group->slice_level - 1];
+    uint64_t fitting = 0;
+    memset(look->members, 0, level->domain_count * sizeof *look->members);
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] != DOMAIN_NONE)
+            look->members[level->domain[n]] += look->room[n];
+    for (node_id n = 0; n < cluster->node_count; n++)
+        if (level->domain[n] == DOMAIN_NONE ||
+            look->members[level->domain[n]] < group->slice_members)
+            look->room[n] = 0;
+    for (uint32_t d = 0; d < level->domain_count; d++)
+        fitting += look->members[d] - look->members[d] % group->slice_members;
+    return fitting;
+}
+
+static uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static void note_least(int64_t *least, int64_t amount)
+{
+    if (*least == 0 || amount < *least)
+        *least = amount;
+}
+
+/* The shortfall of the group, of which so many members fit. */
+static void add_short(struct look *look, uint32_t group, uint32_t fitting)
+{
+    const struct job_group *asked = &look->ask->groups[group];
+    const struct cluster *cluster = look->sched->cluster;
+    uint32_t lacking = asked->count - fitting;
+    const uint32_t most = shape_most_of_node(&asked->request, look->sched->ledger);
+    const uint32_t each = most == 0 ? 1 : lesser(most, asked->count);
+    look->out->members += asked->count;
+    look->out->members_fitting += fitting;
+    look->out->nodes_short += (lacking + each - 1) / each;
+    look->out->gpu_milli_short += lacking * shape_most_milli(&asked->request, cluster);
+}
+
+/* What keeps the group off each node; then what of it fits. */
+static void look_at_group(struct look *look, uint32_t group)
+{
+    const struct request *request = &look->ask->groups[group].request;
+    const struct ledger *ledger = look->sched->ledger;
+    const uint32_t node_count = look->sched->cluster->node_count;
+    uint64_t fitting = 0;
+    for (node_id n = 0; n < node_count; n++) {
+        enum explain_node why = judge(look, request, n);
+        look->room[n] = why == EXPLAIN_FITS ? room_of(look, request, n) : 0;
+        if (why == EXPLAIN_FITS && look->confine != NULL) {
+            look->sched->ledger->confine = look->confine;
+            look->room[n] = room_of(look, request, n);
+            look->sched->ledger->confine = NULL;
+            why = look->room[n] == 0 ? EXPLAIN_CELLS : why;
+        }
+        if (why == EXPLAIN_FITS && look->minds_tags && !ledger_tags_met(ledger, n)) {
+            look->room[n] = 0;
+            why = EXPLAIN_AFFINITY;
+        }
+        if (why == EXPLAIN_CPUS)
+            note_least(&look->out->cpu_milli_short,
+                       (int64_t)request->cpu_milli - ledger->nodes[n].cpu_free);
+        if (why == EXPLAIN_MEMORY)
+            note_least(&look->out->memory_mib_short,
+                       (int64_t)request->memory_mib - ledger->nodes[n].memory_free);
+        fitting += look->room[n];
+        look->now[n] = (uint8_t)why;
+    }
+    if (look->ask->groups[group].slice_members != 0)
+        fitting = confine_to_slices(look, &look->ask->groups[group]);
+    uint8_t required = narrowest(look->ask, group);
+    uint32_t count = look->ask->groups[group].count;
+    uint32_t fits = fitting < count ? (uint32_t)fitting : count;
+    if (required > 0 && required <= look->sched->cluster->level_count)
+        fits = confine_to_domains(look, group, required);
+    for (node_id n = 0; n < node_count; n++) {
+        if (look->now[n] == EXPLAIN_FITS && look->room[n] == 0)
+            look->now[n] = EXPLAIN_DOMAIN;
+        look->why[n] = look->now[n] > look->why[n] ? look->now[n] : look->why[n];
+    }
+    add_short(look, group, fits);
+}
+
+/* ---- What is kept ---- */
+
+/* Nodes that fit only without what forecasts need are kept. */
+static void note_forecasts(struct look *look)
+{
+    struct sched *sched = look->sched;
+    if (look->slot == SLOT_NONE || !forecast_is_fresh(sched))
+        return;
+    size_t mark = ledger_mark(sched->ledger);
+    forecast_keep(sched, look->slot);
+    for (node_id n = 0; n < sched->cluster->node_count; n++) {
+        if (look->why[n] != EXPLAIN_FITS)
+            continue;
+        bool fits = false;
+        for (uint32_t g = 0; g < look->ask->group_count; g++)
+            fits |= look->ask->groups[g].count > 0 &&
+                    room_of(look, &look->ask->groups[g].request, n) > 0;
+        look->why[n] = fits ? EXPLAIN_FITS : EXPLAIN_KEPT;
+    }
+    ledger_rollback(sched->ledger, mark);
+}
+
+/* What the jobs in front of its lane are told. */
+static enum clock_hand front_hand(const struct look *look)
+{
+    return look->job->lane == LANE_NONE
+               ? HAND_NONE
+               : pending_hand(&look->sched->pending, look->job->lane, true);
+}
+
+static void note_headroom(struct look *look)
+{
+    if (front_hand(look) != HAND_HEADROOM)
+        return;
+    for (node_id n = 0; n < look->sched->cluster->node_count; n++)
+        if (look->why[n] == EXPLAIN_FITS)
+            look->why[n] = EXPLAIN_KEPT;
+}
+
+static bool fits_together(struct look *look)
+{
+    struct sched *sched = look->sched;
+    struct piece_list pieces = {0};
+    size_t mark = ledger_mark(sched->ledger);
+    bool fits = sched_place(sched, look->slot, &pieces);
+    ledger_rollback(sched->ledger, mark);
+    piece_list_release(&pieces);
+    return fits;
+}
+
+/* ---- Queues ---- */
+
+/* By how much the queue goes beyond the bound with what is asked; true if it does. */
+static bool note_over(struct explanation *out, enum resource resource, int64_t held, int64_t asked,
+                      int64_t bound)
+{
+    if (asked <= 0 || bound == QUOTA_UNLIMITED || bound == AMOUNT_ANY || held + asked <= bound)
+        return false;
+    out->over_resource = resource;
+    out->over_held = held;
+    out->over_asked = asked;
+    out->over_bound = bound;
+    return true;
+}
+
+static void note_queue(struct look *look, queue_id queue)
+{
+    const struct queue_tree *tree = &look->sched->tree;
+    const int64_t *ask = look->ask->charge;
+    struct explanation *out = look->out;
+    out->over_queue = queue;
+    out->over_bound = QUOTA_UNLIMITED;
+    out->over_resource = RESOURCE_GPU;
+    out->over_held = queue_tree_charged(tree, queue, RESOURCE_GPU);
+    out->over_asked = ask[RESOURCE_GPU];
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+        if (note_over(out, r, queue_tree_charged(tree, queue, r), ask[r],
+                      queue_tree_spec(tree, queue)->limit[r]))
+            return;
+    const bool is_firm = tree->config->firm_needs_quota; /* only that part needs a quota */
+    out->over_is_quota = true;
+    for (enum resource r = 0; r < RESOURCE_COUNT; r++)
+        if (note_over(out, r,
+                      is_firm ? queue_tree_firm(tree, queue, r)
+                              : queue_tree_charged(tree, queue, r),
+                      ask[is_firm ? RESOURCE_COUNT + r : r], amount_deserved(tree, queue, r)))
+            return;
+}
+
+/* What forbids it now; in a trial, so that the policy does not act on the question. */
+static void look_at_queues(struct look *look)
+{
+    struct sched *sched = look->sched;
+    const struct quota_policy *quota = sched->policy.quota;
+    size_t mark = ledger_mark(sched->ledger);
+    queue_id queue = QUEUE_NONE;
+    if (quota->forbids != NULL)
+        queue = quota->forbids(&sched->tree, look->job->queue, look->ask->charge);
+    look->confine =
+        quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask) : NULL;
+    ledger_rollback(sched->ledger, mark);
+    look->out->over_queue = QUEUE_NONE;
+    if (queue != QUEUE_NONE)
+        note_queue(look, queue);
+}
+
+/* Who stands before it in its line. */
+static void look_at_line(struct look *look)
+{
+    const struct pending *pending = &look->sched->pending;
+    look->out->first = JOB_NONE;
+    if (look->job->lane == LANE_NONE)
+        return;
+    const struct line *line = &pending->lines[pending->lanes[look->job->lane].line];
+    uint32_t first = look->slot;
+    for (uint32_t l = 0; l < line->lane_count; l++) {
+        const struct lane *lane = &pending->lanes[line->lanes[l].lane];
+        for (uint32_t i = 0; i < lane->count; i++) {
+            uint32_t other = lane->heap[i].slot;
+            look->out->ahead += pending_compare(pending, other, look->slot) < 0;
+            if (pending_compare(pending, other, first) < 0)
+                first = other;
+        }
+    }
+    if (first != look->slot)
+        look->out->first = look->sched->jobs.jobs[first].id;
+}
+
+/* ---- All of it ---- */
+
+static void look_at_nodes(struct look *look)
+{
+    struct sched *sched = look->sched;
+    struct arena arena = {0};
+    const size_t count = sched->cluster->node_count;
+    uint32_t domains = 1;
+    for (uint32_t l = 0; l < sched->cluster->level_count; l++)
+        if (sched->cluster->levels[l].domain_count > domains)
+            domains = sched->cluster->levels[l].domain_count;
+    look->promised = arena_alloc_array(&arena, count, uint16_t);
+    look->why = arena_alloc_array(&arena, count, uint8_t);
+    look->now = arena_alloc_array(&arena, count, uint8_t);
+    look->room = arena_alloc_array(&arena, count, uint32_t);
+    look->members = arena_alloc_array(&arena, domains, uint32_t);
+    note_promises(look);
+    look->minds_tags = look->slot != SLOT_NONE && tags_look(sched, look->slot);
+    for (uint32_t g = 0; g < look->ask->group_count; g++)
+        if (look->ask->groups[g].count > 0)
+            look_at_group(look, g);
+    note_forecasts(look);
+    note_headroom(look);
+    for (node_id n = 0; n < count; n++)
+        look->out->nodes[look->why[n]]++;
+    arena_release(&arena);
+}
+
+static void explain(struct look *look)
+{
+    look_at_queues(look);
+    look_at_line(look);
+    look_at_nodes(look);
+    bool holds_its_place = look->job->state == SJOB_CLAIMING || look->job->state == SJOB_STARTING;
+    look->out->is_behind =
+        look->job->wait.kind == WAIT_LANE &&
+        front_hand(look) != pending_hand(&look->sched->pending, look->job->lane, false);
+    look->out->fits_now = !holds_its_place && look->slot != SLOT_NONE && fits_together(look);
+    explain_write(look->sched, look->job, look->out);
+}
+
+/* A job that was refused and has not been told: all that is known is what it asked. */
+static bool explain_rejected(struct sched *sched, job_id id, struct explanation *out)
+{
+    const struct refusal_note *note = waits_rejection(sched, id);
+    if (note == NULL)
+        return false;
+    const struct sched_job job = {.id = id,
+                                  .shape = note->shape,
+                                  .ask = note->shape,
+                                  .queue = note->queue,
+                                  .lane = LANE_NONE};
+    struct look look = {.sched = sched,
+                        .job = &job,
+                        .slot = SLOT_NONE,
+                        .ask = &sched->shapes.shapes[note->shape],
+                        .out = out};
+    *out = (struct explanation){.code = note->reason,
+                                .is_never = note->reason == REASON_NEVER_FITS,
+                                .gpu_milli_free = sched_free_milli(sched)};
+    explain(&look);
+    return true;
+}
+
+bool sched_explain(struct sched *sched, job_id id, struct explanation *out)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE)
+        return explain_rejected(sched, id, out);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->wait.kind == WAIT_NOT)
+        return false;
+    struct look look = {.sched = sched,
+                        .job = job,
+                        .slot = slot,
+                        .ask = &sched->shapes.shapes[job->ask],
+                        .out = out};
+    *out = (struct explanation){.code = sched_why(sched, id),
+                                .gpu_milli_free = sched_free_milli(sched)};
+    explain(&look);
+    return true;
+}

@@ -1,0 +1,267 @@
+#include "policies/jobs/job_table.h"
+
+#include <assert.h>
+
+#include "policies/jobs/request_class.h"
+#include "policies/util/archive.h"
+
+static void release_job(struct sched_job *job)
+{
+    if (job->more != NULL)
+        mem_free(job->more);
+    if (job->held_more != NULL)
+        mem_free(job->held_more);
+}
+
+void job_table_release(struct job_table *table)
+{
+    for (uint32_t s = 0; s < table->used; s++)
+        if (table->jobs[s].state != SJOB_NONE)
+            release_job(&table->jobs[s]);
+    mem_free(table->jobs);
+    mem_free(table->facts);
+    mem_free(table->free_slots);
+    mem_free(table->slot_of);
+    *table = (struct job_table){0};
+}
+
+static uint32_t new_slot(struct job_table *table)
+{
+    if (table->free_count > 0)
+        return table->free_slots[--table->free_count];
+    if (table->used == table->capacity)
+        MEM_GROW(table->jobs, table->capacity, table->used + 1);
+    if (table->used == table->facts_capacity)
+        MEM_GROW(table->facts, table->facts_capacity, table->used + 1);
+    return table->used++;
+}
+
+/* There is such a job. */
+static void know(struct job_table *table, job_id id)
+{
+    if (id < table->id_count)
+        return;
+    if (id >= table->slot_capacity)
+        MEM_GROW(table->slot_of, table->slot_capacity, (size_t)id + 1);
+    while (table->id_count <= id)
+        table->slot_of[table->id_count++] = SLOT_NONE;
+}
+
+uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
+{
+    uint32_t slot = new_slot(table);
+    know(table, id);
+    assert(job_table_find(table, id) == SLOT_NONE);
+    table->slot_of[id] = slot;
+    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
+    if (group_count > 1)
+        table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
+    return slot;
+}
+
+void job_table_drop(struct job_table *table, uint32_t slot)
+{
+    struct sched_job *job = &table->jobs[slot];
+    release_job(job);
+    table->slot_of[job->id] = SLOT_NONE;
+    job->state = SJOB_NONE; /* all else is written when the slot is used again */
+    if (table->free_count == table->free_capacity)
+        MEM_GROW(table->free_slots, table->free_capacity, table->free_count + 1);
+    table->free_slots[table->free_count++] = slot;
+}
+
+void job_table_note_end(struct job_table *table, job_id id, enum ended end)
+{
+    know(table, id);
+    assert(job_table_find(table, id) == SLOT_NONE);
+    table->slot_of[id] = SLOT_NONE - (uint32_t)end;
+}
+
+enum ended job_table_end(const struct job_table *table, job_id id)
+{
+    if (id >= table->id_count || table->slot_of[id] < SLOT_NONE - ENDED_OTHERWISE)
+        return ENDED_NOT;
+    return (enum ended)(SLOT_NONE - table->slot_of[id]);
+}
+
+struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
+                               enum holding_phase phase, decision_id decision)
+{
+    struct holding holding = {*piece, (uint8_t)phase, decision};
+    if (job->holding_count > 0 || job->more != NULL) {
+        bool is_second = job->more == NULL;
+        if (job->holding_count >= job->holding_capacity)
+            MEM_GROW(job->more, job->holding_capacity, (size_t)job->holding_count + 1);
+        if (is_second)
+            job->more[0] = job->one;
+    }
+    struct holding *at = &sched_job_holdings(job)[job->holding_count++];
+    *at = holding;
+    return at;
+}
+
+void sched_job_unhold(struct sched_job *job, uint32_t index)
+{
+    struct holding *holdings = sched_job_holdings(job);
+    assert(index < job->holding_count);
+    for (job->holding_count--; index < job->holding_count; index++)
+        holdings[index] = holdings[index + 1];
+}
+
+void slot_list_add(struct slot_list *list, struct job_table *table, uint32_t slot)
+{
+    if (list->count == list->capacity)
+        MEM_GROW(list->slots, list->capacity, list->count + 1);
+    table->jobs[slot].list_position = list->count;
+    list->slots[list->count++] = slot;
+}
+
+void slot_list_remove(struct slot_list *list, struct job_table *table, uint32_t slot)
+{
+    uint32_t at = table->jobs[slot].list_position;
+    assert(at < list->count && list->slots[at] == slot);
+    uint32_t last = list->slots[--list->count];
+    list->slots[at] = last;
+    table->jobs[last].list_position = at;
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_holdings(struct archive *archive, struct sched_job *job)
+{
+    ARCHIVE_KNOWS(struct holding, 24);
+    ARCHIVE_KNOWS(struct piece, 4 + 3 * 2 + 2);
+    ARCHIVE(archive, job->holding_count);
+    archive_expect(archive,
+                   job->holding_count <= archive_left(archive) || !archive_is_reading(archive));
+    if (archive->is_broken)
+        job->holding_count = 0;
+    if (archive_is_reading(archive) && job->holding_count > 1)
+        MEM_GROW(job->more, job->holding_capacity, job->holding_count);
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        struct holding *holding = &sched_job_holdings(job)[i];
+        ARCHIVE(archive, holding->piece);
+        ARCHIVE(archive, holding->phase);
+        ARCHIVE(archive, holding->decision);
+    }
+}
+
+static void archive_job(struct archive *archive, struct sched_job *job,
+                        const struct shape_table *shapes)
+{
+    ARCHIVE_KNOWS(struct sched_job, 168);
+    ARCHIVE_KNOWS(struct wait_mark, 16);
+    ARCHIVE(archive, job->id);
+    ARCHIVE(archive, job->shape);
+    ARCHIVE(archive, job->queue);
+    ARCHIVE(archive, job->lane);
+    ARCHIVE(archive, job->reason);
+    ARCHIVE(archive, job->fill);
+    ARCHIVE(archive, job->is_listed);
+    ARCHIVE(archive, job->is_booked);
+    ARCHIVE(archive, job->is_below);
+    ARCHIVE(archive, job->is_element);
+    ARCHIVE(archive, job->ranked_fill);
+    ARCHIVE(archive, job->list_position);
+    ARCHIVE(archive, job->ask);
+    ARCHIVE(archive, job->priority);
+    ARCHIVE(archive, job->evictions);
+    ARCHIVE(archive, job->rank);
+    ARCHIVE(archive, job->decided);
+    ARCHIVE(archive, job->decided_cycle);
+    ARCHIVE(archive, job->wait.since);
+    ARCHIVE(archive, job->wait.entry);
+    ARCHIVE(archive, job->wait.kind);
+    ARCHIVE(archive, job->wait.code);
+    archive_expect(archive, job->shape < shapes->count);
+    if (archive->is_broken)
+        return;
+    uint32_t group_count = shapes->shapes[job->shape].group_count;
+    if (archive_is_reading(archive) && group_count > 1)
+        job->held_more = mem_zalloc(group_count, sizeof *job->held_more);
+    archive_bytes(archive, sched_job_held(job), group_count * sizeof(uint32_t));
+    archive_holdings(archive, job);
+}
+
+static void archive_facts(struct archive *archive, struct job_facts *facts)
+{
+    ARCHIVE_KNOWS(struct job_facts, 176);
+    ARCHIVE_KNOWS(struct checkpoint_plan, 3 * 8);
+    ARCHIVE(archive, facts->submit);
+    ARCHIVE(archive, facts->limit);
+    ARCHIVE(archive, facts->estimate);
+    ARCHIVE(archive, facts->deadline);
+    ARCHIVE(archive, facts->checkpoint);
+    ARCHIVE(archive, facts->user);
+    ARCHIVE(archive, facts->array);
+    ARCHIVE(archive, facts->array_max);
+    ARCHIVE(archive, facts->displaced_by);
+    ARCHIVE(archive, facts->displaced_cycle);
+    ARCHIVE(archive, facts->grace);
+    ARCHIVE(archive, facts->waiting_since);
+    ARCHIVE(archive, facts->below_since);
+    ARCHIVE(archive, facts->claimed_at);
+    ARCHIVE(archive, facts->saved_at);
+    ARCHIVE(archive, facts->ran);
+    ARCHIVE(archive, facts->attained_at);
+    ARCHIVE(archive, facts->attained_gpu_ns);
+    ARCHIVE(archive, facts->rate_milli);
+    ARCHIVE(archive, facts->preemption_delay);
+    ARCHIVE(archive, facts->stale_after);
+    ARCHIVE(archive, facts->after_left);
+    ARCHIVE(archive, facts->is_held);
+    ARCHIVE(archive, facts->claim_source);
+    ARCHIVE(archive, facts->stale_count);
+    ARCHIVE(archive, facts->is_serving);
+}
+
+/* How each job ended that is over. */
+static void archive_ends(struct archive *archive, struct job_table *table)
+{
+    uint8_t *ends = NULL;
+    size_t capacity = 0;
+    if (!archive_is_reading(archive))
+        MEM_GROW(ends, capacity, table->id_count);
+    for (uint32_t id = 0; id < table->id_count && !archive_is_reading(archive); id++)
+        ends[id] = (uint8_t)job_table_end(table, id);
+    ARCHIVE_ARRAY(archive, ends, capacity, table->id_count);
+    if (archive_is_reading(archive))
+        MEM_GROW(table->slot_of, table->slot_capacity, table->id_count);
+    for (uint32_t id = 0; id < table->id_count && archive_is_reading(archive); id++) {
+        archive_expect(archive, ends[id] <= ENDED_OTHERWISE);
+        table->slot_of[id] = SLOT_NONE - ends[id];
+    }
+    mem_free(ends);
+}
+
+/* Where each job is follows from the jobs. */
+static void find_slots(struct archive *archive, struct job_table *table)
+{
+    for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
+        if (table->jobs[slot].state == SJOB_NONE)
+            continue;
+        archive_expect(archive, table->jobs[slot].id < table->id_count &&
+                                    table->slot_of[table->jobs[slot].id] == SLOT_NONE);
+        if (!archive->is_broken)
+            table->slot_of[table->jobs[slot].id] = slot;
+    }
+}
+
+void job_table_archive(struct archive *archive, struct job_table *table,
+                       const struct shape_table *shapes)
+{
+    ARCHIVE_KNOWS(struct job_table, 88);
+    ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
+    ARCHIVE_ROOM(archive, table->facts, table->facts_capacity, table->used);
+    for (uint32_t slot = 0; slot < table->used; slot++) {
+        ARCHIVE(archive, table->jobs[slot].state);
+        if (table->jobs[slot].state == SJOB_NONE)
+            continue; /* all is written when the slot is used again */
+        archive_job(archive, &table->jobs[slot], shapes);
+        archive_facts(archive, &table->facts[slot]);
+    }
+    ARCHIVE_ARRAY(archive, table->free_slots, table->free_capacity, table->free_count);
+    archive_ends(archive, table);
+    if (archive_is_reading(archive))
+        find_slots(archive, table);
+}

@@ -1,0 +1,170 @@
+/* policies/jobs/request_class.h -- classes of requests: all jobs that ask the same share one shape.
+ *
+ * What can be said of one job's request can be said of its shape: whether it can ever fit, whether it
+ * fits now (the placement memo), what it costs a queue.  Priority, user and queue are not part of it.
+ * What a job asks next (a chunk of it: policies/gang/gang.h) has a shape too: the same groups with
+ * other counts, some of them zero.
+ * Law: ids are dense, from 0, in order of first appearance; two jobs have the same shape exactly when their groups,
+ * sets, topology, tags and their rules, class and preemptibility are equal.
+ */
+#ifndef POLICIES_JOBS_REQUEST_CLASS_H
+#define POLICIES_JOBS_REQUEST_CLASS_H
+
+#include "policies/jobs/wait_clock.h"
+#include "policies/ledger/ledger.h"
+
+/* It did not fit, or only on space that is kept free, and nothing it could use has grown since. */
+enum shape_closed {
+    SHAPE_BLOCKED = 1,
+    SHAPE_SPARES_NODES = 2,     /* it would break one of the last whole nodes */
+    SHAPE_SPARES_OWNERS = 4,    /* it would take GPUs that borrowers must leave */
+    SHAPE_SPARES_INFERENCE = 8, /* or those that all must leave */
+    SHAPE_PROMISED = 16,        /* it would be in the way of a forecast */
+};
+
+#define SHAPE_NONE UINT32_MAX /* no shape's id */
+
+/* Shapes as bits, by their id modulo 64: such a set may hold more than is in it, never less. */
+typedef uint64_t shape_set;
+enum { SHAPE_SET_BITS = 64 };
+
+static inline shape_set shape_bit(uint32_t id)
+{
+    return UINT64_C(1) << id % SHAPE_SET_BITS;
+}
+
+/* Who asks: what is kept for owners is closed for borrowers alone (policies/state/over_quota.c). */
+enum asker { ASKER_OWNER, ASKER_BORROWER, ASKER_COUNT };
+
+struct shape {
+    const struct job_group *groups; /* owned by the table */
+    const uint16_t *order;          /* of placing: the group with the least room to spare first */
+    uint16_t group_count;
+    uint16_t set_count;          /* 0: each group is a set of its own */
+    const struct job_set *sets;  /* owned by the table; names left out */
+    const struct job_tags *tags; /* owned by the table; NULL: none */
+    struct topology_ask topology;
+    uint8_t class; /* enum job_class */
+    bool is_rigid; /* its minimum is all of it: it starts and leaves as a whole */
+    bool is_preemptible;
+    bool never_fits; /* no state of this cluster could hold it */
+    bool is_proven;  /* never_fits is the last word, by a placement where that says more */
+    uint8_t
+        closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
+    uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
+    bool is_by_model;   /* what a member is charged depends on the GPU model that it is placed on */
+    /* As of the last look (policies/allocate/kept_space.h): */
+    uint8_t beyond; /* enum clock_hand: what holds up a job behind those in front; HAND_NONE */
+    uint32_t front_spare;   /* jobs that could be in front besides those that are */
+    bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
+    uint32_t member_count;
+    struct wait_clock clock; /* of what closed it */
+    uint64_t
+        recut_seen; /* what may have made room when cutting GPUs did not help (recuts.c); UINT64_MAX: never tried */
+    int64_t whole_nodes;             /* free in the cluster when it became SHAPE_SPARES_NODES */
+    int64_t charge[QUEUE_SUM_COUNT]; /* of all members, before they are placed: shape_most_milli */
+    int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */
+    uint32_t *lanes;                           /* where its jobs wait (policies/queues/pending.h) */
+    size_t lane_capacity;
+    uint32_t lane_count;
+};
+
+struct shape_table {
+    struct shape *shapes;
+    size_t capacity;
+    uint32_t count;
+    uint32_t *slots; /* open addressing by hash; 0: empty, else id + 1 */
+    uint32_t slot_count;
+    uint32_t closed_count;
+    uint64_t *closed_words; /* by id, as bits: those that are closed */
+    size_t closed_capacity;
+    bool recuts;         /* of the policy: what never fits depends on it */
+    uint64_t closed_key; /* differs, but for a chance of 2^-64, with what is closed and how */
+    shape_set open[ASKER_COUNT]; /* for whom */
+    uint32_t open_count[ASKER_COUNT][SHAPE_SET_BITS];
+    time_ns now; /* of the last fact or cycle */
+    struct arena arena;
+    struct node_asks asks; /* those of all requests of the scheduler */
+};
+
+void shape_table_init(struct shape_table *table);
+void shape_table_release(struct shape_table *table);
+/* Save or load (policies/util/archive.h); what is loaded into is empty, without slots. */
+struct archive;
+void shape_table_archive(struct archive *archive, struct shape_table *table);
+/* What it asks of nodes is one of archive->asks. */
+void shape_archive_request(struct archive *archive, struct request *request);
+
+/* The shape of a job, made if new.  O(groups). */
+uint32_t shape_of(struct shape_table *table, const struct cluster *cluster, const struct job *job);
+
+/* The shape of a chunk of a job of shape `id`: so many members of each group.  O(groups). */
+uint32_t shape_of_chunk(struct shape_table *table, const struct cluster *cluster, uint32_t id,
+                        const uint32_t counts[]);
+
+static inline bool shape_is_open(uint8_t closed, enum asker asker)
+{
+    return (asker == ASKER_OWNER ? closed & ~SHAPE_SPARES_OWNERS : closed) == 0;
+}
+
+void shape_close(struct shape_table *table, uint32_t id, uint8_t closed); /* 0: open again */
+
+/* The first shape from that id on that is closed; the count of shapes if there is none. */
+static inline uint32_t shape_next_closed(const struct shape_table *table, uint32_t from)
+{
+    for (uint32_t id = from; id < table->count; id = (id | 63) + 1) {
+        const uint64_t word = table->closed_words[id / 64] >> id % 64;
+        if (word != 0)
+            return id + (uint32_t)__builtin_ctzll(word);
+    }
+    return table->count;
+}
+
+/* The milli of one GPU that a member asks on this model: the share asked, or that of the memory asked;
+ * 0: none, or whole GPUs; GPU_MILLI + 1: more than the model has. */
+uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model);
+
+/* The milli that a member may take at most, by the GPU models that would do: what it asks of its queue before it is placed.
+ * Memory, and a MIG instance, are another share of another model.  GPU_MILLI if no model would do.  O(node types). */
+int64_t shape_most_milli(const struct request *request, const struct cluster *cluster);
+
+/* Members of whole GPUs that these GPUs of a node of that type hold: each in one island where the request says so. */
+uint32_t shape_members_in(const struct request *request, const struct node_type *type,
+                          uint16_t gpus);
+
+/* Members that the empty cluster holds, whatever slices they come in. */
+uint64_t shape_room_empty(const struct request *request, const struct cluster *cluster,
+                          bool recuts);
+
+/* Could no state of the cluster hold it?  Each group alone must fit it empty, and those of a set that requires it one
+ * empty domain: exact for one group, never too strict for several. */
+bool shape_can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts);
+
+/* May members go wherever GPUs are free: no domain, no set, no slices, no tags or rules of them,
+ * and no island that a node could split? */
+bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster);
+
+/* The GPUs of such a node that members could be on, by their number and how they are cut alone, whatever model, labels, CPUs and
+ * memory are asked; 0: none.  All GPUs (or, without any, one bit) for a request that asks none. */
+uint16_t shape_gpus_per_node(const struct request *request, const struct cluster *cluster,
+                             uint32_t type_id, bool recuts);
+
+/* Could a node of this type, all free, hold a member?  How many at once.  recuts: GPUs that may be cut anew are cut for
+ * it (policies/geometry/geometry.h). */
+uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
+                                uint32_t type, bool recuts);
+
+/* The same of a node with its GPUs cut as they are now; those that the policy may cut are cut for it. */
+uint32_t shape_members_of_node(const struct request *request, const struct ledger *ledger,
+                               node_id node);
+
+/* Of the node that so holds most.  O(nodes). */
+uint32_t shape_most_of_node(const struct request *request, const struct ledger *ledger);
+
+/* Does the node, as it is now, hold one member of any of the shape's groups? */
+bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node);
+
+/* How many such members the node holds beside what is on it now; 0 if it takes no new work. */
+uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node);
+
+#endif

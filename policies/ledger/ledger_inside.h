@@ -1,0 +1,77 @@
+/* policies/ledger/ledger_inside.h -- the ledger's log, shared by ledger.c (amounts), ledger_cut.c (how GPUs are cut).  Nobody
+ * else includes it. */
+#ifndef POLICIES_LEDGER_LEDGER_INSIDE_H
+#define POLICIES_LEDGER_LEDGER_INSIDE_H
+
+#include <string.h>
+
+#include "policies/ledger/ledger.h"
+
+/* Which array a log entry restores; the upper bits of table_index. */
+enum table {
+    TABLE_GPU,
+    TABLE_OWNER,
+    TABLE_NODE,
+    TABLE_SUM,
+    TABLE_TOTAL,
+    TABLE_MIG,
+    TABLE_WHOLE,
+    TABLE_CUT,
+    TABLE_SHARE,
+    TABLE_NODE_SHARE,
+    TABLE_TAG
+};
+enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
+enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
+
+static inline void log_word(struct ledger *ledger, enum table table, uint32_t element,
+                            uint32_t word, uint64_t old)
+{
+    if (ledger->mark_depth == 0)
+        return;
+    if (ledger->log_count == ledger->log_capacity)
+        MEM_GROW(ledger->log, ledger->log_capacity, ledger->log_count + 1);
+    ledger->log[ledger->log_count++] =
+        (struct ledger_entry){((uint32_t)table << LEDGER_TABLE_SHIFT) | element, word, old};
+}
+
+static inline uint64_t gpu_word(const struct gpu_cell *cell)
+{
+    uint64_t word;
+    memcpy(&word, cell, sizeof word);
+    return word;
+}
+
+void ledger_add_total(struct ledger *ledger, enum total which, int64_t delta);
+
+/* The cells of a partitioned GPU. */
+void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, struct gpu_cell cell);
+struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);
+
+/* How an amount moves between the three kept states and the used rest. */
+enum move {
+    MOVE_TAKE,
+    MOVE_GIVE,
+    MOVE_VACATE,
+    MOVE_RESTORE,
+    MOVE_ARRIVE,
+    MOVE_CLAIM,
+    MOVE_UNCLAIM
+};
+
+/* policies/ledger/ledger_share.c: who shares, when a member comes or goes; all that is coming on the node has come; whether
+ * nobody of another kind or domain, or too many, are still where the space is. */
+void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move);
+void ledger_foresee_shares(struct ledger *ledger, node_id node);
+void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);
+bool ledger_is_alone(const struct ledger *ledger, const struct space *space);
+
+/* policies/ledger/ledger_tags.c: the counts of tags, when a member comes or goes. */
+void ledger_move_tags(struct ledger *ledger, const struct space *space, enum move move);
+void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_entry *entry);
+void ledger_tags_settle(struct ledger *ledger, bool is_undone); /* a trial is over */
+
+void ledger_undo_mig(struct ledger *ledger, gpu_id gpu, const struct ledger_entry *entry);
+void ledger_undo_cut(struct ledger *ledger, gpu_id gpu);
+
+#endif

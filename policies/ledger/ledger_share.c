@@ -1,0 +1,262 @@
+/* Who shares a GPU or a node with whom: the part of the ledger that knows kinds, domains and clients; see struct
+ * share_cell in policies/ledger/ledger.h.
+ *
+ * Law: all clients of a cell are of its kind and domain, unless it is mixed.  Who stands behind them (next) is there only if all of them are
+ * leaving; when the last has left, he takes their place.  Space that is held for nobody yet (member_count 0) has no
+ * client. */
+#include <assert.h>
+
+#include "policies/ledger/ledger_inside.h"
+
+enum { SHARE_CELL_WORDS = sizeof(struct share_cell) / sizeof(uint64_t) };
+static_assert(sizeof(struct share_cell) % sizeof(uint64_t) == 0, "a cell is logged in words");
+
+struct key {
+    uint32_t domain;
+    uint8_t kind;
+};
+
+static bool is_now(const struct share_cell *cell, struct key key)
+{
+    return cell->clients > 0 && cell->domain == key.domain && cell->kind == key.kind;
+}
+
+static bool is_next(const struct share_cell *cell, struct key key)
+{
+    return cell->next_clients > 0 && cell->next_domain == key.domain && cell->next_kind == key.kind;
+}
+
+static void put_cell(struct ledger *ledger, enum table table, uint32_t element,
+                     const struct share_cell *after)
+{
+    struct share_cell *cell =
+        table == TABLE_SHARE ? &ledger->shares[element] : &ledger->node_shares[element];
+    uint64_t words[SHARE_CELL_WORDS], new_words[SHARE_CELL_WORDS];
+    memcpy(words, cell, sizeof words);
+    memcpy(new_words, after, sizeof new_words);
+    for (uint32_t w = 0; w < SHARE_CELL_WORDS; w++)
+        if (words[w] != new_words[w])
+            log_word(ledger, table, element, w, words[w]);
+    *cell = *after;
+}
+
+void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry)
+{
+    const uint32_t element = entry->table_index & ((1u << LEDGER_TABLE_SHIFT) - 1);
+    struct share_cell *cell = entry->table_index >> LEDGER_TABLE_SHIFT == TABLE_SHARE
+                                  ? &ledger->shares[element]
+                                  : &ledger->node_shares[element];
+    memcpy((char *)cell + entry->word * sizeof entry->old, &entry->old, sizeof entry->old);
+}
+
+/* Nobody is left: the next take their place. */
+static void settle(struct share_cell *cell)
+{
+    if (cell->clients > 0)
+        return;
+    assert(cell->leaving == 0);
+    *cell = (struct share_cell){
+        .domain = cell->next_domain, .clients = cell->next_clients, .kind = cell->next_kind};
+}
+
+/* In a trial some of those who were on a mixed cell may come back to it, spared: of whose kind it is then cannot be told
+ * from who is on it now. */
+static void settle_trial(const struct ledger *ledger, struct share_cell *cell)
+{
+    const bool was_mixed = cell->was_mixed || cell->kind == SHARE_MIXED;
+    settle(cell);
+    if (cell->clients == 0 && ledger->mark_depth > 0)
+        cell->was_mixed = was_mixed;
+}
+
+static void join(struct share_cell *cell, struct key key, uint32_t members, bool is_claim)
+{
+    if (cell->clients == 0) {
+        assert(cell->next_clients == 0);
+        *cell = (struct share_cell){.domain = key.domain,
+                                    .clients = members,
+                                    .kind = key.kind,
+                                    .was_mixed = cell->was_mixed};
+    } else if (is_now(cell, key)) {
+        cell->clients += members;
+    } else if (!is_claim) {
+        assert(cell->next_clients == 0);
+        cell->clients += members;
+        cell->kind = SHARE_MIXED;
+        cell->domain = 0;
+    } else {
+        assert(cell->leaving == cell->clients);
+        assert(cell->next_clients == 0 || is_next(cell, key));
+        cell->next_domain = key.domain;
+        cell->next_kind = key.kind;
+        cell->next_clients += members;
+    }
+}
+
+/* Of a mixed cell only those who stand behind the others give up a claim. */
+static bool is_client(const struct share_cell *cell, struct key key, enum move move)
+{
+    return cell->kind == SHARE_MIXED ? move != MOVE_UNCLAIM : is_now(cell, key);
+}
+
+static void leave(const struct ledger *ledger, struct share_cell *cell, struct key key,
+                  uint32_t members, enum move move)
+{
+    const bool is_leaver = move == MOVE_ARRIVE;
+    if (is_client(cell, key, move)) {
+        assert(cell->clients >= members && cell->leaving >= (is_leaver ? members : 0));
+        cell->clients -= members;
+        cell->leaving -= is_leaver ? members : 0;
+    } else {
+        assert(is_next(cell, key) && cell->next_clients >= members && !is_leaver);
+        cell->next_clients -= members;
+        if (cell->next_clients == 0) {
+            cell->next_domain = 0;
+            cell->next_kind = 0;
+        }
+    }
+    settle_trial(ledger, cell);
+}
+
+static void move_cell(struct ledger *ledger, enum table table, uint32_t element, struct key key,
+                      uint32_t members, enum move move)
+{
+    struct share_cell cell =
+        table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
+    switch (move) {
+    case MOVE_TAKE:
+    case MOVE_CLAIM:
+        join(&cell, key, members, move == MOVE_CLAIM);
+        break;
+    case MOVE_GIVE:
+    case MOVE_ARRIVE:
+    case MOVE_UNCLAIM:
+        leave(ledger, &cell, key, members, move);
+        break;
+    case MOVE_VACATE:
+        cell.leaving += members;
+        break;
+    case MOVE_RESTORE:
+        cell.leaving -= members;
+        break;
+    }
+    assert(cell.leaving <= cell.clients);
+    put_cell(ledger, table, element, &cell);
+}
+
+void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move)
+{
+    if (space->member_count == 0)
+        return;
+    if (ledger_is_share(space))
+        move_cell(ledger, TABLE_SHARE,
+                  ledger->cluster->nodes[space->node].first_gpu +
+                      (uint32_t)__builtin_ctz(space->gpu_mask),
+                  (struct key){space->domain, space->share}, space->member_count, move);
+    if (ledger->node_shares != NULL)
+        move_cell(ledger, TABLE_NODE_SHARE, space->node, (struct key){space->domain, SHARE_PLAIN},
+                  space->member_count, move);
+}
+
+static void foresee(struct ledger *ledger, enum table table, uint32_t element)
+{
+    struct share_cell cell =
+        table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
+    cell.clients -= cell.leaving;
+    cell.leaving = 0;
+    settle(&cell);
+    put_cell(ledger, table, element, &cell);
+}
+
+void ledger_foresee_shares(struct ledger *ledger, node_id node)
+{
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, node); i++)
+        foresee(ledger, TABLE_SHARE, first + i);
+    if (ledger->node_shares != NULL)
+        foresee(ledger, TABLE_NODE_SHARE, node);
+}
+
+bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
+{
+    if (ledger_is_share(space)) {
+        const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
+                           (uint32_t)__builtin_ctz(space->gpu_mask);
+        const uint32_t most = ledger->clients_max[space->share];
+        if (!is_now(&ledger->shares[gpu], (struct key){space->domain, space->share}) ||
+            (most != 0 && ledger->shares[gpu].clients > most))
+            return false;
+    }
+    return ledger->node_shares == NULL ||
+           is_now(&ledger->node_shares[space->node], (struct key){space->domain, SHARE_PLAIN});
+}
+
+static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t domain)
+{
+    return cell->clients == 0 || (cell->kind == kind && !cell->was_mixed &&
+                                  (cell->domain == domain || domain == REQUEST_ANYBODYS));
+}
+
+bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node)
+{
+    const struct key key = {space->domain, by_node ? SHARE_PLAIN : space->share};
+    return is_now(cell, key) || (cell->kind == SHARE_MIXED && !is_next(cell, key));
+}
+
+struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone,
+                                       uint32_t next_gone)
+{
+    struct share_cell left = *cell;
+    assert(left.clients >= gone && left.next_clients >= next_gone);
+    left.clients -= gone;
+    left.next_clients -= next_gone;
+    settle(&left);
+    return left;
+}
+
+uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind,
+                             uint32_t domain)
+{
+    if (!is_company(cell, kind, domain) || cell->next_clients > 0)
+        return 0;
+    return most == 0 ? UINT32_MAX : most > cell->clients ? most - cell->clients : 0;
+}
+
+uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,
+                                 const struct request *request)
+{
+    if (ledger->shares == NULL)
+        return UINT32_MAX;
+    return ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share],
+                               request->share, request->domain);
+}
+
+bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain)
+{
+    return ledger_clients_left(&ledger->node_shares[node], 0, SHARE_PLAIN, domain) == 0;
+}
+
+bool ledger_admits(const struct ledger *ledger, const struct space *space)
+{
+    const struct request request = {.share = space->share, .domain = space->domain};
+    if (ledger->shares == NULL || space->member_count == 0)
+        return true;
+    return (!ledger_is_share(space) ||
+            ledger_gpu_admits(ledger,
+                              ledger->cluster->nodes[space->node].first_gpu +
+                                  (uint32_t)__builtin_ctz(space->gpu_mask),
+                              &request)) &&
+           ledger_node_admits(ledger, space->node, &request);
+}
+
+void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT], bool by_node)
+{
+    assert(ledger->used_milli == 0 && ledger->shares == NULL);
+    ledger->shares =
+        arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count + 1, struct share_cell);
+    if (by_node)
+        ledger->node_shares =
+            arena_alloc_array(&ledger->arena, ledger->cluster->node_count, struct share_cell);
+    for (uint32_t k = 0; k < SHARE_KIND_COUNT; k++)
+        ledger->clients_max[k] = clients_max[k];
+}

@@ -1,0 +1,426 @@
+/* Tags and rules in the ledger; see policies/ledger/ledger_tags.h. */
+#include "policies/ledger/ledger_tags.h"
+
+#include <assert.h>
+
+#include "base/hash.h"
+#include "policies/ledger/ledger_inside.h"
+#include "policies/placement/placement.h"
+#include "policies/util/archive.h"
+
+#define PLACE_NONE UINT32_MAX
+
+enum { WHICH_STAY, WHICH_PRESENT, WHICH_REFUSE, WHICH_COUNT }; /* as in struct tag_count */
+
+/* ---- places ---- */
+
+void ledger_tags_use(struct ledger *ledger)
+{
+    const struct cluster *cluster = ledger->cluster;
+    if (ledger->tags != NULL)
+        return;
+    struct ledger_tags *tags = mem_zalloc(1, sizeof *tags);
+    uint32_t place = cluster->node_count;
+    for (uint32_t l = 1; l <= cluster->level_count; l++) {
+        tags->level_first[l] = place;
+        place += cluster->levels[l - 1].domain_count;
+    }
+    tags->everywhere = place;
+    tags->met = mem_zalloc(cluster->node_count, 1);
+    tags->shut = mem_zalloc(cluster->node_count, 1);
+    ledger->tags = tags;
+}
+
+void ledger_tags_free(struct ledger *ledger)
+{
+    struct ledger_tags *tags = ledger->tags;
+    if (tags == NULL)
+        return;
+    for (uint32_t t = 0; t < tags->count; t++)
+        mem_free(tags->tables[t].at);
+    mem_free(tags->tables);
+    mem_free(tags->met);
+    mem_free(tags->shut);
+    mem_free(tags);
+    ledger->tags = NULL;
+}
+
+static uint32_t place_of(const struct ledger *ledger, uint32_t level, node_id node)
+{
+    if (level == 0)
+        return node;
+    if (level > ledger->cluster->level_count)
+        return PLACE_NONE;
+    const uint32_t domain = ledger->cluster->levels[level - 1].domain[node];
+    return domain == DOMAIN_NONE ? PLACE_NONE : ledger->tags->level_first[level] + domain;
+}
+
+static struct tag_count count_of(const struct ledger *ledger, uint32_t tag, uint32_t place)
+{
+    const struct ledger_tags *tags = ledger->tags;
+    if (tag >= tags->count || tags->tables[tag].at == NULL || place == PLACE_NONE)
+        return (struct tag_count){0};
+    return tags->tables[tag].at[place];
+}
+
+/* ---- counting ---- */
+
+static struct tag_count *count_at(struct ledger_tags *tags, uint32_t tag, uint32_t place)
+{
+    if (tag >= tags->count) {
+        MEM_GROW(tags->tables, tags->capacity, (size_t)tag + 1);
+        while (tags->count <= tag)
+            tags->tables[tags->count++] = (struct tag_table){NULL};
+    }
+    if (tags->tables[tag].at == NULL)
+        tags->tables[tag].at = mem_zalloc((size_t)tags->everywhere + 1, sizeof(struct tag_count));
+    return &tags->tables[tag].at[place];
+}
+
+static uint32_t *word_of(struct tag_count *count, uint32_t which)
+{
+    return which == WHICH_STAY      ? &count->stay
+           : which == WHICH_PRESENT ? &count->present
+                                    : &count->refuse;
+}
+
+static void bump(struct ledger *ledger, uint32_t tag, uint32_t place, uint32_t which, int64_t by)
+{
+    if (by == 0 || place == PLACE_NONE)
+        return;
+    uint32_t *word = word_of(count_at(ledger->tags, tag, place), which);
+    assert((int64_t)*word + by >= 0);
+    log_word(ledger, TABLE_TAG, tag, place * WHICH_COUNT + which, *word);
+    *word = (uint32_t)(*word + by);
+}
+
+void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_entry *entry)
+{
+    *word_of(&ledger->tags->tables[tag].at[entry->word / WHICH_COUNT], entry->word % WHICH_COUNT) =
+        (uint32_t)entry->old;
+}
+
+/* So many members more of a job with such tags, that stay on the node or are present there. */
+static void count_members(struct ledger *ledger, const struct space *space, int64_t stay,
+                          int64_t present)
+{
+    const struct job_tags *tags = space->tags;
+    for (uint32_t t = 0; t < tags->tag_count; t++) {
+        for (uint32_t level = 0; level <= ledger->cluster->level_count; level++) {
+            const uint32_t place = place_of(ledger, level, space->node);
+            bump(ledger, tags->tags[t], place, WHICH_STAY, stay);
+            bump(ledger, tags->tags[t], place, WHICH_PRESENT, present);
+        }
+        bump(ledger, tags->tags[t], ledger->tags->everywhere, WHICH_STAY, stay);
+        bump(ledger, tags->tags[t], ledger->tags->everywhere, WHICH_PRESENT, present);
+    }
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const struct tag_rule *rule = &tags->rules[r];
+        if (!rule->is_apart || rule->is_preferred)
+            continue;
+        bump(ledger, rule->tag, place_of(ledger, rule->level, space->node), WHICH_REFUSE, present);
+        bump(ledger, rule->tag, ledger->tags->everywhere, WHICH_REFUSE, present);
+    }
+    if (ledger->mark_depth == 0)
+        ledger->tags->version++;
+    else
+        ledger->tags->is_touched = true;
+}
+
+void ledger_move_tags(struct ledger *ledger, const struct space *space, enum move move)
+{
+    const int64_t members = space->member_count;
+    if (ledger->tags == NULL)
+        return;
+    switch (move) {
+    case MOVE_TAKE:
+        count_members(ledger, space, members, members);
+        break;
+    case MOVE_GIVE:
+        count_members(ledger, space, -members, -members);
+        break;
+    case MOVE_CLAIM:
+        count_members(ledger, space, 0, members);
+        break;
+    case MOVE_VACATE:
+        count_members(ledger, space, -members, 0);
+        break;
+    case MOVE_RESTORE:
+        count_members(ledger, space, members, 0);
+        break;
+    case MOVE_ARRIVE:
+    case MOVE_UNCLAIM:
+        count_members(ledger, space, 0, -members);
+        break;
+    }
+}
+
+void ledger_tags_count(struct ledger *ledger, const struct space *space, bool stay, bool present)
+{
+    if (space->tags != NULL)
+        count_members(ledger, space, stay ? space->member_count : 0,
+                      present ? space->member_count : 0);
+}
+
+void ledger_tags_join(struct ledger *ledger, const struct space *space)
+{
+    if (ledger->tags != NULL && space->tags != NULL)
+        count_members(ledger, space, space->member_count, 0);
+}
+
+void ledger_tags_settle(struct ledger *ledger, bool is_undone)
+{
+    ledger->tags->version += ledger->tags->is_touched && !is_undone;
+    ledger->tags->is_touched = false;
+}
+
+void ledger_send_off(struct ledger *ledger, const struct space *space)
+{
+    ledger_give(ledger, space);
+    if (ledger->tags != NULL && space->tags != NULL)
+        count_members(ledger, space, 0, space->member_count);
+}
+
+void ledger_call_back(struct ledger *ledger, const struct space *space)
+{
+    if (ledger->tags != NULL && space->tags != NULL)
+        count_members(ledger, space, 0, -(int64_t)space->member_count);
+    ledger_take(ledger, space);
+}
+
+bool ledger_tags_take_changes(struct ledger *ledger)
+{
+    struct ledger_tags *tags = ledger->tags;
+    const bool has_changed = tags->seen != tags->version;
+    tags->seen = tags->version;
+    return has_changed;
+}
+
+/* ---- rules ---- */
+
+static bool has_tag(const struct job_tags *tags, uint32_t tag)
+{
+    for (uint32_t t = 0; t < tags->tag_count; t++)
+        if (tags->tags[t] == tag)
+            return true;
+    return false;
+}
+
+static bool is_met(const struct ledger *ledger, const struct job_tags *tags,
+                   const struct tag_rule *rule, node_id node)
+{
+    const uint32_t place = place_of(ledger, rule->level, node);
+    const struct tag_count here = count_of(ledger, rule->tag, place);
+    if (rule->is_apart)
+        return here.present == 0;
+    return here.stay > 0 || (!rule->is_preferred && has_tag(tags, rule->tag) &&
+                             count_of(ledger, rule->tag, ledger->tags->everywhere).stay == 0);
+}
+
+/* Does anybody who is near refuse one of the tags? */
+static bool is_refused(const struct ledger *ledger, const struct job_tags *tags, node_id node)
+{
+    for (uint32_t t = 0; t < tags->tag_count; t++) {
+        if (count_of(ledger, tags->tags[t], ledger->tags->everywhere).refuse == 0)
+            continue;
+        for (uint32_t level = 0; level <= ledger->cluster->level_count; level++)
+            if (count_of(ledger, tags->tags[t], place_of(ledger, level, node)).refuse > 0)
+                return true;
+    }
+    return false;
+}
+
+/* Preferred rules that are met there; TAGS_SHUT. */
+static uint8_t look_at(const struct ledger *ledger, const struct job_tags *tags, node_id node)
+{
+    uint8_t met = 0;
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const bool holds = is_met(ledger, tags, &tags->rules[r], node);
+        if (!holds && !tags->rules[r].is_preferred)
+            return TAGS_SHUT;
+        met = (uint8_t)(met + (holds && tags->rules[r].is_preferred));
+    }
+    return is_refused(ledger, tags, node) ? TAGS_SHUT : met;
+}
+
+bool ledger_tags_admit(const struct ledger *ledger, const struct job_tags *tags, node_id node)
+{
+    return ledger->tags == NULL || tags == NULL || look_at(ledger, tags, node) != TAGS_SHUT;
+}
+
+bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags)
+{
+    if (tags == NULL || ledger->tags == NULL)
+        return false;
+    bool binds = tags->rule_count > 0;
+    for (uint32_t t = 0; t < tags->tag_count && !binds; t++)
+        binds = count_of(ledger, tags->tags[t], ledger->tags->everywhere).refuse > 0;
+    return binds;
+}
+
+/* In a trial: without what the job holds itself. */
+static void leave_out(struct ledger *ledger, const struct own_pieces *own)
+{
+    for (uint32_t p = 0; p < own->stay_count + own->passing_count; p++) {
+        const struct space space = placement_space(own->shape, &own->pieces[p], own->owner);
+        const int64_t members = space.member_count;
+        count_members(ledger, &space, p < own->stay_count ? -members : 0, -members);
+    }
+}
+
+struct tag_look ledger_tags_look(struct ledger *ledger, const struct own_pieces *own)
+{
+    struct tag_look look = {0};
+    const size_t mark = ledger_mark(ledger);
+    const bool was_touched = ledger->tags->is_touched;
+    leave_out(ledger, own);
+    for (node_id n = 0; n < ledger->cluster->node_count; n++) {
+        const uint8_t met = look_at(ledger, own->shape->tags, n);
+        ledger->tags->met[n] = met;
+        if (met == TAGS_SHUT) {
+            look.shut_count++;
+            continue;
+        }
+        look.count_of[met]++;
+        look.preferred_max = met > look.preferred_max ? met : look.preferred_max;
+    }
+    ledger_rollback(ledger, mark);
+    ledger->tags->is_touched = was_touched;
+    return look;
+}
+
+const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min)
+{
+    struct ledger_tags *tags = ledger->tags;
+    for (node_id n = 0; n < ledger->cluster->node_count; n++)
+        tags->shut[n] = tags->met[n] == TAGS_SHUT || tags->met[n] < preferred_min;
+    return tags->shut;
+}
+
+/* ---- saved, hashed, checked ---- */
+
+/* Each tag's places that count anything. */
+static void archive_table(struct archive *archive, struct ledger_tags *tags, uint32_t tag)
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; tags->tables[tag].at != NULL && p <= tags->everywhere; p++) {
+        const struct tag_count *at = &tags->tables[tag].at[p];
+        count += (at->stay | at->present | at->refuse) != 0;
+    }
+    ARCHIVE(archive, count);
+    if (archive_is_reading(archive)) {
+        for (uint32_t i = 0; i < count && !archive->is_broken; i++) {
+            uint32_t place = 0;
+            struct tag_count read = {0};
+            ARCHIVE(archive, place);
+            ARCHIVE(archive, read);
+            archive_expect(archive, place <= tags->everywhere);
+            if (!archive->is_broken)
+                *count_at(tags, tag, place) = read;
+        }
+        return;
+    }
+    for (uint32_t p = 0; count > 0 && p <= tags->everywhere; p++) {
+        struct tag_count *at = &tags->tables[tag].at[p];
+        if ((at->stay | at->present | at->refuse) == 0)
+            continue;
+        ARCHIVE(archive, p);
+        ARCHIVE(archive, *at);
+    }
+}
+
+/* Which tags have tables, and how many, follows from what was asked; a tag that counts nothing is as one without. */
+static uint32_t used_tags(const struct ledger_tags *tags)
+{
+    uint32_t used = 0;
+    for (uint32_t t = 0; t < tags->count; t++)
+        if (tags->tables[t].at != NULL) {
+            const struct tag_count *all = &tags->tables[t].at[tags->everywhere];
+            used = (all->stay | all->present | all->refuse) != 0 ? t + 1 : used;
+        }
+    return used;
+}
+
+void ledger_tags_archive(struct archive *archive, struct ledger *ledger)
+{
+    ARCHIVE_KNOWS(struct ledger_tags, 104);
+    ARCHIVE_KNOWS(struct tag_count, 12);
+    uint8_t has_tags = ledger->tags != NULL;
+    ARCHIVE(archive, has_tags);
+    if (has_tags == 0)
+        return;
+    ledger_tags_use(ledger);
+    struct ledger_tags *tags = ledger->tags;
+    uint32_t used = used_tags(tags);
+    ARCHIVE(archive, used);
+    archive_expect(archive, used <= JOB_TAG_ID_MAX + 1);
+    ARCHIVE(archive, tags->version);
+    ARCHIVE(archive, tags->seen);
+    for (uint32_t t = 0; t < used && !archive->is_broken; t++) {
+        if (archive_is_reading(archive))
+            count_at(tags, t, 0);
+        archive_table(archive, tags, t);
+    }
+}
+
+uint64_t ledger_tags_hash(const struct ledger *ledger, uint64_t hash)
+{
+    const struct ledger_tags *tags = ledger->tags;
+    for (uint32_t t = 0; t < tags->count; t++)
+        for (uint32_t p = 0; tags->tables[t].at != NULL && p <= tags->everywhere; p++) {
+            const struct tag_count *at = &tags->tables[t].at[p];
+            if ((at->stay | at->present | at->refuse) == 0)
+                continue;
+            hash = hash_mix(hash, (uint64_t)t << 32 | p);
+            hash = hash_mix(hash, at->stay | (uint64_t)at->present << 32);
+            hash = hash_mix(hash, at->refuse);
+        }
+    return hash;
+}
+
+/* Nodes add up to their domains, and to everywhere. */
+const char *ledger_tags_check(const struct ledger *ledger)
+{
+    const struct ledger_tags *tags = ledger->tags;
+    if (ledger->mark_depth == 0 && tags->is_touched)
+        return "tags are counted in a trial that is over";
+    for (uint32_t t = 0; t < tags->count; t++) {
+        const struct tag_count *at = tags->tables[t].at;
+        if (at == NULL)
+            continue;
+        for (uint32_t level = 0; level <= ledger->cluster->level_count; level++) {
+            uint64_t stay = 0, present = 0;
+            const uint32_t domains = level == 0 ? ledger->cluster->node_count
+                                                : ledger->cluster->levels[level - 1].domain_count;
+            for (uint32_t d = 0; d < domains; d++) {
+                const struct tag_count *here = &at[tags->level_first[level] + d];
+                if (here->stay > here->present)
+                    return "more members of a tag stay in a domain than are there";
+                stay += here->stay;
+                present += here->present;
+            }
+            const struct tag_count *all = &at[tags->everywhere];
+            if (stay > all->stay || present > all->present ||
+                (level == 0 && (stay != all->stay || present != all->present)))
+                return "the members of a tag do not add up";
+        }
+    }
+    return NULL;
+}
+
+static bool counts_all(const struct ledger *a, const struct ledger *b)
+{
+    for (uint32_t t = 0; a->tags != NULL && t < a->tags->count; t++)
+        for (uint32_t p = 0; a->tags->tables[t].at != NULL && p <= a->tags->everywhere; p++) {
+            const struct tag_count x = count_of(a, t, p);
+            const struct tag_count y = b->tags != NULL ? count_of(b, t, p) : (struct tag_count){0};
+            if (x.stay != y.stay || x.present != y.present || x.refuse != y.refuse)
+                return false;
+        }
+    return true;
+}
+
+bool ledger_tags_are_same(const struct ledger *a, const struct ledger *b)
+{
+    return counts_all(a, b) && counts_all(b, a);
+}

@@ -1,0 +1,314 @@
+#include "policies/queues/queues.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "policies/quota/quota.h"
+#include "policies/util/archive.h"
+
+void queue_tree_release(struct queue_tree *tree)
+{
+    mem_free(tree->queues);
+    mem_free(tree->waits);
+    mem_free(tree->scratch);
+    mem_free(tree->shares_before);
+    mem_free(tree->own);
+    mem_free(tree->by_age);
+    *tree = (struct queue_tree){0};
+}
+
+void queue_tree_all_stale(struct queue_tree *tree)
+{
+    for (uint32_t q = 0; q < tree->count; q++) {
+        tree->queues[q].winner_count = 0;
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            tree->queues[q].is_share_stale[r] = true;
+    }
+}
+
+void *queue_tree_own(const struct queue_tree *tree, queue_id queue)
+{
+    return tree->own + (size_t)queue * tree->quota->state_size;
+}
+
+int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b)
+{
+    time_ns created_a = tree->table->queues[a].created, created_b = tree->table->queues[b].created;
+    if (created_a != created_b)
+        return created_a < created_b ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+void queue_tree_touch(struct queue_tree *tree, queue_id queue)
+{
+    for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+        tree->queues[q].winner_count = 0;
+}
+
+void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
+{
+    const struct queue_state *state = &tree->queues[queue];
+    if (!tree->quota->is_flat)
+        queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
+}
+
+static void link_queue(struct queue_tree *tree, queue_id id)
+{
+    struct queue_state *queue = &tree->queues[id];
+    *queue = (struct queue_state){.parent = tree->table->queues[id].parent,
+                                  .first_child = QUEUE_NONE,
+                                  .next_sibling = QUEUE_NONE};
+    tree->waits[id] = (struct queue_waits){.first = QUEUE_NONE, .next = QUEUE_NONE};
+    if (queue->parent == QUEUE_NONE)
+        return;
+    struct queue_state *parent = &tree->queues[queue->parent];
+    queue->depth = parent->depth + 1;
+    queue_id *link = &parent->first_child;
+    while (*link != QUEUE_NONE)
+        link = &tree->queues[*link].next_sibling;
+    *link = id;
+}
+
+static void order_by_age(struct queue_tree *tree)
+{
+    for (queue_id q = 0; q < tree->count; q++) {
+        uint32_t at = q; /* most come in the order of their age: insertion is cheap */
+        for (; at > 0 && queue_tree_compare_age(tree, tree->by_age[at - 1], q) > 0; at--)
+            tree->by_age[at] = tree->by_age[at - 1];
+        tree->by_age[at] = q;
+    }
+}
+
+/* For so many queues; what is new is zero. */
+static void make_room(struct queue_tree *tree, uint32_t count)
+{
+    MEM_GROW(tree->queues, tree->queue_capacity, count);
+    MEM_GROW(tree->waits, tree->waits_capacity, count);
+    MEM_GROW(tree->by_age, tree->by_age_capacity, count);
+    if (tree->scratch_capacity < tree->queue_capacity) {
+        tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
+        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity,
+                                         sizeof(int64_t) + sizeof(queue_id));
+        tree->scratch_capacity = tree->queue_capacity;
+    }
+    size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
+    if (tree->own_capacity < own_bytes) {
+        tree->own = mem_resize(tree->own, own_bytes, 1);
+        memset(tree->own + tree->own_capacity, 0, own_bytes - tree->own_capacity);
+        tree->own_capacity = own_bytes;
+    }
+}
+
+void queue_tree_update(struct queue_tree *tree, const struct queue_table *table)
+{
+    tree->table = table;
+    make_room(tree, table->count);
+    for (queue_id q = tree->count; q < table->count; q++)
+        link_queue(tree, q);
+    tree->count = table->count;
+    order_by_age(tree);
+    tree->version++;
+    queue_tree_all_stale(tree);
+}
+
+void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT])
+{
+    memcpy(tree->capacity, capacity, sizeof tree->capacity);
+    tree->version++;
+    queue_tree_all_stale(tree);
+}
+
+static int64_t share_now(const struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    return queue == QUEUE_ROOT ? tree->capacity[r] : tree->queues[queue].share[r];
+}
+
+struct path { /* from below the root down to a queue */
+    queue_id *queues;
+    uint32_t count;
+};
+
+/* Good until the next call. */
+static struct path find_path(struct queue_tree *tree, queue_id queue)
+{
+    struct path path = {(queue_id *)(tree->shares_before + tree->queue_capacity),
+                        tree->queues[queue].depth};
+    for (uint32_t d = path.count; d > 0; d--, queue = tree->queues[queue].parent)
+        path.queues[d - 1] = queue;
+    return path;
+}
+
+/* From the root down, for a queue's total may move before its own children are looked at.  Where the parent is not
+ * stale and the policy can tell the new share without dividing, it stays so.  True: the share of the last queue of the
+ * path has moved. */
+static bool move_demand(struct queue_tree *tree, struct path path, enum resource r, int64_t delta)
+{
+    queue_id parent = QUEUE_ROOT, moved = QUEUE_NONE;
+    int64_t total_before = tree->capacity[r];
+    tree->queues[QUEUE_ROOT].demand[r] += delta;
+    for (uint32_t d = 0; d < path.count; d++) {
+        const queue_id id = path.queues[d];
+        struct queue_state *queue = &tree->queues[id];
+        const int64_t demand_before = queue->demand[r], share_before = queue->share[r];
+        queue->demand[r] += delta;
+        assert(queue->demand[r] >= 0);
+        if (!tree->queues[parent].is_share_stale[r]) {
+            if (tree->quota->adjust == NULL ||
+                !tree->quota->adjust(tree, id, r, demand_before, total_before))
+                tree->queues[parent].is_share_stale[r] = true;
+            else if (queue->share[r] != share_before)
+                moved = id;
+        }
+        parent = id;
+        total_before = share_before;
+    }
+    if (moved != QUEUE_NONE)
+        queue_tree_touch(tree, moved); /* and so all above, if theirs moved or not */
+    return moved == parent;
+}
+
+bool queue_tree_is_asked(const struct queue_tree *tree)
+{
+    return !tree->quota->is_flat || tree->quota->forbids != NULL;
+}
+
+void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
+                       int sign)
+{
+    if (tree->quota->divide == NULL) { /* no shares that could move */
+        for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
+            for (int r = 0; r < RESOURCE_COUNT; r++)
+                tree->queues[q].demand[r] += sign * ask[r];
+        return;
+    }
+    const struct path path = find_path(tree, queue);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        if (ask[r] != 0 && move_demand(tree, path, (enum resource)r, sign * ask[r]))
+            tree->queues[queue].is_share_stale[r] = true; /* an inner queue's own job */
+}
+
+/* Divide among the children of `parent`; a child whose share moved must divide again itself. */
+static void divide(struct queue_tree *tree, queue_id parent, enum resource r, int64_t total)
+{
+    int64_t *before = tree->shares_before;
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling)
+        before[c] = tree->queues[c].share[r];
+    tree->quota->divide(tree, parent, r, total);
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
+         c = tree->queues[c].next_sibling)
+        if (before[c] != tree->queues[c].share[r]) {
+            tree->queues[c].is_share_stale[r] = true;
+            queue_tree_touch(tree, c);
+        }
+    tree->queues[parent].is_share_stale[r] = false;
+    tree->division_count++;
+}
+
+static int64_t share_divided(struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    queue_id parent = tree->queues[queue].parent;
+    if (parent == QUEUE_NONE)
+        return tree->capacity[r];
+    int64_t total = share_divided(tree, parent, r);
+    if (tree->queues[parent].is_share_stale[r])
+        divide(tree, parent, r, total);
+    return tree->queues[queue].share[r];
+}
+
+static bool is_fresh(const struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    for (queue_id q = tree->queues[queue].parent; q != QUEUE_NONE; q = tree->queues[q].parent)
+        if (tree->queues[q].is_share_stale[r])
+            return false;
+    return true;
+}
+
+/* The same in all resources. */
+static bool is_all_fresh(const struct queue_tree *tree, queue_id queue)
+{
+    bool is_stale = false;
+    for (queue_id q = tree->queues[queue].parent; q != QUEUE_NONE; q = tree->queues[q].parent)
+        for (int r = 0; r < RESOURCE_COUNT; r++)
+            is_stale |= tree->queues[q].is_share_stale[r];
+    return !is_stale;
+}
+
+int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource r)
+{
+    return is_fresh(tree, queue, r) ? share_now(tree, queue, r) : share_divided(tree, queue, r);
+}
+
+void queue_tree_divide(struct queue_tree *tree, queue_id queue)
+{
+    if (tree->quota->divide == NULL || is_all_fresh(tree, queue))
+        return;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        queue_tree_share(tree, queue, (enum resource)r);
+}
+
+void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,
+                             queue_id *below_a, queue_id *below_b)
+{
+    const struct queue_state *queues = tree->queues;
+    while (queues[a].depth > queues[b].depth)
+        a = queues[a].parent;
+    while (queues[b].depth > queues[a].depth)
+        b = queues[b].parent;
+    while (queues[a].parent != queues[b].parent) {
+        a = queues[a].parent;
+        b = queues[b].parent;
+    }
+    *below_a = a;
+    *below_b = b;
+}
+
+/* ---- saved and loaded ---- */
+
+static void archive_queue(struct archive *archive, struct queue_state *queue)
+{
+    ARCHIVE_KNOWS(struct queue_state, 200);
+    ARCHIVE_KNOWS(struct queue_winner, 16);
+    ARCHIVE(archive, queue->parent);
+    ARCHIVE(archive, queue->first_child);
+    ARCHIVE(archive, queue->next_sibling);
+    ARCHIVE(archive, queue->depth);
+    ARCHIVE(archive, queue->demand);
+    ARCHIVE(archive, queue->share);
+    ARCHIVE(archive, queue->is_share_stale);
+    ARCHIVE(archive, queue->has_closed_lanes);
+    ARCHIVE(archive, queue->winner_count);
+    ARCHIVE(archive, queue->winner_next);
+    archive_expect(archive, queue->winner_count <= QUEUE_WINNERS_MAX);
+    for (uint32_t w = 0; w < queue->winner_count && !archive->is_broken; w++) {
+        ARCHIVE(archive, queue->winners[w].key);
+        ARCHIVE(archive, queue->winners[w].lane);
+        ARCHIVE(archive, queue->winners[w].is_contested);
+    }
+}
+
+void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
+{
+    uint32_t count = tree->count;
+    ARCHIVE_KNOWS(struct queue_tree, 184);
+    ARCHIVE_KNOWS(struct queue_waits, 2 * 8 + 4 * 4);
+    ARCHIVE(archive, count);
+    archive_expect(archive, count <= tree->table->count);
+    if (archive->is_broken)
+        return;
+    if (archive_is_reading(archive))
+        make_room(tree, count);
+    tree->count = count;
+    for (queue_id q = 0; q < count; q++) {
+        archive_queue(archive, &tree->queues[q]);
+        tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_lanes;
+        ARCHIVE(archive, tree->waits[q]);
+        ARCHIVE(archive, tree->by_age[q]);
+        if (tree->quota->archive != NULL)
+            tree->quota->archive(archive, queue_tree_own(tree, q));
+    }
+    ARCHIVE(archive, tree->capacity);
+    ARCHIVE(archive, tree->version);
+    ARCHIVE(archive, tree->now);
+    ARCHIVE(archive, tree->division_count);
+}

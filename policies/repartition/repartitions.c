@@ -1,0 +1,527 @@
+/* GPUs cut anew; see policies/repartition/repartitions.h.
+ *
+ *   choose   in a trial of the ledger, where instances could be made, one after another, until the job fits
+ *   check    headroom, forecasts and the budget allow it
+ *   book     the cuts are told (REPARTITION), and the job claims its space: it starts when the world has made it
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "policies/ledger/ledger_tags.h"
+#include "policies/repartition/repartition_places.h"
+#include "policies/state/sched_state.h"
+#include "policies/util/archive.h"
+
+static const time_ns hour = 3600 * TIME_NS_PER_S;
+
+/* ---- An instance ---- */
+
+/* What is left of the GPU for those that wait, the largest profiles first. */
+static void fill_layout(const struct sched *sched, struct gpu_layout *layout, uint8_t *taken)
+{
+    const struct pending *pending = &sched->pending;
+    uint32_t wanted[MIG_PROFILE_COUNT] = {0};
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const struct lane *lane = &pending->lanes[pending->busy[b]];
+        const struct shape *shape = &sched->shapes.shapes[lane->shape];
+        for (uint32_t g = 0; g < shape->group_count; g++)
+            if (shape->groups[g].request.mig != 0)
+                wanted[shape->groups[g].request.mig - 1] += lane->count * shape->groups[g].count;
+    }
+    for (uint32_t p = MIG_PROFILE_COUNT; p-- > 0;)
+        for (; wanted[p] > 0; wanted[p]--) {
+            const struct mig_room room = mig_layout_room(layout);
+            const uint8_t starts = room.starts[p] & mig_fit(*taken, (enum mig_profile_id)p);
+            if (starts == 0)
+                break;
+            const uint32_t start = (uint32_t)__builtin_ctz(starts);
+            layout->profile[start] = (uint8_t)(p + 1);
+            *taken |= mig_mask((enum mig_profile_id)p, start);
+        }
+}
+
+/* The layout of the GPU with the instance: those in use stay, and of the free ones those that are not in the way. */
+static struct gpu_cut cut_with(const struct sched *sched, const struct recut_spot *choice,
+                               enum mig_profile_id profile)
+{
+    const struct ledger *ledger = sched->ledger;
+    const struct gpu_cut before = ledger_cut_of(ledger, choice->gpu);
+    uint8_t taken = ledger_busy_slices(ledger, choice->gpu) | mig_mask(profile, choice->start);
+    struct gpu_cut cut = {.is_partitioned = true};
+    cut.layout.profile[choice->start] = (uint8_t)(profile + 1);
+    for (uint32_t s = 0; before.is_partitioned && s < MIG_SLICES; s++)
+        if (before.layout.profile[s] != 0 && !(ledger->migs[choice->gpu].free >> s & 1))
+            cut.layout.profile[s] = before.layout.profile[s];
+    if (sched->policy.geometry_config.fills)
+        fill_layout(sched, &cut.layout, &taken);
+    for (uint32_t s = 0; before.is_partitioned && s < MIG_SLICES; s++) {
+        const enum mig_profile_id old = (enum mig_profile_id)(before.layout.profile[s] - 1);
+        if (before.layout.profile[s] == 0 || !(ledger->migs[choice->gpu].free >> s & 1) ||
+            !(mig_layout_room(&cut.layout).starts[old] >> s & 1))
+            continue;
+        cut.layout.profile[s] = before.layout.profile[s];
+    }
+    return cut;
+}
+
+/* ---- A plan ---- */
+
+/* In the trial the GPU is cut so at once. */
+static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t at = 0;
+    while (at < book->plan_count && book->plan[at].gpu != gpu)
+        at++;
+    book->plan[at] = (struct recut_order){gpu, *cut};
+    book->plan_count += at == book->plan_count;
+    ledger_recut(sched->ledger, gpu, cut, true);
+}
+
+static bool make_instance(struct sched *sched, const struct request *request)
+{
+    struct recut_spot best;
+    if (!recut_places_best(sched, request, &best))
+        return false;
+    const struct gpu_cut cut = cut_with(sched, &best, (enum mig_profile_id)(request->mig - 1));
+    order_cut(sched, best.gpu, &cut);
+    return true;
+}
+
+/* On the node where the fewest GPUs lack. */
+static bool make_whole(struct sched *sched, const struct request *request)
+{
+    const struct gpu_cut whole = {.is_partitioned = false};
+    struct recut_spot best;
+    if (!recut_places_best(sched, request, &best))
+        return false;
+    uint32_t lacking = (uint32_t)-best.score;
+    if (sched->recuts.plan_count + lacking > RECUTS_PER_PLAN)
+        return false;
+    for (; lacking > 0; lacking--, best.gpu_mask &= (uint16_t)(best.gpu_mask - 1))
+        order_cut(sched, best.gpu + (uint32_t)__builtin_ctz(best.gpu_mask), &whole);
+    return true;
+}
+
+/* Of its groups the first that lacks instances, else the first that a cut could help; NULL: none. */
+static const struct request *next_wish(struct sched *sched, const struct shape *ask)
+{
+    const struct request *wanted = NULL;
+    for (uint32_t g = 0; g < ask->group_count; g++) {
+        const struct job_group *group = &ask->groups[g];
+        if (group->count == 0 || (group->request.mig == 0 && group->request.gpus == 0))
+            continue;
+        wanted = wanted == NULL ? &group->request : wanted;
+        if (group->request.mig != 0 &&
+            recut_places_instances(sched, &group->request) < group->count)
+            return &group->request;
+    }
+    return wanted;
+}
+
+/* One step nearer to what it asks. */
+static bool make_more(struct sched *sched, const struct shape *ask)
+{
+    const struct request *wanted = next_wish(sched, ask);
+    if (wanted == NULL || sched->recuts.plan_count == RECUTS_PER_PLAN)
+        return false;
+    return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
+}
+
+/* In the trial: cut GPUs until the job has its pieces. */
+static bool plan_cuts(struct sched *sched, uint32_t slot)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    for (uint32_t step = 0; step < RECUTS_PER_PLAN && make_more(sched, ask); step++) {
+        size_t mark = ledger_mark(sched->ledger);
+        if (sched_place(sched, slot, &sched->plan.pieces)) {
+            ledger_commit(sched->ledger, mark);
+            return true;
+        }
+        ledger_rollback(sched->ledger, mark);
+    }
+    return false;
+}
+
+/* ---- The budget ---- */
+
+static void forget_old(struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t old = 0;
+    while (old < book->at_count && book->at[old] <= sched->now - hour)
+        old++;
+    book->at_count -= old;
+    memmove(book->at, book->at + old, book->at_count * sizeof *book->at);
+}
+
+/* GPUs that may be cut now. */
+static uint32_t budget_left(struct sched *sched)
+{
+    const int64_t bound = sched->policy.geometry_config.recuts_per_h;
+    if (bound == 0)
+        return UINT32_MAX;
+    if (sched->recuts.at_count > 0)
+        forget_old(sched);
+    return (int64_t)sched->recuts.at_count < bound
+               ? (uint32_t)(bound - (int64_t)sched->recuts.at_count)
+               : 0;
+}
+
+/* ---- Booking ---- */
+
+/* Where all of a node must be free nothing comes to it meanwhile. */
+static void keep_node(struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs == RECUT_NODE && !sched->ledger->is_kept[node])
+        ledger_keep_node(sched->ledger, node, true);
+}
+
+bool recuts_keep(const struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs != RECUT_NODE ||
+        sched->ledger->node_state[node] != NODE_UP)
+        return false;
+    for (uint32_t i = 0; i < sched->recuts.count; i++)
+        if (sched->ledger->index->gpu_node[sched->recuts.open[i].gpu] == node)
+            return true;
+    return false;
+}
+
+void recuts_node_changed(struct sched *sched, node_id node)
+{
+    if (sched->policy.geometry_config.needs == RECUT_NODE &&
+        sched->ledger->is_kept[node] != recuts_keep(sched, node))
+        ledger_keep_node(sched->ledger, node, !sched->ledger->is_kept[node]);
+}
+
+static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_order *order)
+{
+    struct recut_book *book = &sched->recuts;
+    const node_id node = sched->ledger->index->gpu_node[order->gpu];
+    const uint32_t index = order->gpu - sched->cluster->nodes[node].first_gpu;
+    struct decision *decision = sched_decide(sched, DECISION_REPARTITION, slot);
+    const struct piece piece = {
+        .node = node, .gpu_mask = (uint16_t)(1u << index), .gpu_milli = GPU_MILLI};
+    decision->layout =
+        order->cut.is_partitioned ? mig_layout_of(&order->cut.layout) : MIG_LAYOUT_WHOLE;
+    const decision_id id = decision->id;
+    sched_tell_piece(sched, &piece);
+    MEM_GROW(book->open, book->capacity, (size_t)book->count + 1);
+    book->open[book->count++] =
+        (struct recut){id, order->gpu, ledger_cut_of(sched->ledger, order->gpu)};
+    ledger_recut(sched->ledger, order->gpu, &order->cut, false);
+    book->cut_at[order->gpu] = sched->now + 1;
+    keep_node(sched, node);
+    book->told++;
+    if (sched->policy.geometry_config.recuts_per_h == 0)
+        return;
+    MEM_GROW(book->at, book->at_capacity, (size_t)book->at_count + 1);
+    book->at[book->at_count++] = sched->now;
+}
+
+/* What may have made room for it: times that space grew, and that its rules of tags may say otherwise.  Both only rise. */
+static uint64_t room_version(const struct sched *sched, const struct shape *ask)
+{
+    const struct ledger *ledger = sched->ledger;
+    const bool minds_tags = ask->tags != NULL && ledger->tags != NULL;
+    return ledger->growth_count + (minds_tags ? ledger->tags->version : 0);
+}
+
+/* Only more space helps, or other rules of tags, or that a GPU has rested. */
+static void note_failure(const struct sched *sched, struct shape *ask)
+{
+    if (sched->recuts.rested_at == TIME_NEVER)
+        ask->recut_seen = room_version(sched, ask);
+}
+
+/* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
+static bool cut_for(struct sched *sched, uint32_t slot)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct free_space before = headroom_free(sched);
+    book->plan_count = 0;
+    size_t mark = ledger_mark(sched->ledger);
+    bool is_good = plan_cuts(sched, slot);
+    if (!is_good)
+        note_failure(sched, sched_ask(sched, &sched->jobs.jobs[slot]));
+    is_good = is_good && book->plan_count <= budget_left(sched) &&
+              (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
+              (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan.pieces));
+    ledger_rollback(sched->ledger, mark);
+    if (!is_good)
+        return false;
+    for (uint32_t i = 0; i < book->plan_count; i++)
+        tell_cut(sched, slot, &book->plan[i]);
+    plan_book_gainer(sched, slot, SOURCE_FREE);
+    headroom_close(sched);
+    return true;
+}
+
+/* ---- Who may ask ---- */
+
+static bool could_help(const struct sched *sched, const struct shape *ask)
+{
+    for (uint32_t g = 0; g < ask->group_count; g++)
+        if (ask->groups[g].count > 0 &&
+            (ask->groups[g].request.mig != 0 || ask->groups[g].request.gpus != 0))
+            return ask->recut_seen != room_version(sched, ask);
+    return false;
+}
+
+/* Since when its head waits, if cutting could help it; TIME_NEVER. */
+static time_ns asks_since(const struct sched *sched, uint32_t lane_id)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
+    const struct shape *ask = &sched->shapes.shapes[lane->shape];
+    if (lane->count == 0 || lane->quota_block != QUEUE_NONE || !(ask->closed & SHAPE_BLOCKED) ||
+        !could_help(sched, ask) ||
+        (sched->pending.is_strict && pending_first(&sched->pending, lane->line) != lane_id))
+        return TIME_NEVER;
+    return sched->jobs.facts[pending_head(&sched->pending, lane_id)].waiting_since;
+}
+
+static bool is_forbidden(struct sched *sched, uint32_t slot)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    return quota->forbids != NULL &&
+           quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE;
+}
+
+static void drop_lane(struct recut_book *book, uint32_t *count, uint32_t lane)
+{
+    uint32_t at = 0;
+    while (book->lanes[at] != lane)
+        at++;
+    book->lanes[at] = book->lanes[--*count];
+}
+
+/* What is known of a shape: nothing, that a GPU can be cut for it, that none can. */
+enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
+
+static bool has_hope(const struct sched *sched, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sched->recuts.hopes[sched->pending.lanes[sched->recuts.lanes[i]].shape] != HOPE_NONE)
+            return true;
+    return false;
+}
+
+/* For whom of the lanes a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking in turn. */
+static void look_for_hope(struct sched *sched, uint32_t count)
+{
+    struct recut_book *book = &sched->recuts;
+    const time_ns rested_at = book->rested_at;
+    struct recut_spot spot;
+    MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->shapes.count);
+    memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t shape = sched->pending.lanes[book->lanes[i]].shape;
+        if (book->hopes[shape] != HOPE_UNKNOWN)
+            continue;
+        const struct request *wanted = next_wish(sched, &sched->shapes.shapes[shape]);
+        book->hopes[shape] =
+            wanted != NULL && recut_places_best(sched, wanted, &spot) ? HOPE_SOME : HOPE_NONE;
+    }
+    if (book->rested_at != TIME_NEVER)
+        memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+    book->rested_at = rested_at;
+}
+
+/* May the lane be asked again? */
+static bool try_lane(struct sched *sched, uint32_t lane, uint32_t count)
+{
+    struct recut_book *book = &sched->recuts;
+    const uint32_t slot = pending_head(&sched->pending, lane);
+    const uint32_t shape = sched->jobs.jobs[slot].ask;
+    if (is_forbidden(sched, slot))
+        return false;
+    if (book->hopes[shape] == HOPE_NONE) {
+        note_failure(sched, &sched->shapes.shapes[shape]);
+        return false;
+    }
+    if (!cut_for(sched, slot)) {
+        if (book->plan_count == 0)
+            book->hopes[shape] = HOPE_NONE;
+        return false;
+    }
+    look_for_hope(sched, count);
+    const time_ns since = asks_since(sched, lane);
+    return since != TIME_NEVER &&
+           time_after(since, sched->policy.geometry_config.wait) <= sched->now;
+}
+
+/* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
+void recuts_seek(struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct pending *pending = &sched->pending;
+    uint32_t count = 0;
+    book->rested_at = TIME_NEVER;
+    MEM_GROW(book->lanes, book->lane_capacity, (size_t)pending->busy_count + 1);
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const time_ns since = asks_since(sched, pending->busy[b]);
+        if (since != TIME_NEVER &&
+            time_after(since, sched->policy.geometry_config.wait) <= sched->now)
+            book->lanes[count++] = pending->busy[b];
+    }
+    if (count > 0 && budget_left(sched) > 0)
+        look_for_hope(sched, count);
+    while (count > 0 && budget_left(sched) > 0 && has_hope(sched, count)) {
+        const uint32_t lane =
+            contest_best(&sched->tree, &sched->pending, book->lanes, count, &sched->contest);
+        if (!try_lane(sched, lane, count))
+            drop_lane(book, &count, lane);
+    }
+    for (; count > 0 && budget_left(sched) > 0; count--)
+        try_lane(sched, book->lanes[count - 1], count);
+}
+
+time_ns recuts_wake(struct sched *sched)
+{
+    const struct pending *pending = &sched->pending;
+    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts.at[0] + hour;
+    time_ns first = sched->recuts.rested_at;
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const time_ns since = asks_since(sched, pending->busy[b]);
+        time_ns due = since == TIME_NEVER ? TIME_NEVER
+                                          : time_after(since, sched->policy.geometry_config.wait);
+        due = due < open_at ? open_at : due;
+        if (due > sched->now && due < first)
+            first = due;
+    }
+    return first;
+}
+
+/* ---- What the world says ---- */
+
+static void close_recut(struct recut_book *book, uint32_t at)
+{
+    for (book->count--; at < book->count; at++)
+        book->open[at] = book->open[at + 1];
+}
+
+static bool is_same_cut(const struct gpu_cut *a, const struct gpu_cut *b)
+{
+    return a->is_partitioned == b->is_partitioned &&
+           (!a->is_partitioned || memcmp(&a->layout, &b->layout, sizeof a->layout) == 0);
+}
+
+/* May the GPU be cut so: all that goes is free? */
+static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gpu_cut *cut)
+{
+    const struct gpu_cut now = ledger_cut_of(ledger, gpu);
+    if (ledger->migs == NULL || ledger->migs[gpu].making != 0)
+        return false;
+    if (!now.is_partitioned || !cut->is_partitioned)
+        return ledger->gpus[gpu].free == GPU_MILLI;
+    for (uint32_t s = 0; s < MIG_SLICES; s++)
+        if (now.layout.profile[s] != 0 && now.layout.profile[s] != cut->layout.profile[s] &&
+            !(ledger->migs[gpu].free >> s & 1))
+            return false;
+    return true;
+}
+
+static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
+{
+    struct recut_book *book = &sched->recuts;
+    const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
+    for (uint32_t i = 0; i < book->count; i++)
+        if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
+            close_recut(book, i);
+            ledger_made(sched->ledger, gpu);
+            recuts_node_changed(sched, sched->ledger->index->gpu_node[gpu]);
+            return;
+        }
+    if (is_same_cut(&now, cut) || !is_possible(sched->ledger, gpu, cut))
+        return;
+    ledger_recut(sched->ledger, gpu, cut, true);
+    ledger_note_growth(sched->ledger, sched->ledger->index->gpu_node[gpu]);
+}
+
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
+                       time_ns now)
+{
+    struct gpu_cut cut = {.is_partitioned = layout != MIG_LAYOUT_WHOLE};
+    sched_begin_fact(sched, now);
+    if (cut.is_partitioned)
+        cut.layout = mig_layout_get(layout);
+    done(sched, sched->cluster->nodes[node].first_gpu + gpu_index, &cut);
+}
+
+/* Who claims something of what was to be made there. */
+static void drop_claims_of(struct sched *sched, gpu_id gpu)
+{
+    const node_id node = sched->ledger->index->gpu_node[gpu];
+    const uint16_t bit = (uint16_t)(1u << (gpu - sched->cluster->nodes[node].first_gpu));
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        const uint32_t slot = sched->claims[c];
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        bool is_there = false;
+        for (uint32_t i = 0; i < job->holding_count; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            is_there |= holding->phase == HOLDING_CLAIMED && holding->piece.node == node &&
+                        (holding->piece.gpu_mask & bit) != 0;
+        }
+        if (is_there)
+            sched_drop_claim(sched, slot);
+    }
+}
+
+bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
+{
+    struct recut_book *book = &sched->recuts;
+    uint32_t at = 0;
+    while (at < book->count && book->open[at].decision != decision)
+        at++;
+    if (at == book->count)
+        return false;
+    const struct recut recut = book->open[at];
+    sched_begin_fact(sched, now);
+    close_recut(book, at);
+    drop_claims_of(sched, recut.gpu);
+    ledger_made(sched->ledger, recut.gpu); /* it is all free, and can be what it was */
+    if (is_possible(sched->ledger, recut.gpu, &recut.before))
+        ledger_recut(sched->ledger, recut.gpu, &recut.before, true);
+    recuts_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
+    return true;
+}
+
+void recuts_init(struct sched *sched)
+{
+    const bool recuts = sched->policy.geometry->score != NULL;
+    sched->ledger->recuts = sched->shapes.recuts = recuts;
+    if (recuts)
+        sched->recuts.cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts.cut_at);
+}
+
+void recuts_release(struct recut_book *book)
+{
+    mem_free(book->open);
+    mem_free(book->at);
+    mem_free(book->cut_at);
+    mem_free(book->lanes);
+    mem_free(book->hopes);
+    recut_places_free(book->places);
+}
+
+void recuts_archive(struct archive *archive, struct sched *sched)
+{
+    struct recut_book *book = &sched->recuts;
+    ARCHIVE_KNOWS(struct recut, 24);
+    ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
+    for (uint32_t i = 0; i < book->count; i++) {
+        struct recut *recut = &book->open[i];
+        ARCHIVE(archive, recut->decision);
+        ARCHIVE(archive, recut->gpu);
+        ARCHIVE(archive, recut->before.is_partitioned);
+        ARCHIVE(archive, recut->before.layout);
+        archive_expect(archive, recut->gpu < sched->cluster->gpu_count &&
+                                    mig_layout_is_legal(&recut->before.layout));
+    }
+    ARCHIVE_ARRAY(archive, book->at, book->at_capacity, book->at_count);
+    archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
+    ARCHIVE(archive, book->told);
+    ARCHIVE(archive, book->rested_at);
+}

@@ -1,0 +1,240 @@
+/* Who may start before those in front of him: policies/backfill/ in the cycle.
+ *
+ * After the line has come to a stop the waiting jobs are gone through in the order of the chain.  The first that do not
+ * fit get a forecast, as many as the policy reserves; the others start if they fit now beside all forecasts.  As soon as
+ * one of the first can be given none, nobody overtakes.
+ * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
+#include <stdlib.h>
+
+#include "policies/state/listeners.h"
+#include "policies/state/waits.h"
+
+static int compare_waiting(const void *a, const void *b, void *pending)
+{
+    return pending_compare(pending, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Whoever has a promise is no newcomer. */
+static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    uint32_t *waiting = sched->overtake.waiting, kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (waiting[i] >= book->promised_capacity || !book->is_promised[waiting[i]])
+            waiting[kept++] = waiting[i];
+    return kept;
+}
+
+/* In the order of the chain: whoever might start, and of those whose shape does not fit as many as could be given a
+ * forecast, which are at the head of their lanes when only one is. */
+static uint32_t list_waiting(struct sched *sched)
+{
+    struct overtake_scratch *scratch = &sched->overtake;
+    const struct pending *pending = &sched->pending;
+    const bool heads_do = sched->policy.backfill_config.reservations == 1;
+    uint32_t count = 0;
+    MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->job_count + 1);
+    for (uint32_t b = 0; b < pending->busy_count; b++) {
+        const uint32_t id = pending->busy[b];
+        const struct lane *lane = &pending->lanes[id];
+        uint32_t jobs = heads_do && pending_is_closed(pending, id) ? 1 : lane->count;
+        for (uint32_t i = 0; i < jobs; i++)
+            scratch->waiting[count++] = lane->heap[i].slot;
+    }
+    if (sched->policy.backfill->keeps)
+        count = leave_newcomers(sched, count);
+    if (count > 1)
+        qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting,
+                &sched->pending);
+    return count;
+}
+
+/* One that asked the same, for no longer, did not fit in this pass: since then space has only gone. */
+static bool is_refused(const struct sched *sched, uint32_t slot)
+{
+    uint32_t ask = sched->jobs.jobs[slot].ask;
+    return ask < sched->overtake.refused_count &&
+           sched->overtake.refused_from[ask] <= (uint64_t)forecast_length(sched, slot);
+}
+
+static void note_refused(struct sched *sched, uint32_t slot)
+{
+    struct overtake_scratch *scratch = &sched->overtake;
+    uint32_t ask = sched->jobs.jobs[slot].ask;
+    MEM_GROW(scratch->refused_from, scratch->refused_capacity, (size_t)ask + 1);
+    while (scratch->refused_count <= ask)
+        scratch->refused_from[scratch->refused_count++] = UINT64_MAX;
+    uint64_t length = (uint64_t)forecast_length(sched, slot);
+    if (length < scratch->refused_from[ask])
+        scratch->refused_from[ask] = length;
+}
+
+/* Is all free space there that the job needs, and is it for him? */
+static bool fits_beside_forecasts(struct sched *sched, uint32_t slot, const struct node_marks *only)
+{
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
+        return false;
+    if (forecast_fits_now(sched, slot, only, &sched->pieces))
+        return true;
+    note_refused(sched, slot);
+    if (!forecast_is_all(sched, slot))
+        waits_close_shape(sched, sched->jobs.jobs[slot].ask, SHAPE_BLOCKED);
+    return false;
+}
+
+static bool is_forbidden(struct sched *sched, uint32_t slot)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    return quota->forbids != NULL &&
+           quota->forbids(&sched->tree, job->queue, sched->shapes.shapes[job->ask].charge) !=
+               QUEUE_NONE;
+}
+
+/* Start it if it fits now beside all forecasts. */
+static bool start_beside(struct sched *sched, uint32_t slot, const struct node_marks *only)
+{
+    if (!fits_beside_forecasts(sched, slot, only))
+        return false;
+    sched_start(sched, slot, SOURCE_FREE);
+    forecast_started(sched, slot);
+    return true;
+}
+
+/* Promises in the order of their starts: whose time has come starts, and when something left early each may move up. */
+static void keep_promises(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const uint32_t count = book->count;
+    for (uint32_t f = 0; f < count; f++) {
+        const struct forecast promise = book->of[f];
+        const bool is_due = promise.start <= sched->now;
+        if (promise.job == JOB_NONE)
+            continue;
+        if (!is_due && book->eased.nodes.count == 0)
+            break; /* nor is any later one */
+        if (!is_due && !forecast_may_move_up(sched, f))
+            continue;
+        const struct node_marks *only = is_due ? NULL : &book->eased.nodes;
+        if (!is_due && !forecast_may_fit_earlier(sched, f)) {
+            fits_beside_forecasts(sched, promise.slot, only); /* no, but why is noted */
+            continue;
+        }
+        forecast_lift(sched, f);
+        if (is_due && forecast_is_there(sched, f)) {
+            forecast_fulfil(sched, f);
+            sched_start(sched, promise.slot, SOURCE_FREE);
+            forecast_started(sched, promise.slot);
+            continue;
+        }
+        const time_ns latest = is_due ? TIME_NEVER : promise.start - 1;
+        if (start_beside(sched, promise.slot, only))
+            forecast_drop(sched, f);
+        else if (forecast_find(sched, promise.slot, latest, only))
+            forecast_replace(sched, f);
+        else if (is_due)
+            forecast_drop(sched, f);
+        else
+            forecast_put_back(sched, f);
+    }
+}
+
+/* Jobs of its user looked at before it in this pass are counted; nobody's are not. */
+static bool is_user_done(struct sched *sched, uint32_t slot)
+{
+    struct overtake_scratch *scratch = &sched->overtake;
+    const int64_t bound = sched->policy.backfill_config.per_user;
+    if (bound == 0)
+        return false;
+    const uint32_t user = sched->jobs.facts[slot].user;
+    if (user == NAMES_NONE)
+        return false;
+    for (uint32_t u = 0; u < scratch->tally_count; u++)
+        if (scratch->tallies[u].user == user)
+            return scratch->tallies[u].jobs++ >= bound;
+    MEM_GROW(scratch->tallies, scratch->tally_capacity, (size_t)scratch->tally_count + 1);
+    scratch->tallies[scratch->tally_count++] = (struct user_tally){user, 1};
+    return false;
+}
+
+static time_ns horizon(const struct sched *sched)
+{
+    const time_ns window = sched->policy.backfill_config.window;
+    return time_after(sched->now, window);
+}
+
+/* Those that wait, in their order: start who may, promise the others something. */
+static void go_through(struct sched *sched, uint32_t count)
+{
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    const time_ns latest = horizon(sched);
+    int64_t looked_at = 0;
+    for (uint32_t i = 0; i < count && looked_at < config->depth; i++) {
+        uint32_t slot = sched->overtake.waiting[i];
+        if (is_forbidden(sched, slot) || is_user_done(sched, slot))
+            continue;
+        looked_at++;
+        if (start_beside(sched, slot, NULL) || sched->forecasts.count >= config->reservations ||
+            !forecast_is_wanted(sched, slot))
+            continue;
+        if (!forecast_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
+            sched->forecasts.has_endless)
+            return; /* who knows when it could start */
+    }
+}
+
+static bool is_between_passes(const struct sched *sched)
+{
+    const time_ns interval = sched->policy.backfill_config.interval;
+    return interval > 0 && sched->forecasts.passed_at >= 0 &&
+           sched->now - sched->forecasts.passed_at < interval;
+}
+
+void overtake(struct sched *sched)
+{
+    const struct pending *pending = &sched->pending;
+    const bool keeps = sched->policy.backfill->keeps;
+    struct forecast_book *book = &sched->forecasts;
+    if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
+        return;
+    if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
+        return; /* time alone lets nobody overtake */
+    book->passed_at = sched->now;
+    book->passed_change = sched->changes;
+    if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
+        return; /* nothing that fits is asked */
+    forecast_begin(sched);
+    sched->overtake.tally_count = sched->overtake.refused_count = 0;
+    if (keeps)
+        keep_promises(sched);
+    forecast_sharpen(sched);
+    go_through(sched, list_waiting(sched));
+    forecast_end_pass(sched);
+    book->passed_change = sched->changes;
+}
+
+time_ns overtake_wake(const struct sched *sched)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    const struct backfill_config *config = &sched->policy.backfill_config;
+    const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
+    time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
+    if (!sched->policy.backfill->keeps)
+        return wake;
+    for (uint32_t f = 0; f < book->count; f++)
+        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
+            book->of[f].start < wake)
+            wake = book->of[f].start;
+    /* what outlives its plan moves promises, and where they were there may be a hole */
+    if (book->end_count > 0 && book->ends[0].end < wake)
+        wake = book->ends[0].end;
+    return wake;
+}
+
+void overtake_release(struct sched *sched)
+{
+    mem_free(sched->overtake.waiting);
+    mem_free(sched->overtake.refused_from);
+    mem_free(sched->overtake.tallies);
+}

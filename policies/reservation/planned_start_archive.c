@@ -1,0 +1,97 @@
+/* The book of forecasts saved and loaded: forecasts may stand for long, planned ends are those of when something was booked,
+ * and a profile is drawn anew only where something has changed. */
+#include "policies/state/sched_state.h"
+#include "policies/util/archive.h"
+
+static void archive_marks(struct archive *archive, const struct sched *sched,
+                          struct node_marks *marks)
+{
+    const uint32_t node_count = sched->cluster->node_count;
+    ARCHIVE_KNOWS(struct node_marks, 32);
+    ARCHIVE_ARRAY(archive, marks->nodes, marks->capacity, marks->count);
+    if (!archive_is_reading(archive))
+        return;
+    marks->is_marked = mem_zalloc(node_count, sizeof *marks->is_marked);
+    for (uint32_t i = 0; i < marks->count; i++) {
+        archive_expect(archive, marks->nodes[i] < node_count);
+        if (!archive->is_broken)
+            marks->is_marked[marks->nodes[i]] = 1;
+    }
+}
+
+static void archive_forecasts(struct archive *archive, struct forecast_book *book)
+{
+    ARCHIVE_KNOWS(struct forecast, 48);
+    ARCHIVE_ROOM(archive, book->of, book->capacity, book->count);
+    for (uint32_t f = 0; f < book->count; f++) {
+        struct forecast *forecast = &book->of[f];
+        ARCHIVE(archive, forecast->slot);
+        ARCHIVE(archive, forecast->job);
+        ARCHIVE(archive, forecast->ask);
+        ARCHIVE(archive, forecast->group);
+        ARCHIVE(archive, forecast->is_entitled);
+        ARCHIVE(archive, forecast->start);
+        ARCHIVE(archive, forecast->end);
+        ARCHIVE(archive, forecast->first_piece);
+        ARCHIVE(archive, forecast->piece_count);
+        ARCHIVE(archive, forecast->made);
+    }
+    ARCHIVE(archive, book->dropped);
+    ARCHIVE_ARRAY(archive, book->pieces, book->piece_capacity, book->piece_count);
+    ARCHIVE(archive, book->made);
+    ARCHIVE(archive, book->is_shaken);
+}
+
+static void archive_ends(struct archive *archive, struct forecast_book *book)
+{
+    ARCHIVE_KNOWS(struct planned_end, 16);
+    ARCHIVE_ROOM(archive, book->ends, book->end_capacity, book->end_count);
+    for (uint32_t e = 0; e < book->end_count; e++) {
+        ARCHIVE(archive, book->ends[e].end);
+        ARCHIVE(archive, book->ends[e].slot);
+    }
+    ARCHIVE(archive, book->endless_count);
+    ARCHIVE(archive, book->has_endless);
+}
+
+/* Slots that the book does not know yet have neither. */
+static void archive_slots(struct archive *archive, struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    if (archive_is_reading(archive)) {
+        MEM_GROW(book->end_of, book->end_of_capacity, sched->jobs.used);
+        MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
+        MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
+    }
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        time_ns none = 0;
+        uint8_t no = 0;
+        struct promise never = {0, 0};
+        struct promise *promise = slot < book->promise_capacity ? &book->promises[slot] : &never;
+        ARCHIVE(archive, *(slot < book->end_of_capacity ? &book->end_of[slot] : &none));
+        ARCHIVE(archive, *(slot < book->promised_capacity ? &book->is_promised[slot] : &no));
+        ARCHIVE(archive, promise->start);
+        ARCHIVE(archive, promise->made_at);
+    }
+}
+
+void forecast_archive(struct archive *archive, struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    ARCHIVE_KNOWS(struct forecast_book, 384);
+    archive_forecasts(archive, book);
+    archive_ends(archive, book);
+    archive_slots(archive, sched);
+    profile_archive(archive, &book->profile, sched->ledger);
+    archive_marks(archive, sched, &book->stale);
+    archive_marks(archive, sched, &book->eased.nodes);
+    if (archive_is_reading(archive))
+        easing_open(&book->eased, sched->cluster->node_count);
+    ARCHIVE(archive, book->outlived_at);
+    ARCHIVE(archive, book->cycle);
+    ARCHIVE(archive, book->passed_at);
+    ARCHIVE(archive, book->passed_change);
+    ARCHIVE(archive, book->head);
+    ARCHIVE(archive, book->promised_starts);
+    ARCHIVE(archive, book->late_starts);
+}

@@ -1,0 +1,563 @@
+/* What forecasts are made from, and which there are: when what runs will end, the profile of every node, the forecasts.
+ *
+ * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace; for
+ * what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where forecasts
+ * stand, after another quarter of what it was to run.
+ * The profile (policies/state/profile.h) of a node is drawn anew in a pass when something on it has changed since the last:
+ * what it holds, or a forecast, or that something there outlives its end.
+ * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + forecasts) if
+ * any node has changed. */
+#include <string.h>
+
+#include "policies/ledger/ledger_tags.h"
+#include "policies/state/sched_state.h"
+
+time_ns forecast_length(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    const bool learns = sched->run_times.is_used;
+    return sched->policy.estimate->length(
+        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
+        sched->estimate_own);
+}
+
+/* Plans are made in multiples of the resolution, to be on the safe side. */
+static time_ns rounded_up(const struct sched *sched, time_ns at)
+{
+    time_ns step = sched->policy.backfill_config.resolution;
+    return step == 0 || at > TIME_NEVER - step ? at : (at + step - 1) / step * step;
+}
+
+time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot)
+{
+    return rounded_up(sched, time_after(start, forecast_length(sched, slot)));
+}
+
+time_ns forecast_end(const struct sched *sched, uint32_t e)
+{
+    time_ns end = sched->forecasts.ends[e].end;
+    return end > sched->now ? end : rounded_up(sched, sched->now + 1);
+}
+
+/* ---- Nodes whose profile is to be drawn anew ------------------------------------------------------- */
+
+static void note_stale(struct sched *sched, node_id node)
+{
+    node_marks_add(&sched->forecasts.stale, sched->cluster->node_count, node);
+}
+
+static void note_eased(struct sched *sched, node_id node)
+{
+    easing_note(&sched->forecasts.eased, sched->cluster->node_count, node);
+}
+
+static void mark_job(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t h = 0; h < job->holding_count; h++)
+        note_stale(sched, sched_job_holding(job, h)->piece.node);
+}
+
+/* Its nodes are to be drawn anew, and nobody is there where it was. */
+static void mark_forecast(struct sched *sched, const struct forecast *forecast, bool is_gone)
+{
+    for (uint32_t p = 0; p < forecast->piece_count; p++) {
+        const node_id node = sched->forecasts.pieces[forecast->first_piece + p].node;
+        note_stale(sched, node);
+        if (is_gone)
+            note_eased(sched, node);
+    }
+}
+
+void forecast_node_changed(struct sched *sched, node_id node)
+{
+    note_stale(sched, node);
+    note_eased(sched, node);
+    sched->forecasts.is_shaken = true;
+    sched->forecasts.outlived_at = sched->now; /* no plan counted on that */
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------ */
+
+static int compare_ends(const struct planned_end *a, const struct planned_end *b)
+{
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+/* Where the entry is, or belongs. */
+static uint32_t place_of(const struct forecast_book *book, const struct planned_end *entry)
+{
+    uint32_t low = 0, high = book->end_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (compare_ends(&book->ends[middle], entry) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void remove_end(struct forecast_book *book, uint32_t slot)
+{
+    const struct planned_end entry = {book->end_of[slot], slot};
+    if (entry.end == 0)
+        return;
+    book->end_of[slot] = 0;
+    if (entry.end == TIME_NEVER) {
+        book->endless_count--;
+        return;
+    }
+    uint32_t at = place_of(book, &entry);
+    book->end_count--;
+    memmove(&book->ends[at], &book->ends[at + 1], (book->end_count - at) * sizeof *book->ends);
+}
+
+static void add_end(struct forecast_book *book, uint32_t slot, time_ns end)
+{
+    const struct planned_end entry = {end, slot};
+    book->end_of[slot] = end;
+    if (end == TIME_NEVER) {
+        book->endless_count++;
+        return;
+    }
+    MEM_GROW(book->ends, book->end_capacity, (size_t)book->end_count + 1);
+    uint32_t at = place_of(book, &entry);
+    memmove(&book->ends[at + 1], &book->ends[at], (book->end_count - at) * sizeof *book->ends);
+    book->ends[at] = entry;
+    book->end_count++;
+}
+
+time_ns forecast_planned_end(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const time_ns grace = sched->policy.preempt.grace, length = forecast_length(sched, slot);
+    time_ns end = job->state == SJOB_EVICTING ? time_after(sched->now, grace)
+                  : job->is_booked            ? time_after(job->decided, length)
+                                              : time_after(time_after(sched->now, grace), length);
+    return rounded_up(sched, end < 1 ? 1 : end);
+}
+
+static void know_slots(struct forecast_book *book, uint32_t count)
+{
+    if (count <= book->end_of_capacity)
+        return;
+    MEM_GROW(book->end_of, book->end_of_capacity, (size_t)count);
+    MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
+    MEM_GROW(book->promises, book->promise_capacity, book->end_of_capacity);
+}
+
+/* It leaves, or changes, later than was planned. */
+static void note_outlived(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now)
+        book->outlived_at = sched->now;
+}
+
+void forecast_settle(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    know_slots(book, sched->jobs.used);
+    note_outlived(sched, slot);
+    mark_job(sched, slot);
+    remove_end(book, slot);
+    if (job->holding_count > 0)
+        add_end(book, slot, forecast_planned_end(sched, slot));
+}
+
+void forecast_forget(struct sched *sched, uint32_t slot)
+{
+    know_slots(&sched->forecasts, sched->jobs.used);
+    note_outlived(sched, slot);
+    remove_end(&sched->forecasts, slot);
+    sched->forecasts.promises[slot].start = 0;
+}
+
+void forecast_left(struct sched *sched, uint32_t slot, node_id node)
+{
+    struct forecast_book *book = &sched->forecasts;
+    note_stale(sched, node);
+    if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
+        note_eased(sched, node);
+}
+
+void forecast_unwait(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    if (slot < book->promised_capacity && book->is_promised[slot])
+        book->is_shaken = true;
+}
+
+/* ---- Forecasts ------------------------------------------------------------------------------------- */
+
+static struct space space_of(const struct sched *sched, const struct forecast *forecast,
+                             uint32_t piece)
+{
+    return placement_space(&sched->shapes.shapes[forecast->ask],
+                           &sched->forecasts.pieces[forecast->first_piece + piece], forecast->slot);
+}
+
+typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
+
+/* Of pieces that share a GPU it cannot be told what else keeps it: they stay in the profile until it is drawn anew. */
+static bool may_be_lifted(const struct space *space)
+{
+    return space->gpu_mask == 0 || (space->gpu_milli == GPU_MILLI && space->mig == 0);
+}
+
+static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *change)
+{
+    for (uint32_t p = 0; p < forecast->piece_count; p++) {
+        struct space space = space_of(sched, forecast, p);
+        if (may_be_lifted(&space)) {
+            change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
+            continue;
+        }
+        note_stale(sched, space.node);
+        sched->forecasts.is_blurred = true;
+    }
+}
+
+struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+{
+    struct forecast_book *book = &sched->forecasts;
+    MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
+    MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
+    struct forecast *own = &book->of[book->count++];
+    *own = (struct forecast){.slot = slot,
+                             .job = sched->jobs.jobs[slot].id,
+                             .ask = sched->jobs.jobs[slot].ask,
+                             .group = group,
+                             .start = start,
+                             .end = forecast_end_after(sched, start, slot),
+                             .made = ++book->made,
+                             .first_piece = book->piece_count,
+                             .piece_count = sched->pieces.count};
+    for (uint32_t p = 0; p < sched->pieces.count; p++)
+        book->pieces[book->piece_count++] = sched->pieces.pieces[p];
+    return own;
+}
+
+void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const struct forecast *own = forecast_append(sched, slot, group, start);
+    know_slots(book, sched->jobs.used);
+    forecast_note_promise(sched, own, book->count == 1);
+    book->is_promised[slot] = 1;
+    book->has_endless |= own->end == TIME_NEVER;
+    for (uint32_t p = 0; p < own->piece_count; p++) {
+        struct space space = space_of(sched, own, p);
+        profile_take(&book->profile, &space, own->start, own->end);
+    }
+}
+
+void forecast_lift(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = index;
+    book->is_promised[book->of[index].slot] = 0;
+    draw(sched, &book->of[index], profile_give);
+}
+
+void forecast_put_back(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = UINT32_MAX;
+    book->is_promised[book->of[index].slot] = 1;
+    draw(sched, &book->of[index], profile_take);
+}
+
+void forecast_replace(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = UINT32_MAX;
+    mark_forecast(sched, &book->of[index], true);
+    book->of[index] = book->of[--book->count];
+}
+
+/* It stays in its place until they are put together. */
+static void forget_forecast(struct forecast_book *book, struct forecast *forecast)
+{
+    forecast->job = JOB_NONE;
+    forecast->end = 0;
+    forecast->piece_count = 0;
+    book->dropped++;
+}
+
+void forecast_drop(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = UINT32_MAX;
+    mark_forecast(sched, &book->of[index], true);
+    forget_forecast(book, &book->of[index]);
+}
+
+static bool is_free(const struct ledger *ledger, const struct space *space)
+{
+    const struct node_cell *cell = &ledger->nodes[space->node];
+    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
+    if (!ledger->index->is_listed[space->node] || cell->cpu_free < space->cpu_milli ||
+        cell->memory_free < space->memory_mib || cell->tasks_free < space->member_count ||
+        !ledger_admits(ledger, space) ||
+        (space->mig == 0 && (ledger_layout_mask(ledger, space->node) & space->gpu_mask) != 0))
+        return false;
+    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctz(rest);
+        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu,
+                                                  (enum mig_profile_id)(space->mig - 1)) >>
+                                    space->mig_start &
+                                1)
+                            : ledger->gpus[first + gpu].free < space->gpu_milli)
+            return false;
+    }
+    return true;
+}
+
+bool forecast_is_there(struct sched *sched, uint32_t index)
+{
+    const struct forecast *forecast = &sched->forecasts.of[index];
+    bool is_there = (sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED) == 0;
+    const struct job_tags *tags = sched->shapes.shapes[forecast->ask].tags;
+    for (uint32_t p = 0; p < forecast->piece_count && is_there && tags != NULL; p++)
+        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, forecast, p).node);
+    size_t mark = ledger_mark(sched->ledger);
+    for (uint32_t p = 0; p < forecast->piece_count && is_there; p++) {
+        struct space space = space_of(sched, forecast, p);
+        is_there = is_free(sched->ledger, &space);
+        if (is_there)
+            ledger_take(sched->ledger, &space);
+    }
+    ledger_rollback(sched->ledger, mark);
+    return is_there;
+}
+
+void forecast_fulfil(struct sched *sched, uint32_t index)
+{
+    struct forecast_book *book = &sched->forecasts;
+    struct forecast *forecast = &book->of[index];
+    MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)forecast->piece_count);
+    memcpy(sched->pieces.pieces, &book->pieces[forecast->first_piece],
+           forecast->piece_count * sizeof *sched->pieces.pieces);
+    sched->pieces.count = forecast->piece_count;
+    book->lifted = UINT32_MAX;
+    forget_forecast(book, forecast);
+}
+
+bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    for (uint32_t p = 0; p < forecast->piece_count && book->eased.nodes.count > 0; p++)
+        if (book->eased.nodes.is_marked[book->pieces[forecast->first_piece + p].node])
+            return true;
+    return false;
+}
+
+bool forecast_stands(const struct sched *sched, const struct forecast *forecast)
+{
+    const struct sched_job *job = &sched->jobs.jobs[forecast->slot];
+    for (uint32_t p = 0; p < forecast->piece_count; p++)
+        if (!sched->ledger->index
+                 ->is_listed[sched->forecasts.pieces[forecast->first_piece + p].node])
+            return false;
+    return job->id == forecast->job && job->lane != LANE_NONE && job->ask == forecast->ask;
+}
+
+/* Keep those that stand, and their pieces together. */
+static void keep_standing(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    uint32_t count = 0, piece_count = 0;
+    MEM_GROW(book->spare, book->spare_capacity, book->piece_capacity);
+    for (uint32_t f = 0; f < book->count; f++) {
+        struct forecast kept = book->of[f];
+        if (kept.job == JOB_NONE)
+            continue;
+        if (!forecast_stands(sched, &kept)) {
+            mark_forecast(sched, &kept, true);
+            book->is_promised[kept.slot] = 0;
+            continue;
+        }
+        memcpy(&book->spare[piece_count], &book->pieces[kept.first_piece],
+               kept.piece_count * sizeof *book->spare);
+        kept.first_piece = piece_count;
+        piece_count += kept.piece_count;
+        book->of[count++] = kept;
+    }
+    struct piece *pieces = book->pieces;
+    size_t capacity = book->piece_capacity;
+    book->pieces = book->spare;
+    book->piece_capacity = book->spare_capacity;
+    book->spare = pieces;
+    book->spare_capacity = capacity;
+    book->count = count;
+    book->piece_count = piece_count;
+    book->dropped = 0;
+    book->is_shaken = false;
+}
+
+static void forget_all(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    for (uint32_t f = 0; f < book->count; f++) {
+        mark_forecast(sched, &book->of[f], false);
+        book->is_promised[book->of[f].slot] = 0;
+    }
+    book->count = book->piece_count = book->dropped = 0;
+    book->is_shaken = false;
+}
+
+/* By start; nearly all are in order already. */
+static void put_in_order(struct forecast_book *book)
+{
+    for (uint32_t f = 1; f < book->count; f++) {
+        const struct forecast own = book->of[f];
+        uint32_t at = f;
+        for (;
+             at > 0 && (book->of[at - 1].start > own.start ||
+                        (book->of[at - 1].start == own.start && book->of[at - 1].made > own.made));
+             at--)
+            book->of[at] = book->of[at - 1];
+        book->of[at] = own;
+    }
+}
+
+/* ---- A pass ---------------------------------------------------------------------------------------- */
+
+/* Where forecasts stand, another quarter of what it was to run, at least a second: else all that is promised behind it would come to nothing again
+ * in every pass. */
+static void extend_outlived(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    while (book->end_count > 0 && book->ends[0].end <= sched->now) {
+        const uint32_t slot = book->ends[0].slot;
+        const time_ns decided = sched->jobs.jobs[slot].decided;
+        time_ns end = book->ends[0].end;
+        while (end <= sched->now) { /* wherever the cycle falls, the same */
+            time_ns more = (end - decided) / 4;
+            end = time_after(end, more > TIME_NS_PER_S ? more : TIME_NS_PER_S);
+        }
+        mark_job(sched, slot);
+        remove_end(book, slot);
+        add_end(book, slot, end);
+        book->outlived_at = sched->now;
+    }
+}
+
+static void mark_outlived(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++) {
+        mark_job(sched, book->ends[e].slot);
+        book->outlived_at = sched->now;
+    }
+}
+
+static void draw_stale(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    struct node_marks *stale = &book->stale;
+    if (book->profile.ledger == NULL)
+        for (node_id n = 0; n < sched->cluster->node_count; n++)
+            note_stale(sched, n);
+    for (uint32_t i = 0; i < stale->count; i++)
+        profile_begin(&book->profile, sched->ledger, stale->nodes[i], sched->now);
+    for (uint32_t e = 0; e < book->end_count && stale->count > 0; e++) {
+        const uint32_t slot = book->ends[e].slot;
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        for (uint32_t h = 0; h < job->holding_count; h++) {
+            const struct piece *piece = &sched_job_holding(job, h)->piece;
+            if (!stale->is_marked[piece->node])
+                continue;
+            struct space space = placement_space(&sched->shapes.shapes[job->shape], piece, slot);
+            profile_leaves(&book->profile, &space, forecast_end(sched, e));
+        }
+    }
+    book->has_endless = book->endless_count > 0;
+    for (uint32_t f = 0; f < book->count; f++) {
+        const struct forecast *forecast = &book->of[f];
+        book->has_endless |= forecast->job != JOB_NONE && forecast->end == TIME_NEVER;
+        for (uint32_t p = 0; p < forecast->piece_count && stale->count > 0; p++)
+            if (stale->is_marked[book->pieces[forecast->first_piece + p].node]) {
+                struct space space = space_of(sched, forecast, p);
+                profile_take(&book->profile, &space, forecast->start, forecast->end);
+            }
+    }
+    node_marks_forget(stale);
+}
+
+/* Are all forecasts made anew in this pass?  Where they stand, only under `replan`, and then when something left early, was
+ * cancelled, changed or outlived its plan: otherwise each would be found where it is. */
+static bool is_all_anew(const struct sched *sched)
+{
+    const struct forecast_book *book = &sched->forecasts;
+    if (!sched->policy.backfill->keeps)
+        return true;
+    return forecast_replans(sched) && (book->is_shaken || book->eased.nodes.count > 0 ||
+                                       (book->end_count > 0 && book->ends[0].end <= sched->now));
+}
+
+void forecast_begin(struct sched *sched)
+{
+    enum { DROPPED_MAX = 64 };
+    struct forecast_book *book = &sched->forecasts;
+    book->lifted = UINT32_MAX;
+    book->cycle = sched->cycle;
+    if (is_all_anew(sched))
+        forget_all(sched);
+    else if (book->is_shaken || book->dropped > DROPPED_MAX + book->count / 4)
+        keep_standing(sched);
+    put_in_order(book);
+    if (sched->policy.backfill->keeps)
+        extend_outlived(sched);
+    else
+        mark_outlived(sched);
+    draw_stale(sched);
+}
+
+void forecast_sharpen(struct sched *sched)
+{
+    if (sched->forecasts.is_blurred)
+        draw_stale(sched);
+    sched->forecasts.is_blurred = false;
+}
+
+void forecast_end_pass(struct sched *sched)
+{
+    if (forecast_replans(sched))
+        forecast_note_first(sched);
+    easing_forget(&sched->forecasts.eased);
+}
+
+void forecast_started(struct sched *sched, uint32_t slot)
+{
+    struct forecast_book *book = &sched->forecasts;
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    for (uint32_t h = 0; h < job->holding_count; h++) {
+        struct space space = placement_space(&sched->shapes.shapes[job->shape],
+                                             &sched_job_holding(job, h)->piece, slot);
+        if (sched_job_holding(job, h)->phase == HOLDING_STARTING)
+            profile_take(&book->profile, &space, sched->now, book->end_of[slot]);
+    }
+    book->has_endless |= book->end_of[slot] == TIME_NEVER;
+}
+
+void forecast_release(struct sched *sched)
+{
+    struct forecast_book *book = &sched->forecasts;
+    profile_release(&book->profile);
+    mem_free(book->of);
+    mem_free(book->pieces);
+    mem_free(book->spare);
+    mem_free(book->needs);
+    mem_free(book->ends);
+    mem_free(book->end_of);
+    mem_free(book->is_promised);
+    mem_free(book->promises);
+    node_marks_release(&book->stale);
+    easing_release(&book->eased);
+}

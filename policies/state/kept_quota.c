@@ -1,0 +1,95 @@
+/* Quota that is kept for jobs that it forbids now, from those behind them.
+ *
+ * A head that a limit closed may have the quota policy keep something for it (quota.h: keeps): as if it were charged, when
+ * a job behind it in the contest is tried, or makes a plan.  Of several heads of one queue the most of each resource is
+ * kept, and jobs of that queue may use it.  A lane closed by what is kept is tried again in the next cycle, for what is
+ * kept, and for whom, may change without anything being charged less.
+ * Cost: where anything may be kept, O(lanes that wait) for each job about to be placed. */
+#include <string.h>
+
+#include "policies/state/sched_state.h"
+
+void kept_init(struct sched *sched)
+{
+    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
+    const struct quota_policy *quota = sched->policy.quota;
+    int64_t kept[QUEUE_SUM_COUNT];
+    sched->keeps_quota =
+        quota->keeps != NULL && quota->keeps(&sched->tree, QUEUE_ROOT, nothing, kept);
+}
+
+/* In the contest, does the head of the lane go before the job? */
+static bool is_ahead(struct sched *sched, uint32_t lane, uint32_t slot)
+{
+    const uint32_t head = pending_head(&sched->pending, lane);
+    const struct sched_job *own = &sched->jobs.jobs[slot], *its = &sched->jobs.jobs[head];
+    struct contender a = {.ask = sched_ask(sched, its)->charge,
+                          .leaf = its->queue,
+                          .priority = its->priority,
+                          .submit = sched->jobs.facts[head].submit};
+    struct contender b = {.ask = sched_ask(sched, own)->charge,
+                          .leaf = own->queue,
+                          .priority = own->priority,
+                          .submit = sched->jobs.facts[slot].submit};
+    queue_tree_below_common(&sched->tree, its->queue, own->queue, &a.queue, &b.queue);
+    if (a.queue == b.queue)
+        return false; /* a job of an inner queue goes before those below it */
+    int order = sched->policy.quota->compare(&sched->tree, a, b);
+    return order != 0 ? order < 0 : a.queue < b.queue;
+}
+
+/* The most that is kept for a head of the queue that goes before the job. */
+static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot,
+                      int64_t most[QUEUE_SUM_COUNT])
+{
+    const struct line *line = &sched->pending.lines[queue];
+    bool is_any = false;
+    memset(most, 0, QUEUE_SUM_COUNT * sizeof *most);
+    for (uint32_t l = 0; l < line->lane_count; l++) {
+        const uint32_t id = line->lanes[l].lane;
+        const struct lane *lane = &sched->pending.lanes[id];
+        int64_t kept[QUEUE_SUM_COUNT] = {0};
+        if (lane->count == 0 || lane->quota_block == QUEUE_NONE || lane->is_kept_from ||
+            !sched->policy.quota->keeps(&sched->tree, queue,
+                                        sched->shapes.shapes[lane->shape].charge, kept) ||
+            !is_ahead(sched, id, slot))
+            continue;
+        is_any = true;
+        for (int r = 0; r < QUEUE_SUM_COUNT; r++)
+            most[r] = kept[r] > most[r] ? kept[r] : most[r];
+    }
+    return is_any;
+}
+
+queue_id kept_forbids(struct sched *sched, uint32_t slot)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    const queue_id own = sched->jobs.jobs[slot].queue;
+    if (!sched->keeps_quota || sched->tree.closing_count == 0)
+        return QUEUE_NONE;
+    const int64_t *ask = sched_ask(sched, &sched->jobs.jobs[slot])->charge;
+    queue_id forbids = QUEUE_NONE;
+    size_t mark = ledger_mark(sched->ledger);
+    for (queue_id q = 1; q < sched->tree.count && forbids == QUEUE_NONE; q++) {
+        int64_t kept[QUEUE_SUM_COUNT];
+        if (q == own || sched->tree.queues[q].first_child != QUEUE_NONE ||
+            sched->tree.waits[q].jobs == 0 || !find_kept(sched, q, slot, kept))
+            continue;
+        ledger_charge(sched->ledger, q, kept);
+        forbids = quota->forbids(&sched->tree, own, ask);
+    }
+    ledger_rollback(sched->ledger, mark);
+    return forbids;
+}
+
+void kept_reopen(struct sched *sched)
+{
+    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
+        struct lane *lane = &sched->pending.lanes[l];
+        if (lane->is_kept_from && lane->quota_block != QUEUE_NONE) {
+            pending_block(&sched->pending, l, QUEUE_NONE);
+            queue_tree_touch(&sched->tree, lane->line);
+        }
+        lane->is_kept_from = false;
+    }
+}

@@ -1,0 +1,44 @@
+/* What plug-ins' policies have of their own, and what they are told of jobs. */
+#include "policies/state/listeners.h"
+#include "policies/plugin.h"
+
+void listeners_init(struct sched *sched)
+{
+    struct owns *owns = &sched->owns;
+    const struct policy_config *policy = &sched->policy;
+    owns_init(owns, policy);
+    for (uint32_t r = 0; r < policy->order_count; r++)
+        sched->order_own[r] = owns_of(owns, policy->order[r]);
+    for (uint32_t k = 0; k < policy->preempt.victim_key_count; k++)
+        sched->victim_own[k] = owns_of(owns, policy->preempt.victims[k]);
+    sched->gang_own = owns_of(owns, policy->gang);
+    sched->estimate_own = owns_of(owns, policy->estimate);
+    sched->preemption_own = owns_of(owns, policy->preemption);
+    sched->backfill_own = owns_of(owns, policy->backfill);
+    sched->tree.policy_own = owns_of(owns, policy->quota);
+    sched->ledger->owns = owns->count > 0 ? owns : NULL;
+}
+
+void listeners_tell(struct sched *sched, uint32_t slot, int event)
+{
+    struct order_view view;
+    sched_view(sched, slot, &view);
+    for (uint32_t i = 0; i < sched->owns.count; i++) {
+        const struct owned *owned = &sched->owns.of[i];
+        if (owned->plugin->on_job == NULL)
+            continue;
+        view.own = &owned->own;
+        owned->plugin->on_job(owned->state, owned->own.params, (enum plugin_event)event, &view);
+    }
+}
+
+bool forecast_is_wanted(struct sched *sched, uint32_t slot)
+{
+    const struct backfill_policy *backfill = sched->policy.backfill;
+    struct order_view view;
+    if (backfill->reserves == NULL)
+        return true;
+    sched_view(sched, slot, &view);
+    view.own = sched->backfill_own;
+    return backfill->reserves(&view);
+}

@@ -1,0 +1,488 @@
+/* What will be free of every node; see policies/state/profile.h. */
+#include "policies/state/profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "policies/placement/gpu_choice.h"
+#include "policies/placement/placement_config.h"
+#include "policies/util/archive.h"
+
+/* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for it. */
+static uint32_t count_gpus(uint32_t mask)
+{
+    mask -= mask >> 1 & 0x5555;
+    mask = (mask & 0x3333) + (mask >> 2 & 0x3333);
+    mask = (mask + (mask >> 4)) & 0x0f0f;
+    return (mask + (mask >> 8)) & 0x1f;
+}
+
+/* Nothing is drawn yet. */
+static void open_nodes(struct profile *profile, const struct ledger *ledger)
+{
+    const struct cluster *cluster = ledger->cluster;
+    profile->ledger = ledger;
+    profile->node_count = cluster->node_count;
+    profile->nodes = mem_zalloc(cluster->node_count, sizeof *profile->nodes);
+    profile->is_meant = mem_zalloc(cluster->type_count, sizeof *profile->is_meant);
+    profile->earliest = mem_zalloc(cluster->node_count, sizeof *profile->earliest);
+    profile->holders = mem_zalloc(cluster->gpu_count + 1, sizeof *profile->holders);
+}
+
+static struct free_amount amount_of(const struct profile_step *step)
+{
+    return (struct free_amount){.gpus = count_gpus(step->free_mask),
+                                .cpu_milli = step->cpu_free > 0 ? step->cpu_free : 0,
+                                .memory_mib = step->memory_free > 0 ? step->memory_free : 0};
+}
+
+static struct free_amount less(struct free_amount amount, const struct free_amount *by)
+{
+    return (struct free_amount){amount.gpus - by->gpus, amount.cpu_milli - by->cpu_milli,
+                                amount.memory_mib - by->memory_mib};
+}
+
+static const struct free_amount nothing;
+
+/* All steps of the node come to the total, or go. */
+static void count_steps(struct free_total *total, const struct node_profile *node, bool is_gone)
+{
+    struct free_amount before = nothing;
+    for (uint32_t s = 0; s < node->count; s++) {
+        struct free_amount own = amount_of(&node->steps[s]);
+        struct free_amount more = is_gone ? less(before, &own) : less(own, &before);
+        free_total_change(total, node->steps[s].from, is_gone ? -1 : 1, &more);
+        before = own;
+    }
+}
+
+void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now)
+{
+    const struct cluster *cluster = ledger->cluster;
+    const struct node_cell *cell = &ledger->nodes[node];
+    const gpu_id first = cluster->nodes[node].first_gpu;
+    if (profile->nodes == NULL)
+        open_nodes(profile, ledger);
+    struct node_profile *own = &profile->nodes[node];
+    for (gpu_id g = first; g < first + cluster_node_type(cluster, node)->gpu_count; g++)
+        profile->holders[g] = ledger->gpus[g].holders;
+    count_steps(&profile->total, own, true);
+    own->count = 0;
+    own->cpu_claimed = cell->cpu_claimed;
+    own->memory_claimed = cell->memory_claimed;
+    if (!ledger->index->is_listed[node])
+        return;
+    MEM_GROW(own->steps, own->capacity, (size_t)1);
+    own->steps[own->count++] = (struct profile_step){.from = now,
+                                                     .cpu_free = cell->cpu_free,
+                                                     .memory_free = cell->memory_free,
+                                                     .free_mask = ledger->index->free_mask[node],
+                                                     .vacant_mask = ledger->index->free_mask[node]};
+    count_steps(&profile->total, own, false);
+}
+
+/* What leaves goes first to those who have claimed it; theirs comes free when they leave. */
+static uint32_t unclaimed(uint32_t leaving, uint32_t *claimed)
+{
+    uint32_t paid = leaving < *claimed ? leaving : *claimed;
+    *claimed -= paid;
+    return leaving - paid;
+}
+
+void profile_leaves(struct profile *profile, const struct space *space, time_ns at)
+{
+    struct node_profile *node = &profile->nodes[space->node];
+    const gpu_id first = profile->ledger->cluster->nodes[space->node].first_gpu;
+    const uint16_t partitioned = ledger_layout_mask(profile->ledger, space->node);
+    if (node->count == 0)
+        return;
+    struct profile_step step = node->steps[node->count - 1];
+    const struct free_amount before = amount_of(&step);
+    const bool is_new = step.from < at;
+    for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
+        uint32_t gpu = (uint32_t)__builtin_ctz(rest);
+        if (--profile->holders[first + gpu] == 0)
+            step.free_mask |= (uint16_t)(1u << gpu & ~(uint32_t)partitioned);
+    }
+    step.vacant_mask = step.free_mask;
+    step.cpu_free += unclaimed(space->cpu_milli, &node->cpu_claimed);
+    step.memory_free += unclaimed(space->memory_mib, &node->memory_claimed);
+    if (is_new) {
+        MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
+        node->count++;
+        step.from = at;
+    }
+    node->steps[node->count - 1] = step;
+    const struct free_amount more = less(amount_of(&step), &before);
+    free_total_change(&profile->total, step.from, is_new ? 1 : 0, &more);
+}
+
+/* So many of the steps begin at that time or before. */
+static uint32_t steps_until(const struct node_profile *node, time_ns at)
+{
+    uint32_t low = 0, high = node->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (node->steps[middle].from <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The step that begins at that time, made if there is none; the first for all that is before it. */
+static uint32_t step_at(struct profile *profile, struct node_profile *node, time_ns at)
+{
+    const uint32_t s = steps_until(node, at);
+    if (s == 0 || node->steps[s - 1].from == at)
+        return s == 0 ? 0 : s - 1;
+    MEM_GROW(node->steps, node->capacity, (size_t)node->count + 1);
+    memmove(&node->steps[s + 1], &node->steps[s], (node->count - s) * sizeof *node->steps);
+    node->steps[s] = node->steps[s - 1];
+    node->steps[s].from = at;
+    node->count++;
+    free_total_change(&profile->total, at, 1, &nothing);
+    return s;
+}
+
+/* From that time on so much more is free than was thought, and not so much as before it; the former. */
+static struct free_amount count_change(struct profile *profile, time_ns at,
+                                       const struct free_amount *comes,
+                                       const struct free_amount *before)
+{
+    const struct free_amount more = less(*comes, before);
+    if (more.gpus != 0 || more.cpu_milli != 0 || more.memory_mib != 0)
+        free_total_change(&profile->total, at, 0, &more);
+    return *comes;
+}
+
+static void change(struct profile *profile, const struct space *space, time_ns from, time_ns until,
+                   bool is_take)
+{
+    struct node_profile *node = &profile->nodes[space->node];
+    if (node->count == 0 || from >= until)
+        return;
+    uint32_t first = step_at(profile, node, from);
+    uint32_t end = until == TIME_NEVER ? node->count : step_at(profile, node, until);
+    struct free_amount come = nothing; /* from the step before on */
+    for (uint32_t s = first; s < end; s++) {
+        struct profile_step *step = &node->steps[s];
+        const struct free_amount before = amount_of(step);
+        const int64_t sign = is_take ? -1 : 1;
+        step->free_mask =
+            (uint16_t)(is_take ? step->free_mask & ~(uint32_t)space->gpu_mask
+                               : step->free_mask | (space->gpu_mask & step->vacant_mask));
+        step->cpu_free += sign * space->cpu_milli;
+        step->memory_free += sign * space->memory_mib;
+        const struct free_amount comes = less(amount_of(step), &before);
+        come = count_change(profile, step->from, &comes, &come);
+    }
+    if (first < end && end < node->count)
+        count_change(profile, node->steps[end].from, &nothing, &come);
+}
+
+void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until)
+{
+    change(profile, space, from, until, true);
+}
+
+void profile_give(struct profile *profile, const struct space *space, time_ns from, time_ns until)
+{
+    change(profile, space, from, until, false);
+}
+
+static uint32_t times_in(int64_t amount, uint32_t each)
+{
+    return each == 0 ? UINT32_MAX : amount < each ? 0 : (uint32_t)(amount / each);
+}
+
+/* So many members fit into what stays free from step `s` until then; *mask: of which GPUs. */
+static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until,
+                          const struct request *request, uint16_t *mask)
+{
+    struct profile_step least = node->steps[s];
+    const uint32_t gpus = request->gpus;
+    for (uint32_t next = s + 1; next < node->count && node->steps[next].from < until; next++) {
+        const struct profile_step *step = &node->steps[next];
+        least.free_mask &= step->free_mask;
+        if (count_gpus(least.free_mask) < gpus)
+            return 0;
+        least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
+        least.memory_free =
+            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+    }
+    *mask = least.free_mask;
+    uint32_t room = times_in(count_gpus(least.free_mask), gpus);
+    uint32_t by_cpu = times_in(least.cpu_free, request->cpu_milli);
+    uint32_t by_memory = times_in(least.memory_free, request->memory_mib);
+    room = by_cpu < room ? by_cpu : room;
+    return by_memory < room ? by_memory : room;
+}
+
+/* The step that holds `at`. */
+static uint32_t step_of(const struct node_profile *node, time_ns at)
+{
+    const uint32_t begun = steps_until(node, at);
+    return begun > 0 ? begun - 1 : 0;
+}
+
+/* Before a search: the types of node that could hold a member at all. */
+static void mean_types(struct profile *profile, const struct request *request)
+{
+    const struct cluster *cluster = profile->ledger->cluster;
+    for (uint32_t t = 0; t < cluster->type_count; t++)
+        profile->is_meant[t] = shape_members_per_node(request, cluster, t, false) > 0;
+}
+
+static bool is_meant(const struct profile *profile, node_id n)
+{
+    return profile->nodes[n].count > 0 &&
+           profile->is_meant[profile->ledger->cluster->nodes[n].type];
+}
+
+/* When the node has room for a member, from `from` on and before `bound`; TIME_NEVER. */
+static time_ns first_on(const struct node_profile *node, const struct request *request,
+                        time_ns from, time_ns length, time_ns bound)
+{
+    uint16_t mask;
+    for (uint32_t s = step_of(node, from); s < node->count; s++) {
+        time_ns at = node->steps[s].from > from ? node->steps[s].from : from;
+        if (at >= bound)
+            break;
+        if (count_gpus(node->steps[s].free_mask) >= request->gpus &&
+            room_from(node, s, time_after(at, length), request, &mask) > 0)
+            return at;
+    }
+    return TIME_NEVER;
+}
+
+/* The first time, and the lowest node then. */
+static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from,
+                        time_ns length, time_ns latest, node_id *node)
+{
+    time_ns best = time_after(latest, 1);
+    for (node_id n = 0; n < profile->node_count && best > from; n++) {
+        if (!is_meant(profile, n))
+            continue;
+        time_ns at = first_on(&profile->nodes[n], request, from, length, best);
+        if (at < best) {
+            best = at;
+            *node = n;
+        }
+    }
+    return best > latest ? TIME_NEVER : best;
+}
+
+static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request,
+                        time_ns at, time_ns length)
+{
+    const struct node_profile *node = &profile->nodes[n];
+    uint16_t mask;
+    return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
+}
+
+/* Has the cluster room for so many at that time?  Nodes that have none are not looked at again before they have. */
+static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count,
+                      time_ns at, time_ns length, time_ns latest)
+{
+    uint64_t sum = 0;
+    for (node_id n = 0; n < profile->node_count && sum < count; n++) {
+        if (profile->earliest[n] > at)
+            continue;
+        const uint32_t room = room_at(profile, n, request, at, length);
+        if (room == 0)
+            profile->earliest[n] =
+                first_on(&profile->nodes[n], request, at, length, time_after(latest, 1));
+        sum += room;
+    }
+    return sum >= count;
+}
+
+static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count,
+                         time_ns length, time_ns latest, struct free_search *search)
+{
+    for (node_id n = 0; n < profile->node_count; n++)
+        profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
+    time_ns at = free_search_next(search);
+    while (at != TIME_NEVER && !has_rooms(profile, request, count, at, length, latest))
+        at = free_search_next(search);
+    return at;
+}
+
+static struct free_amount needed(const struct request *request, uint32_t count)
+{
+    return (struct free_amount){(int64_t)count * request->gpus, (int64_t)count * request->cpu_milli,
+                                (int64_t)count * request->memory_mib};
+}
+
+/* Which of the GPUs a member gets, as policies/placement/placement.c chooses. */
+static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n,
+                        uint16_t mask, uint32_t count)
+{
+    if (ledger->placement == NULL || ledger->placement->gpu_choice == GPU_CHOICE_LOWEST)
+        return gpu_choice_lowest(mask, count);
+    if (ledger->placement->gpu_choice == GPU_CHOICE_RAILS)
+        return gpu_choice_rails(mask, pieces_rails(pieces->pieces, pieces->count, n), count);
+    return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
+}
+
+/* So many members there, at most `count`; how many. */
+static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request,
+                            uint32_t count, uint8_t group, time_ns at, time_ns length,
+                            struct piece_list *pieces)
+{
+    const struct node_profile *node = &profile->nodes[n];
+    uint16_t mask = 0;
+    uint32_t room = room_from(node, step_of(node, at), time_after(at, length), request, &mask);
+    room = room < count ? room : count;
+    for (uint32_t i = 0; i < room; i++) {
+        struct piece piece = {.node = n,
+                              .gpu_mask = gpus_of(profile->ledger, pieces, n, mask, request->gpus),
+                              .gpu_milli = request->gpus > 0 ? GPU_MILLI : 0,
+                              .member_count = 1,
+                              .group = group};
+        mask &= (uint16_t)~piece.gpu_mask;
+        MEM_GROW(pieces->pieces, pieces->capacity, (size_t)pieces->count + 1);
+        pieces->pieces[pieces->count++] = piece;
+    }
+    return room;
+}
+
+time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count,
+                     uint8_t group, time_ns from, time_ns length, time_ns latest,
+                     struct piece_list *pieces)
+{
+    mean_types(profile, request);
+    const struct free_amount need = needed(request, count);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
+    node_id first = 0;
+    time_ns at;
+    if (count > 1)
+        at = find_many(profile, request, count, length, latest, &search);
+    else if ((at = free_search_next(&search)) != TIME_NEVER)
+        at = find_one(profile, request, at, length, latest, &first);
+    if (at == TIME_NEVER)
+        return at;
+    pieces->count = 0;
+    for (node_id n = first; n < profile->node_count && count > 0; n++)
+        if (is_meant(profile, n))
+            count -= name_pieces(profile, n, request, count, group, at, length, pieces);
+    return at;
+}
+
+time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group,
+                        const node_id *nodes, uint32_t node_count, time_ns from, time_ns length,
+                        time_ns latest, struct piece_list *pieces)
+{
+    time_ns best = TIME_NEVER;
+    node_id node = 0;
+    mean_types(profile, request);
+    for (uint32_t i = 0; i < node_count; i++) {
+        const node_id n = nodes[i];
+        const time_ns bound = best == TIME_NEVER ? latest : best; /* the last that is of use */
+        if (!is_meant(profile, n))
+            continue;
+        const time_ns at =
+            first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
+        if (at < best || (at == best && n < node)) {
+            best = at;
+            node = n;
+        }
+    }
+    if (best == TIME_NEVER)
+        return best;
+    pieces->count = 0;
+    name_pieces(profile, node, request, 1, group, best, length, pieces);
+    return best;
+}
+
+bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
+                     time_ns from, time_ns length, time_ns bound)
+{
+    const struct free_amount need = needed(request, count);
+    struct free_search search =
+        free_search_begin(&profile->total, &need, from, length, bound - 1, bound);
+    return free_search_next(&search) != TIME_NEVER;
+}
+
+time_ns profile_find_room(const struct profile *profile, const struct request *request,
+                          node_id node, time_ns from, time_ns length, time_ns bound)
+{
+    const struct cluster *cluster = profile->ledger->cluster;
+    const time_ns at = first_on(&profile->nodes[node], request, from, length, bound);
+    return at != TIME_NEVER &&
+                   shape_members_per_node(request, cluster, cluster->nodes[node].type, false) > 0
+               ? at
+               : TIME_NEVER;
+}
+
+bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
+                  struct space *space)
+{
+    const struct node_profile *own = &profile->nodes[node];
+    if (own->count == 0)
+        return false;
+    uint32_t s = step_of(own, from);
+    struct profile_step least = own->steps[s];
+    for (s++; s < own->count && own->steps[s].from < until; s++) {
+        const struct profile_step *step = &own->steps[s];
+        least.free_mask &= step->free_mask;
+        least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
+        least.memory_free =
+            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+    }
+    const struct node_cell *cell = &profile->ledger->nodes[node];
+    int64_t cpu = least.cpu_free > 0 ? least.cpu_free : 0,
+            memory = least.memory_free > 0 ? least.memory_free : 0;
+    *space = (struct space){
+        .node = node,
+        .gpu_mask = (uint16_t)(profile->ledger->index->free_mask[node] & ~least.free_mask),
+        .gpu_milli = GPU_MILLI,
+        .cpu_milli = cell->cpu_free > cpu ? cell->cpu_free - (uint32_t)cpu : 0,
+        .memory_mib = cell->memory_free > memory ? cell->memory_free - (uint32_t)memory : 0};
+    return space->gpu_mask != 0 || space->cpu_milli != 0 || space->memory_mib != 0;
+}
+
+void profile_release(struct profile *profile)
+{
+    for (node_id n = 0; n < profile->node_count; n++)
+        mem_free(profile->nodes[n].steps);
+    mem_free(profile->nodes);
+    mem_free(profile->holders);
+    mem_free(profile->is_meant);
+    mem_free(profile->earliest);
+    free_total_release(&profile->total);
+}
+
+static void archive_node(struct archive *archive, struct node_profile *node)
+{
+    ARCHIVE_KNOWS(struct node_profile, 32);
+    ARCHIVE_KNOWS(struct profile_step, 32);
+    ARCHIVE_ROOM(archive, node->steps, node->capacity, node->count);
+    for (uint32_t s = 0; s < node->count; s++) {
+        ARCHIVE(archive, node->steps[s].from);
+        ARCHIVE(archive, node->steps[s].cpu_free);
+        ARCHIVE(archive, node->steps[s].memory_free);
+        ARCHIVE(archive, node->steps[s].free_mask);
+        ARCHIVE(archive, node->steps[s].vacant_mask);
+    }
+}
+
+/* The holders, and what is claimed, count only while a node is drawn; the total is summed up again. */
+void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
+{
+    bool is_open = profile->nodes != NULL;
+    ARCHIVE_KNOWS(struct profile, 72);
+    ARCHIVE(archive, is_open);
+    if (!is_open)
+        return;
+    if (archive_is_reading(archive))
+        open_nodes(profile, ledger);
+    for (node_id n = 0; n < profile->node_count; n++)
+        archive_node(archive, &profile->nodes[n]);
+    for (node_id n = 0; n < profile->node_count && archive_is_reading(archive); n++)
+        count_steps(&profile->total, &profile->nodes[n], false);
+}

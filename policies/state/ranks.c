@@ -1,0 +1,129 @@
+/* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
+#include <string.h>
+
+#include "policies/state/listeners.h"
+
+/* Some policy of the chain gives ranks that change. */
+void sched_study_orders(struct sched *sched)
+{
+    sched->ranks_fixed = sched->ranks_by_fill = true;
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        sched->ranks_move |= sched->policy.order[r]->moves;
+        sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
+        sched->ranks_fixed &= sched->policy.order[r]->is_constant;
+        sched->ranks_by_fill &=
+            sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
+    }
+}
+
+time_ns sched_ran(const struct sched *sched, uint32_t slot)
+{
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    return facts->ran + (facts->is_serving ? sched->now - facts->attained_at : 0);
+}
+
+/* What changes while it waits and runs. */
+static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    view->ran = sched_ran(sched, slot);
+    view->attained_gpu_ns = attained_gpu_ns(facts, sched->now);
+    int64_t holds[QUEUE_SUM_COUNT] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, holds);
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        view->holds[r] = holds[r];
+    if (sched->needs_accounts)
+        view->fair_share_ppm = accounts_fair_share(&sched->accounts, job->queue, facts->user);
+}
+
+static void fill_view(const struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    view->now = sched->now;
+    view->submit = facts->submit;
+    view->priority = job->priority;
+    view->class = shape->class;
+    view->is_running = job->is_booked;
+    view->user = facts->user;
+    view->queue = job->queue;
+    view->member_count = shape->member_count;
+    view->node_count = sched->cluster->node_count;
+    view->limit = facts->limit;
+    view->estimate = facts->estimate;
+    view->deadline = facts->deadline;
+    view->waiting_since = facts->waiting_since;
+    for (int r = 0; r < RESOURCE_COUNT; r++) {
+        view->asks[r] = shape->charge[r];
+        view->capacity[r] = sched->tree.capacity[r];
+        view->holds[r] = 0;
+    }
+    view->ran = view->attained_gpu_ns = 0;
+    view->fair_share_ppm = 0;
+    view->own = NULL;
+    if (!sched->ranks_by_fill)
+        fill_history(sched, slot, view);
+}
+
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
+                   uint64_t rank[ORDER_CHAIN_MAX])
+{
+    static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
+    sched_rank_with(sched, slot, fill, nothing, rank);
+}
+
+void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill,
+                     const int64_t more[QUEUE_SUM_COUNT], uint64_t rank[ORDER_CHAIN_MAX])
+{
+    struct order_view view;
+    fill_view(sched, slot, &view);
+    view.fill = fill;
+    for (int r = 0; r < RESOURCE_COUNT; r++)
+        view.holds[r] += more[r];
+    for (uint32_t r = 0; r < sched->policy.order_count; r++) {
+        view.own = sched->order_own[r];
+        rank[r] = sched->policy.order[r]->rank(&view, &sched->policy.order_config);
+    }
+}
+
+void sched_view(struct sched *sched, uint32_t slot, struct order_view *view)
+{
+    fill_view(sched, slot, view);
+    view->fill = sched->jobs.jobs[slot].fill;
+    if (sched->ranks_by_fill)
+        fill_history(sched, slot, view);
+}
+
+void sched_rank(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (sched->ranks_by_fill && job->ranked_fill == job->fill)
+        return;
+    sched_rank_as(sched, slot, job->fill, job->rank);
+    job->ranked_fill = job->fill;
+}
+
+void sched_rank_all(struct sched *sched)
+{
+    bool has_news = sched->ranked_change != sched->changes;
+    sched->ranked_at = sched->now;
+    sched->ranked_change = sched->changes;
+    if (sched->needs_accounts)
+        accounts_refresh(&sched->accounts, sched->now);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
+        struct sched_job *job = &sched->jobs.jobs[slot];
+        uint64_t rank[ORDER_CHAIN_MAX];
+        if (job->state == SJOB_NONE)
+            continue;
+        memcpy(rank, job->rank, sizeof rank);
+        sched_rank(sched, slot);
+        has_news |= memcmp(rank, job->rank, sizeof rank) != 0;
+    }
+    pending_reorder(&sched->pending);
+    if (has_news) /* else a plan that came to nothing would, again and again */
+        sched_void_memos(sched);
+    queue_tree_all_stale(&sched->tree);
+}

@@ -1,0 +1,185 @@
+#include "policies/state/run_times.h"
+
+#include <assert.h>
+
+#include "base/hash.h"
+#include "policies/state/sched_state.h"
+#include "policies/util/archive.h"
+
+enum { SLOTS_MIN = 64 };
+
+/* ---- States, by whose runs they are of ---- */
+
+/* Where the teacher is in the hash table, or belongs. */
+static size_t place_of(const struct run_times *times, struct run_teacher teacher)
+{
+    size_t at = hash_mix(teacher.user, teacher.shape) & (times->slot_count - 1);
+    for (; times->slots[at] != 0; at = (at + 1) & (times->slot_count - 1)) {
+        const struct run_teacher *other = &times->teachers[times->slots[at] - 1];
+        if (other->user == teacher.user && other->shape == teacher.shape)
+            break;
+    }
+    return at;
+}
+
+static void rehash(struct run_times *times, size_t slot_count)
+{
+    mem_free(times->slots);
+    times->slots = mem_zalloc(slot_count, sizeof *times->slots);
+    times->slot_count = slot_count;
+    for (uint32_t t = 0; t < times->teacher_count; t++)
+        times->slots[place_of(times, times->teachers[t])] = t + 1;
+}
+
+/* NULL: no run of them has ended. */
+static const void *find_state(const struct run_times *times, struct run_teacher teacher)
+{
+    uint32_t found = times->slots[place_of(times, teacher)];
+    return found != 0 ? &times->states[(found - 1) * times->state_words] : NULL;
+}
+
+static void *own_state(struct run_times *times, struct run_teacher teacher)
+{
+    size_t at = place_of(times, teacher);
+    if (times->slots[at] == 0) {
+        const size_t needed = ((size_t)times->teacher_count + 1) * times->state_words;
+        MEM_GROW(times->teachers, times->teacher_capacity, (size_t)times->teacher_count + 1);
+        MEM_GROW(times->states, times->state_capacity, needed);
+        times->teachers[times->teacher_count++] = teacher;
+        times->slots[at] = times->teacher_count;
+        if (times->slot_count < 2 * (size_t)times->teacher_count)
+            rehash(times, 2 * times->slot_count);
+        return &times->states[needed - times->state_words];
+    }
+    return &times->states[(times->slots[at] - 1) * times->state_words];
+}
+
+/* ---- Facts ---- */
+
+void run_times_enroll(struct sched *sched, uint32_t slot)
+{
+    struct run_times *times = &sched->run_times;
+    MEM_GROW(times->runs, times->run_capacity, (size_t)slot + 1);
+    times->runs[slot] = (struct run){.since = TIME_NEVER};
+}
+
+/* Of those that asked the same, else of all; TIME_NEVER: nothing is known. */
+static time_ns predict(const struct sched *sched, uint32_t user, uint32_t shape)
+{
+    const uint32_t shapes[] = {shape, RUN_ANY_SHAPE};
+    time_ns predicted = TIME_NEVER;
+    for (size_t s = 0; s < 2 && predicted == TIME_NEVER; s++) {
+        const void *state = find_state(&sched->run_times, (struct run_teacher){user, shapes[s]});
+        predicted = state != NULL ? sched->policy.estimate->predict(state) : TIME_NEVER;
+    }
+    return predicted;
+}
+
+void run_times_expect(struct sched *sched, uint32_t slot)
+{
+    struct run *run = &sched->run_times.runs[slot];
+    const struct job_facts *facts = &sched->jobs.facts[slot];
+    const uint32_t shape = sched->jobs.jobs[slot].shape;
+    if (run->estimate != 0)
+        return;
+    time_ns estimate = facts->user != NAMES_NONE ? predict(sched, facts->user, shape) : TIME_NEVER;
+    if (estimate == TIME_NEVER)
+        estimate = facts->estimate;
+    if (estimate == TIME_NEVER && facts->limit == TIME_NEVER)
+        estimate = predict(sched, RUN_EVERYBODY, shape);
+    run->estimate = estimate > 0 ? estimate : 1;
+}
+
+void run_times_started(struct sched *sched, uint32_t slot, time_ns at)
+{
+    struct run *run = &sched->run_times.runs[slot];
+    if (run->since == TIME_NEVER)
+        run->since = at;
+}
+
+/* Up to when the work of the attempt is safe without its being saved now; as policies/state/candidates.c counts what is lost. */
+static time_ns safe_until(const struct job_facts *facts, time_ns since, time_ns now)
+{
+    const time_ns interval = facts->checkpoint.interval;
+    if (facts->saved_at != TIME_NEVER && facts->saved_at > since)
+        return facts->saved_at;
+    return interval > 0 ? now - (now - since) % interval : since;
+}
+
+void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved)
+{
+    struct run *run = &sched->run_times.runs[slot];
+    if (run->since == TIME_NEVER)
+        return;
+    time_ns until =
+        is_saved ? sched->now : safe_until(&sched->jobs.facts[slot], run->since, sched->now);
+    run->kept += until - run->since;
+    run->since = TIME_NEVER;
+}
+
+void run_times_ended(struct sched *sched, uint32_t slot)
+{
+    const struct run *run = &sched->run_times.runs[slot];
+    const uint32_t user = sched->jobs.facts[slot].user, shape = sched->jobs.jobs[slot].shape;
+    if (run->since == TIME_NEVER)
+        return;
+    const time_ns ran = run->kept + sched->now - run->since;
+    const struct run_teacher teachers[] = {{RUN_EVERYBODY, shape},
+                                           {RUN_EVERYBODY, RUN_ANY_SHAPE},
+                                           {user, shape},
+                                           {user, RUN_ANY_SHAPE}};
+    for (size_t t = 0; t < (user != NAMES_NONE ? 4 : 2); t++)
+        sched->policy.estimate->note_run(own_state(&sched->run_times, teachers[t]),
+                                         ran > 0 ? ran : 1);
+}
+
+/* ---- Life ---- */
+
+void run_times_init(struct sched *sched)
+{
+    struct run_times *times = &sched->run_times;
+    times->is_used = sched->policy.estimate->state_size > 0 && sched->policy.backfill->overtakes;
+    if (!times->is_used)
+        return;
+    times->state_words =
+        (sched->policy.estimate->state_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    rehash(times, SLOTS_MIN);
+}
+
+void run_times_release(struct run_times *times)
+{
+    mem_free(times->runs);
+    mem_free(times->teachers);
+    mem_free(times->states);
+    mem_free(times->slots);
+}
+
+static void archive_run(struct archive *archive, struct run *run)
+{
+    ARCHIVE_KNOWS(struct run, 24);
+    ARCHIVE(archive, run->estimate);
+    ARCHIVE(archive, run->since);
+    ARCHIVE(archive, run->kept);
+}
+
+void run_times_archive(struct archive *archive, struct sched *sched)
+{
+    struct run_times *times = &sched->run_times;
+    ARCHIVE_KNOWS(struct run_times, 88);
+    ARCHIVE_KNOWS(struct run_teacher, 8);
+    if (archive_is_reading(archive))
+        MEM_GROW(times->runs, times->run_capacity, sched->jobs.used);
+    for (uint32_t slot = 0; slot < sched->jobs.used; slot++)
+        if (sched->jobs.jobs[slot].state != SJOB_NONE)
+            archive_run(archive, &times->runs[slot]);
+    ARCHIVE_ARRAY(archive, times->teachers, times->teacher_capacity, times->teacher_count);
+    uint32_t words = (uint32_t)(times->teacher_count * times->state_words);
+    ARCHIVE_ARRAY(archive, times->states, times->state_capacity, words);
+    archive_expect(archive, words == times->teacher_count * times->state_words);
+    if (archive_is_reading(archive) && !archive->is_broken) {
+        size_t slot_count = times->slot_count;
+        while (slot_count < 2 * (size_t)times->teacher_count)
+            slot_count *= 2;
+        rehash(times, slot_count);
+    }
+}

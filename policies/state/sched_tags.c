@@ -1,0 +1,68 @@
+/* See policies/state/sched_tags.h. */
+#include "policies/state/sched_tags.h"
+
+static bool is_passing(const struct holding *holding)
+{
+    return holding->phase == HOLDING_CLAIMED || holding->phase == HOLDING_LEAVING;
+}
+
+/* Append the job's holdings that are claimed or on their way out, or the others; how many. */
+static uint32_t list_holdings(const struct sched_job *job, bool passing, struct piece_list *out)
+{
+    const uint32_t before = out->count;
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (is_passing(holding) != passing)
+            continue;
+        MEM_GROW(out->pieces, out->capacity, (size_t)out->count + 1);
+        out->pieces[out->count++] = holding->piece;
+    }
+    return out->count - before;
+}
+
+bool tags_look(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct piece_list *held = &sched->held_pieces;
+    struct own_pieces own = {.shape = &sched->shapes.shapes[job->shape], .owner = slot};
+    if (!ledger_tags_bind(sched->ledger, own.shape->tags))
+        return false;
+    held->count = 0;
+    own.stay_count = list_holdings(job, false, held);
+    own.passing_count = list_holdings(job, true, held);
+    own.pieces = held->pieces;
+    ledger_tags_look(sched->ledger, &own);
+    return true;
+}
+
+bool tags_shut_claims(struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    bool is_shut = false;
+    if (!tags_look(sched, slot))
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        is_shut |= sched_job_holding(job, i)->phase == HOLDING_CLAIMED &&
+                   !ledger_tags_met(sched->ledger, sched_job_holding(job, i)->piece.node);
+    return is_shut;
+}
+
+const char *tags_check(const struct sched *sched)
+{
+    struct ledger again = {.cluster = sched->cluster};
+    if (sched->ledger->tags == NULL)
+        return NULL;
+    ledger_tags_use(&again);
+    for (uint32_t s = 0; s < sched->jobs.used; s++) {
+        const struct sched_job *job = &sched->jobs.jobs[s];
+        for (uint32_t i = 0; job->state != SJOB_NONE && i < job->holding_count; i++) {
+            const struct holding *holding = sched_job_holding(job, i);
+            const struct space space =
+                placement_space(&sched->shapes.shapes[job->shape], &holding->piece, s);
+            ledger_tags_count(&again, &space, !is_passing(holding), true);
+        }
+    }
+    const bool is_same = ledger_tags_are_same(&again, sched->ledger);
+    ledger_tags_free(&again);
+    return is_same ? NULL : "tags are counted where their members are not";
+}

@@ -1,0 +1,94 @@
+/* Which jobs usually come; see policies/state/typical.h. */
+#include "policies/state/typical.h"
+
+#include "policies/state/sched_state.h"
+#include "policies/util/archive.h"
+
+static uint32_t kind_of_first(struct typical_book *book, uint32_t shape,
+                              const struct request *request)
+{
+    MEM_GROW(book->kind_of, book->shape_capacity, (size_t)shape + 1);
+    if (book->kind_of[shape] == 0)
+        book->kind_of[shape] = member_kinds_find(&book->kinds, request, 0, 1) + 1;
+    return book->kind_of[shape] - 1;
+}
+
+static void publish(struct typical_book *book, struct ledger *ledger)
+{
+    ledger->typical = &book->typical;
+    ledger->typical_version++;
+}
+
+void typical_learn(struct typical_book *book, struct ledger *ledger,
+                   const struct shape_table *shapes, uint32_t shape)
+{
+    const struct shape *own = &shapes->shapes[shape];
+    if (book->is_told)
+        return;
+    for (uint32_t g = 0; g < own->group_count; g++) {
+        const struct request *request = &own->groups[g].request;
+        const uint32_t kind = g == 0 ? kind_of_first(book, shape, request)
+                                     : member_kinds_find(&book->kinds, request, 0, 1);
+        member_kinds_add(&book->kinds, kind, own->groups[g].count);
+    }
+    if (book->kinds.members < book->next_at)
+        return;
+    member_kinds_tell(&book->kinds, &book->typical);
+    book->next_at = book->kinds.members + book->kinds.members / 10 + 1;
+    publish(book, ledger);
+}
+
+void typical_tell(struct typical_book *book, struct ledger *ledger, const struct job_group *kinds,
+                  uint32_t kind_count)
+{
+    struct typical_jobs *typical = &book->typical;
+    double members = 0;
+    book->is_told = kind_count > 0;
+    typical->count = 0;
+    for (uint32_t k = 0; k < kind_count; k++)
+        members += kinds[k].count;
+    MEM_GROW(typical->jobs, typical->capacity, kind_count);
+    for (uint32_t k = 0; k < kind_count; k++)
+        typical->jobs[typical->count++] =
+            (struct typical_job){kinds[k].request, kinds[k].count / members, 1, 0};
+    publish(book, ledger);
+}
+
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
+                        time_ns now)
+{
+    sched_begin_fact(sched, now);
+    if (sched->typical.is_used)
+        typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
+    struct typical_jobs *typical = &sched->typical.typical;
+    for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
+        typical->jobs[j].request.nodes =
+            node_asks_own(&sched->shapes.asks, typical->jobs[j].request.nodes);
+}
+
+void typical_release(struct typical_book *book)
+{
+    member_kinds_release(&book->kinds);
+    mem_free(book->kind_of);
+    mem_free(book->typical.jobs);
+}
+
+/* Which kind a shape is of is found again. */
+void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger)
+{
+    ARCHIVE_KNOWS(struct typical_book, 104);
+    ARCHIVE_KNOWS(struct typical_jobs, 24);
+    ARCHIVE_KNOWS(struct typical_job, 56);
+    ARCHIVE(archive, book->is_told);
+    member_kinds_archive(archive, &book->kinds);
+    ARCHIVE(archive, book->next_at);
+    ARCHIVE_ROOM(archive, book->typical.jobs, book->typical.capacity, book->typical.count);
+    for (uint32_t j = 0; j < book->typical.count; j++) {
+        shape_archive_request(archive, &book->typical.jobs[j].request);
+        ARCHIVE(archive, book->typical.jobs[j].share);
+        ARCHIVE(archive, book->typical.jobs[j].together);
+        ARCHIVE(archive, book->typical.jobs[j].level);
+    }
+    if (archive_is_reading(archive) && book->typical.count > 0)
+        ledger->typical = &book->typical;
+}

@@ -1,0 +1,368 @@
+/* Times by reason; see policies/state/waits.h. */
+#include "policies/state/waits.h"
+#include "policies/ledger/ledger_tags.h"
+#include "policies/placement/placement.h"
+
+#include <string.h>
+
+#include "policies/util/archive.h"
+
+void waits_release(struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    kept_space_release(&sched->kept);
+    for (uint32_t block = 0; block << WAIT_BLOCK_SHIFT < waits->count; block++)
+        mem_free(waits->blocks[block]);
+    mem_free(waits->blocks);
+    mem_free(waits->free);
+    mem_free(waits->fresh);
+    mem_free(waits->thin);
+    *waits = (struct waits){0};
+}
+
+/* One more, which nobody has had. */
+static uint32_t add_entry(struct waits *waits)
+{
+    uint32_t block = waits->count >> WAIT_BLOCK_SHIFT;
+    if ((waits->count & (WAIT_BLOCK - 1)) == 0) {
+        MEM_GROW(waits->blocks, waits->block_capacity, (size_t)block + 1);
+        waits->blocks[block] = mem_alloc(WAIT_BLOCK * sizeof **waits->blocks);
+    }
+    return ++waits->count;
+}
+
+static uint32_t new_entry(struct waits *waits)
+{
+    return waits->free_count > 0 ? waits->free[--waits->free_count] : add_entry(waits);
+}
+
+static struct wait_entry *entry_of(struct sched *sched, struct sched_job *job)
+{
+    if (job->wait.entry == 0) {
+        job->wait.entry = new_entry(&sched->waits);
+        waits_entry(&sched->waits, job->wait.entry)->times.mask = 0;
+    }
+    return waits_entry(&sched->waits, job->wait.entry);
+}
+
+/* What the job waited under each reason, by two readings of its lane's clock, in so long. */
+static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_COUNT], time_ns span,
+                         struct wait_times *times)
+{
+    for (int hand = 0; hand < HAND_COUNT; hand++) {
+        time_ns part = to[hand] - from[hand];
+        if (part == 0)
+            continue;
+        wait_times_add(times, clock_reason((enum clock_hand)hand), part);
+        span -= part;
+    }
+    wait_times_add(times, REASON_PRIORITY, span);
+}
+
+static bool is_told_by_lane(const struct wait_mark *mark)
+{
+    return mark->kind == WAIT_LANE || mark->kind == WAIT_FRONT;
+}
+
+static enum reason code_of(const struct wait_mark *mark)
+{
+    return mark->kind == WAIT_FRESH ? REASON_SCHEDULING : (enum reason)mark->code;
+}
+
+void waits_book(struct sched *sched, struct sched_job *job)
+{
+    if (sched->waits.is_off)
+        return;
+    struct wait_entry *entry = entry_of(sched, job);
+    time_ns span = sched->now - job->wait.since, scratch[HAND_COUNT];
+    if (is_told_by_lane(&job->wait))
+        add_readings(
+            entry->seen,
+            pending_clock_now(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, scratch),
+            span, &entry->times);
+    else
+        wait_times_add(&entry->times, code_of(&job->wait), span);
+}
+
+/* Has it members enough in place to run, those on their way out included? */
+static bool is_in_force(const struct sched *sched, const struct sched_job *job)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    bool is_all_there = job->fill != FILL_BELOW;
+    for (uint32_t i = 0; i < job->holding_count && is_all_there; i++)
+        is_all_there = sched_job_holding(job, i)->phase == HOLDING_RUNNING;
+    if (is_all_there)
+        return true;
+    uint32_t there[JOB_GROUPS_MAX] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        if (holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_LEAVING)
+            there[holding->piece.group] += holding->piece.member_count;
+    }
+    const struct gang_view view = {.groups = shape->groups,
+                                   .sets = shape->set_count > 0 ? shape->sets : NULL,
+                                   .held = there,
+                                   .group_count = shape->group_count,
+                                   .set_count = shape->set_count};
+    return gang_fill(&view) != FILL_BELOW;
+}
+
+static bool has_claims(const struct sched_job *job)
+{
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            return true;
+    return false;
+}
+
+void waits_review(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->state == SJOB_HELD) {
+        waits_under(sched, job, (enum reason)job->reason);
+    } else if (job->holding_count > 0 && is_in_force(sched, job)) {
+        waits_end(sched, job);
+    } else if (job->lane != LANE_NONE && job->fill == FILL_BELOW) {
+        if (job->wait.kind != WAIT_FRESH && !is_told_by_lane(&job->wait))
+            waits_enter(sched, slot);
+    } else if (has_claims(job)) {
+        waits_under(sched, job, REASON_RESERVED);
+    } else if (job->holding_count > 0) {
+        waits_under(sched, job, REASON_CONFIGURING); /* members are on their way */
+    } else {
+        waits_end(sched, job);
+    }
+}
+
+void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    waits_end(sched, job);
+    job->wait.since = sched->now;
+    job->wait.kind = is_front ? WAIT_FRONT : WAIT_LANE;
+    sched->pending.lanes[job->lane].front_count += is_front;
+    if (sched->waits.is_off)
+        return;
+    time_ns scratch[HAND_COUNT];
+    memcpy(entry_of(sched, job)->seen,
+           pending_clock_now(&sched->pending, job->lane, is_front, scratch), sizeof scratch);
+}
+
+void waits_see_fresh(struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    for (uint32_t i = 0; i < waits->fresh_count;
+         i++) /* or it has left; another may have its slot */
+        if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
+            waits_in_lane(sched, waits->fresh[i],
+                          kept_space_is_for_newcomer(sched, waits->fresh[i]));
+    waits->fresh_count = 0;
+}
+
+/* ---- What closed a shape ---- */
+
+static bool asks_domain(const struct shape *shape)
+{
+    for (uint32_t s = 0; s < shape->set_count; s++)
+        if (shape->sets[s].topology.required != 0)
+            return true;
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].slice_members != 0)
+            return true;
+    return shape->topology.required != 0;
+}
+
+static bool takes_type(const struct shape *shape, const struct cluster *cluster, uint32_t type)
+{
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (request_takes_nodes(&shape->groups[g].request, cluster, type) &&
+            request_takes_model(&shape->groups[g].request, &cluster->types[type]))
+            return true;
+    return false;
+}
+
+/* The GPUs that are free and might serve the shape; partly used ones only where any model and any node will do. */
+static int64_t free_for(const struct sched *sched, const struct shape *shape)
+{
+    int64_t milli = 0;
+    for (uint32_t g = 0; g < shape->group_count; g++)
+        if (shape->groups[g].request.gpu_models == 0 && shape->groups[g].request.nodes == NULL)
+            return sched_free_milli(sched);
+    for (uint32_t t = 0; t < sched->cluster->type_count; t++)
+        for (uint32_t n = 1; n <= sched->cluster->types[t].gpu_count; n++)
+            if (takes_type(shape, sched->cluster, t))
+                milli +=
+                    (int64_t)sched->ledger->index->types[t].whole[n].member_count * n * GPU_MILLI;
+    return milli;
+}
+
+/* Would it find room if nobody minded tags? */
+static bool is_shut_out(struct sched *sched, const struct shape *shape)
+{
+    if (!ledger_tags_bind(sched->ledger, shape->tags))
+        return false;
+    struct shape untagged = *shape;
+    struct piece_list pieces = {0};
+    untagged.tags = NULL;
+    size_t mark = ledger_mark(sched->ledger);
+    const bool fits =
+        placement_place(sched->policy.placement, sched->ledger, &untagged, OWNER_NONE - 1, &pieces);
+    ledger_rollback(sched->ledger, mark);
+    piece_list_release(&pieces);
+    return fits;
+}
+
+enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape)
+{
+    const int64_t asked = shape->charge[QUEUE_SUM_GPU];
+    if (is_shut_out(sched, shape))
+        return HAND_AFFINITY;
+    if (asked == 0 || free_for(sched, shape) < asked)
+        return HAND_RESOURCES;
+    return asks_domain(shape) && placement_may_fit(sched->ledger, shape) ? HAND_TOPOLOGY
+                                                                         : HAND_FRAGMENTATION;
+}
+
+void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed)
+{
+    struct shape *shape = &sched->shapes.shapes[id];
+    if (closed & SHAPE_BLOCKED)
+        shape->blocked_by = kept_space_would_hold(sched, shape)
+                                ? HAND_RESERVED_FOR_OTHER
+                                : (uint8_t)waits_blocked_by(sched, shape);
+    shape_close(&sched->shapes, id, closed);
+}
+
+/* ---- Answers ---- */
+
+const struct refusal_note *waits_rejection(const struct sched *sched, job_id id)
+{
+    for (uint32_t i = 0; i < sched->reject_count; i++)
+        if (sched->rejects[i].job == id)
+            return &sched->rejects[i];
+    return NULL;
+}
+
+enum reason sched_why(const struct sched *sched, job_id id)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    if (slot == SLOT_NONE) {
+        const struct refusal_note *note = waits_rejection(sched, id);
+        return note != NULL ? note->reason : REASON_NONE;
+    }
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->wait.kind == WAIT_NOT)
+        return REASON_NONE;
+    return is_told_by_lane(&job->wait) ? clock_reason(pending_hand(&sched->pending, job->lane,
+                                                                   job->wait.kind == WAIT_FRONT))
+                                       : code_of(&job->wait);
+}
+
+static void copy_times(struct wait_times *to, const struct wait_times *from)
+{
+    to->mask = from->mask;
+    for (uint32_t left = from->mask; left != 0; left &= left - 1)
+        to->of[__builtin_ctz(left)] = from->of[__builtin_ctz(left)];
+}
+
+static void add_open_span(const struct sched *sched, const struct sched_job *job, time_ns now,
+                          struct wait_times *times)
+{
+    time_ns reading[HAND_COUNT], span = now - job->wait.since;
+    if (!is_told_by_lane(&job->wait)) {
+        wait_times_add(times, code_of(&job->wait), span);
+        return;
+    }
+    pending_clock(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, now, reading);
+    add_readings(waits_entry(&sched->waits, job->wait.entry)->seen, reading, span, times);
+}
+
+static void add_rejection(const struct sched *sched, job_id id, time_ns now,
+                          struct wait_times *times)
+{
+    const struct refusal_note *note = waits_rejection(sched, id);
+    if (note == NULL)
+        return;
+    copy_times(times, &note->waited);
+    wait_times_add(times, note->reason, now - note->at);
+}
+
+bool sched_waited(const struct sched *sched, job_id id, time_ns now, struct wait_times *times)
+{
+    uint32_t slot = job_table_find(&sched->jobs, id);
+    times->mask = 0;
+    if (sched->waits.is_off)
+        return false;
+    if (slot == SLOT_NONE) {
+        add_rejection(sched, id, now, times);
+        return times->mask != 0;
+    }
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    if (job->wait.entry != 0)
+        copy_times(times, &waits_entry(&sched->waits, job->wait.entry)->times);
+    if (job->wait.kind != WAIT_NOT)
+        add_open_span(sched, job, now, times);
+    return times->mask != 0;
+}
+
+void sched_count_waits(struct sched *sched, bool is_on)
+{
+    sched->waits.is_off = !is_on;
+}
+
+/* ---- Saved and loaded ---- */
+
+void waits_archive_times(struct archive *archive, struct wait_times *times)
+{
+    ARCHIVE_KNOWS(struct wait_times, 8 + REASON_COUNT * 8);
+    ARCHIVE(archive, times->mask);
+    archive_expect(archive, times->mask >> REASON_COUNT == 0);
+    for (uint32_t left = times->mask; left != 0 && !archive->is_broken; left &= left - 1)
+        ARCHIVE(archive, times->of[__builtin_ctz(left)]);
+}
+
+/* What the jobs have waited, which say where it stands. */
+static void archive_entries(struct archive *archive, struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    ARCHIVE_KNOWS(struct wait_entry, sizeof(struct wait_times) + HAND_COUNT * 8);
+    for (uint32_t slot = 0; slot < sched->jobs.used && !archive->is_broken; slot++) {
+        const struct sched_job *job = &sched->jobs.jobs[slot];
+        const bool is_read = is_told_by_lane(&job->wait) && !waits->is_off;
+        if (job->state == SJOB_NONE)
+            continue;
+        archive_expect(archive,
+                       job->wait.entry <= waits->count && (!is_read || job->wait.entry > 0));
+        if (archive->is_broken || job->wait.entry == 0)
+            continue;
+        struct wait_entry *entry = waits_entry(waits, job->wait.entry);
+        waits_archive_times(archive, &entry->times);
+        if (is_read)
+            ARCHIVE(archive, entry->seen);
+    }
+}
+
+void waits_archive(struct archive *archive, struct sched *sched)
+{
+    struct waits *waits = &sched->waits;
+    uint32_t count = waits->count;
+    ARCHIVE_KNOWS(struct waits, 144);
+    ARCHIVE(archive, waits->is_off);
+    ARCHIVE(archive, count);
+    archive_expect(archive, count <= archive_left(archive) || !archive_is_reading(archive));
+    while (waits->count < count && !archive->is_broken)
+        add_entry(waits);
+    ARCHIVE_ARRAY(archive, waits->free, waits->free_capacity, waits->free_count);
+    ARCHIVE_ARRAY(archive, waits->fresh, waits->fresh_capacity, waits->fresh_count);
+    ARCHIVE_ARRAY(archive, waits->thin, waits->thin_capacity, waits->thin_count);
+    ARCHIVE(archive, waits->seen_change);
+    ARCHIVE(archive, waits->looked_change);
+    ARCHIVE(archive, waits->credit);
+    ARCHIVE(archive, waits->room_milli);
+    ARCHIVE(archive, waits->has_reserved);
+    for (uint32_t i = 0; i < waits->free_count; i++)
+        archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
+    for (uint32_t i = 0; i < waits->fresh_count; i++)
+        archive_expect(archive, waits->fresh[i] < sched->jobs.used);
+    archive_entries(archive, sched);
+}

@@ -1,0 +1,20 @@
+#include "policies/util/archive.h"
+
+void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count,
+                   size_t size)
+{
+    archive_bytes(archive, count, sizeof *count);
+    if (!archive_is_reading(archive))
+        return array;
+    archive_expect(archive, *count <= archive_left(archive)); /* each takes a byte at least */
+    if (archive->is_broken)
+        *count = 0;
+    return *count > 0 ? mem_grow(array, capacity, *count, size) : array;
+}
+
+void archive_text(struct archive *archive, const char *text)
+{
+    uint64_t length = strlen(text);
+    ARCHIVE(archive, length);
+    buffer_bytes(archive->out, text, length);
+}

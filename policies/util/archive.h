@@ -1,0 +1,95 @@
+/* policies/util/archive.h -- the state of a scheduler as bytes: the same code writes and reads it.
+ *
+ * Every module that keeps state has one function for both directions, so that what is saved and what is loaded cannot
+ * differ: it names each field once, in one order.  Writing changes nothing; reading fills a fresh object.
+ *
+ *   static void archive_thing(struct archive *archive, struct thing *thing)
+ *   {
+ *       ARCHIVE_KNOWS(struct thing, 40);
+ *       ARCHIVE(archive, thing->id);
+ *       ARCHIVE_ARRAY(archive, thing->slots, thing->capacity, thing->count);
+ *   }
+ *
+ * Laws
+ *  - The same state gives the same bytes: no padding, no address, no capacity gets in.  So structs are taken field by
+ *    field, and whole only where they have no padding.
+ *  - Reading past the end, or a count that cannot be, marks the archive as broken; what is read then is zero.
+ *
+ * It does not: say what the bytes belong to, or check them (policies/cycle/save.c).
+ */
+#ifndef POLICIES_UTIL_ARCHIVE_H
+#define POLICIES_UTIL_ARCHIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+struct node_asks;
+
+struct archive {
+    struct buffer *out;   /* appended to; NULL: reading */
+    const char *at, *end; /* what is left to read */
+    bool is_broken;
+    struct node_asks *asks; /* that requests may point to; NULL: none is known yet */
+};
+
+static inline bool archive_is_reading(const struct archive *archive)
+{
+    return archive->out == NULL;
+}
+
+static inline size_t archive_left(const struct archive *archive)
+{
+    return (size_t)(archive->end - archive->at);
+}
+
+/* What was read must be so, or it is no state of a scheduler. */
+static inline void archive_expect(struct archive *archive, bool is_so)
+{
+    archive->is_broken |= !is_so;
+}
+
+static inline void archive_bytes(struct archive *archive, void *at, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (!archive_is_reading(archive)) {
+        buffer_bytes(archive->out, at, bytes);
+        return;
+    }
+    archive_expect(archive, bytes <= archive_left(archive));
+    if (archive->is_broken) {
+        memset(at, 0, bytes);
+        return;
+    }
+    memcpy(at, archive->at, bytes);
+    archive->at += bytes;
+}
+
+/* A number, a flag, an array or a struct of such without padding. */
+#define ARCHIVE(archive, value) archive_bytes((archive), &(value), sizeof(value))
+
+/* The number of elements; when reading, zeroed room for them in `array` of *capacity elements (base/mem.h). */
+void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count,
+                   size_t size);
+#define ARCHIVE_ROOM(archive, array, capacity, count)                                              \
+    ((array) = archive_room((archive), (array), &(capacity), &(count), sizeof *(array)))
+
+/* The same, and the elements, which have no padding. */
+#define ARCHIVE_ARRAY(archive, array, capacity, count)                                             \
+    do {                                                                                           \
+        ARCHIVE_ROOM(archive, array, capacity, count);                                             \
+        archive_bytes((archive), (array), (count) * sizeof *(array));                              \
+    } while (0)
+
+/* A text; only written. */
+void archive_text(struct archive *archive, const char *text);
+
+/* Where all fields of the type are archived: it has so many bytes where pointers have eight.  Whoever adds a field
+ * finds this, archives the field or says why not, and raises SAVE_VERSION (policies/cycle/save.c). */
+#define ARCHIVE_KNOWS(type, bytes)                                                                 \
+    _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes),                                 \
+                   #type " has changed: archive what is new in it")
+
+#endif

@@ -1,0 +1,170 @@
+#include "policies/wire/wire_fields.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+
+enum { MIB_PER_GB = 1024 };
+
+/* ---- one word ---- */
+
+static int64_t load(const struct wire_field *field, const void *base)
+{
+    const char *at = (const char *)base + field->offset;
+    uint64_t word = 0;
+    switch (field->bytes) {
+    case 1:
+        word = *(const uint8_t *)at;
+        break;
+    case 2:
+        word = *(const uint16_t *)at;
+        break;
+    case 4:
+        word = field->is_signed ? (uint64_t)(int64_t) * (const int32_t *)at : *(const uint32_t *)at;
+        break;
+    default:
+        assert(field->bytes == 8);
+        word = *(const uint64_t *)at;
+    }
+    return (int64_t)word;
+}
+
+static void store(const struct wire_field *field, void *base, int64_t value)
+{
+    char *at = (char *)base + field->offset;
+    switch (field->bytes) {
+    case 1:
+        *(uint8_t *)at = (uint8_t)value;
+        break;
+    case 2:
+        *(uint16_t *)at = (uint16_t)value;
+        break;
+    case 4:
+        *(uint32_t *)at = (uint32_t)value;
+        break;
+    default:
+        *(uint64_t *)at = (uint64_t)value;
+    }
+}
+
+/* ---- writing ---- */
+
+void wire_put_key(struct buffer *out, const char *key)
+{
+    if (out->length > 0 && out->bytes[out->length - 1] != '{')
+        buffer_char(out, ',');
+    buffer_char(out, '"');
+    buffer_string(out, key);
+    buffer_bytes(out, "\":", 2);
+}
+
+void wire_put_int(struct buffer *out, const char *key, int64_t value)
+{
+    wire_put_key(out, key);
+    buffer_int(out, value);
+}
+
+void wire_put_text(struct buffer *out, const char *key, const char *value)
+{
+    wire_put_key(out, key);
+    buffer_json(out, text_of(value));
+}
+
+static void put_value(struct buffer *out, const struct wire_field *field, int64_t value)
+{
+    switch (field->form) {
+    case WIRE_FORM_INT:
+        buffer_int(out, value);
+        break;
+    case WIRE_FORM_MILLI:
+        buffer_scaled(out, value, GPU_MILLI);
+        break;
+    case WIRE_FORM_MIB:
+        buffer_double(out, (double)value / MIB_PER_GB);
+        break;
+    case WIRE_FORM_BOOL:
+        buffer_string(out, value != 0 ? "true" : "false");
+        break;
+    case WIRE_FORM_NAME:
+        buffer_json(out, text_of(field->names[value]));
+        break;
+    }
+}
+
+void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base)
+{
+    for (const struct wire_field *field = fields; field->key != NULL; field++) {
+        int64_t value = load(field, base);
+        if (value == field->usual)
+            continue;
+        wire_put_key(out, field->key);
+        put_value(out, field, value);
+    }
+}
+
+/* ---- reading ---- */
+
+static int64_t get_value(struct json_object *object, const struct wire_field *field)
+{
+    int64_t usual = field->usual;
+    switch (field->form) {
+    case WIRE_FORM_INT:
+        return json_get_int(object, field->key, field->low, field->high, usual);
+    case WIRE_FORM_MILLI:
+        return json_get_scaled(object, field->key, GPU_MILLI, field->low, field->high, usual);
+    case WIRE_FORM_MIB: /* a double holds every uint32_t of 1024ths */
+        return llround(json_get_real(object, field->key, (double)field->low / MIB_PER_GB,
+                                     (double)field->high / MIB_PER_GB, (double)usual / MIB_PER_GB) *
+                       MIB_PER_GB);
+    case WIRE_FORM_BOOL:
+        return json_get_bool(object, field->key, usual != 0);
+    case WIRE_FORM_NAME:
+        break;
+    }
+    return json_get_choice(object, field->key, field->names, (int)usual);
+}
+
+void wire_get_fields(struct json_object *object, const struct wire_field *fields, void *base)
+{
+    for (const struct wire_field *field = fields; field->key != NULL; field++) {
+        if (field->usual == WIRE_NEEDED)
+            json_need(object, field->key);
+        store(field, base, get_value(object, field));
+    }
+}
+
+static const char *get_name(struct json_object *object, const char *key, struct json_value *place)
+{
+    const char *name = json_get_string(object, key, NULL);
+    *place = json_member(object, key);
+    return error_is(*object->value.error) ? NULL : name;
+}
+
+node_id wire_get_node(const struct wire *wire, struct json_object *object, const char *key)
+{
+    struct json_value place;
+    const char *name = get_name(object, key, &place);
+    if (name == NULL)
+        return NODE_NONE;
+    uint32_t node = names_find(wire->nodes, text_of(name));
+    if (node == NAMES_NONE)
+        json_fail(&place, "the cluster has no node '%s'", name);
+    return node;
+}
+
+queue_id wire_get_queue(const struct wire *wire, struct json_object *object, const char *key)
+{
+    struct json_value place;
+    const char *name = get_name(object, key, &place);
+    if (name == NULL)
+        return QUEUE_ROOT;
+    queue_id queue = queue_table_find(wire->queues, text_of(name));
+    if (queue != QUEUE_NONE)
+        return queue;
+    json_fail(&place, "there is no queue '%s'", name);
+    error_set_hint(object->value.error,
+                   "a line of queues_changed brings it in before its first job");
+    return QUEUE_ROOT;
+}

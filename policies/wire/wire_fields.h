@@ -1,0 +1,90 @@
+/* policies/wire/wire_fields.h -- fields of a struct that stand in a line under a key: one table reads and writes them.
+ *
+ * A field that has its usual value is left out of the line.
+ *
+ *   static const struct wire_field fields[] = {
+ *       WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0), ..., {0}};
+ *   wire_put_fields(out, fields, &job);
+ *   wire_get_fields(&object, fields, &job);
+ *
+ * It does not: know structs whose fields are named by others (nodes, queues, profiles): policies/wire/wire_job.c.
+ */
+#ifndef POLICIES_WIRE_WIRE_FIELDS_H
+#define POLICIES_WIRE_WIRE_FIELDS_H
+
+#include "base/buffer.h"
+#include "base/json.h"
+#include "policies/wire.h"
+
+enum wire_form {
+    WIRE_FORM_INT,
+    WIRE_FORM_MILLI, /* thousandths, as a decimal */
+    WIRE_FORM_MIB,   /* 1024ths, as a decimal */
+    WIRE_FORM_BOOL,
+    WIRE_FORM_NAME, /* the index of one of `names` */
+};
+
+#define WIRE_NEEDED INT64_MIN
+
+struct wire_field {
+    const char *key; /* NULL ends the table */
+    uint16_t offset, bytes;
+    bool is_signed;
+    enum wire_form form;
+    int64_t low, high; /* what may stand in the struct */
+    int64_t usual;     /* WIRE_NEEDED: it must be there */
+    const char *const *names;
+};
+
+#define WIRE_FIELD(type, member, text, as, from, to, otherwise, choices)                           \
+    {                                                                                              \
+        .key = (text), .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member),     \
+        .is_signed = (__typeof__(((type *)0)->member))-1 < (__typeof__(((type *)0)->member))1,     \
+        .form = (as), .low = (from), .high = (to), .usual = (otherwise), .names = (choices)        \
+    }
+#define WIRE_INT(type, member, text, from, to, otherwise)                                          \
+    WIRE_FIELD(type, member, text, WIRE_FORM_INT, from, to, otherwise, NULL)
+#define WIRE_BOOL(type, member, text, otherwise)                                                   \
+    WIRE_FIELD(type, member, text, WIRE_FORM_BOOL, 0, 1, otherwise, NULL)
+#define WIRE_NAME(type, member, text, choices, otherwise)                                          \
+    WIRE_FIELD(type, member, text, WIRE_FORM_NAME, 0, INT16_MAX, otherwise, choices)
+#define WIRE_TIME(type, member, text, otherwise)                                                   \
+    WIRE_FIELD(type, member, text, WIRE_FORM_INT, 0, TIME_NS_MAX, otherwise, NULL)
+
+void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base);
+void wire_get_fields(struct json_object *object, const struct wire_field *fields, void *base);
+
+/* Append a key, with a comma unless it is the first of its object. */
+void wire_put_key(struct buffer *out, const char *key);
+void wire_put_int(struct buffer *out, const char *key, int64_t value);
+void wire_put_text(struct buffer *out, const char *key, const char *value);
+
+/* Names of things that are numbers inside. */
+struct wire {
+    const struct cluster *cluster;
+    struct queue_table *queues;
+    struct names *nodes; /* id: node_id */
+    struct arena arena;  /* until wire_forget */
+};
+
+/* The node named by a key; NODE_NONE if there is no such key, or an error. */
+node_id wire_get_node(const struct wire *wire, struct json_object *object, const char *key);
+queue_id wire_get_queue(const struct wire *wire, struct json_object *object, const char *key);
+
+/* Jobs: policies/wire/wire_job.c. */
+void wire_put_job(struct buffer *out, const struct cluster *cluster,
+                  const struct queue_table *queues, const struct job *job);
+const struct job *wire_get_job(struct wire *wire, const struct json_value *value);
+
+/* Pieces, as the member "pieces": policies/wire/wire_job.c. */
+void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces,
+                     uint32_t count);
+const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count);
+
+/* How a GPU is cut, as the members "node", "gpu" and "layout": as topologies/mig_arrange.h spells it, or "whole". */
+void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node,
+                  uint32_t gpu_index, mig_layout_id layout);
+void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node,
+                  uint32_t *gpu_index, mig_layout_id *layout);
+
+#endif

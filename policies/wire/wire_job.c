@@ -1,0 +1,571 @@
+/* policies/wire/wire_job.c -- jobs and pieces as JSON: fields whose meaning the cluster and the queues give. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "policies/wire/wire_fields.h"
+
+enum { MODEL_ABSENT = CLUSTER_MODELS_MAX };
+static const char MODEL_ABSENT_NAME[] = "?"; /* a model that this cluster does not have */
+
+static const char *const after_names[] = {"any", "ok", "not_ok", NULL}; /* enum after_kind */
+
+static const struct wire_field id_fields[] = {
+    WIRE_INT(struct job, id, "id", 0, JOB_NONE - 1, WIRE_NEEDED),
+    {0},
+};
+
+static const struct wire_field job_fields[] = {
+    WIRE_INT(struct job, user, "user", 0, NAMES_NONE, NAMES_NONE),
+    WIRE_NAME(struct job, class, "class", job_class_names, JOB_TRAINING),
+    WIRE_INT(struct job, priority, "priority", INT32_MIN, INT32_MAX, 50),
+    WIRE_BOOL(struct job, is_preemptible, "preemptible", true),
+    WIRE_BOOL(struct job, is_held, "held", false),
+    WIRE_INT(struct job, array, "array", 0, INT32_MAX, 0),
+    WIRE_INT(struct job, array_max, "array_max", 0, UINT32_MAX, 0),
+    WIRE_TIME(struct job, submit, "submit_ns", 0),
+    WIRE_TIME(struct job, limit, "limit_ns", TIME_NEVER),
+    WIRE_TIME(struct job, estimate, "estimate_ns", TIME_NEVER),
+    WIRE_TIME(struct job, deadline, "deadline_ns", TIME_NEVER),
+    WIRE_TIME(struct job, checkpoint.interval, "checkpoint_interval_ns", 0),
+    WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
+    WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
+    WIRE_TIME(struct job, grace, "grace_ns", 0),
+    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX,
+             JOB_AS_QUEUE),
+    WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
+    WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
+    {0},
+};
+
+static const struct wire_field group_fields[] = {
+    WIRE_INT(struct job_group, count, "count", 1, UINT32_MAX, 1),
+    WIRE_INT(struct job_group, request.gpus, "gpus", 0, UINT16_MAX, 0),
+    WIRE_FIELD(struct job_group, request.gpu_milli, "gpu_fraction", WIRE_FORM_MILLI, 0, GPU_MILLI,
+               0, NULL),
+    WIRE_FIELD(struct job_group, request.gpu_memory_mib, "gpu_memory_gb", WIRE_FORM_MIB, 0,
+               UINT32_MAX, 0, NULL),
+    WIRE_FIELD(struct job_group, request.cpu_milli, "cpus", WIRE_FORM_MILLI, 0, UINT32_MAX, 0,
+               NULL),
+    WIRE_FIELD(struct job_group, request.memory_mib, "memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0,
+               NULL),
+    WIRE_INT(struct job_group, set, "set", 0, JOB_SETS_MAX - 1, 0),
+    WIRE_INT(struct job_group, slice_members, "slice_members", 0, UINT32_MAX, 0),
+    WIRE_BOOL(struct job_group, request.one_island, "one_island", false),
+    {0},
+};
+
+static const struct wire_field set_fields[] = {
+    WIRE_INT(struct job_set, parent, "parent", 0, SET_NONE, SET_NONE),
+    WIRE_INT(struct job_set, min_members, "min_members", 0, UINT32_MAX, WIRE_NEEDED),
+    {0},
+};
+
+static const char *const mode_names[] = {"required", "preferred", NULL}; /* is_preferred */
+
+static const struct wire_field rule_fields[] = {
+    WIRE_INT(struct tag_rule, tag, "tag", 0, JOB_TAG_ID_MAX, WIRE_NEEDED),
+    WIRE_NAME(struct tag_rule, is_preferred, "mode", mode_names, 0),
+    {0},
+};
+
+static const struct wire_field after_fields[] = {
+    WIRE_INT(struct job_after, job, "job", 0, JOB_NONE - 1, WIRE_NEEDED),
+    WIRE_NAME(struct job_after, kind, "kind", after_names, AFTER_ANY),
+    {0},
+};
+
+static const struct wire_field piece_fields[] = {
+    WIRE_INT(struct piece, gpu_milli, "milli", 0, GPU_MILLI, GPU_MILLI),
+    WIRE_INT(struct piece, member_count, "members", 1, UINT16_MAX, 1),
+    WIRE_INT(struct piece, group, "group", 0, JOB_GROUPS_MAX - 1, 0),
+    {0},
+};
+
+/* One byte of a piece: where an instance starts, or how a share is used. */
+static const struct wire_field start_fields[] = {
+    WIRE_INT(struct piece, mig_start, "mig_start", 0, MIG_SLICES - 1, 0),
+    {0},
+};
+static const char *const share_names[] = {"plain", "mps", "timeslice", NULL}; /* enum share_kind */
+
+static bool has_failed(const struct json_object *object)
+{
+    return error_is(*object->value.error);
+}
+
+/* ---- what members ask ---- */
+
+/* Profiles have the names that they have on the cluster's first model with MIG. */
+static const struct mig_profile *profiles_of(const struct cluster *cluster)
+{
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        if (cluster->models[m].mig != MIG_NONE)
+            return mig_profiles(cluster->models[m].mig);
+    return mig_profiles(MIG_H100_80);
+}
+
+static void put_models(struct buffer *out, const struct cluster *cluster, uint64_t mask)
+{
+    struct buffer names = {0};
+    for (uint32_t m = 0; m <= MODEL_ABSENT; m++) {
+        if (!(mask >> m & 1))
+            continue;
+        if (names.length > 0)
+            buffer_char(&names, '|');
+        buffer_string(&names,
+                      m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
+    }
+    wire_put_text(out, "gpu_model", buffer_c_string(&names));
+    buffer_release(&names);
+}
+
+static void put_group(struct buffer *out, const struct cluster *cluster,
+                      const struct job_group *group)
+{
+    const struct request *request = &group->request;
+    buffer_char(out, '{');
+    wire_put_fields(out, group_fields, group);
+    if (group->min_count != group->count)
+        wire_put_int(out, "min_members", group->min_count);
+    if (request->mig != 0)
+        wire_put_text(out, "mig", profiles_of(cluster)[request->mig - 1].name);
+    if (request->gpu_models != 0)
+        put_models(out, cluster, request->gpu_models);
+    if (group->slice_level != 0)
+        wire_put_text(out, "slice_level", cluster->levels[group->slice_level - 1].name);
+    if (request->nodes != NULL) {
+        if (out->bytes[out->length - 1] != '{') /* a member that asks nothing else */
+            buffer_char(out, ',');
+        buffer_string(out, request->nodes->text);
+    }
+    buffer_char(out, '}');
+}
+
+static uint8_t get_mig(const struct wire *wire, struct json_object *object)
+{
+    const struct mig_profile *profiles = profiles_of(wire->cluster);
+    const char *names[MIG_PROFILE_COUNT + 1] = {NULL};
+    for (int p = 0; p < MIG_PROFILE_COUNT; p++)
+        names[p] = profiles[p].name;
+    return (uint8_t)(json_get_choice(object, "mig", names, -1) + 1);
+}
+
+static uint64_t get_models(const struct wire *wire, struct json_object *object)
+{
+    uint64_t mask = 0;
+    struct text rest = text_of(json_get_string(object, "gpu_model", NULL)), name;
+    if (rest.length == 0)
+        return 0;
+    while (text_cut(&rest, '|', &name))
+        mask |= UINT64_C(1) << cluster_model_of(wire->cluster, name);
+    return mask;
+}
+
+static uint8_t get_level(const struct wire *wire, struct json_object *object, const char *key)
+{
+    const char *name = json_get_string(object, key, NULL);
+    if (name == NULL)
+        return 0;
+    uint8_t level = cluster_level_of(wire->cluster, text_of(name));
+    if (level == 0) {
+        struct json_value place = json_member(object, key);
+        json_fail(&place, "the cluster has no level '%s'", name);
+    }
+    return level;
+}
+
+/* succeeded: members that count for the minimum and hold nothing any more; NULL: there are none. */
+static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group,
+                      uint32_t *succeeded)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    wire_get_fields(&object, group_fields, group);
+    if (succeeded != NULL)
+        *succeeded = (uint32_t)json_get_int(&object, "succeeded", 0, group->count - 1, 0);
+    group->min_count = (uint32_t)json_get_int(&object, "min_members", 0, UINT32_MAX, group->count);
+    group->request.mig = get_mig(wire, &object);
+    group->request.gpu_models = get_models(wire, &object);
+    group->slice_level = get_level(wire, &object, "slice_level");
+    const struct node_ask draft = node_ask_read(&object, &wire->arena);
+    json_object_close(&object);
+    if (!has_failed(&object))
+        group->request.nodes = node_ask_make(&wire->arena, wire->cluster, &draft);
+}
+
+/* ---- topology ---- */
+
+static void put_topology(struct buffer *out, const struct cluster *cluster,
+                         struct topology_ask topology)
+{
+    if (topology.required == 0 && topology.preferred == 0)
+        return;
+    wire_put_key(out, "topology");
+    buffer_char(out, '{');
+    if (topology.required != 0)
+        wire_put_text(out, "required", cluster->levels[topology.required - 1].name);
+    if (topology.preferred != 0)
+        wire_put_text(out, "preferred", cluster->levels[topology.preferred - 1].name);
+    buffer_char(out, '}');
+}
+
+static struct topology_ask get_topology(const struct wire *wire, struct json_object *owner)
+{
+    struct topology_ask ask = {0};
+    struct json_value value = json_member(owner, "topology");
+    struct json_object object;
+    if (value.node == NULL)
+        return ask;
+    json_object_open(&object, &value);
+    ask.required = get_level(wire, &object, "required");
+    ask.preferred = get_level(wire, &object, "preferred");
+    json_object_close(&object);
+    return ask;
+}
+
+/* ---- lists of a job ---- */
+
+/* The array at a key; 0 and no error if it is absent, an error if it holds more than `most`. */
+static size_t get_array(struct json_object *object, const char *key, size_t most,
+                        struct json_value *array)
+{
+    *array = json_member(object, key);
+    size_t count = array->node == NULL ? 0 : json_array_count(array);
+    if (count > most)
+        json_fail(array, "'%s' must hold at most %zu, got %zu", key, most, count);
+    return has_failed(object) ? 0 : count;
+}
+
+static void get_groups(struct wire *wire, struct json_object *object, struct job *job,
+                       uint32_t succeeded[JOB_GROUPS_MAX])
+{
+    struct json_value array;
+    json_need(object, "groups");
+    size_t count = get_array(object, "groups", JOB_GROUPS_MAX, &array);
+    if (count == 0) {
+        json_fail(&array, "'groups' must hold at least one");
+        return;
+    }
+    struct job_group *more = arena_alloc_array(&wire->arena, count, struct job_group);
+    for (size_t g = 0; g < count; g++) {
+        struct json_value item = json_array_item(&array, g);
+        get_group(wire, &item, g == 0 ? &job->first : &more[g - 1], &succeeded[g]);
+    }
+    job->group_count = (uint16_t)count;
+    job->more = count > 1 ? more : NULL;
+}
+
+void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
+                      const struct job_group *kinds, uint32_t count)
+{
+    buffer_char(out, '[');
+    for (uint32_t k = 0; k < count; k++) {
+        if (k > 0)
+            buffer_char(out, ',');
+        put_group(out, cluster, &kinds[k]);
+    }
+    buffer_char(out, ']');
+}
+
+const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array,
+                                        uint32_t *count)
+{
+    const size_t given = json_array_count(array);
+    *count = 0;
+    if (given > WIRE_KINDS_MAX || given == 0) {
+        json_fail(array, "there must be from 1 to %d kinds of members", WIRE_KINDS_MAX);
+        return NULL;
+    }
+    struct job_group *kinds = arena_alloc_array(&wire->arena, given, struct job_group);
+    for (size_t k = 0; k < given && !error_is(*array->error); k++) {
+        struct json_value item = json_array_item(array, k);
+        struct job job = job_default();
+        get_group(wire, &item, &job.first, NULL);
+        kinds[k] = job.first;
+        const char *complaint =
+            job.first.min_count != job.first.count ? "a kind of members has no minimum"
+            : !request_asks_gpus(&job.first.request) && job.first.request.cpu_milli == 0 &&
+                    job.first.request.memory_mib == 0
+                ? "a member asks for nothing"
+                : job_complaint(&job);
+        if (complaint != NULL)
+            json_fail(&item, "no member can ask this: %s", complaint);
+    }
+    *count = (uint32_t)given;
+    return kinds;
+}
+
+static void get_sets(struct wire *wire, struct json_object *object, struct job *job)
+{
+    struct json_value array;
+    size_t count = get_array(object, "sets", JOB_SETS_MAX, &array);
+    struct job_set *sets = arena_alloc_array(&wire->arena, count, struct job_set);
+    for (size_t s = 0; s < count; s++) {
+        struct json_value item = json_array_item(&array, s);
+        struct json_object set;
+        json_object_open(&set, &item);
+        sets[s].name = arena_copy(&wire->arena, text_of(json_get_string(&set, "name", "")));
+        wire_get_fields(&set, set_fields, &sets[s]);
+        sets[s].topology = get_topology(wire, &set);
+        json_object_close(&set);
+    }
+    job->set_count = (uint16_t)count;
+    job->sets = count > 0 ? sets : NULL;
+}
+
+static void get_after(struct wire *wire, struct json_object *object, struct job *job)
+{
+    struct json_value array;
+    size_t count = get_array(object, "after", JOB_AFTER_MAX, &array);
+    struct job_after *after = arena_alloc_array(&wire->arena, count, struct job_after);
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        struct json_object one;
+        json_object_open(&one, &item);
+        wire_get_fields(&one, after_fields, &after[i]);
+        if (!has_failed(&one) && after[i].job >= job->id)
+            json_fail(&item, "a job can depend on jobs of smaller ids only");
+        json_object_close(&one);
+    }
+    job->after_count = (uint16_t)count;
+    job->after = count > 0 ? after : NULL;
+}
+
+static void put_lists(struct buffer *out, const struct cluster *cluster, const struct job *job)
+{
+    wire_put_key(out, "groups");
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        buffer_char(out, g == 0 ? '[' : ',');
+        put_group(out, cluster, job_group(job, g));
+    }
+    buffer_char(out, ']');
+    if (job->set_count > 0)
+        wire_put_key(out, "sets");
+    for (uint32_t s = 0; s < job->set_count; s++) {
+        const struct job_set *set = &job->sets[s];
+        buffer_string(out, s == 0 ? "[{" : ",{");
+        if (set->name[0] != '\0')
+            wire_put_text(out, "name", set->name);
+        wire_put_fields(out, set_fields, set);
+        put_topology(out, cluster, set->topology);
+        buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
+    }
+    if (job->after_count > 0)
+        wire_put_key(out, "after");
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        buffer_string(out, i == 0 ? "[{" : ",{");
+        wire_put_fields(out, after_fields, &job->after[i]);
+        buffer_string(out, i + 1 < job->after_count ? "}" : "}]");
+    }
+}
+
+/* ---- tags ---- */
+
+static void put_rules(struct buffer *out, const struct cluster *cluster,
+                      const struct job_tags *tags, bool is_apart)
+{
+    bool is_first = true;
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const struct tag_rule *rule = &tags->rules[r];
+        if (rule->is_apart != is_apart)
+            continue;
+        if (is_first)
+            wire_put_key(out, is_apart ? "anti_affinity" : "affinity");
+        buffer_string(out, is_first ? "[{" : ",{");
+        wire_put_fields(out, rule_fields, rule);
+        wire_put_text(out, "level",
+                      rule->level == 0 ? "node" : cluster->levels[rule->level - 1].name);
+        buffer_char(out, '}');
+        is_first = false;
+    }
+    if (!is_first)
+        buffer_char(out, ']');
+}
+
+static void put_tags(struct buffer *out, const struct cluster *cluster, const struct job_tags *tags)
+{
+    if (tags == NULL)
+        return;
+    if (tags->tag_count > 0)
+        wire_put_key(out, "tags");
+    for (uint32_t t = 0; t < tags->tag_count; t++)
+        buffer_format(out, "%s%u%s", t == 0 ? "[" : ",", tags->tags[t],
+                      t + 1u < tags->tag_count ? "" : "]");
+    put_rules(out, cluster, tags, false);
+    put_rules(out, cluster, tags, true);
+}
+
+static void get_rules(const struct wire *wire, struct json_object *object, bool is_apart,
+                      struct job_tags *tags)
+{
+    struct json_value array;
+    const size_t count = get_array(object, is_apart ? "anti_affinity" : "affinity",
+                                   JOB_TAG_RULES_MAX - (size_t)tags->rule_count, &array);
+    for (size_t r = 0; r < count && !has_failed(object); r++) {
+        struct json_value item = json_array_item(&array, r);
+        struct json_object rule;
+        struct tag_rule *out = &tags->rules[tags->rule_count++];
+        json_object_open(&rule, &item);
+        wire_get_fields(&rule, rule_fields, out);
+        json_need(&rule, "level");
+        if (!text_is(text_of(json_get_string(&rule, "level", "")), "node"))
+            out->level = get_level(wire, &rule, "level");
+        out->is_apart = is_apart;
+        json_object_close(&rule);
+    }
+}
+
+static const struct job_tags *get_tags(struct wire *wire, struct json_object *object)
+{
+    struct json_value array;
+    struct job_tags *tags = arena_alloc_array(&wire->arena, 1, struct job_tags);
+    const size_t count = get_array(object, "tags", JOB_TAGS_MAX, &array);
+    for (size_t t = 0; t < count; t++) {
+        struct json_value item = json_array_item(&array, t);
+        tags->tags[tags->tag_count++] = (uint32_t)json_value_int(&item, 0, JOB_TAG_ID_MAX);
+    }
+    get_rules(wire, object, false, tags);
+    get_rules(wire, object, true, tags);
+    return tags->tag_count + tags->rule_count > 0 ? tags : NULL;
+}
+
+/* ---- the job ---- */
+
+/* What was just read is still the reader's to change. */
+static void leave_out(struct job *job, const uint32_t succeeded[JOB_GROUPS_MAX])
+{
+    uint16_t ignored[JOB_GROUPS_MAX];
+    bool is_any = false;
+    for (uint32_t g = 0; g < job->group_count; g++)
+        is_any |= succeeded[g] != 0;
+    if (is_any)
+        job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
+                      (struct job_set *)(uintptr_t)job->sets, succeeded, ignored);
+}
+
+void wire_put_job(struct buffer *out, const struct cluster *cluster,
+                  const struct queue_table *queues, const struct job *job)
+{
+    buffer_char(out, '{');
+    wire_put_fields(out, id_fields, job);
+    if (job->name != NULL)
+        wire_put_text(out, "name", job->name);
+    if (job->trace_id != job->id)
+        wire_put_int(out, "trace_id", job->trace_id);
+    if (job->queue != QUEUE_ROOT)
+        wire_put_text(out, "queue", queues->queues[job->queue].name);
+    wire_put_fields(out, job_fields, job);
+    put_topology(out, cluster, job->topology);
+    put_tags(out, cluster, job->tags);
+    put_lists(out, cluster, job);
+    buffer_char(out, '}');
+}
+
+const struct job *wire_get_job(struct wire *wire, const struct json_value *value)
+{
+    struct json_object object;
+    struct job *job = arena_alloc_array(&wire->arena, 1, struct job);
+    json_object_open(&object, value);
+    wire_get_fields(&object, id_fields, job);
+    const char *name = json_get_string(&object, "name", NULL);
+    job->name = name != NULL ? arena_copy(&wire->arena, text_of(name)) : NULL;
+    job->trace_id = json_get_int(&object, "trace_id", INT64_MIN, INT64_MAX, job->id);
+    job->queue = wire_get_queue(wire, &object, "queue");
+    wire_get_fields(&object, job_fields, job);
+    job->topology = get_topology(wire, &object);
+    job->tags = get_tags(wire, &object);
+    uint32_t succeeded[JOB_GROUPS_MAX] = {0};
+    get_groups(wire, &object, job, succeeded);
+    get_sets(wire, &object, job);
+    get_after(wire, &object, job);
+    json_object_close(&object);
+    const char *complaint = has_failed(&object) ? NULL : job_complaint(job);
+    if (!has_failed(&object) && complaint == NULL) {
+        leave_out(job, succeeded);
+        complaint = job_complaint(job);
+    }
+    if (complaint != NULL)
+        json_fail(value, "no such job can be: %s", complaint);
+    return job;
+}
+
+/* ---- pieces ---- */
+
+void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces,
+                     uint32_t count)
+{
+    wire_put_key(out, "pieces");
+    buffer_char(out, '[');
+    for (uint32_t i = 0; i < count; i++) {
+        buffer_string(out, i == 0 ? "{" : ",{");
+        wire_put_text(out, "node", cluster->nodes[pieces[i].node].name);
+        if (pieces[i].gpu_mask != 0) {
+            buffer_string(out, ",\"gpus\":\"");
+            buffer_indices(out, pieces[i].gpu_mask);
+            buffer_char(out, '"');
+        }
+        wire_put_fields(out, piece_fields, &pieces[i]);
+        if (piece_share(&pieces[i]) != SHARE_PLAIN)
+            wire_put_text(out, "share", share_names[piece_share(&pieces[i])]);
+        else
+            wire_put_fields(out, start_fields, &pieces[i]);
+        buffer_char(out, '}');
+    }
+    buffer_char(out, ']');
+}
+
+/* "0-3,6" as bits; false if it is none, or names one from `count` on. */
+static bool indices_of(struct text text, int64_t count, uint16_t *mask)
+{
+    struct text part;
+    *mask = 0;
+    while (text_cut(&text, ',', &part)) {
+        struct text last = part, first;
+        int64_t from, to;
+        text_cut(&last, '-', &first);
+        if (!text_to_int64(first, 0, count - 1, &from))
+            return false;
+        to = from;
+        if (last.at != NULL && !text_to_int64(last, from, count - 1, &to))
+            return false;
+        for (int64_t i = from; i <= to; i++)
+            *mask |= (uint16_t)(1u << i);
+    }
+    return true;
+}
+
+static void get_piece(const struct wire *wire, const struct json_value *value, struct piece *piece)
+{
+    struct json_object object;
+    json_object_open(&object, value);
+    json_need(&object, "node");
+    piece->node = wire_get_node(wire, &object, "node");
+    const char *gpus = json_get_string(&object, "gpus", NULL);
+    wire_get_fields(&object, piece_fields, piece);
+    wire_get_fields(&object, start_fields, piece);
+    const int share = json_get_choice(&object, "share", share_names, SHARE_PLAIN);
+    if (share != SHARE_PLAIN)
+        piece->mig_start = (uint8_t)(PIECE_SHARE + share);
+    if (gpus != NULL && !has_failed(&object)) {
+        struct json_value place = json_member(&object, "gpus");
+        uint16_t count = cluster_node_gpus(wire->cluster, piece->node);
+        if (!indices_of(text_of(gpus), count, &piece->gpu_mask))
+            json_fail(&place, "'gpus' must name some of the %u GPUs of the node, as in \"0-3,6\"",
+                      count);
+    }
+    json_object_close(&object);
+}
+
+const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count)
+{
+    struct json_value array = json_member(object, "pieces");
+    size_t length = array.node == NULL ? 0 : json_array_count(&array);
+    struct piece *pieces = arena_alloc_array(&wire->arena, length, struct piece);
+    for (size_t i = 0; i < length && !has_failed(object); i++) {
+        struct json_value item = json_array_item(&array, i);
+        get_piece(wire, &item, &pieces[i]);
+    }
+    *count = (uint32_t)length;
+    return length > 0 ? pieces : NULL;
+}
