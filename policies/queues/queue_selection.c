@@ -379,6 +379,10 @@ uint32_t contest_field_next(const struct contest_field *field)
 void contest_field_changed(struct contest_field *field, struct queue_tree *tree,
                            const struct pending *pending, uint32_t entry)
 {
+    if (queue_tree_looks_above(tree)) {
+        hold_below(field, tree, pending, QUEUE_ROOT);
+        return;
+    }
     for (queue_id q = line_of(field, pending, entry); q != QUEUE_NONE; q = tree->queues[q].parent)
         hold_again(field, tree, pending, q);
 }

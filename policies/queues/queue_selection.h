@@ -33,7 +33,8 @@ uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
 
 /* The same contest held again and again while jobs go out of it in a trial.  The caller fills `entries` (one for each
  * lane) and opens; then whenever the job of an entry, or what its queue is charged, has changed, it says so.
- * Cost: O(lanes * depth) to open; then O(siblings) per level for each change. */
+ * Cost: O(lanes * depth) to open; then O(siblings) per level for each change, or as to open where the quota policy
+ * looks above those that compete in a deep tree. */
 struct contest_entry {
     uint32_t lane, slot; /* slot: the job of the lane that would go next */
     bool is_out;         /* none would */

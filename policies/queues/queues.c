@@ -45,12 +45,22 @@ void queue_tree_touch(struct queue_tree *tree, queue_id queue)
         tree->queues[q].winner_count = 0;
 }
 
+bool queue_tree_looks_above(const struct queue_tree *tree)
+{
+    return tree->quota->looks_above && tree->is_deep;
+}
+
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue)
 {
     const struct queue_state *state = &tree->queues[queue];
-    if (!tree->quota->is_flat)
-        queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
+    if (tree->quota->is_flat)
+        return;
+    queue_tree_touch(tree, state->first_child == QUEUE_NONE ? state->parent : queue);
+    for (queue_id q = 0; q < tree->count && queue_tree_looks_above(tree); q++)
+        tree->queues[q].winner_count = 0;
 }
+
+enum { DEPTH_DEEP = 4 }; /* the root, the top of a tree, two more, and a queue */
 
 static void link_queue(struct queue_tree *tree, queue_id id)
 {
@@ -63,6 +73,7 @@ static void link_queue(struct queue_tree *tree, queue_id id)
         return;
     struct queue_state *parent = &tree->queues[queue->parent];
     queue->depth = parent->depth + 1;
+    tree->is_deep |= queue->depth >= DEPTH_DEEP;
     queue_id *link = &parent->first_child;
     while (*link != QUEUE_NONE)
         link = &tree->queues[*link].next_sibling;
@@ -301,6 +312,7 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
     tree->count = count;
     for (queue_id q = 0; q < count; q++) {
         archive_queue(archive, &tree->queues[q]);
+        tree->is_deep |= tree->queues[q].depth >= DEPTH_DEEP;
         tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_lanes;
         ARCHIVE(archive, tree->waits[q]);
         ARCHIVE(archive, tree->by_age[q]);

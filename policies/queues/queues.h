@@ -57,6 +57,7 @@ struct queue_tree {
     uint32_t closing_count;           /* queues that have closed lanes */
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
     uint32_t version;                 /* of table and capacity: moves when either is set */
+    bool is_deep; /* some queue has two or more between itself and the top of its tree */
     const struct quota_config *config;
     uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
     size_t own_capacity;
@@ -84,7 +85,8 @@ void queue_tree_all_stale(struct queue_tree *tree);
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
 /* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has
- * no contest that this could turn; where all jobs wait in one line there is none. */
+ * no contest that this could turn; where all jobs wait in one line there is none.  O(depth); O(queues) in a deep tree
+ * whose policy looks above the queues that compete. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
 
 /* Does the quota policy ever look at a queue?  If not, demand is not counted. */
@@ -118,6 +120,9 @@ static inline int64_t queue_tree_firm(const struct queue_tree *tree, queue_id qu
 {
     return tree->ledger->sums[queue][RESOURCE_COUNT + resource];
 }
+
+/* May a change anywhere turn a contest of queues that it does not touch?  */
+bool queue_tree_looks_above(const struct queue_tree *tree);
 
 /* The quota policy's own state of a queue. */
 void *queue_tree_own(const struct queue_tree *tree, queue_id queue);

@@ -9,12 +9,11 @@
  * Source: Kueue, pkg/cache/scheduler/{resource_node,fair_sharing}.go and pkg/scheduler/preemption.
  * Reads: fair_sharing, reclaim_within_cohort, borrow_within_cohort, borrow_max_priority, strategies,
  * firm_needs_quota; of queues deserved (the nominal quota), borrowing_limit, lending_limit, limit, over-quota weight.
- * Departures: one flavor per resource; `limit` bounds charges besides.  How far up a job borrows is asked up to the
- * cohort where two jobs compete: in trees of four levels and more a job may go before one that borrows less far beyond
- * that.  A share of nothing lendable is infinite, not 0.  Within nominal means at the compared level, not at the leaf,
- * because of the loop of Kueue's issue 3779.  Under lower_priority no equal is taken, even for a job that fits its
+ * Departures: one flavor per resource; `limit` bounds charges besides.  How far up a job borrows is asked as things
+ * stand, for a job that must evict too, where Kueue asks as they are with its victims gone.  A share of nothing lendable
+ * is infinite, not 0.  Within nominal means at the compared level, not at the leaf, because of the loop of Kueue's issue 3779.  Under lower_priority no equal is taken, even for a job that fits its
  * queue's own quota.
- * Cost: O(depth) a test, O(1) a comparison; O(queues below) instead where lending is limited.
+ * Cost: O(depth) a test or a comparison; O(queues below) instead where lending is limited.
  * Known failure: quotas that sum to less than the cluster leave the rest idle; a queue under no cohort never borrows.
  */
 #include "policies/quota/cohort_reclaim.h"
@@ -37,17 +36,14 @@ static struct cohort_change with(struct contender contender)
 }
 
 /* How far up it borrows: the height of the lowest queue, of its own and those above, that stays within its quota of the
- * resource.  Those above `most` count alike, for no contest below looks beyond its own queue. */
+ * resource; of the top of the tree if none does. */
 static uint32_t borrow_level(const struct queue_tree *tree, struct contender contender,
-                             enum resource r, queue_id most)
+                             enum resource r)
 {
-    for (queue_id q = contender.leaf;; q = tree->queues[q].parent) {
-        uint32_t height = cohort_state(tree, q)->height;
-        if (cohort_is_top(tree, q) || !cohort_is_borrowing(tree, q, r, with(contender)))
-            return height;
-        if (q == most)
-            return height + 1;
-    }
+    queue_id q = contender.leaf;
+    while (!cohort_is_top(tree, q) && cohort_is_borrowing(tree, q, r, with(contender)))
+        q = tree->queues[q].parent;
+    return cohort_state(tree, q)->height;
 }
 
 static uint32_t highest_level(const struct queue_tree *tree, struct contender contender)
@@ -56,7 +52,7 @@ static uint32_t highest_level(const struct queue_tree *tree, struct contender co
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         if (contender.ask[r] <= 0)
             continue;
-        uint32_t level = borrow_level(tree, contender, r, tree->queues[contender.queue].parent);
+        uint32_t level = borrow_level(tree, contender, r);
         highest = level > highest ? level : highest;
     }
     return highest;
@@ -116,6 +112,7 @@ const struct quota_policy quota_cohort = {
     .compare = compare,
     .compare_victims = compare_victims,
     .compares_jobs = true,
+    .looks_above = true,
     .keeps = cohort_keeps,
     .rounds = cohort_rounds,
     .suffices = cohort_suffices,

@@ -67,6 +67,9 @@ struct quota_policy {
         takes_by_side; /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
                            gainer and victim have in common */
 
+    bool
+        looks_above; /* `compare` also looks at queues above the parent of the two: in deep trees, at their charges */
+
     /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
      * NULL: any will do. */
     const char *(*complaint)(struct queue_tree *tree, queue_id *queue);

@@ -48,12 +48,25 @@ static void complain(const struct world *w, const char *what)
 
 /* ---- The world ---- */
 
+/* Of some worlds the tree is deep, and jobs wait at its ends alone. */
+static bool is_deep(const struct world *w)
+{
+    return w->seed % 3 == 1;
+}
+
+static queue_id parent_of(struct world *w, queue_id q)
+{
+    if (is_deep(w))
+        return q - 1 - below(w, q < 3 ? q : 3);
+    return below(w, 3) == 0 ? QUEUE_ROOT : below(w, q);
+}
+
 static void make_queues(struct world *w)
 {
     for (queue_id q = 1; q < QUEUES; q++) {
         char name[16];
         snprintf(name, sizeof name, "q%u", q);
-        quota_case_add(&w->c, name, below(w, 3) == 0 ? QUEUE_ROOT : below(w, q), below(w, GPUS));
+        quota_case_add(&w->c, name, parent_of(w, q), below(w, GPUS));
         struct queue_spec *spec = quota_case_spec(&w->c, q);
         spec->weight_milli[RESOURCE_GPU] = 500 * below(w, 4);
         spec->priority = (int32_t)(100 + below(w, 2));
@@ -77,11 +90,14 @@ static void make_shapes(struct world *w)
 static void open_world(struct world *w, uint64_t seed)
 {
     static const struct quota_policy *const quotas[] = {&quota_fairshare, &quota_drf, &quota_limits,
-                                                        &quota_proportion};
+                                                        &quota_proportion, &quota_cohort};
+    enum { QUOTAS = sizeof quotas / sizeof *quotas };
     *w = (struct world){.seed = seed};
     random_stream_init(&w->stream, seed, "contest", 0);
-    quota_case_init(&w->c, quotas[seed % 4], GPUS);
-    w->c.config = (struct quota_config){.saturation_milli = 1000, .share_period = TIME_NS_PER_S};
+    quota_case_init(&w->c, quotas[seed % QUOTAS], GPUS);
+    w->c.config = (struct quota_config){.saturation_milli = 1000,
+                                        .share_period = TIME_NS_PER_S,
+                                        .fair_sharing = seed / QUOTAS % 4 == 0};
     make_queues(w);
     quota_case_ready(&w->c);
     w->plain =
@@ -130,6 +146,10 @@ static void wait(struct world *w, uint32_t j)
     job->shape = job->ask = has_long_lanes     ? 0
                             : below(w, 3) == 0 ? below(w, w->shapes.count)
                                                : below(w, 5);
+    while (is_deep(w) && w->c.tree.queues[job->queue].first_child != QUEUE_NONE)
+        job->queue = below(w, QUEUES);
+    job->priority = (int32_t)below(w, 3);
+    w->jobs.facts[slot].submit = below(w, 3);
     for (int r = 0; r < RANKS; r++)
         job->rank[r] = below(w, 4);
     demand(w, job, 1);
@@ -156,7 +176,7 @@ static void start(struct world *w, uint32_t j)
     const struct sched_job *job = &w->jobs.jobs[w->slots[j]];
     unwait(w, j);
     quota_case_charge(&w->c, job->queue, w->shapes.shapes[job->shape].charge);
-    queue_tree_touch(&w->c.tree, job->queue);
+    queue_tree_touch_standing(&w->c.tree, job->queue);
     w->place[j] = RUNNING;
 }
 
@@ -168,6 +188,7 @@ static void end(struct world *w, uint32_t j)
     else
         quota_case_uncharge(&w->c, job->queue, w->shapes.shapes[job->shape].charge);
     demand(w, job, -1);
+    queue_tree_touch_standing(&w->c.tree, job->queue);
     job_table_drop(&w->jobs, w->slots[j]);
     w->place[j] = NOWHERE;
 }
@@ -371,7 +392,7 @@ static void test_contest(void **state)
     (void)state;
     const char *only = getenv("WINDTUNNEL_TEST_SEED");
     uint64_t first = only != NULL ? strtoull(only, NULL, 10) : 1;
-    uint64_t count = only != NULL ? 1 : test_is_full() ? 2000 : 60;
+    uint64_t count = only != NULL ? 1 : test_is_full() ? 2000 : 150;
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed);
 }
