@@ -55,11 +55,14 @@ struct case_job {
     const char *name;
     struct job job;              /* arrays in the case's arena */
     uint32_t min_members;        /* to be running: of the whole job; the sets have their own */
-    const struct piece *pieces;  /* held at the first cycle, of one task each */
+    const struct piece *pieces;  /* held at the first cycle, of one member each */
     const uint32_t *piece_tasks; /* by piece: which task of the text it is, counted from 0 */
     uint32_t piece_count;
     const char *const *task_names; /* by task of the text, those of a `count` each; NULL: none */
     uint32_t task_count;
+    /* By group: members that one task is, and 0 of a group whose members another group counts: a task that needs several MIG
+     * instances is a member for each, in a group for each profile. */
+    const uint32_t *task_members;
     time_ns started;      /* of the pieces */
     time_ns checkpointed; /* TIME_NEVER: never */
     bool is_leaving;      /* the pieces are on their way out; when they are gone so is the job */

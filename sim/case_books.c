@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "sim/closeness.h"
+
 void case_books_init(struct case_books *books, const struct case_spec *spec)
 {
     *books = (struct case_books){
@@ -19,6 +21,7 @@ void case_books_init(struct case_books *books, const struct case_spec *spec)
                 (struct case_held){.piece = entry->job->pieces[i],
                                    .is_leaving = entry->job->is_leaving,
                                    .task = entry->job->piece_tasks[i]};
+        entry->evicted = mem_zalloc(entry->job->job.group_count, sizeof *entry->evicted);
         entry->evicted_tasks = mem_zalloc(entry->job->piece_count + 1u, sizeof(uint32_t));
     }
 }
@@ -28,6 +31,7 @@ void case_books_release(struct case_books *books)
     for (job_id id = 0; id < books->spec->job_count; id++) {
         mem_free(books->entries[id].held);
         mem_free(books->entries[id].reserved);
+        mem_free(books->entries[id].evicted);
         mem_free(books->entries[id].evicted_tasks);
     }
     mem_free(books->entries);
@@ -54,7 +58,26 @@ static uint32_t members_held(const struct case_entry *entry, uint32_t group)
     return members;
 }
 
-static const char *start(struct case_entry *entry, const struct decision *decision)
+/* Slices in their domains, members in their islands. */
+static const char *check_closeness(const struct cluster *cluster, const struct case_entry *entry)
+{
+    const struct job *job = &entry->job->job;
+    const char *complaint = NULL;
+    uint32_t count = 0;
+    if (!closeness_is_asked(job))
+        return NULL;
+    struct piece *pieces = mem_zalloc(entry->held_count + 1u, sizeof *pieces);
+    for (uint32_t i = 0; i < entry->held_count; i++)
+        if (!entry->held[i].is_leaving && entry->held[i].piece.member_count > 0)
+            pieces[count++] = entry->held[i].piece;
+    for (uint32_t g = 0; g < job->group_count && complaint == NULL; g++)
+        complaint = closeness_complaint(cluster, job_group(job, g), g, pieces, count);
+    mem_free(pieces);
+    return complaint;
+}
+
+static const char *start(const struct cluster *cluster, struct case_entry *entry,
+                         const struct decision *decision)
 {
     const struct job *job = &entry->job->job;
     for (uint32_t i = 0; i < decision->piece_count; i++)
@@ -64,7 +87,7 @@ static const char *start(struct case_entry *entry, const struct decision *decisi
     for (uint32_t g = 0; g < job->group_count; g++)
         if (members_held(entry, g) > job_group(job, g)->count)
             return "more tasks were started than the job has";
-    return decision->piece_count > 0 ? NULL : "a start names no place";
+    return decision->piece_count > 0 ? check_closeness(cluster, entry) : "a start names no place";
 }
 
 /* How many members of `held` the piece means, and which GPUs of it. */
@@ -83,15 +106,19 @@ static uint32_t overlap(const struct piece *held, const struct piece *piece, uin
     return gpus_each > 0 ? (uint32_t)__builtin_popcount(*mask) / gpus_each : 0;
 }
 
-/* In order. */
+/* In order, once each, however many members the task is. */
 static void note_evicted(struct case_entry *entry, uint32_t task)
 {
-    uint32_t at = entry->evicted_task_count;
+    uint32_t *tasks = entry->evicted_tasks, at = entry->evicted_task_count;
     if (task == CASE_NONE)
         return;
-    for (entry->evicted_task_count++; at > 0 && entry->evicted_tasks[at - 1] > task; at--)
-        entry->evicted_tasks[at] = entry->evicted_tasks[at - 1];
-    entry->evicted_tasks[at] = task;
+    while (at > 0 && tasks[at - 1] > task)
+        at--;
+    if (at > 0 && tasks[at - 1] == task)
+        return;
+    memmove(&tasks[at + 1], &tasks[at], (entry->evicted_task_count - at) * sizeof *tasks);
+    tasks[at] = task;
+    entry->evicted_task_count++;
 }
 
 /* Members of the piece begin to leave; false if they are not there. */
@@ -113,7 +140,7 @@ static bool leave(struct case_entry *entry, const struct piece *piece, decision_
         if (held->piece.gpu_milli == GPU_MILLI)
             held->piece.gpu_mask &= (uint16_t)~mask;
         wanted -= members < wanted ? members : wanted;
-        entry->evicted += members;
+        entry->evicted[held->piece.group] += members;
         hold(entry, leaving);
     }
     return wanted == 0;
@@ -151,7 +178,7 @@ const char *case_books_decision(struct case_books *books, const struct decision 
     struct case_entry *entry = &books->entries[decision->job];
     switch (decision->kind) {
     case DECISION_START:
-        return start(entry, decision);
+        return start(books->spec->cluster, entry, decision);
     case DECISION_EVICT:
         return evict(entry, decision);
     case DECISION_RESERVE:
@@ -261,10 +288,20 @@ static const struct case_entry *leaving_part(const struct case_books *books, job
     return &books->entries[job];
 }
 
+/* Tasks that so many members of each group are. */
+static int64_t tasks_of(const struct case_job *job, const int64_t members[])
+{
+    int64_t tasks = 0;
+    for (uint32_t g = 0; g < job->job.group_count; g++)
+        tasks += job->task_members[g] == 0 ? 0 : members[g] / job->task_members[g];
+    return tasks;
+}
+
 struct case_state case_books_state(struct case_books *books, job_id job)
 {
     const struct case_entry *entry = &books->entries[job], *part = leaving_part(books, job);
-    struct case_state state = {.evicted = entry->evicted,
+    int64_t running[JOB_GROUPS_MAX] = {0}, reserved[JOB_GROUPS_MAX] = {0}, members = 0;
+    struct case_state state = {.evicted = tasks_of(entry->job, entry->evicted),
                                .evicted_by = entry->evicted_by,
                                .evicted_tasks = entry->evicted_tasks,
                                .evicted_task_count = entry->evicted_task_count};
@@ -274,22 +311,25 @@ struct case_state case_books_state(struct case_books *books, job_id job)
                                                     : __builtin_popcount(piece->gpu_mask);
         if (entry->held[i].is_leaving || piece->member_count == 0)
             continue;
-        state.running += piece->member_count;
+        running[piece->group] += piece->member_count;
+        members += piece->member_count;
         state.gpu_milli += piece->gpu_mask != 0 ? gpus * piece->gpu_milli : 0;
     }
     for (uint32_t i = 0; i < entry->reserved_count; i++) {
-        state.reserved += entry->reserved[i].member_count;
+        reserved[entry->reserved[i].group] += entry->reserved[i].member_count;
         add_reserved(books, &state, &entry->reserved[i]);
     }
+    state.running = tasks_of(entry->job, running);
+    state.reserved = tasks_of(entry->job, reserved);
     state.reserved_places = books->reserved_places;
     add_held(books, &state, entry, false);
     bool is_leaving = false;
     for (uint32_t i = 0; i < entry->held_count; i++)
         is_leaving = is_leaving || entry->held[i].is_leaving;
     is_leaving = is_leaving || (part->job->is_leaving && !part->is_gone) || entry->is_gone;
-    state.status = has_minimum(entry, state.running) ? CASE_RUNNING
-                   : is_leaving                      ? CASE_RELEASING
-                                                     : CASE_PENDING;
+    state.status = has_minimum(entry, members) ? CASE_RUNNING
+                   : is_leaving                ? CASE_RELEASING
+                                               : CASE_PENDING;
     if (state.place_count == 0) {
         add_held(books, &state, entry, true);
         if (part != entry)

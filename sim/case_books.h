@@ -24,7 +24,7 @@ struct case_entry { /* of one job */
     struct piece *reserved;
     size_t reserved_capacity;
     uint32_t reserved_count;
-    int64_t evicted;         /* tasks, so far */
+    int64_t *evicted;        /* members so far, by group */
     uint32_t *evicted_tasks; /* those of them that ran at first, ascending; room for all */
     uint32_t evicted_task_count;
     enum reason evicted_by;  /* since the last START */

@@ -362,15 +362,28 @@ static void list_names(struct case_reading *reading, const struct case_draft *dr
                        struct case_job *job)
 {
     for (uint32_t t = 0; t < draft->task_count; t++)
-        job->task_count += draft->tasks[t].count;
+        job->task_count += case_task_starts(&draft->tasks[t]);
     const char **names = arena_alloc_array(reading->arena, job->task_count, const char *);
     job->task_names = names;
     for (uint32_t t = 0; t < draft->task_count; t++)
-        for (uint32_t i = 0; i < draft->tasks[t].count; i++)
+        for (uint32_t i = 0; i < case_task_starts(&draft->tasks[t]); i++)
             *names++ = draft->tasks[t].name;
 }
 
-/* Pieces of the tasks in `state`. */
+/* Members that a task is, by group; those of a task in several groups count once. */
+static void count_members(struct case_reading *reading, const struct case_draft *draft,
+                          enum part part, const uint16_t *group_of, struct case_job *job)
+{
+    uint32_t *members = arena_alloc_array(reading->arena, job->job.group_count, uint32_t);
+    for (uint32_t t = 0; t < draft->task_count; t++) {
+        const struct case_task *task = &draft->tasks[t];
+        if (is_in(task, part) && group_of[t] < job->job.group_count)
+            members[group_of[t]] = task->is_more ? 0 : task->instances;
+    }
+    job->task_members = members;
+}
+
+/* Pieces of the tasks in `state`, a member each. */
 static void gather_pieces(struct case_reading *reading, const struct case_draft *draft,
                           enum case_task_state state, const uint16_t *group_of,
                           struct case_job *job)
@@ -379,12 +392,12 @@ static void gather_pieces(struct case_reading *reading, const struct case_draft 
     for (uint32_t t = 0; t < draft->task_count; t++)
         count += draft->tasks[t].state == (uint8_t)state ? draft->tasks[t].count : 0;
     struct piece *pieces = arena_alloc_array(reading->arena, count, struct piece);
-    uint32_t *numbers = arena_alloc_array(reading->arena, count, uint32_t), first = 0;
+    uint32_t *numbers = arena_alloc_array(reading->arena, count, uint32_t);
     time_ns running_for = 0;
     job->pieces = pieces;
     job->piece_tasks = numbers;
     job->piece_count = count;
-    for (uint32_t t = 0; t < draft->task_count; first += draft->tasks[t++].count) {
+    for (uint32_t t = 0; t < draft->task_count; t++) {
         const struct case_task *task = &draft->tasks[t];
         if (task->state != (uint8_t)state)
             continue;
@@ -392,7 +405,7 @@ static void gather_pieces(struct case_reading *reading, const struct case_draft 
         for (uint32_t i = 0; i < task->count; i++) {
             *pieces = task->pieces[i];
             (pieces++)->group = (uint8_t)group_of[t];
-            *numbers++ = first + i;
+            *numbers++ = task->number + i / task->instances;
         }
     }
     job->started = CASE_NOW - running_for;
@@ -438,6 +451,7 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
     if (case_failed(reading))
         return;
     list_names(reading, draft, job);
+    count_members(reading, draft, part, group_of, job);
     gather_pieces(reading, draft, job->is_leaving ? TASK_RELEASING : TASK_RUNNING, group_of, job);
     job->checkpointed = draft->checkpoint_age < 0 || job->piece_count == 0
                             ? TIME_NEVER

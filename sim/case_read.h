@@ -1,6 +1,6 @@
 /* sim/case_read.h -- what the readers of a case share: sim/case_read.c (the file and a case), sim/case_policy.c,
  * sim/case_nodes.c, sim/case_queues.c, sim/case_jobs.c (declarations), sim/case_tasks.c (what runs where),
- * sim/case_claim.c (GPU classes and claims) and sim/case_expect.c.
+ * sim/case_claim.c (GPU classes and claims), sim/case_mig.c (MIG instances) and sim/case_expect.c.
  *
  * Law: everything fails through the case's sticky error, at the place in the file.
  */
@@ -36,7 +36,8 @@ struct case_reading {
 
 enum case_task_state { TASK_PENDING, TASK_RUNNING, TASK_RELEASING, TASK_SUCCEEDED };
 
-/* A line of "tasks": `count` alike. */
+/* A line of "tasks": members that are alike.  A task is one member, or one for each MIG instance that it needs; a task that
+ * needs instances of several profiles is a line for each profile, all in one set of its own. */
 struct case_task {
     const struct json_value *value; /* in the arena */
     struct request request;
@@ -46,9 +47,14 @@ struct case_task {
     const char *name;    /* NULL: none */
     uint8_t slice_level; /* as of struct job_group */
     uint32_t slice_members;
-    uint32_t count;
-    node_id node;  /* NODE_NONE while it waits */
-    int mig_start; /* -1: not said */
+    uint32_t count;     /* members */
+    uint32_t instances; /* members that one task is; not 0 */
+    uint32_t number;    /* of its first task in the job, from 0 */
+    bool is_more;       /* of the same task as the line before */
+    uint8_t
+        mig_counts[MIG_PROFILE_COUNT]; /* instances of one task, by profile, if it needs several */
+    node_id node;                      /* NODE_NONE while it waits */
+    int mig_start;                     /* -1: not said */
     uint16_t gpu_index[NODE_GPUS_MAX];
     uint32_t gpu_index_count;
     time_ns running_for;
@@ -63,11 +69,19 @@ struct case_draft {
     struct job_set *sets;
     uint32_t set_count;
     bool *set_has_min;
+    bool has_own_sets;   /* sim/case_mig.c: there is room for JOB_SETS_MAX */
     int64_t min_members; /* -1: not said */
     struct case_task *tasks;
-    uint32_t task_count;
+    size_t task_capacity;
+    uint32_t task_count;    /* lines */
     time_ns checkpoint_age; /* -1: not said */
 };
+
+/* Tasks that the line begins. */
+static inline uint32_t case_task_starts(const struct case_task *task)
+{
+    return task->is_more ? 0 : task->count / task->instances;
+}
 
 static inline bool case_failed(const struct case_reading *reading)
 {
@@ -107,6 +121,19 @@ void case_class_read(struct case_reading *reading, struct json_object *object, i
 /* "claim" of a task, whose count, CPUs and memory are read; the count becomes that of its members. */
 void case_claim_read(struct case_reading *reading, struct json_object *object,
                      struct case_task *task);
+
+/* "mig" of a task: the name of a profile, or an object of profiles and how many instances of each it needs. */
+void case_mig_read(struct case_reading *reading, struct json_object *object,
+                   struct case_task *task);
+/* What a task that needs several instances becomes, after all else of the line is read but where it is: of one profile
+ * members in slices of the level "node". */
+void case_mig_members(struct case_reading *reading, struct json_object *object,
+                      struct case_task *task);
+/* Its line, which may become several. */
+void case_mig_add_lines(struct case_reading *reading, struct case_draft *draft,
+                        const struct case_task *task);
+/* The minimum of a job with such tasks, in members: they start together, and so does all of it. */
+void case_mig_minimum(struct case_draft *draft);
 
 /* The lines of "tasks" of one job. */
 void case_tasks_read(struct case_reading *reading, struct case_draft *draft,

@@ -13,38 +13,15 @@ static void fail_member(struct json_object *object, const char *key, const char 
 
 /* ---- What it asks ---- */
 
-/* The profile's number depends on the family: those models will do that have it under the number of the first. */
-static void read_mig(struct case_reading *reading, struct json_object *object,
-                     struct request *request)
-{
-    const struct cluster *cluster = reading->spec->cluster;
-    const char *name = json_get_string(object, "mig", NULL);
-    if (name == NULL)
-        return;
-    for (uint32_t i = 0; i < cluster->model_count; i++) {
-        int profile = mig_profile_find(cluster->models[i].mig, text_of(name));
-        if (profile < 0 || (request->mig != 0 && request->mig != profile + 1))
-            continue;
-        request->mig = (uint8_t)(profile + 1);
-        request->gpu_models |= UINT64_C(1) << i;
-    }
-    if (request->mig == 0) {
-        struct json_value value = json_member(object, "mig");
-        json_fail(&value, "no GPU of this case knows a MIG profile '%s'", name);
-        error_set_hint(reading->error, "say the 'gpu_model' of the nodes, such as \"h100-80gb\"");
-    }
-    if (request->gpu_models == (UINT64_C(1) << cluster->model_count) - 1)
-        request->gpu_models = 0; /* all: nothing is asked */
-}
-
 static void read_request(struct case_reading *reading, struct json_object *object,
-                         struct request *request)
+                         struct case_task *task)
 {
     enum { CPUS_MAX = 1000000, MEMORY_GB_MAX = 1 << 20, GPU_MEMORY_GB_MAX = 1 << 16 };
+    struct request *request = &task->request;
     request->gpus = (uint16_t)json_get_int(object, "gpus", 0, NODE_GPUS_MAX, 0);
     int64_t milli = json_get_scaled(object, "gpu_fraction", CASE_MILLI, 1, CASE_MILLI, 0);
     request->gpu_memory_mib = case_memory_mib(object, "gpu_memory_gb", GPU_MEMORY_GB_MAX, 0);
-    read_mig(reading, object, request);
+    case_mig_read(reading, object, task);
     if ((request->gpus != 0) + (milli != 0) + (request->gpu_memory_mib != 0) + (request->mig != 0) >
         1)
         json_fail(&object->value, "a task asks for GPUs in one way: 'gpus', 'gpu_fraction', "
@@ -90,7 +67,7 @@ static void read_gpu_index(struct case_reading *reading, struct json_object *obj
     uint32_t each = is_whole ? task->request.gpus : 1;
     if (count != each * task->count && (count != each || (is_whole && task->count > 1)))
         json_fail(&value, "'gpu_index' names %zu GPUs, the %u task%s ask for %u", count,
-                  task->count, task->count == 1 ? "" : "s",
+                  case_task_starts(task), case_task_starts(task) == 1 ? "" : "s",
                   request_gpu_milli(&task->request, NULL) == 0 ? 0 : each * task->count);
 }
 
@@ -150,7 +127,7 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     json_object_open(&object, task->value);
     task->node = NODE_NONE;
     task->mig_start = -1;
-    read_request(reading, &object, &task->request);
+    read_request(reading, &object, task);
     task->set = set_of(reading, draft, &object);
     task->slice_members = (uint32_t)json_get_int(&object, "slice_members", 1, CASE_TASKS_MAX, 0);
     task->slice_level = case_level_read(reading, &object, "slice_level");
@@ -161,6 +138,7 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     if (task->never_leaves && task->state != TASK_RELEASING)
         fail_member(&object, "never_leaves", "only a releasing task can fail to leave");
     case_claim_read(reading, &object, task);
+    case_mig_members(reading, &object, task);
     read_place(reading, &object, task);
     json_object_close(&object);
 }
@@ -173,12 +151,14 @@ void case_tasks_read(struct case_reading *reading, struct case_draft *draft,
         json_fail(array, "a job has at least one task");
     if (count > CASE_TASKS_MAX)
         json_fail(array, "a job has at most %d tasks", CASE_TASKS_MAX);
-    draft->tasks = arena_alloc_array(reading->arena, count + 1, struct case_task);
     for (size_t i = 0; i < count && !case_failed(reading); i++) {
-        draft->tasks[i].value = case_item(reading, array, i);
-        read_task(reading, draft, &draft->tasks[i]);
-        draft->task_count = (uint32_t)i + 1;
+        struct case_task task = {.value = case_item(reading, array, i)};
+        read_task(reading, draft, &task);
+        if (!case_failed(reading))
+            case_mig_add_lines(reading, draft, &task);
     }
+    if (!case_failed(reading))
+        case_mig_minimum(draft);
 }
 
 /* ---- Which GPUs ---- */

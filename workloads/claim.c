@@ -84,6 +84,24 @@ static const char *lie_of(const struct claim *claim, const struct cluster *clust
     return NULL;
 }
 
+/* Members of one piece each, those of a claim of MIG instances in one domain of the level that it matches. */
+static const char *lie_in_pieces(const struct claim *claim, const struct cluster *cluster,
+                                 const struct gpu_class *class, struct lie *lie)
+{
+    *lie = (struct lie){.members = (uint32_t)claim->count};
+    if (claim->match.length == 0)
+        return NULL;
+    if (text_is(claim->match, "nvlink"))
+        return "pieces of GPUs have no NVLink between them: 'match' is of whole GPUs";
+    if (class->mig == 0)
+        return "shares of GPUs come in no slices: 'match' is of whole GPUs and MIG instances";
+    const uint8_t level = cluster_level_of(cluster, claim->match);
+    if (level == 0)
+        return "the cluster has no level of the name that 'match' says";
+    lie->slice_level = claim->count > 1 ? level : 0;
+    return NULL;
+}
+
 /* The models that will do; 0: none. */
 static uint64_t models_of(const struct claim *claim, const struct gpu_class *class,
                           const struct cluster *cluster)
@@ -114,10 +132,7 @@ static const char *lie_in_cluster(const struct claim *claim, const struct cluste
     class->models = models == cluster_models_used(cluster) ? 0 : models;
     if (gpu_class_is_whole(class))
         return lie_of(claim, cluster, models, lie);
-    if (claim->match.length != 0)
-        return "pieces of GPUs have no NVLink between them: 'match' is of whole GPUs";
-    *lie = (struct lie){.members = (uint32_t)claim->count};
-    return NULL;
+    return lie_in_pieces(claim, cluster, class, lie);
 }
 
 static int64_t divide_up(int64_t sum, int64_t parts)

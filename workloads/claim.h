@@ -8,14 +8,16 @@
  *   "nvlink", an island holds them    one member of `count` GPUs of one island of a node
  *   "nvlink", wider                   members of one GPU, `count` to a slice, each slice in one domain of the level "nvlink"
  *   another level                     members of one GPU, `count` to a slice, each slice in one domain of that level
- *   shares, memory or MIG instances   `count` members of one piece each, on any nodes; nothing can be matched
+ *   MIG instances, no match           `count` members of one instance, on any nodes
+ *   MIG instances, "node" or a level  members of one instance, `count` to a slice, each slice in one domain of that level
+ *   shares, or memory                 `count` members of one piece each, on any nodes; nothing can be matched
  *
  * Laws
  *  - The GPUs of a claim come together: a minimum counts claims.
  *  - CPUs and memory beside a claim are those of all of it, and are split evenly over its members, rounded up.
  *  - "nvlink" is exact: models of which some nodes have no NVLink are left out.
  *
- * It does not: offer alternatives in an order ("first available"), or keep several pieces of GPUs on one node (a topology of
+ * It does not: offer alternatives in an order ("first available"), or keep several shares of GPUs on one node (a topology of
  * the job does).
  * Source of the idea: ResourceClaim and matchAttribute of Kubernetes (Dynamic Resource Allocation, resource.k8s.io/v1).
  */

@@ -245,8 +245,8 @@ const char *job_closeness_complaint(const struct job *job)
         if (group->slice_members == 0)
             continue;
         const struct request *request = &group->request;
-        if (request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0)
-            return "pieces of GPUs have no NVLink between them, and come in no slices";
+        if (request->gpu_milli != 0 || request->gpu_memory_mib != 0)
+            return "shares of GPUs come in no slices";
         if (group->count % group->slice_members != 0)
             return "the members of a group do not divide into its slices";
         if (!is_whole(job, group))

@@ -8,6 +8,7 @@
  *   16 GPUs anywhere (flat)   one group, 16 members of 1 GPU
  *   a seventh of a GPU        one group, 1 member of 142 milli-GPUs
  *   tensor parallel over 8    one group, 8 members of 4 GPUs in slices of 2, each in one NVLink domain (NVL72)
+ *   2 MIG instances a node    one group, 2 members of one instance in a slice of 2, on one node (level "node")
  *
  * Law: what really happens to it (run time, failure, activity) is struct job_truth in
  * workloads/job_truth.h, which no policy may include.
@@ -77,6 +78,9 @@ struct job_group {
  * the members of such a group of the job (struct job_group) are parted into slices of `slice_members`, and all of a slice
  * are in one domain of `slice_level`.  Which member is of which slice is not said: in every domain of that level stands a
  * multiple of slice_members of them.
+ * A task that needs several MIG instances of one node is a slice, too: a member holds one instance, so the task is as many
+ * members as it needs instances, in a slice of the level "node".  They may be on one GPU or on several.  Members on shares
+ * or on memory of a GPU come in no slices.
  * Laws: slice_members divides count.  A group in slices has its minimum at all its members, and so has its set:
  * slices start and leave together (an elastic job could be left with a part of one).
  * Source: Kueue's podset slices (kueue.x-k8s.io/podset-slice-required-topology, -size); Slurm's --segment. */

@@ -212,6 +212,21 @@ static bool is_shut_out(struct sched *sched, const struct shape *shape)
     return fits;
 }
 
+/* Are as many MIG instances free as its slices of them ask, on whatever nodes?  O(nodes) where it asks such slices. */
+static bool has_instances(const struct sched *sched, const struct shape *shape)
+{
+    for (uint32_t g = 0; g < shape->group_count; g++) {
+        const struct job_group *group = &shape->groups[g];
+        const bool is_asked = group->slice_members != 0 && group->request.mig != 0;
+        uint64_t room = 0;
+        for (node_id n = 0; is_asked && n < sched->cluster->node_count && room < group->count; n++)
+            room += shape_room(&group->request, sched->ledger, n);
+        if (is_asked && room < group->count)
+            return false;
+    }
+    return true;
+}
+
 enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape)
 {
     const int64_t asked = shape->charge[QUEUE_SUM_GPU];
@@ -219,8 +234,8 @@ enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape)
         return HAND_AFFINITY;
     if (asked == 0 || free_for(sched, shape) < asked)
         return HAND_RESOURCES;
-    return asks_domain(shape) && placement_may_fit(sched->ledger, shape) ? HAND_TOPOLOGY
-                                                                         : HAND_FRAGMENTATION;
+    const bool suffices = placement_may_fit(sched->ledger, shape) && has_instances(sched, shape);
+    return asks_domain(shape) && suffices ? HAND_TOPOLOGY : HAND_FRAGMENTATION;
 }
 
 void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed)

@@ -84,7 +84,7 @@ struct world {
     struct random_stream stream, spoiling;
     struct policy_config policy;
     struct guest guests[GUESTS_MAX];
-    uint32_t guest_count, nodes, cuts, refusals, saves;
+    uint32_t guest_count, nodes, cuts, refusals, saves, tasks_of_several;
     struct gpu gpus[GPUS_MAX];
     time_ns now, cut_times[1024];
     bool is_down[NODES_MAX];
@@ -184,6 +184,11 @@ static void submit(struct world *w)
     }
     job.first.request = request;
     job.first.count = job.first.min_count = 1 + (below(w, 6) == 0 ? below(w, 3) : 0);
+    if (request.mig != 0 && job.first.count > 1 && below(w, 2) == 0) { /* a task of several */
+        job.first.slice_members = job.first.count;
+        job.first.slice_level = cluster_level_of(w->c.cluster, TEXT("node"));
+    }
+    assert_null(job_complaint(&job));
     *guest = (struct guest){.job = job, .life = WAITS};
     sched_case_submit(&w->c, job, w->now);
 }
@@ -296,6 +301,10 @@ static void take_decision(struct world *w, const struct decision *decision)
         for (uint32_t i = 0; i < decision->piece_count; i++) {
             take_piece(w, guest, &decision->pieces[i], 1);
             guest->pieces[guest->piece_count++] = decision->pieces[i];
+            if (guest->job.first.slice_members > 0 &&
+                guest->pieces[i].node != guest->pieces[0].node)
+                blame(w, "a task of several instances is on two nodes");
+            w->tasks_of_several += i > 0 && guest->job.first.slice_members > 0;
         }
         break;
     case DECISION_EVICT:
@@ -502,6 +511,7 @@ static const char *play(uint64_t seed, uint32_t totals[3])
     totals[0] += w.cuts;
     totals[1] += w.refusals;
     totals[2] += w.saves;
+    totals[3] += w.tasks_of_several;
     sched_case_close(&w.c);
     buffer_release(&policy);
     return w.fault;
@@ -511,14 +521,16 @@ static void test_random_worlds(void **state)
 {
     (void)state;
     const uint32_t rounds = test_is_full() ? 5000 : 200;
-    uint32_t totals[3] = {0};
+    uint32_t totals[4] = {0};
     for (uint64_t seed = 1; seed <= rounds; seed++) {
         const char *fault = play(seed, totals);
         if (fault != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
     }
-    print_message("%u cuts, %u refused, %u times loaded\n", totals[0], totals[1], totals[2]);
-    assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds);
+    print_message("%u cuts, %u refused, %u times loaded, %u instances beside others of a task\n",
+                  totals[0], totals[1], totals[2], totals[3]);
+    assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds &&
+                totals[3] > rounds / 2);
 }
 
 int main(void)

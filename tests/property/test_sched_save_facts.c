@@ -352,7 +352,6 @@ static void add_wishes(struct world *w, struct job *job)
         job->topology.preferred = (uint8_t)levels;
     if (levels > 0 && once_in(w, 3)) { /* the cluster with MIG */
         job->first.request = (struct request){.mig = (uint8_t)(1 + below(w, 4))};
-        job->first.slice_members = job->first.slice_level = 0; /* instances come in no slices */
     }
     if (job->group_count == 2 && once_in(w, 2)) {
         w->sets[0] =

@@ -1,5 +1,6 @@
-/* Members in slices and in islands, against brute force on small random clusters: one group is placed exactly if there is
- * room for whole slices, what is placed obeys, torn slices are mended, and what is said never to fit never does. */
+/* Members in slices and in islands, whole GPUs and MIG instances, against brute force on small random clusters: one group is
+ * placed exactly if there is room for whole slices, what is placed obeys, torn slices are mended, and what is said never to
+ * fit never does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,6 +37,19 @@ static uint32_t members_by_gpus(const struct ledger *ledger, const struct reques
     return members;
 }
 
+/* Free instances of the profile, by the layouts that the cluster file gives. */
+static uint32_t members_by_instances(const struct ledger *ledger, uint8_t mig, node_id node)
+{
+    const struct node_type *type = cluster_node_type(ledger->cluster, node);
+    const gpu_id first = ledger->cluster->nodes[node].first_gpu;
+    uint32_t members = 0;
+    for (uint32_t g = 0; g < type->gpu_count; g++)
+        for (uint32_t s = 0; s < MIG_SLICES && (type->layout_mask >> g & 1); s++)
+            members +=
+                type->layouts[g].profile[s] == mig && (ledger->migs[first + g].free >> s & 1);
+    return members;
+}
+
 static uint32_t node_room(const struct ledger *ledger, const struct request *request, node_id node)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
@@ -43,7 +57,9 @@ static uint32_t node_room(const struct ledger *ledger, const struct request *req
     if (ledger->node_state[node] != NODE_UP || !random_placement_takes_nodes(request, type) ||
         (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
-    uint32_t room = lesser(members_by_gpus(ledger, request, node), cell->tasks_free);
+    const uint32_t pieces = request->mig != 0 ? members_by_instances(ledger, request->mig, node)
+                                              : members_by_gpus(ledger, request, node);
+    uint32_t room = lesser(pieces, cell->tasks_free);
     if (request->cpu_milli > 0)
         room = lesser(room, cell->cpu_free / request->cpu_milli);
     return request->memory_mib > 0 ? lesser(room, cell->memory_free / request->memory_mib) : room;
@@ -109,9 +125,13 @@ static void check_closeness(const struct cluster *cluster, const struct job_grou
 
 static void draw_ask(struct random_stream *stream, struct random_placement_ask *ask)
 {
+    static const uint8_t small[] = {MIG_1G + 1, MIG_1G + 1, MIG_2G + 1, MIG_3G + 1};
     struct request request = {.gpus = (uint16_t)(1 + random_below(stream, 4)),
                               .cpu_milli = 1 + 500 * random_below(stream, 3),
                               .one_island = random_placement_once_in(stream, 2)};
+    if (random_placement_once_in(stream, 4))
+        request =
+            (struct request){.mig = small[random_below(stream, 4)], .cpu_milli = request.cpu_milli};
     uint32_t slice = 1 + random_below(stream, 3);
     random_placement_group(ask, request, slice * (1 + random_below(stream, 4)));
     if (!random_placement_once_in(stream, 4)) {
@@ -135,7 +155,7 @@ static void slices_are_placed_if_there_is_room(void **state)
 {
     (void)state;
     const struct piece_list none = {0};
-    uint32_t placed = 0, refused = 0, split = 0;
+    uint32_t placed = 0, refused = 0, split = 0, instances = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct random_stream stream;
         random_stream_init(&stream, seed, "slices", 0);
@@ -167,13 +187,15 @@ static void slices_are_placed_if_there_is_room(void **state)
             assert_true(ledger_hash(ledger) == hash);
             placed += is_placed && ask.groups[0].slice_members > 1;
             refused += !is_placed && ask.groups[0].slice_members > 1;
+            instances +=
+                is_placed && ask.groups[0].slice_members > 1 && ask.groups[0].request.mig != 0;
             split += is_placed && ask.groups[0].request.one_island && cluster->has_split_nodes;
         }
         piece_list_release(&pieces);
         ledger_free(ledger);
         cluster_free(cluster);
     }
-    assert_true(placed > SEEDS && refused > SEEDS && split > SEEDS / 4);
+    assert_true(placed > SEEDS && refused > SEEDS && split > SEEDS / 4 && instances > SEEDS / 10);
 }
 
 /* Of a gang that was placed some members are lost: those that come back make its slices whole, where there is room. */
@@ -247,7 +269,7 @@ static void slices_that_never_fit(void **state)
             bool may = any_holds(ledger, &ask.groups[0], ask.shape.topology.required);
             assert_true(table.shapes[id].never_fits == !may);
             assert_int_equal(shape_of(&table, cluster, &job), id);
-            job.first.request.one_island ^= true;
+            job.first.request.one_island ^= true; /* another request, whether it can be or not */
             assert_int_not_equal(shape_of(&table, cluster, &job), id);
             never += !may;
             ever += may;

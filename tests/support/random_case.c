@@ -198,15 +198,14 @@ static void make_close(struct random_stream *stream, struct job_group *group)
     if (group->request.gpus > 0 && random_case_once_in(stream, 3))
         group->request.one_island = true;
     const struct request *request = &group->request;
-    const bool is_piece =
-        request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
+    const bool is_share = request->gpu_milli != 0 || request->gpu_memory_mib != 0;
     if (!random_case_once_in(stream, 3))
         return;
     const uint32_t slice_members = between(stream, 1, 3);
     const uint8_t slice_level = (uint8_t)between(stream, 1, 2);
     group->count = group->min_count = slice_members * between(stream, 1, 3);
-    if (is_piece)
-        return; /* pieces come in no slices: job_complaint */
+    if (is_share)
+        return; /* shares come in no slices: job_complaint */
     group->slice_members = slice_members;
     group->slice_level = slice_level;
 }

@@ -385,14 +385,18 @@ static void write_group(struct maker *maker, bool is_first)
     static const char *const fractions[] = {"0.1", "0.25", "0.5", "0.9"};
     static const char *const profiles[] = {"1g.10gb", "2g.20gb", "3g.40gb", "7g.80gb"};
     const uint32_t count = 1 + below(maker, 6);
+    const uint32_t minimum = once_in(maker, 2) ? count : 1 + below(maker, count);
     buffer_format(maker->out, "%s{\"count\": %u, \"min_members\": %u", is_first ? "" : ", ", count,
-                  once_in(maker, 2) ? count : 1 + below(maker, count));
+                  minimum);
     switch (below(maker, 7)) {
     case 0:
         buffer_format(maker->out, ", \"gpu_fraction\": %s", PICK(maker, fractions));
         break;
     case 1:
         buffer_format(maker->out, ", \"mig\": \"%s\"", PICK(maker, profiles));
+        if (minimum == count) /* tasks of several instances, or one */
+            buffer_format(maker->out, ", \"slice_members\": %u, \"slice_level\": \"node\"",
+                          count % 2 == 0 ? 2 : count);
         break;
     case 2:
         buffer_string(maker->out, ", \"gpu_memory_gb\": 5");

@@ -47,6 +47,8 @@ const char *const wire_lines[] = {
     "\"after\":[{\"job\":6},{\"job\":2,\"kind\":\"ok\"},{\"job\":3,\"kind\":\"not_ok\"}]}}\n",
     "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"count\":4,\"gpus\":2,"
     "\"slice_members\":2,\"one_island\":true,\"slice_level\":\"rack\"}]}}\n",
+    "{\"job_submitted\":1,\"job\":{\"id\":9,\"groups\":[{\"count\":6,\"slice_members\":3,"
+    "\"mig\":\"2g.20gb\",\"slice_level\":\"node\"}]}}\n",
     "{\"job_submitted\":1,\"job\":{\"id\":10,\"groups\":[{\"gpus\":2,\"node_selector\":{\"rack\":"
     "\"r1\"},"
     "\"node_affinity\":[{\"match_expressions\":[{\"key\":\"zone\",\"operator\":\"NotIn\","

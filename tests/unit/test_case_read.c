@@ -132,6 +132,80 @@ static void running_tasks_take_gpus(void **state)
     case_file_release(&file);
 }
 
+#define CUT                                                                                        \
+    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 2, \"gpu_model\": "                \
+    "\"h100-80gb\", \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"1g.10gb\"], [\"3g.40gb\", "     \
+    "\"1g.10gb\", \"1g.10gb\"]]}],\n"
+#define MIG_RUNS ", \"state\": \"running\", \"node\": \"n0\""
+
+/* A task of several instances: members in slices of one node, which share its CPUs and memory. */
+static void several_instances_are_members(void **state)
+{
+    (void)state;
+    struct case_file file =
+        read_good(CUT "\"jobs\": [{\"name\": \"a\", \"min_members\": 3, \"tasks\": [{\"gpus\": 0, "
+                      "\"name\": \"first\" " MIG_RUNS "},"
+                      "{\"mig\": {\"1g.10gb\": 2}, \"cpus\": 3, \"memory_gb\": 1, \"count\": 2, "
+                      "\"name\": \"pair\" " MIG_RUNS "}]}],"
+                      "\"expect\": {\"a\": {\"running\": 3, \"evicted_tasks\": [\"first\", 2]}}}");
+    const struct case_job *a = &file.cases[0].jobs[0];
+    assert_int_equal(a->task_count, 3);
+    assert_string_equal(a->task_names[2], "pair");
+    assert_int_equal(a->job.group_count, 2);
+    const struct job_group *pairs = job_group(&a->job, 1);
+    assert_int_equal(pairs->count, 4);
+    assert_int_equal(pairs->slice_members, 2);
+    assert_int_equal(pairs->slice_level, cluster_level_of(file.cases[0].cluster, TEXT("node")));
+    assert_int_equal(pairs->request.mig, MIG_1G + 1);
+    assert_int_equal(pairs->request.cpu_milli, 1500);
+    assert_int_equal(pairs->request.memory_mib, 512);
+    assert_int_equal(a->min_members, 5);
+    assert_int_equal(a->job.sets[0].min_members, 5);
+    assert_int_equal(a->task_members[0], 1);
+    assert_int_equal(a->task_members[1], 2);
+    assert_int_equal(a->piece_count, 5);
+    for (uint32_t i = 1; i < a->piece_count; i++) {
+        assert_int_equal(a->piece_tasks[i], (i + 1) / 2);
+        assert_int_equal(a->pieces[i].gpu_mask, i < 4 ? 1 : 2); /* three of the first GPU */
+    }
+    case_file_release(&file);
+}
+
+/* Of several profiles: a set of its own, a group for each; the task is counted once. */
+static void several_profiles_are_a_set(void **state)
+{
+    (void)state;
+    struct case_file file = read_good(
+        CUT "\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"mig\": {\"3g.40gb\": 1, \"1g.10gb\": 2}, "
+            "\"cpus\": 1, \"name\": \"t0\" " MIG_RUNS "}, {\"mig\": \"1g.10gb\", \"name\": \"t1\""
+            "" MIG_RUNS "}, {\"mig\": {\"3g.40gb\": 1, \"1g.10gb\": 1}, \"count\": 2}]}],"
+            "\"expect\": {\"a\": {\"evicted_tasks\": [\"t0\", \"t1\"]}}}");
+    const struct case_job *a = &file.cases[0].jobs[0];
+    const uint8_t node = cluster_level_of(file.cases[0].cluster, TEXT("node"));
+    static const uint32_t counts[] = {2, 1, 1, 1, 1, 1, 1}, members[] = {2, 0, 1, 1, 0, 1, 0};
+    static const uint16_t sets[] = {0, 0, 3, 1, 1, 2, 2};
+    static const uint32_t tasks[] = {0, 0, 0, 1};
+    assert_int_equal(a->task_count, 4);
+    assert_int_equal(a->job.group_count, 7);
+    assert_int_equal(a->job.set_count, 4);
+    for (uint32_t g = 0; g < 7; g++) {
+        const struct job_group *group = job_group(&a->job, g);
+        assert_int_equal(group->count, counts[g]);
+        assert_int_equal(group->set, sets[g]);
+        assert_int_equal(group->slice_members, 0);
+        assert_int_equal(a->task_members[g], members[g]);
+        assert_int_equal(group->request.cpu_milli, g < 2 ? 334 : g == 2 ? 1000 : 500);
+    }
+    for (uint32_t s = 0; s < 4; s++) {
+        assert_int_equal(a->job.sets[s].topology.required, s < 3 ? node : 0);
+        assert_int_equal(a->job.sets[s].min_members, s == 0 ? 3 : s < 3 ? 2 : 1);
+    }
+    assert_int_equal(a->piece_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(a->piece_tasks[i], tasks[i]);
+    case_file_release(&file);
+}
+
 static void releasing_tasks_are_a_part_of_their_own(void **state)
 {
     (void)state;
@@ -298,6 +372,36 @@ static void bad_tasks(void **state)
     refuse(TASKS("{\"gpus\": 1, \"subgroup\": @\"s\"}"), "no subgroup 's'");
 }
 
+static void bad_instances(void **state)
+{
+    (void)state;
+    refuse(TASKS("{\"mig\": @{\"1g.10gb\": 2, \"9g.1gb\": 1}}"), "a MIG profile '9g.1gb'");
+    refuse(TASKS("{\"mig\": @{}}"), "names no profile");
+    refuse(TASKS("{\"mig\": {\"1g.10gb\": @0}}"), "from 1 to");
+    refuse(TASKS("{\"mig\": @2}"), "must be a string");
+    refuse(TASKS("{\"mig\": {\"1g.10gb\": 2}, \"slice_members\": @2, \"slice_level\": \"unit\"}"),
+           "'slice_members': it excludes");
+    refuse(
+        TASKS("{\"mig\": {\"1g.10gb\": 1, \"2g.20gb\": 1}, \"gpu_index\": @0, " RUNNING("n0") "}"),
+        "'gpu_index': it excludes");
+    refuse(TASKS("@{\"mig\": {\"1g.10gb\": 2}, \"count\": 100000}"), "at most");
+    refuse(TASKS("@{\"mig\": {\"1g.10gb\": 1, \"2g.20gb\": 1}, \"count\": 64}"), "at most 63");
+    refuse(HEAD "\"levels\": [\"rack\"],\n\"jobs\": [{\"name\": \"a\", \"tasks\": [{\"mig\": "
+                "@{\"1g.10gb\": 2}}]}],\n" EXPECT,
+           "no level is \"node\"");
+    refuse("{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "
+           "\"h100-80gb\", \"max_tasks\": 3}],\n\"jobs\": [{\"name\": \"a\", \"tasks\": "
+           "[{\"mig\": @{\"1g.10gb\": 2}}]}],\n" EXPECT,
+           "'max_tasks'");
+    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"min_members\": 1, \"tasks\": [{\"mig\": "
+                "{\"1g.10gb\": 2}, \"count\": 2}]}],\n" EXPECT,
+           "'min_members' is all its tasks");
+    refuse(HEAD "\"jobs\": [@{\"name\": \"a\", \"subgroups\": [{\"name\": \"s\", "
+                "\"min_members\": 1}], \"tasks\": [{\"subgroup\": \"s\", \"mig\": "
+                "{\"1g.10gb\": 2}}]}],\n" EXPECT,
+           "its subgroups have no 'min_members'");
+}
+
 static void bad_jobs_and_queues(void **state)
 {
     (void)state;
@@ -336,6 +440,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(running_tasks_take_gpus),
+        cmocka_unit_test(several_instances_are_members),
+        cmocka_unit_test(several_profiles_are_a_set),
         cmocka_unit_test(releasing_tasks_are_a_part_of_their_own),
         cmocka_unit_test(subgroups_become_sets),
         cmocka_unit_test(queues_in_any_order_and_cohorts),
@@ -343,6 +449,7 @@ int main(void)
         cmocka_unit_test(bad_frames),
         cmocka_unit_test(bad_policies),
         cmocka_unit_test(bad_tasks),
+        cmocka_unit_test(bad_instances),
         cmocka_unit_test(bad_jobs_and_queues),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

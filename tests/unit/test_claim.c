@@ -204,14 +204,39 @@ static void bad_claims(void **state)
             "the cluster has no level of the name that 'match' says");
     refused("\"claim\": {\"class\": \"seventh\", \"count\": 2, \"match\": \"nvlink\"}", 57,
             "pieces of GPUs have no NVLink between them: 'match' is of whole GPUs");
+    refused("\"claim\": {\"class\": \"seventh\", \"count\": 2, \"match\": \"rack\"}", 57,
+            "the cluster has no level of the name that 'match' says");
+    refused("\"claim\": {\"class\": \"tenth\", \"count\": 2, \"match\": \"node\"}", 57,
+            "shares of GPUs come in no slices: 'match' is of whole GPUs and MIG instances");
 }
 
-static void pieces_come_in_no_slices(void **state)
+/* Several instances of one node: a slice of as many members. */
+static void instances_come_in_slices(void **state)
 {
     (void)state;
-    refused("\"groups\": [{\"count\": 2, \"gpu_class\": \"seventh\", \"slice_members\": 2, "
+    const struct request seventh = {.mig = MIG_1G + 1, .gpu_models = H100};
+    claims("\"class\": \"seventh\", \"count\": 3, \"match\": \"node\"", 3, 3, "node", seventh);
+    claims("\"class\": \"seventh\", \"count\": 2, \"match\": \"unit\"", 2, 2, "unit", seventh);
+    claims("\"class\": \"seventh\", \"match\": \"node\"", 1, 0, NULL, seventh);
+    struct trace_case read =
+        trace_case_read(MUST ", \"groups\": [{\"count\": 6, \"gpu_class\": \"seventh\", "
+                             "\"slice_members\": 2, \"slice_level\": \"node\"}]}\n",
+                        &jsonl, cluster);
+    check(&read.jobs[0].first, 6, seventh);
+    assert_int_equal(read.jobs[0].first.slice_members, 2);
+    assert_null(job_complaint(&read.jobs[0]));
+    trace_case_release(&read);
+    refused("\"groups\": [{\"count\": 4, \"min_members\": 2, \"gpu_class\": \"seventh\", "
+            "\"slice_members\": 2, \"slice_level\": \"node\"}]",
+            0, "members in slices start together: the minimum must be all of them");
+}
+
+static void shares_come_in_no_slices(void **state)
+{
+    (void)state;
+    refused("\"groups\": [{\"count\": 2, \"gpu_class\": \"tenth\", \"slice_members\": 2, "
             "\"slice_level\": \"unit\"}]",
-            0, "pieces of GPUs have no NVLink between them, and come in no slices");
+            0, "shares of GPUs come in no slices");
     refused("\"groups\": [{\"gpu_fraction\": 0.5, \"one_island\": true}]", 0,
             "only whole GPUs can be asked in one island");
 }
@@ -225,7 +250,8 @@ int main(void)
         cmocka_unit_test(groups_of_claims),
         cmocka_unit_test(bad_asks),
         cmocka_unit_test(bad_claims),
-        cmocka_unit_test(pieces_come_in_no_slices),
+        cmocka_unit_test(instances_come_in_slices),
+        cmocka_unit_test(shares_come_in_no_slices),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
