@@ -4,6 +4,8 @@
  *   look      does it fit what is free and what is being released already?  Then it only waits for that
  *   grow      take units until the gainer fits and the after-state is valid
  *   trim      give back, dearest first, every unit without which the after-state is still good; validate again
+ *   stay      give back the units whose new places are on the nodes where they are, if nobody needs what they hold
+ *             (plan_places.c)
  *   book      or roll back; a booked gainer claims its space, so that nobody else gets it
  *
  * The after-state is valid when the quota policy says so, the limits hold, and the order puts the gainer before
@@ -89,8 +91,7 @@ static void take_again(struct sched *sched, struct unit *unit)
     plan_charge(sched, unit, -1);
 }
 
-/* A surplus member cannot stay when the job's core goes. */
-static bool is_core_taken(const struct sched *sched, const struct unit *unit)
+bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
 {
     if (unit->holding == UNIT_CORE)
         return false;
@@ -107,7 +108,7 @@ static uint32_t taken_jobs(const struct sched *sched)
     uint32_t count = 0;
     for (uint32_t t = 0; t < sched->plan.taken_count; t++) {
         const struct unit *unit = &sched->plan.units[sched->plan.taken[t]];
-        count += unit->is_taken && (unit->holding == UNIT_CORE || !is_core_taken(sched, unit));
+        count += unit->is_taken && (unit->holding == UNIT_CORE || !plan_is_core_taken(sched, unit));
     }
     return count;
 }
@@ -121,7 +122,7 @@ static void drop_bystanders(struct sched *sched)
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
         const struct sched_job *job = job_of(sched, unit);
-        bool touches = !unit->is_taken || is_core_taken(sched, unit);
+        bool touches = !unit->is_taken || plan_is_core_taken(sched, unit);
         for (uint32_t i = 0; i < job->holding_count && !touches; i++)
             if (unit->holding == i ||
                 (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
@@ -133,18 +134,6 @@ static void drop_bystanders(struct sched *sched)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
 }
 
-/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member. */
-static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
-{
-    const struct sched_job *job = job_of(sched, unit);
-    uint32_t chunk[JOB_GROUPS_MAX] = {0};
-    for (uint32_t i = 0; i < job->holding_count; i++)
-        if (unit->holding == i || (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
-            chunk[sched_job_holding(job, i)->piece.group] +=
-                sched_job_holding(job, i)->piece.member_count;
-    return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
-}
-
 void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
@@ -153,57 +142,6 @@ void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
         amounts[r] = sign * ask[r];
     ledger_charge(sched->ledger, own->queue, amounts);
-}
-
-/* The victim is put where plan.moved says. */
-static void note_place(struct plan_scratch *plan, struct unit *unit)
-{
-    unit->is_moved = true;
-    unit_terms(plan, unit)->first_place = plan->place_count;
-    unit_terms(plan, unit)->place_count = plan->moved.count;
-    MEM_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + plan->moved.count);
-    for (uint32_t p = 0; p < plan->moved.count; p++)
-        plan->places[plan->place_count++] = plan->moved.pieces[p];
-}
-
-bool plan_replace(struct sched *sched, struct unit *unit)
-{
-    const struct quota_policy *quota = sched->policy.quota;
-    uint32_t kind = shape_of_unit(sched, unit);
-    const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
-    /* What is left of its job where it was would count as another's. */
-    bool is_allowed_back = shape->tags == NULL &&
-                           (quota->forbids == NULL ||
-                            quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
-    const struct free_space before = headroom_free(sched);
-    size_t mark = ledger_mark(sched->ledger);
-    if (is_allowed_back &&
-        placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
-                        &sched->plan.moved) &&
-        headroom_lets_stay(sched, unit->slot, before)) {
-        ledger_commit(sched->ledger, mark);
-        plan_charge(sched, unit, 1);
-        note_place(&sched->plan, unit);
-        return true;
-    }
-    ledger_rollback(sched->ledger, mark);
-    return false;
-}
-
-/* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
- * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
-static uint32_t replace_victims(struct sched *sched)
-{
-    struct plan_scratch *plan = &sched->plan;
-    uint32_t homeless = 0;
-    plan->place_count = 0;
-    for (uint32_t t = plan->taken_count; t-- > 0;) {
-        struct unit *unit = &plan->units[plan->taken[t]];
-        unit->is_moved = false;
-        if (unit->is_taken)
-            homeless += !plan_replace(sched, unit);
-    }
-    return homeless;
 }
 
 /* With the victims gone and everybody waiting, does the gainer go before each of them? */
@@ -318,13 +256,8 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     if (!may_move(sched, kind))
         return is_quota_good(sched, gainer, kind);
     size_t mark = ledger_mark(sched->ledger);
-    bool is_placed = sched_place(sched, gainer, &sched->plan.pieces);
-    uint32_t homeless = 0;
-    if (is_placed) { /* who is only moved comes back to its queue, whose limits must hold with the gainer too */
-        plan_charge_gainer(sched, gainer, 1);
-        homeless = replace_victims(sched);
-        plan_charge_gainer(sched, gainer, -1);
-    }
+    uint32_t homeless;
+    bool is_placed = plan_put_all(sched, gainer, &homeless);
     bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) &&
                     may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
     ledger_rollback(sched->ledger, mark);
@@ -340,7 +273,7 @@ static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind
     bool is_any = false;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
-        if (!unit->is_taken || is_core_taken(sched, unit))
+        if (!unit->is_taken || plan_is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
         if (!plan_suffices(sched, gainer) || !plan_is_lawful(sched, gainer) ||
@@ -529,8 +462,11 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     sched->plan.is_seeking = true;
-    bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind) &&
-                    is_worth_it(sched, gainer) && plan_suffices(sched, gainer);
+    bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind);
+    /* Beside victims that stay the gainer has the place that the plan found: another search might find none. */
+    const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, gainer);
+    is_found =
+        is_found && is_worth_it(sched, gainer) && (some_stay || plan_suffices(sched, gainer));
     sched->plan.is_seeking = false;
     return is_found;
 }

@@ -385,8 +385,8 @@ bool plan_await(struct sched *sched, uint32_t slot);
 /* Take the unit in the trial; the surplus of a core goes with it. */
 void plan_take(struct sched *sched, struct unit *unit);
 void plan_give_back(struct sched *sched, struct unit *unit);
-/* Put the unit, which is taken, elsewhere in the trial, and charge it again; false: it has no place. */
-bool plan_replace(struct sched *sched, struct unit *unit);
+/* Does the core of this surplus member go?  Then it cannot stay. */
+bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
 /* Jobs that one plan of this kind may evict now. */
 uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind);
 /* Is the holding a surplus member of the job of this core? */
@@ -395,6 +395,19 @@ bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_
 /* Charge, sign times, what the unit holds; what the gainer asks. */
 void plan_charge(struct sched *sched, const struct unit *unit, int sign);
 void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign);
+
+/* ---- plan_places.c */
+
+/* Put the unit, which is taken, elsewhere in the trial (plan.moved), and charge it again; false: it has no place. */
+bool plan_seek_place(struct sched *sched, const struct unit *unit);
+/* The same, and remember the place as its own (plan.places). */
+bool plan_replace(struct sched *sched, struct unit *unit);
+/* In the trial, put the gainer in its place (plan.pieces) and then the victims in theirs (plan.places); *homeless: victims that
+ * have no other place.  False: the gainer has none. */
+bool plan_put_all(struct sched *sched, uint32_t gainer, uint32_t *homeless);
+/* Of a plan that is good, where victims move: give back those put on their own nodes that can stay with what they have, while
+ * all others have the places found.  True if there are some; plan.pieces and plan.places hold then. */
+bool plan_leave_at_home(struct sched *sched, uint32_t gainer);
 
 /* ---- plan_rounds.c */
 

@@ -1,0 +1,281 @@
+/* Places: where a plan puts the gainer and the victims that move, and which victims stay where they are.
+ *
+ * Victims that stay.  In a plan whose victims move, the new place of a victim may be on the very nodes where it runs.  To evict
+ * it there would throw its work away for nothing, so it is given back and keeps what it holds.
+ *
+ * Trimming (plan.c) does not find these victims, because placement does not look at every arrangement.  With the victim where
+ * it is, the members of a gang, or the other victims, may be placed so that not all of them fit.  With the victim away they
+ * are placed in another way, and its nodes keep room for it.  Here all others keep the places that the plan found, and
+ * only the victim goes back.  The queues are charged for it either way, so the after-state stays as good as it was.
+ *
+ * A unit stays or goes as a whole.  It goes if the place of another needs a GPU that it holds.  It also goes if another victim
+ * would find no place beside it, since victims whose places are not held (holds_places) are placed anew when they have left.
+ *
+ * Source: KAI-Scheduler, `framework/statement.go`: a pod that is put on its own node is not evicted.  There each pod of a gang
+ * may stay by itself, and nobody asks whether the others find their places again.
+ * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may stay. */
+#include "policies/state/sched_state.h"
+
+static bool is_of_unit(const struct sched *sched, const struct unit *unit, uint32_t holding)
+{
+    return unit->holding == holding ||
+           (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
+}
+
+/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member. */
+static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    uint32_t chunk[JOB_GROUPS_MAX] = {0};
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (is_of_unit(sched, unit, i))
+            chunk[sched_job_holding(job, i)->piece.group] +=
+                sched_job_holding(job, i)->piece.member_count;
+    return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
+}
+
+/* The victim is put where plan.moved says. */
+static void note_place(struct plan_scratch *plan, struct unit *unit)
+{
+    unit->is_moved = true;
+    unit_terms(plan, unit)->first_place = plan->place_count;
+    unit_terms(plan, unit)->place_count = plan->moved.count;
+    MEM_GROW(plan->places, plan->place_capacity, (size_t)plan->place_count + plan->moved.count);
+    for (uint32_t p = 0; p < plan->moved.count; p++)
+        plan->places[plan->place_count++] = plan->moved.pieces[p];
+}
+
+bool plan_seek_place(struct sched *sched, const struct unit *unit)
+{
+    const struct quota_policy *quota = sched->policy.quota;
+    uint32_t kind = shape_of_unit(sched, unit);
+    const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+    /* What is left of its job where it was would count as another's. */
+    bool is_allowed_back = shape->tags == NULL &&
+                           (quota->forbids == NULL ||
+                            quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
+    const struct free_space before = headroom_free(sched);
+    size_t mark = ledger_mark(sched->ledger);
+    if (is_allowed_back &&
+        placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
+                        &sched->plan.moved) &&
+        headroom_lets_stay(sched, unit->slot, before)) {
+        ledger_commit(sched->ledger, mark);
+        plan_charge(sched, unit, 1);
+        return true;
+    }
+    ledger_rollback(sched->ledger, mark);
+    return false;
+}
+
+bool plan_replace(struct sched *sched, struct unit *unit)
+{
+    if (!plan_seek_place(sched, unit))
+        return false;
+    note_place(&sched->plan, unit);
+    return true;
+}
+
+/* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
+ * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
+static uint32_t replace_victims(struct sched *sched)
+{
+    struct plan_scratch *plan = &sched->plan;
+    uint32_t homeless = 0;
+    plan->place_count = 0;
+    for (uint32_t t = plan->taken_count; t-- > 0;) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        unit->is_moved = false;
+        if (unit->is_taken)
+            homeless += !plan_replace(sched, unit);
+    }
+    return homeless;
+}
+
+bool plan_put_all(struct sched *sched, uint32_t gainer, uint32_t *homeless)
+{
+    *homeless = 0;
+    if (!sched_place(sched, gainer, &sched->plan.pieces))
+        return false;
+    /* A victim that only moves comes back to its queue, whose limits must hold with the gainer too. */
+    plan_charge_gainer(sched, gainer, 1);
+    *homeless = replace_victims(sched);
+    plan_charge_gainer(sched, gainer, -1);
+    return true;
+}
+
+/* ---- Victims that stay ---- */
+
+static const struct piece *piece_of(const struct sched *sched, const struct unit *unit,
+                                    uint32_t holding)
+{
+    return &sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece;
+}
+
+/* Members of the piece's group that the unit holds on the piece's node, less those that the plan puts there. */
+static int64_t members_less(const struct sched *sched, const struct unit *unit,
+                            const struct piece *at)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    const struct unit_terms *terms = unit_terms(plan, unit);
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    int64_t count = 0;
+    for (uint32_t p = terms->first_place; p < terms->first_place + terms->place_count; p++)
+        if (plan->places[p].node == at->node && plan->places[p].group == at->group)
+            count -= plan->places[p].member_count;
+    if (count == 0)
+        return 1; /* of most units the first piece tells */
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct piece *piece = &sched_job_holding(job, i)->piece;
+        if (piece->node == at->node && piece->group == at->group && is_of_unit(sched, unit, i))
+            count += piece->member_count;
+    }
+    return count;
+}
+
+/* Does the plan put the unit on the nodes where it runs, with as many members of each group on each node? */
+static bool is_at_home(const struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    if (!unit->is_taken || !unit->is_moved || plan_is_core_taken(sched, unit))
+        return false;
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (is_of_unit(sched, unit, i) && members_less(sched, unit, piece_of(sched, unit, i)) != 0)
+            return false;
+    return true;
+}
+
+/* Are the GPUs of the space free?  CPUs, memory and tasks are: as much of them has just been given back on the node. */
+static bool is_free(const struct ledger *ledger, const struct space *space)
+{
+    const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
+    for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctz(mask);
+        const bool has_room = space->mig != 0
+                                  ? ledger_mig_starts(ledger, space->node, gpu,
+                                                      (enum mig_profile_id)(space->mig - 1)) >>
+                                            space->mig_start &
+                                        1
+                                  : !ledger_has_layout(ledger, space->node, gpu) &&
+                                        ledger->gpus[first + gpu].free >= space->gpu_milli;
+        if (!has_room)
+            return false;
+    }
+    return ledger_admits(ledger, space);
+}
+
+/* In the trial, give back the unit's new places. */
+static void leave_places(struct sched *sched, const struct unit *unit)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    const struct unit_terms *terms = unit_terms(plan, unit);
+    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[unit->slot]);
+    for (uint32_t p = terms->first_place; p < terms->first_place + terms->place_count; p++) {
+        const struct space space = placement_space(shape, &plan->places[p], unit->slot);
+        ledger_give(sched->ledger, &space);
+    }
+}
+
+/* Would all victims that move find places if they were placed again?  Changes nothing. */
+static bool find_places_again(struct sched *sched, uint32_t gainer)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    const size_t mark = ledger_mark(sched->ledger);
+    bool is_found = true;
+    plan_charge_gainer(sched, gainer, 1);
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (!unit->is_taken || !unit->is_moved)
+            continue;
+        leave_places(sched, unit);
+        plan_charge(sched, unit, -1);
+    }
+    for (uint32_t t = plan->taken_count; t-- > 0 && is_found;) {
+        const struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken && unit->is_moved)
+            is_found = plan_seek_place(sched, unit);
+    }
+    ledger_rollback(sched->ledger, mark);
+    return is_found;
+}
+
+/* In the trial, take back what the unit holds in exchange for its new places; false, with nothing changed: it is not free. */
+static bool take_back(struct sched *sched, const struct unit *unit)
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    const struct shape *shape = sched_shape(sched, job);
+    const size_t mark = ledger_mark(sched->ledger);
+    bool is_back = true;
+    leave_places(sched, unit);
+    for (uint32_t i = 0; i < job->holding_count && is_back; i++) {
+        if (!is_of_unit(sched, unit, i))
+            continue;
+        const struct space space = placement_space(shape, piece_of(sched, unit, i), unit->slot);
+        is_back = is_free(sched->ledger, &space);
+        if (is_back)
+            ledger_take(sched->ledger, &space);
+    }
+    if (is_back)
+        ledger_commit(sched->ledger, mark);
+    else
+        ledger_rollback(sched->ledger, mark);
+    return is_back;
+}
+
+static bool is_any_at_home(const struct sched *sched)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    for (uint32_t t = 0; t < plan->taken_count; t++)
+        if (is_at_home(sched, &plan->units[plan->taken[t]]))
+            return true;
+    return false;
+}
+
+/* In the trial, let the unit stay if it can: it is not taken then, but still moved. */
+static bool let_stay(struct sched *sched, uint32_t gainer, struct unit *unit)
+{
+    if (!is_at_home(sched, unit))
+        return false;
+    const size_t mark = ledger_mark(sched->ledger);
+    unit->is_taken = !take_back(sched, unit);
+    if (!unit->is_taken && !sched->policy.defrag_config.holds_places)
+        unit->is_taken = !find_places_again(sched, gainer);
+    if (unit->is_taken)
+        ledger_rollback(sched->ledger, mark);
+    else
+        ledger_commit(sched->ledger, mark);
+    return !unit->is_taken;
+}
+
+/* In the trial where all have their places.  A unit that stays leaves its new place, which may let another stay. */
+static void let_all_stay(struct sched *sched, uint32_t gainer)
+{
+    const struct plan_scratch *plan = &sched->plan;
+    for (bool is_any = true; is_any;) {
+        is_any = false;
+        for (uint32_t t = plan->taken_count; t-- > 0;)
+            is_any |= let_stay(sched, gainer, &plan->units[plan->taken[t]]);
+    }
+}
+
+bool plan_leave_at_home(struct sched *sched, uint32_t gainer)
+{
+    struct plan_scratch *plan = &sched->plan;
+    uint32_t homeless;
+    bool is_any = false;
+    if (!is_any_at_home(sched))
+        return false;
+    const size_t mark = ledger_mark(sched->ledger);
+    if (plan_put_all(sched, gainer, &homeless))
+        let_all_stay(sched, gainer);
+    ledger_rollback(sched->ledger, mark);
+    for (uint32_t t = 0; t < plan->taken_count; t++) {
+        struct unit *unit = &plan->units[plan->taken[t]];
+        if (unit->is_taken || !unit->is_moved)
+            continue;
+        unit->is_moved = false;
+        plan_give_back(sched, unit);
+        is_any = true;
+    }
+    return is_any;
+}
