@@ -5,13 +5,15 @@
  *   reopen what new free space may hold
  *   start reserved jobs whose space has come
  *   the actions of the policy, in its order:
- *     allocate       the contest names a lane, its head is placed or its lane is closed
+ *     allocate       the contest names a lane, its head is placed or its lane is closed; under `cohort` plans of reclaim, too,
+ *                    are made when it comes to their lane
  *     consolidation, reclaim, preempt       plans for heads that did not fit (plan.c)
  *     stale_gang     what is left of gangs below their minimum goes
  *   after a plan: allocate again, for victims gave headroom back, and the gainer holds up nobody any more
  */
 #include <assert.h>
 
+#include "policies/eviction/nominees.h"
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
@@ -185,6 +187,7 @@ static void close_lane(struct sched *sched, uint32_t lane_id, queue_id forbids)
     sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_lanes;
     sched->tree.queues[forbids].has_closed_lanes = true;
     queue_tree_touch(&sched->tree, sched->pending.lanes[lane_id].line);
+    sched->plan.is_turn_stale = true;
 }
 
 /* Place the chunk; in the ledger it stays taken when it fits.  Returns 0, or how that closes the shape. */
@@ -227,6 +230,7 @@ static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint
     if (closed & SHAPE_SPARES_OWNERS)
         borrowers_find(sched, lane_id);
     waits_close_shape(sched, job->ask, closed);
+    sched->plan.is_turn_stale = true;
 }
 
 /* The waiting job starts on sched->pieces, which the ledger has given. */
@@ -248,24 +252,31 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source)
     book_start(sched, slot, source);
 }
 
-/* Try the head of the lane; close the lane if it cannot go. */
-void sched_try_head(struct sched *sched, uint32_t lane_id)
+/* Does a limit keep the head of the lane, or what is kept for others?  Then the lane is closed. */
+static bool is_forbidden(struct sched *sched, uint32_t lane_id, uint32_t slot)
 {
-    uint32_t slot = pending_head(&sched->pending, lane_id);
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *ask = sched_ask(sched, job);
+    const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct quota_policy *quota = sched->policy.quota;
-    enum source source;
-    queue_id forbids =
-        quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, ask->charge) : QUEUE_NONE;
+    queue_id forbids = quota->forbids != NULL
+                           ? quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge)
+                           : QUEUE_NONE;
     if (forbids == QUEUE_NONE && sched->keeps_quota) {
         forbids = kept_forbids(sched, slot);
         sched->pending.lanes[lane_id].is_kept_from = forbids != QUEUE_NONE;
     }
-    if (forbids != QUEUE_NONE) {
+    if (forbids != QUEUE_NONE)
         close_lane(sched, lane_id, forbids);
+    return forbids != QUEUE_NONE;
+}
+
+/* Try the head of the lane; close the lane if it cannot go. */
+void sched_try_head(struct sched *sched, uint32_t lane_id)
+{
+    uint32_t slot = pending_head(&sched->pending, lane_id);
+    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    enum source source;
+    if (is_forbidden(sched, lane_id, slot))
         return;
-    }
     if (ask->closed != 0 && borrowers_find(sched, lane_id))
         return; /* what is left is for owners */
     uint8_t closed = try_place(sched, slot, &source);
@@ -301,11 +312,50 @@ static void reserve(struct sched *sched)
     }
 }
 
+/* Close the lanes whose head goes next in its line and does not fit as things stand. */
+static void close_unfit(struct sched *sched)
+{
+    for (queue_id line = 0; line < sched->pending.line_count; line++) {
+        const uint32_t lane = pending_next(&sched->pending, line);
+        if (lane == LANE_NONE)
+            continue;
+        const uint32_t slot = pending_head(&sched->pending, lane);
+        if (is_forbidden(sched, lane, slot) || sched->policy.preempt.replaces_victims ||
+            sched_ask(sched, &sched->jobs.jobs[slot])->closed != 0)
+            continue;
+        const size_t mark = ledger_mark(sched->ledger);
+        const bool fits = sched_place(sched, slot, &sched->pieces);
+        ledger_rollback(sched->ledger, mark);
+        if (!fits)
+            close_for(sched, lane, slot, SHAPE_BLOCKED);
+    }
+}
+
+/* A lane that must evict goes before this one: it was its turn. */
+static bool plan_in_turn(struct sched *sched, uint32_t lane)
+{
+    uint32_t whose;
+    const enum turn turn = nominees_turn(sched, lane, &whose);
+    if (turn == TURN_TO_BOOK) {
+        nominees_book(sched, whose);
+    } else if (turn == TURN_TO_SEEK) {
+        close_unfit(sched);
+        nominees_seek(sched);
+    }
+    return turn != TURN_NONE;
+}
+
 /* As soon as somebody does not go, who is in front is found out. */
 static void contest(struct sched *sched)
 {
-    for (uint32_t lane = contest_next(&sched->tree, &sched->pending); lane != LANE_NONE;
-         lane = contest_next(&sched->tree, &sched->pending)) {
+    if (sched->plans_in_turn)
+        nominees_begin(sched);
+    for (;;) {
+        const uint32_t lane = contest_next(&sched->tree, &sched->pending);
+        if (sched->plans_in_turn && plan_in_turn(sched, lane))
+            continue;
+        if (lane == LANE_NONE)
+            return;
         sched_try_head(sched, lane);
         if (sched->reserves && reserve_is_due(sched))
             reserve(sched);
@@ -514,7 +564,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     sched->cycle++;
     sched->decision_count = 0;
     sched->told.count = 0;
-    sched->evicted_in_cycle = 0;
+    sched->evicted_in_cycle = sched->plan.turn_attempts = 0;
     sched->recalls_after = UINT64_MAX;
     *wake_at = is_idle(sched) ? TIME_NEVER : decide(sched);
     *out = sched->decisions;

@@ -104,7 +104,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 7024);
+    ARCHIVE_KNOWS(struct sched, 7032);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
     shape_table_archive(archive, &sched->shapes);

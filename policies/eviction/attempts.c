@@ -5,7 +5,7 @@
  * else happens, unless its queue comes to deserve what it asks.  Lanes that would surely find nobody are refused without a
  * search, and do not count.  Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(lanes due) a cycle (agenda.c). */
-#include "policies/state/sched_state.h"
+#include "policies/eviction/nominees.h"
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
 
@@ -95,6 +95,8 @@ void plan_init(struct sched *sched)
                         sched->agendas[PLAN_PREEMPT].is_used &&
                         sched->policy.preempt.within_queue != WITHIN_NEVER;
     sched->agendas[PLAN_PREEMPT].is_used &= !sched->takes_both;
+    sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+                           sched->agendas[PLAN_RECLAIM].is_used;
     for (uint32_t a = 0; a < sched->policy.action_count; a++)
         if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
             sched->acts[sched->act_count++] = sched->policy.actions[a];
@@ -140,8 +142,7 @@ time_ns plan_wake(struct sched *sched)
                                : first; /* those the budget left over go on in the next cycle */
 }
 
-/* Take the lane with the best head out of those gathered, of which there are some. */
-static uint32_t take_best_lane(struct sched *sched)
+uint32_t plan_take_best_lane(struct sched *sched)
 {
     struct plan_scratch *plan = &sched->plan;
     uint32_t best =
@@ -239,8 +240,7 @@ static bool await_worth(struct sched *sched, uint32_t lane)
     return true;
 }
 
-/* The lanes that may ask now and did not in this cycle. */
-static void gather_lanes(struct sched *sched, enum plan_kind kind)
+void plan_gather_lanes(struct sched *sched, enum plan_kind kind)
 {
     struct plan_scratch *plan = &sched->plan;
     const struct agenda *agenda = &sched->agendas[kind];
@@ -269,8 +269,7 @@ static void gather_lanes(struct sched *sched, enum plan_kind kind)
     }
 }
 
-/* Try the head of the lane: is there a plan, which is booked unless this is a nomination? */
-static bool attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, bool is_nomination)
+bool plan_attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, bool is_nomination)
 {
     uint32_t gainer = pending_head(&sched->pending, lane);
     forget_notes(&sched->plan);
@@ -284,78 +283,21 @@ static bool attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, boo
     return true;
 }
 
-static void nominate(struct sched *sched, uint32_t lane, enum plan_kind kind)
-{
-    struct plan_scratch *plan = &sched->plan;
-    if (!attempt(sched, lane, kind, true))
-        return;
-    struct nominee nominee = {lane, plan->target_count, 0};
-    for (uint32_t t = 0; t < plan->taken_count; t++) {
-        const struct unit *unit = &plan->units[plan->taken[t]];
-        if (!unit->is_taken)
-            continue;
-        MEM_GROW(plan->targets, plan->target_capacity, (size_t)plan->target_count + 1);
-        plan->targets[plan->target_count++] = unit->slot;
-        nominee.count++;
-    }
-    MEM_GROW(plan->nominees, plan->nominee_capacity, (size_t)plan->nominee_count + 1);
-    plan->nominees[plan->nominee_count++] = nominee;
-}
-
-/* A plan of this cycle evicts one of its victims. */
-static bool overlaps(const struct sched *sched, const struct nominee *nominee)
-{
-    for (uint32_t t = nominee->first; t < nominee->first + nominee->count; t++) {
-        const struct job_facts *facts = &sched->jobs.facts[sched->plan.targets[t]];
-        if (facts->displaced_by != JOB_NONE && facts->displaced_cycle == sched->cycle)
-            return true;
-    }
-    return false;
-}
-
-/* All lanes that may ask seek their victims in the same state; then they go in their order, and one whose victims overlap
- * with those of another waits for the next cycle.  What a plan gives back may have opened the lanes behind it: they still
- * hold their turn.  Returns the attempts made. */
-static int64_t try_nominees(struct sched *sched, enum plan_kind kind, bool *is_booked)
-{
-    struct plan_scratch *plan = &sched->plan;
-    int64_t attempts = 0;
-    plan->nominee_count = plan->target_count = 0;
-    while (plan->lane_count > 0 && attempts++ < sched->policy.preempt.attempts_per_cycle)
-        nominate(sched, plan->lanes[--plan->lane_count], kind);
-    for (uint32_t n = 0; n < plan->nominee_count; n++) {
-        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)n + 1);
-        plan->lanes[n] = plan->nominees[n].lane;
-    }
-    plan->lane_count = plan->nominee_count;
-    while (plan->lane_count > 0) {
-        const uint32_t lane = take_best_lane(sched);
-        uint32_t n = 0;
-        while (plan->nominees[n].lane != lane)
-            n++;
-        if (overlaps(sched, &plan->nominees[n]))
-            sched->pending.memos[lane][kind].tried_cycle = sched->cycle;
-        else
-            *is_booked |= attempt(sched, lane, kind, false);
-    }
-    return attempts;
-}
-
 bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
-    gather_lanes(sched, kind);
-    int64_t attempts = 0;
+    plan_gather_lanes(sched, kind);
+    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan.turn_attempts : 0;
     if (sched->policy.quota->rounds != NULL && sched->plan.lane_count > 1) {
-        attempts = try_nominees(sched, kind, &is_booked);
-        gather_lanes(sched, kind);
+        attempts += nominees_try_all(sched, kind, &is_booked);
+        plan_gather_lanes(sched, kind);
     }
     for (; attempts < sched->policy.preempt.attempts_per_cycle && sched->plan.lane_count > 0;
          attempts++) {
-        if (!attempt(sched, take_best_lane(sched), kind, false))
+        if (!plan_attempt(sched, plan_take_best_lane(sched), kind, false))
             continue;
         is_booked = true;
-        gather_lanes(sched, kind); /* the next head of the queue, and the lane behind it */
+        plan_gather_lanes(sched, kind); /* the next head of the queue, and the lane behind it */
     }
     return is_booked;
 }

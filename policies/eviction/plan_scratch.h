@@ -91,10 +91,12 @@ struct plan_scratch {
     struct quota_round rounds[QUOTA_ROUNDS_MAX];
     uint32_t round_count, round; /* round_count 0: the quota policy asks for none */
     bool is_seeking;             /* victims: the rounds count */
-    struct nominee *nominees;    /* of this cycle: policies/eviction/attempts.c */
+    struct nominee *nominees;    /* of this cycle: policies/eviction/nominees.c */
     size_t nominee_capacity;
     uint32_t nominee_count;
-    uint32_t *targets; /* slots of their victims */
+    bool is_turn_stale;    /* lanes that may ask are to be gathered anew */
+    int64_t turn_attempts; /* in the contests of this cycle */
+    uint32_t *targets;     /* slots of their victims */
     size_t target_capacity;
     uint32_t target_count;
     struct free_space free_before; /* any victim went */

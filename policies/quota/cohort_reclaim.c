@@ -166,7 +166,9 @@ uint32_t cohort_rounds(struct queue_tree *tree, queue_id leaf, const int64_t ask
     rounds[0] = like;
     rounds[1] = within;
     const bool is_forbidden = tree->config->borrow_within_cohort == RECLAIM_NEVER;
-    if (cohort_is_top(tree, leaf) || (is_forbidden && !is_under_nominal(tree, leaf, like.needs)))
+    if (cohort_is_top(tree, leaf) || (is_forbidden && !is_under_nominal(tree, leaf, like.needs)) ||
+        tree->config->reclaim_within_cohort == RECLAIM_NEVER ||
+        !has_debtors_beyond(tree, leaf, like.needs))
         return 1;
     if (is_forbidden &&
         (like.entitled == QUEUE_NONE || !has_debtors_beyond(tree, like.entitled, like.needs))) {

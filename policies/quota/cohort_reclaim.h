@@ -6,8 +6,8 @@
  *   borrowing  its queue may borrow in the end.  Of other queues it takes from beyond a cohort that is entitled to it,
  *              and what borrow_within_cohort allows.
  *   within     its queue may not borrow in the end.  Then it takes from every borrower.
- * Only `borrowing` where borrow_within_cohort forbids the rest and the queue has used up its nominal quota; `within` first
- * where that forbids and no cohort below the top is entitled; else `borrowing` first.
+ * Only `borrowing` where no other queue owes anything, or borrow_within_cohort forbids the rest and the queue has used up
+ * its nominal quota; `within` first where that forbids and no cohort below the top is entitled; else `borrowing` first.
  *   Fair sharing.  The strategies in their order, the second over what the first passed, at most one victim of a queue.
  *   A job that might evict others, and has to wait because its quota is lent, has it kept: those behind it get nothing of
  * what is left up to its queue's nominal quota, or, if it would borrow, up to the borrowing limit.  Where

@@ -149,6 +149,7 @@ struct sched {
     bool has_patience;  /* some job waits before others are evicted for it: no job had to, if not */
     bool
         keeps_quota; /* the quota policy may keep quota for jobs that it forbids: policies/state/kept_quota.c */
+    bool plans_in_turn; /* the contest books plans of reclaim: policies/eviction/nominees.c */
     bool
         takes_both; /* reclaim also takes from the gainer's own queue: policies/eviction/plan_rounds.c */
     struct slot_list

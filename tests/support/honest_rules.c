@@ -140,11 +140,28 @@ static bool is_own(const struct honest_world *world, const struct honest_plan *p
     return victim->plan->job.queue == world->jobs[plan->gainer].plan->job.queue;
 }
 
-/* Does the plan, in a cohort without fair sharing, also take from other queues? */
+/* Does a queue other than the gainer's hold more GPUs than its quota? */
+static bool is_any_borrowing(const struct honest_world *world, const struct honest_plan *plan)
+{
+    bool is_any = false;
+    for (uint32_t q = 0; q < world->scenario->queue_count && !is_any; q++) {
+        const int64_t quota = world->scenario->queues[q].spec.deserved[RESOURCE_GPU];
+        is_any = q != world->jobs[plan->gainer].plan->job.queue && quota != QUOTA_UNLIMITED &&
+                 honest_charge(world, q, RESOURCE_GPU, false) > quota;
+        for (uint32_t c = 0; c < world->scenario->queue_count && is_any; c++)
+            is_any = world->scenario->queues[c].parent != q;
+    }
+    return is_any;
+}
+
+/* Does the plan, in a cohort without fair sharing, also take from other queues, or could it?  Then what it takes from its own
+ * queue may serve to stay within the quota, even if what it took from others turned out not to be needed. */
 static bool takes_back(const struct honest_world *world, const struct honest_plan *plan)
 {
     const struct policy_config *policy = &world->scenario->policy;
-    bool takes = false;
+    bool takes = policy->quota == &quota_cohort &&
+                 policy->quota_config.reclaim_within_cohort != RECLAIM_NEVER &&
+                 is_any_borrowing(world, plan);
     for (int e = 1; e <= plan->evict_count; e++)
         takes |= !is_own(world, plan, &world->jobs[world->job_of[plan->reserve[-e].job]]);
     return takes && policy->quota == &quota_cohort && !policy->quota_config.fair_sharing;
