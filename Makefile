@@ -281,7 +281,7 @@ tests = $(call programs,$(1)) $(call scripts,$(1))
 # What takes longest stands back from `make test`, unless ONLY names it: `make test-slow` (in CI) and `make test-all` run it.
 # tests/cli/determinism.sh is in both; there the builds of DETERMINISM are made first, here it takes those that are there.
 SLOW := $(wildcard $(addprefix tests/,analytic/test_mmc.c $(addprefix property/test_,easy_oracle.c fifo_oracle.c guarantees.c presets.c)))
-DETERMINISM := gcc-O0 clang profiled
+DETERMINISM = gcc-O0 $(if $(shell command -v clang),clang) $(filter profiled,$(SHIPPED))
 DETERMINISM_TEST := tests/cli/determinism.sh
 not_slow = $(if $(ONLY),$(1),$(filter-out $(SLOW) $(SLOW:tests/%.c=$(B)/tests/%),$(1)))
 slow_programs = $(patsubst tests/%.c,$(B)/tests/%,$(call only,$(filter %.c,$(SLOW))))
@@ -316,14 +316,19 @@ test: link $(call not_slow,$(call programs,$(KINDS))) ## Run the tests, small si
 	@$(RUN_TESTS) $(if $(ONLY),,--note 'left out: the $(words $(SLOW)) slowest tests; make test-slow runs them') \
 	    $(call not_slow,$(call tests,$(KINDS)))
 
-test-slow: link $(slow_programs) ## Run the tests that `make test` leaves out, small sizes, and compare builds
-	@WINDTUNNEL_BUILDS='$(DETERMINISM)' $(RUN_TESTS) $(slow_programs) $(slow_scripts)
+test-slow: link determinism-builds $(slow_programs) ## Run the tests that `make test` leaves out, small sizes, and compare builds
+	@$(RUN_TESTS) $(slow_programs) $(slow_scripts)
+
+# One after another, and before the time of the test counts.
+.PHONY: determinism-builds
+determinism-builds: link
+	@set -e; for variant in $(DETERMINISM); do $(MAKE) --no-print-directory VARIANT=$$variant build/$$variant/windtunnel; done
 
 test-quick: link $(call programs,$(KINDS_QUICK)) ## Run the unit, golden and fault tests
 	@$(RUN_TESTS) $(call tests,$(KINDS_QUICK))
 
-test-all: link $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and those of the benchmarks
-	@WINDTUNNEL_BUILDS='$(DETERMINISM)' $(RUN_TESTS) $(call tests,$(KINDS) bench)
+test-all: link determinism-builds $(call programs,$(KINDS) bench) ## Run all tests, full sizes, and those of the benchmarks
+	@$(RUN_TESTS) $(call tests,$(KINDS) bench)
 
 # As `test`, but ./windtunnel keeps pointing where it did (tests take the program's path from WINDTUNNEL).
 test-small: $(PROGRAM) $(call programs,$(KINDS))

@@ -42,10 +42,12 @@
 #include "policies/backfill/backfill.h"
 #include "policies/estimate/estimate.h"
 #include "policies/gang/gangs.h"
+#include "policies/jobs/request_class.h"
 #include "policies/order/orders.h"
 #include "policies/own.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemption.h"
+#include "policies/queues/queues.h"
 #include "policies/quota/amounts.h"
 #include "policies/quota/quota.h"
 

@@ -34,7 +34,7 @@
 #include "policies/quota/quota_config.h"
 #include "policies/sharing/sharing.h"
 
-enum { ORDER_CHAIN_MAX = 5, ACTIONS_MAX = 8 };
+enum { ACTIONS_MAX = 8 };
 
 struct order_policy;
 struct quota_policy;

@@ -45,13 +45,13 @@
 #include "base/error.h"
 #include "base/reason.h"
 #include "base/time.h"
-#include "policies/policy_config.h"
 #include "topologies/cluster.h"
 #include "topologies/mig_layout.h"
 #include "topologies/queue_table.h"
 #include "workloads/job.h"
 
-struct sched; /* opaque */
+struct sched;         /* opaque */
+struct policy_config; /* policies/policy_config.h */
 
 /* Members of one group on one node.  Amounts of CPU and memory follow from the job's request, and so does the
  * profile of a MIG instance (one member a piece; gpu_milli: GPU_MILLI / 8 for each of its memory slices). */

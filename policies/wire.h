@@ -19,6 +19,7 @@
 #define POLICIES_WIRE_H
 
 #include "base/buffer.h"
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 
 enum { WIRE_VERSION = 1 }; /* of the stream; the header carries it */

@@ -21,6 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/json.h"
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 #include "sim/live/load.h"
 

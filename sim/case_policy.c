@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "policies/policy_config.h"
 #include "sim/case_read.h"
 #include "sim/scenario.h"
 

@@ -1,4 +1,5 @@
 #include "sim/scenario.h"
+#include "policies/policy_config.h"
 
 #include <string.h>
 

@@ -1,8 +1,15 @@
 /* Trials without the headroom, or without reservations; see policies/allocate/kept_space.h. */
 #include "policies/allocate/kept_space.h"
+#include "policies/allocate/allocate.h"
 
 #include <assert.h>
 
+#include "policies/booking/booking.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/headroom.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
 enum { STEPS_PER_TRY = 18, LANES_PER_STEP = 8, JOBS_PER_STEP = 8 };
@@ -21,12 +28,18 @@ struct look {
     uint64_t tries;
 };
 
-void kept_space_release(struct kept_space_scratch *scratch)
+void kept_space_init(struct sched *sched)
 {
-    contest_field_release(&scratch->field);
-    mem_free(scratch->lanes);
-    mem_free(scratch->taken);
-    *scratch = (struct kept_space_scratch){0};
+    sched->kept = mem_zalloc(1, sizeof *sched->kept);
+    sched->waits.credit = KEPT_SPACE_CREDIT;
+}
+
+void kept_space_release(struct sched *sched)
+{
+    contest_field_release(&sched->kept->field);
+    mem_free(sched->kept->lanes);
+    mem_free(sched->kept->taken);
+    mem_free(sched->kept);
 }
 
 /* ---- Without reservations ---- */
@@ -39,9 +52,9 @@ struct reservations { /* what was let go */
 /* Until lent_end: claims, drained nodes and forecasts are gone; the jobs that they are for stand aside. */
 static struct reservations lend(struct sched *sched)
 {
-    struct reservations gone = {.forecast_count = sched->forecasts.count};
-    for (uint32_t i = 0; i < sched->drain.count; i++)
-        ledger_lend_node(sched->ledger, sched->drain.nodes[i], true);
+    struct reservations gone = {.forecast_count = sched->forecasts->count};
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], true);
     gone.mark = ledger_mark(sched->ledger);
     for (uint32_t c = 0; c < sched->claim_count; c++) {
         const uint32_t slot = sched->claims[c];
@@ -55,21 +68,21 @@ static struct reservations lend(struct sched *sched)
         ledger_charge(sched->ledger, job->queue, amounts);
     }
     if (sched->reserves)
-        sched->forecasts.count = 0;
+        sched->forecasts->count = 0;
     return gone;
 }
 
 static void lent_end(struct sched *sched, struct reservations gone)
 {
     ledger_rollback(sched->ledger, gone.mark);
-    for (uint32_t i = 0; i < sched->drain.count; i++)
-        ledger_lend_node(sched->ledger, sched->drain.nodes[i], false);
-    sched->forecasts.count = gone.forecast_count;
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], false);
+    sched->forecasts->count = gone.forecast_count;
 }
 
 static bool is_space_reserved(const struct sched *sched)
 {
-    return sched->claim_count + sched->drain.count > 0;
+    return sched->claim_count + sched->kept_nodes.count > 0;
 }
 
 bool kept_space_would_hold(struct sched *sched, const struct shape *shape)
@@ -343,8 +356,8 @@ static void tell(struct look *look)
 /* One trial; the lanes are told what it found.  Returns what it cost, in steps. */
 static int64_t look_without(struct sched *sched, enum clock_hand hand)
 {
-    struct look look = {.sched = sched, .scratch = &sched->kept, .hand = hand};
-    struct contest_field *field = &sched->kept.field;
+    struct look look = {.sched = sched, .scratch = sched->kept, .hand = hand};
+    struct contest_field *field = &sched->kept->field;
     const uint32_t held_up = list_lanes(&look);
     struct reservations gone;
     if (hand == HAND_RESERVED_FOR_OTHER)
@@ -371,9 +384,9 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
         ledger_rollback(sched->ledger, gone.mark);
     tell(&look);
     contest_field_close(field, &sched->tree, &sched->pending);
-    for (uint32_t i = 0; i < sched->kept.taken_count; i++)
-        sched->jobs.jobs[sched->kept.taken[i]].wait.is_taken = false;
-    sched->kept.taken_count = 0;
+    for (uint32_t i = 0; i < sched->kept->taken_count; i++)
+        sched->jobs.jobs[sched->kept->taken[i]].wait.is_taken = false;
+    sched->kept->taken_count = 0;
     return (int64_t)(field->work + look.tries * STEPS_PER_TRY + look.visits / JOBS_PER_STEP);
 }
 
@@ -475,7 +488,7 @@ void kept_space_look(struct sched *sched)
     if (headroom_is_kept(sched))
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
     if (is_space_reserved(sched) || waits->has_reserved ||
-        (sched->reserves && sched->forecasts.count > 0)) {
+        (sched->reserves && sched->forecasts->count > 0)) {
         waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
     }

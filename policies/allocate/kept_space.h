@@ -48,7 +48,8 @@ struct kept_space_scratch { /* reused; {0} is empty */
     uint32_t taken_count;
 };
 
-void kept_space_release(struct kept_space_scratch *scratch);
+void kept_space_init(struct sched *sched);
+void kept_space_release(struct sched *sched);
 
 /* At the end of a cycle, while some shape is closed. */
 void kept_space_look(struct sched *sched);

@@ -1,6 +1,19 @@
 /* What jobs hold and what they wait for: the books that facts and decisions are written into. */
 #include <assert.h>
 
+#include "policies/booking/booking.h"
+#include "policies/booking/eligible.h"
+#include "policies/gang/gang.h"
+#include "policies/order/order.h"
+#include "policies/state/accounts.h"
+#include "policies/state/candidates.h"
+#include "policies/state/over_quota.h"
+#include "policies/state/preemption_bound.h"
+#include "policies/state/ranks.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/retry_queue.h"
+#include "policies/state/run_times.h"
+#include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
 struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint32_t slot)
@@ -31,8 +44,8 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece)
 void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct space space = placement_space(&sched->shapes.shapes[job->shape],
-                                         &sched_job_holding(job, holding)->piece, slot);
+    struct space space = shape_space(&sched->shapes.shapes[job->shape],
+                                     &sched_job_holding(job, holding)->piece, slot);
     move(sched->ledger, &space);
 }
 
@@ -170,8 +183,8 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct holding holding = *sched_job_holding(job, index);
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    if (sched->overtakes)
-        forecast_left(sched, slot, holding.piece.node);
+    if (sched->listener.leaves != NULL)
+        sched->listener.leaves(sched, slot, holding.piece.node);
     sched_move(sched, slot, index,
                holding.phase == HOLDING_LEAVING   ? ledger_arrive
                : holding.phase == HOLDING_CLAIMED ? ledger_unclaim
@@ -186,18 +199,6 @@ void sched_unhold(struct sched *sched, uint32_t slot, uint32_t index)
     sched_job_held(job)[holding.piece.group] -= holding.piece.member_count;
     sched_add_charge(sched, slot, &holding.piece, -1, amounts);
     sched_charge(sched, slot, amounts);
-}
-
-void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
-    *view = (struct gang_view){.groups = shape->groups,
-                               .sets = shape->set_count > 0 ? shape->sets : NULL,
-                               .held = sched_job_held(job),
-                               .group_count = shape->group_count,
-                               .set_count = shape->set_count,
-                               .own = sched->gang_own};
 }
 
 /* Append what the job holds in one of the phases, as bits; how many pieces. */
@@ -307,8 +308,8 @@ void sched_unwait(struct sched *sched, uint32_t slot)
     if (!sched->policy.quota->is_flat)
         contest_waiting(&sched->tree, line, -1);
     job->lane = LANE_NONE;
-    if (sched->policy.backfill->keeps)
-        forecast_unwait(sched, slot);
+    if (sched->listener.unwaits != NULL)
+        sched->listener.unwaits(sched, slot);
 }
 
 static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
@@ -449,8 +450,8 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched_rank(sched, slot);
     waits_settle(sched, slot);
     queue_tree_touch_standing(&sched->tree, job->queue);
-    if (sched->overtakes)
-        forecast_settle(sched, slot);
+    if (sched->listener.settles != NULL)
+        sched->listener.settles(sched, slot);
 }
 
 void sched_drop_claim(struct sched *sched, uint32_t slot)
@@ -490,10 +491,32 @@ void sched_forget(struct sched *sched, uint32_t slot)
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);
-    if (sched->overtakes)
-        forecast_forget(sched, slot);
+    if (sched->listener.forgets != NULL)
+        sched->listener.forgets(sched, slot);
     waits_forget(sched, job);
     job_table_drop(&sched->jobs, slot);
     if (array != 0)
         eligible_left(sched, array);
+}
+
+/* The holding is on its way out: its space is coming, its charge is gone. */
+void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    struct holding *holding = &sched_job_holdings(job)[index];
+    int64_t amounts[QUEUE_SUM_COUNT] = {0};
+    sched_move(sched, slot, index, ledger_vacate);
+    holding->phase = HOLDING_LEAVING;
+    sched->leaving_count++;
+    holding->decision = decision;
+    sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
+    sched_add_charge(sched, slot, &holding->piece, -1, amounts);
+    sched_charge(sched, slot, amounts);
+}
+
+void sched_begin_fact(struct sched *sched, time_ns now)
+{
+    if (now != sched->now)
+        sched_pass_time(sched, now);
+    sched->changes++;
 }

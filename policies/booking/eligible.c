@@ -5,6 +5,8 @@
  * submission.  Cost: O(open dependencies) per job that ends while there are any. */
 #include <assert.h>
 
+#include "policies/booking/booking.h"
+#include "policies/booking/eligible.h"
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 

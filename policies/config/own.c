@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "policies/plugin.h"
+#include "policies/policy_config.h"
 #include "policies/util/archive.h"
 
 void owns_init(struct owns *owns, const struct policy_config *policy)

@@ -1,5 +1,6 @@
 /* The parameters of plug-ins: declared, read, told. */
 #include "policies/config/plugin_params.h"
+#include "policies/policy_config.h"
 
 #include <string.h>
 

@@ -1,4 +1,7 @@
 /* What the scheduler answers when asked, and changes nothing by it. */
+#include "policies/drain/drain.h"
+#include "policies/repartition/repartitions.h"
+#include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
 
 void sched_job_foreseen(const struct sched *sched, job_id id)
@@ -28,18 +31,18 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .attempts = sched->attempts,
         .plans = sched->plans,
         .plans_tried = sched->plans_tried,
-        .promised_starts = sched->forecasts.promised_starts,
-        .late_starts = sched->forecasts.late_starts,
-        .drains = sched->drain.begun,
-        .drains_filled = sched->drain.filled,
-        .recuts = sched->recuts.told,
-        .kept_gpu_ns = sched->drain.kept_gpu_ns,
+        .promised_starts = sched->forecasts->promised_starts,
+        .late_starts = sched->forecasts->late_starts,
+        .drains = sched->drain->begun,
+        .drains_filled = sched->drain->filled,
+        .recuts = sched->recuts->told,
+        .kept_gpu_ns = sched->kept_nodes.kept_gpu_ns,
     };
 }
 
 time_ns sched_forecast(const struct sched *sched, job_id id)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].job == id)
             return book->of[f].start;

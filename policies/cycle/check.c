@@ -5,8 +5,19 @@
  * jobs, what stays for good.  The oracles are plain scans on purpose.
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
+#include "policies/cycle/cycle_inside.h"
+#include "policies/drain/drain.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
 #include "policies/quota/cells_index.h"
 #include "policies/repartition/repartition_places.h"
+#include "policies/state/candidates.h"
+#include "policies/state/headroom.h"
+#include "policies/state/over_quota.h"
+#include "policies/state/preemption_bound.h"
+#include "policies/state/ranks.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/sched_tags.h"
 
@@ -117,7 +128,7 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
                           struct tally *tally)
 {
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
-    struct space space = placement_space(shape, &holding->piece, slot);
+    struct space space = shape_space(shape, &holding->piece, slot);
     bool is_leaving = holding->phase == HOLDING_LEAVING;
     if (sched->ledger->shares != NULL)
         tally_shares(sched->ledger, &space, (enum holding_phase)holding->phase, tally);
@@ -528,8 +539,8 @@ static const char *check_scratch(const struct sched *sched)
     const struct ledger *ledger = sched->ledger;
     bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan.node_mark[n] != 0 || sched->offers.nodes[n].first != 0 ||
-                   sched->offers.nodes[n].milli != 0;
+        is_left |= sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 ||
+                   sched->offers->nodes[n].milli != 0;
     for (size_t q = 0; q < sched->contest.capacity; q++)
         is_left |= sched->contest.marks[q].is_marked;
     return is_left ? "something is left of a trial" : NULL;
@@ -566,7 +577,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : headroom_check(sched);
     broken = broken != NULL ? broken : roster_check(sched);
     broken = broken != NULL ? broken : agenda_check(sched);
-    broken = broken != NULL ? broken : drain_check(sched);
+    broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : recut_places_check(sched);
     broken = broken != NULL ? broken : cells_index_check(sched->ledger);
     arena_release(&tally.arena);

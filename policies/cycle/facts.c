@@ -1,9 +1,30 @@
 /* The facts: what the world tells, written into the books. */
 #include <assert.h>
 
+#include "policies/allocate/kept_space.h"
+#include "policies/booking/booking.h"
+#include "policies/booking/eligible.h"
+#include "policies/cycle/cycle_inside.h"
+#include "policies/drain/drain.h"
+#include "policies/eviction/eviction.h"
+#include "policies/eviction/preemption_cost.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/plugin.h"
+#include "policies/repartition/repartitions.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/accounts.h"
+#include "policies/state/candidates.h"
+#include "policies/state/headroom.h"
+#include "policies/state/kept_quota.h"
 #include "policies/state/listeners.h"
+#include "policies/state/patience.h"
+#include "policies/state/preemption_bound.h"
+#include "policies/state/ranks.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/retry_queue.h"
+#include "policies/state/run_times.h"
+#include "policies/state/sched_state.h"
+#include "policies/state/typical.h"
 #include "policies/state/waits.h"
 
 struct error sched_find_gap(const struct policy_config *policy)
@@ -60,19 +81,16 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched_study_orders(sched);
     sched->notes_service = !sched->ranks_by_fill || policy->defrag->moves;
     headroom_init(sched);
-    plan_init(sched);
+    eviction_init(sched);
     kept_init(sched);
     run_times_init(sched);
     sched->typical.is_used = policy_uses_typical(policy);
-    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
-    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
+    reservation_init(sched);
+    drain_init(sched);
+    kept_space_init(sched);
     sched->quota_at = TIME_NEVER;
-    sched->forecasts.passed_at = sched->forecasts.outlived_at = -1;
-    sched->forecasts.lifted = sched->forecasts.head = UINT32_MAX;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
-        sched->plan.node_mark = mem_zalloc(cluster->node_count, 1);
-        offers_init(sched);
         potential_init(&sched->potential, cluster);
         sched->ledger->room = sched->potential.room;
     }
@@ -121,10 +139,9 @@ void sched_free(struct sched *sched)
         mem_free(sched->arrays[a].parked);
     if (sched->needs_accounts)
         accounts_release(&sched->accounts);
-    plan_release(&sched->plan);
-    moves_release(sched);
+    eviction_release(sched);
     drain_release(sched);
-    recuts_release(&sched->recuts);
+    recuts_release(sched);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
     shape_table_release(&sched->shapes);
@@ -141,26 +158,17 @@ void sched_free(struct sched *sched)
     piece_list_release(&sched->told);
     piece_list_release(&sched->pieces);
     piece_list_release(&sched->held_pieces);
-    victims_release(sched);
     roster_release(sched);
     agenda_release(sched);
     contest_release(&sched->contest);
-    offers_release(sched);
-    forecast_release(sched);
-    overtake_release(sched);
+    reservation_release(sched);
     run_times_release(&sched->run_times);
     typical_release(&sched->typical);
     potential_release(&sched->potential);
     waits_release(sched);
+    kept_space_release(sched);
     owns_release(&sched->owns);
     mem_free(sched);
-}
-
-void sched_begin_fact(struct sched *sched, time_ns now)
-{
-    if (now != sched->now)
-        sched_pass_time(sched, now);
-    sched->changes++;
 }
 
 /* Every field: the slot was another's before. */
@@ -288,7 +296,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
     }
     for (uint32_t i = 0; i < piece_count; i++) {
         struct space space =
-            placement_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
+            shape_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
@@ -378,21 +386,6 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     else
         sched_settle(sched, slot);
     waits_started(sched, slot);
-}
-
-/* The holding is on its way out: its space is coming, its charge is gone. */
-void sched_let_leave(struct sched *sched, uint32_t slot, uint32_t index, decision_id decision)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    struct holding *holding = &sched_job_holdings(job)[index];
-    int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    sched_move(sched, slot, index, ledger_vacate);
-    holding->phase = HOLDING_LEAVING;
-    sched->leaving_count++;
-    holding->decision = decision;
-    sched_job_held(job)[holding->piece.group] -= holding->piece.member_count;
-    sched_add_charge(sched, slot, &holding->piece, -1, amounts);
-    sched_charge(sched, slot, amounts);
 }
 
 void sched_job_leaving(struct sched *sched, job_id id, struct members which, time_ns now)
@@ -589,4 +582,16 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     pending_lines(&sched->pending, queues->count);
     MEM_GROW(sched->running, sched->running_capacity, queues->count);
     sched_reopen_quotas(sched); /* limits may have been raised */
+}
+
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
+                        time_ns now)
+{
+    sched_begin_fact(sched, now);
+    if (sched->typical.is_used)
+        typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
+    struct typical_jobs *typical = &sched->typical.typical;
+    for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
+        typical->jobs[j].request.nodes =
+            node_asks_own(&sched->shapes.asks, typical->jobs[j].request.nodes);
 }

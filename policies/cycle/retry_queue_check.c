@@ -3,6 +3,7 @@
  * Every lane with jobs is awake, in the list once, or asleep with one entry for each thing that may wake it.  Who slept
  * before may still stand in the heaps; those entries do not count.  Cost: O(lanes + sleepers). */
 #include "base/mem.h"
+#include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 
 enum wake { WAKE_AWAKE, WAKE_BY_CHANGE, WAKE_BY_TIME, WAKE_BY_START, WAKE_COUNT };

@@ -4,7 +4,20 @@
  * out is room for a single call (plans, offers, marks), the decisions of the last cycle, which nobody reads
  * again, what follows from cluster and policy, and the ledger of an empty cluster, which is always the same. */
 #include "base/hash.h"
+#include "policies/booking/eligible.h"
 #include "policies/config/digest.h"
+#include "policies/cycle/cycle_inside.h"
+#include "policies/drain/drain.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/victims.h"
+#include "policies/repartition/repartitions.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/accounts.h"
+#include "policies/state/candidates.h"
+#include "policies/state/preemption_bound.h"
+#include "policies/state/retry_queue.h"
+#include "policies/state/run_times.h"
+#include "policies/state/typical.h"
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
@@ -104,7 +117,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 7032);
+    ARCHIVE_KNOWS(struct sched, 5296);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
     shape_table_archive(archive, &sched->shapes);

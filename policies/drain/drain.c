@@ -13,6 +13,13 @@
  * when something has happened. */
 #include <stdlib.h>
 
+#include "policies/allocate/allocate.h"
+#include "policies/drain/drain.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
@@ -44,54 +51,32 @@ static uint32_t used_gpus(const struct sched *sched, node_id node)
     return cluster_node_gpus(sched->cluster, node) - free_gpus(sched, node);
 }
 
-void drain_count_time(struct sched *sched, time_ns now)
-{
-    int64_t gpus = 0;
-    for (uint32_t i = 0; i < sched->drain.count; i++)
-        gpus += free_gpus(sched, sched->drain.nodes[i]);
-    sched->drain.kept_gpu_ns += gpus * (now - sched->now);
-}
-
-int64_t drain_free_milli(const struct sched *sched)
-{
-    int64_t milli = 0;
-    for (uint32_t i = 0; i < sched->drain.count; i++) {
-        const node_id node = sched->drain.nodes[i];
-        const gpu_id first = sched->cluster->nodes[node].first_gpu;
-        for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
-            milli += sched->ledger->gpus[first + g].free;
-    }
-    return milli;
-}
-
 /* All kept nodes are everybody's. */
 static void end_drain(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    for (uint32_t i = 0; i < drain->count; i++)
-        keep(sched, drain->nodes[i], false);
-    drain->count = 0;
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        keep(sched, sched->kept_nodes.nodes[i], false);
+    sched->kept_nodes.count = 0;
 }
 
 /* In vain: others have their turn. */
 static void give_up(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    drain->resting_lane = drain->lane;
+    struct drain *drain = sched->drain;
+    drain->resting_lane = sched->kept_nodes.lane;
     drain->rests_until = time_after(sched->now, expiry(sched));
     end_drain(sched);
 }
 
 void drain_node_changed(struct sched *sched, node_id node, enum node_state state)
 {
-    struct drain *drain = &sched->drain;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < drain->count; i++)
-        if (drain->nodes[i] != node || state == NODE_UP)
-            drain->nodes[kept++] = drain->nodes[i];
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        if (sched->kept_nodes.nodes[i] != node || state == NODE_UP)
+            sched->kept_nodes.nodes[kept++] = sched->kept_nodes.nodes[i];
         else
             sched->ledger->is_kept[node] = 0; /* it is out of the index, and soon not up */
-    drain->count = kept;
+    sched->kept_nodes.count = kept;
 }
 
 /* ---- For whom ---- */
@@ -133,7 +118,7 @@ static bool may_have_one(const struct sched *sched, uint32_t lane_id)
 
 static time_ns due_at(const struct sched *sched, uint32_t lane_id)
 {
-    const struct drain *drain = &sched->drain;
+    const struct drain *drain = sched->drain;
     const time_ns patient = patient_at(sched, lane_id);
     return lane_id == drain->resting_lane && drain->rests_until > patient ? drain->rests_until
                                                                           : patient;
@@ -142,7 +127,7 @@ static time_ns due_at(const struct sched *sched, uint32_t lane_id)
 /* The first of them in the contest; LANE_NONE. */
 static uint32_t choose_lane(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan->lane_count = 0;
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
         const uint32_t lane = sched->pending.busy[b];
@@ -160,7 +145,7 @@ static uint32_t choose_lane(struct sched *sched)
 /* By node: when the last job there will have ended. */
 static void plan_ends(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
+    struct drain *drain = sched->drain;
     if (drain->ends == NULL)
         drain->ends = mem_alloc(sched->cluster->node_count * sizeof *drain->ends);
     for (node_id n = 0; n < sched->cluster->node_count; n++)
@@ -194,7 +179,7 @@ static int compare_nodes(const void *a, const void *b, void *config)
 /* Every node that takes new work and could hold members. */
 static uint32_t list_choices(struct sched *sched, const struct request *request)
 {
-    struct drain *drain = &sched->drain;
+    struct drain *drain = sched->drain;
     uint32_t count = 0;
     plan_ends(sched);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
@@ -216,24 +201,26 @@ static uint32_t list_choices(struct sched *sched, const struct request *request)
 static uint64_t kept_members(const struct sched *sched, const struct request *request)
 {
     uint64_t members = 0;
-    for (uint32_t i = 0; i < sched->drain.count; i++)
-        members += shape_members_per_node(request, sched->cluster,
-                                          sched->cluster->nodes[sched->drain.nodes[i]].type, false);
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        members += shape_members_per_node(
+            request, sched->cluster, sched->cluster->nodes[sched->kept_nodes.nodes[i]].type, false);
     return members;
 }
 
 /* Keep more nodes until they hold the gang when they are empty; false, with none kept: they would be too many. */
 static bool choose_nodes(struct sched *sched, const struct shape *ask)
 {
-    struct drain *drain = &sched->drain;
+    struct drain *drain = sched->drain;
     const struct job_group *group = group_of(ask);
     const int64_t bound =
         (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM;
     uint64_t members = kept_members(sched, &group->request);
     const uint32_t count = members < group->count ? list_choices(sched, &group->request) : 0;
-    for (uint32_t c = 0; c < count && members < group->count && drain->count < bound; c++) {
-        MEM_GROW(drain->nodes, drain->capacity, (size_t)drain->count + 1);
-        drain->nodes[drain->count++] = drain->choices[c].node;
+    for (uint32_t c = 0; c < count && members < group->count && sched->kept_nodes.count < bound;
+         c++) {
+        MEM_GROW(sched->kept_nodes.nodes, sched->kept_nodes.capacity,
+                 (size_t)sched->kept_nodes.count + 1);
+        sched->kept_nodes.nodes[sched->kept_nodes.count++] = drain->choices[c].node;
         members += drain->choices[c].members;
         keep(sched, drain->choices[c].node, true);
     }
@@ -247,11 +234,11 @@ static bool choose_nodes(struct sched *sched, const struct shape *ask)
 static uint32_t find_fullest(const struct sched *sched)
 {
     uint32_t fullest = UINT32_MAX, most = 0;
-    for (uint32_t i = 0; i < sched->drain.count; i++)
-        if (used_gpus(sched, sched->drain.nodes[i]) >= most &&
-            used_gpus(sched, sched->drain.nodes[i]) > 0) {
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        if (used_gpus(sched, sched->kept_nodes.nodes[i]) >= most &&
+            used_gpus(sched, sched->kept_nodes.nodes[i]) > 0) {
             fullest = i;
-            most = used_gpus(sched, sched->drain.nodes[i]);
+            most = used_gpus(sched, sched->kept_nodes.nodes[i]);
         }
     return fullest;
 }
@@ -263,7 +250,7 @@ static void exchange(struct sched *sched)
         const uint32_t at = find_fullest(sched);
         if (at == UINT32_MAX)
             return;
-        const node_id old = sched->drain.nodes[at];
+        const node_id old = sched->kept_nodes.nodes[at];
         const uint32_t type = sched->cluster->nodes[old].type;
         const struct bits *whole =
             &sched->ledger->index->types[type].whole[sched->cluster->types[type].gpu_count];
@@ -272,7 +259,7 @@ static void exchange(struct sched *sched)
             return;
         keep(sched, free, true);
         keep(sched, old, false);
-        sched->drain.nodes[at] = free;
+        sched->kept_nodes.nodes[at] = free;
     }
 }
 
@@ -281,34 +268,34 @@ static void exchange(struct sched *sched)
 /* Open the nodes to the head; if it does not start they are closed again. */
 static void try_gang(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    const uint32_t lane = drain->lane, head = pending_head(&sched->pending, lane);
+    struct drain *drain = sched->drain;
+    const uint32_t lane = sched->kept_nodes.lane, head = pending_head(&sched->pending, lane);
     const uint32_t ask = sched->jobs.jobs[head].ask;
     const uint8_t closed = sched->shapes.shapes[ask].closed;
     const uint64_t changes = sched->changes;
-    for (uint32_t i = 0; i < drain->count; i++)
-        keep(sched, drain->nodes[i], false);
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        keep(sched, sched->kept_nodes.nodes[i], false);
     if (placement_may_fit(sched->ledger, &sched->shapes.shapes[ask])) {
         shape_close(&sched->shapes, ask, closed & (uint8_t) ~(SHAPE_BLOCKED | SHAPE_PROMISED));
         sched_try_head(sched, lane);
     }
     if (sched->changes != changes) { /* it starts, or is promised what comes; it may want to grow */
-        drain->count = 0;
+        sched->kept_nodes.count = 0;
         drain->filled++;
         return;
     }
-    for (uint32_t i = 0; i < drain->count; i++)
-        keep(sched, drain->nodes[i], true);
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        keep(sched, sched->kept_nodes.nodes[i], true);
     drain->tried_change = sched->changes;
 }
 
 void drain_review(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    if (drain->count == 0)
+    struct drain *drain = sched->drain;
+    if (sched->kept_nodes.count == 0)
         return;
-    const struct lane *lane = &sched->pending.lanes[drain->lane];
-    if (lane->count == 0 || patient_at(sched, drain->lane) > sched->now) {
+    const struct lane *lane = &sched->pending.lanes[sched->kept_nodes.lane];
+    if (lane->count == 0 || patient_at(sched, sched->kept_nodes.lane) > sched->now) {
         end_drain(sched);
         return;
     }
@@ -328,8 +315,8 @@ void drain_review(struct sched *sched)
 
 static void move_off(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    const uint32_t head = pending_head(&sched->pending, drain->lane);
+    struct drain *drain = sched->drain;
+    const uint32_t head = pending_head(&sched->pending, sched->kept_nodes.lane);
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[head]);
     if (!sched->agendas[PLAN_CONSOLIDATE].is_used || !moves_for(sched, ask) ||
         sched->changes < drain->move_change || moves_bound(sched) <= 0)
@@ -340,10 +327,10 @@ static void move_off(struct sched *sched)
 
 void drain_seek(struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    if (drain->count > 0 && sched->pending.lanes[drain->lane].count == 0)
+    struct drain *drain = sched->drain;
+    if (sched->kept_nodes.count > 0 && sched->pending.lanes[sched->kept_nodes.lane].count == 0)
         end_drain(sched); /* it found other nodes in this cycle */
-    if (drain->count > 0) {
+    if (sched->kept_nodes.count > 0) {
         move_off(sched);
         return;
     }
@@ -357,7 +344,7 @@ void drain_seek(struct sched *sched)
         drain->retry_change = sched->changes + DRAIN_BACKOFF;
         return;
     }
-    drain->lane = lane;
+    sched->kept_nodes.lane = lane;
     drain->since = sched->now;
     drain->tried_change = sched->changes;
     drain->move_change = 0;
@@ -367,9 +354,9 @@ void drain_seek(struct sched *sched)
 
 time_ns drain_wake(const struct sched *sched)
 {
-    const struct drain *drain = &sched->drain;
+    const struct drain *drain = sched->drain;
     time_ns wake = TIME_NEVER;
-    if (drain->count > 0)
+    if (sched->kept_nodes.count > 0)
         return time_after(drain->since, expiry(sched));
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
         const uint32_t lane = sched->pending.busy[b];
@@ -384,19 +371,26 @@ time_ns drain_wake(const struct sched *sched)
 
 /* ---- Books ---- */
 
+void drain_init(struct sched *sched)
+{
+    sched->drain = mem_zalloc(1, sizeof *sched->drain);
+}
+
 void drain_release(struct sched *sched)
 {
-    mem_free(sched->drain.nodes);
-    mem_free(sched->drain.choices);
-    mem_free(sched->drain.ends);
+    mem_free(sched->kept_nodes.nodes);
+    mem_free(sched->drain->choices);
+    mem_free(sched->drain->ends);
+    mem_free(sched->drain);
 }
 
 void drain_archive(struct archive *archive, struct sched *sched)
 {
-    struct drain *drain = &sched->drain;
-    ARCHIVE_KNOWS(struct drain, 120);
-    ARCHIVE_ARRAY(archive, drain->nodes, drain->capacity, drain->count);
-    ARCHIVE(archive, drain->lane);
+    struct drain *drain = sched->drain;
+    ARCHIVE_KNOWS(struct drain, 88);
+    ARCHIVE_ARRAY(archive, sched->kept_nodes.nodes, sched->kept_nodes.capacity,
+                  sched->kept_nodes.count);
+    ARCHIVE(archive, sched->kept_nodes.lane);
     ARCHIVE(archive, drain->since);
     ARCHIVE(archive, drain->resting_lane);
     ARCHIVE(archive, drain->rests_until);
@@ -405,29 +399,9 @@ void drain_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, drain->move_change);
     ARCHIVE(archive, drain->begun);
     ARCHIVE(archive, drain->filled);
-    ARCHIVE(archive, drain->kept_gpu_ns);
-    for (uint32_t i = 0; i < drain->count; i++)
-        archive_expect(archive, drain->nodes[i] < sched->cluster->node_count);
-    archive_expect(archive, drain->count == 0 || drain->lane < sched->pending.lane_count);
-}
-
-const char *drain_check(const struct sched *sched)
-{
-    const struct drain *drain = &sched->drain;
-    uint32_t kept = 0;
-    for (node_id n = 0; n < sched->cluster->node_count; n++) {
-        uint32_t listed = 0;
-        for (uint32_t i = 0; i < drain->count; i++)
-            listed += drain->nodes[i] == n;
-        listed += recuts_keep(sched, n); /* never both: see policies/config/policy_config.c */
-        if (listed != sched->ledger->is_kept[n])
-            return "a node is kept for nobody, or not kept for whom it is";
-        if (listed > 0 && sched->ledger->node_state[n] != NODE_UP)
-            return "a node is kept that is not up";
-        kept += listed - recuts_keep(sched, n);
-    }
-    if (kept >
-        (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM)
-        return "more nodes are kept than may be";
-    return NULL;
+    ARCHIVE(archive, sched->kept_nodes.kept_gpu_ns);
+    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
+        archive_expect(archive, sched->kept_nodes.nodes[i] < sched->cluster->node_count);
+    archive_expect(archive, sched->kept_nodes.count == 0 ||
+                                sched->kept_nodes.lane < sched->pending.lane_count);
 }

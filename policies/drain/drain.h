@@ -21,12 +21,8 @@ struct drain_node { /* that a drain might choose */
     uint32_t members; /* of the gang that it holds when it is empty */
 };
 
-/* Nodes kept for the head of a lane, until they are empty; policies/drain/drain.c. */
+/* The drain under way, and those before; the nodes that it keeps: policies/state/kept_nodes.h. */
 struct drain {
-    node_id *nodes; /* as they were chosen */
-    size_t capacity;
-    uint32_t count;         /* 0: none is kept */
-    uint32_t lane;          /* whose head they are for */
     time_ns since;          /* when it began */
     uint32_t resting_lane;  /* the last that was given up... */
     time_ns rests_until;    /* ...and is not drained for before that */
@@ -34,14 +30,10 @@ struct drain {
     uint64_t tried_change;  /* as of then the head did not fit */
     uint64_t move_change;   /* nobody is moved off before so many state changes */
     uint64_t begun, filled; /* drains; those that their gang started on */
-    int64_t kept_gpu_ns;    /* of GPUs wholly free, for as long as they were kept */
     struct drain_node *choices; /* scratch */
     size_t choice_capacity;
     time_ns *ends; /* scratch, by node; NULL: not needed yet */
 };
-
-/* The free GPUs of kept nodes were kept until then. */
-void drain_count_time(struct sched *sched, time_ns now);
 
 /* At the beginning of a cycle: give the drain up, or start its gang if it fits now. */
 void drain_review(struct sched *sched);
@@ -51,10 +43,8 @@ void drain_seek(struct sched *sched);
 time_ns drain_wake(const struct sched *sched);
 /* The world says what the node is: it is kept no more unless it is up. */
 void drain_node_changed(struct sched *sched, node_id node, enum node_state state);
-/* GPUs free on nodes that are kept; O(kept nodes). */
-int64_t drain_free_milli(const struct sched *sched);
+void drain_init(struct sched *sched);
 void drain_release(struct sched *sched);
 void drain_archive(struct archive *archive, struct sched *sched);
-const char *drain_check(const struct sched *sched); /* NULL: its laws hold */
 
 #endif

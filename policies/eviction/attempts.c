@@ -5,43 +5,23 @@
  * else happens, unless its queue comes to deserve what it asks.  Lanes that would surely find nobody are refused without a
  * search, and do not count.  Limits: attempts_per_cycle plans per cycle and kind.
  * Cost: O(lanes due) a cycle (agenda.c). */
+#include "policies/eviction/eviction.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/node_search.h"
 #include "policies/eviction/nominees.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
+#include "policies/state/over_quota.h"
+#include "policies/state/patience.h"
+#include "policies/state/preemption_bound.h"
+#include "policies/state/retry_queue.h"
+#include "policies/state/sched_state.h"
 
 enum { BACKOFF_SHIFT_MAX = 12, BACKOFF_EAGER = 6 };
-
-time_ns sched_delay(const struct sched *sched, uint32_t slot)
-{
-    const time_ns own = sched->jobs.facts[slot].preemption_delay;
-    if (own >= 0 || !sched->has_own_times)
-        return own >= 0 ? own : sched->policy.preempt.delay;
-    return queue_table_delay(sched->tree.table, sched->jobs.jobs[slot].queue,
-                             sched->policy.preempt.delay);
-}
-
-time_ns sched_stale_after(const struct sched *sched, uint32_t slot)
-{
-    const time_ns own = sched->jobs.facts[slot].stale_after;
-    if (own >= 0 || !sched->has_own_times)
-        return own >= 0 ? own : sched->policy.stale_after;
-    return queue_table_stale_after(sched->tree.table, sched->jobs.jobs[slot].queue,
-                                   sched->policy.stale_after);
-}
-
-void sched_learn_times(struct sched *sched)
-{
-    const struct queue_table *table = sched->tree.table;
-    const bool had = sched->has_own_times;
-    sched->has_own_times = false;
-    sched->has_patience |= sched->policy.preempt.delay > 0;
-    for (queue_id q = 0; q < sched->tree.count; q++) {
-        const struct queue_spec *spec = &table->queues[q];
-        sched->has_own_times |= spec->preemption_delay >= 0 || spec->stale_after >= 0;
-        sched->has_patience |= spec->preemption_delay > 0;
-    }
-    if (sched->policy.preemption->evicts && (had || sched->has_own_times))
-        for (uint32_t lane = 0; lane < sched->pending.lane_count; lane++)
-            agenda_new_head(sched, lane); /* its delay may be another */
-}
 
 /* Since when the lane's head has waited long enough for anybody to be evicted, or moved. */
 static time_ns patient_at(const struct sched *sched, const struct lane *lane, enum plan_kind kind)
@@ -50,23 +30,6 @@ static time_ns patient_at(const struct sched *sched, const struct lane *lane, en
     const time_ns delay = sched_delay(sched, head), wait = sched->policy.defrag_config.wait;
     return sched->jobs.facts[head].waiting_since +
            (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
-}
-
-bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
-{
-    const struct lane *lane = &sched->pending.lanes[lane_id];
-    const struct shape *shape = &sched->shapes.shapes[lane->shape];
-    bool is_forbidden = lane->quota_block != QUEUE_NONE;
-    if (!is_forbidden && shape->closed == SHAPE_PROMISED)
-        return false; /* there is room, but a forecast is in front */
-    if (lane->count == 0 || !pending_is_closed(&sched->pending, lane_id))
-        return false;
-    if (kind == PLAN_CONSOLIDATE &&
-        (!shape->is_preemptible || is_forbidden || !moves_for(sched, shape)))
-        return false;
-    if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
-        return false;
-    return !sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id;
 }
 
 static bool has_action(const struct sched *sched, enum action action)
@@ -83,8 +46,15 @@ static bool may_act(const struct policy_config *policy, enum action action)
     return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
 }
 
-void plan_init(struct sched *sched)
+void eviction_init(struct sched *sched)
 {
+    sched->plan = mem_zalloc(1, sizeof *sched->plan);
+    sched->offers = mem_zalloc(1, sizeof *sched->offers);
+    sched->moves = mem_zalloc(1, sizeof *sched->moves);
+    if (sched->policy.preemption->evicts) {
+        sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
+        offers_init(sched);
+    }
     static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
                                                          ACTION_PREEMPT};
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
@@ -144,7 +114,7 @@ time_ns plan_wake(struct sched *sched)
 
 uint32_t plan_take_best_lane(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t best =
         contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count, &sched->contest);
     for (uint32_t i = 0; i < plan->lane_count; i++)
@@ -172,7 +142,7 @@ static void back_off(struct sched *sched, uint32_t lane, enum plan_kind kind)
 /* A plan for the lane's head came to nothing: what has to happen before the next? */
 static void note_failure(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     struct plan_memo *memo = &sched->pending.memos[lane][kind];
     uint32_t gainer = pending_head(&sched->pending, lane);
     /* A plan that keeps failing waits until all that are too young now are not: by then whoever it lacked is ripe. */
@@ -232,8 +202,8 @@ static bool await_worth(struct sched *sched, uint32_t lane)
     time_ns earliest = worth_earliest(sched, gainer);
     if (earliest <= sched->now)
         return false;
-    forget_notes(&sched->plan);
-    sched->plan.worth_at = earliest;
+    forget_notes(sched->plan);
+    sched->plan->worth_at = earliest;
     memo->awaits_worth = true;
     memo->ripe_at = worth_retry_at(sched, gainer);
     back_off(sched, lane, PLAN_RECLAIM);
@@ -242,7 +212,7 @@ static bool await_worth(struct sched *sched, uint32_t lane)
 
 void plan_gather_lanes(struct sched *sched, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     const struct agenda *agenda = &sched->agendas[kind];
     plan->lane_count = 0;
     if (!agenda_wake(sched, kind))
@@ -272,7 +242,7 @@ void plan_gather_lanes(struct sched *sched, enum plan_kind kind)
 bool plan_attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, bool is_nomination)
 {
     uint32_t gainer = pending_head(&sched->pending, lane);
-    forget_notes(&sched->plan);
+    forget_notes(sched->plan);
     sched->pending.memos[lane][kind].ripe_at = TIME_NEVER;
     if (is_nomination ? !plan_find(sched, gainer, kind) : !plan_make(sched, gainer, kind)) {
         note_failure(sched, lane, kind);
@@ -287,12 +257,12 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
 {
     bool is_booked = false;
     plan_gather_lanes(sched, kind);
-    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan.turn_attempts : 0;
-    if (sched->policy.quota->rounds != NULL && sched->plan.lane_count > 1) {
+    int64_t attempts = kind == PLAN_RECLAIM ? sched->plan->turn_attempts : 0;
+    if (sched->policy.quota->rounds != NULL && sched->plan->lane_count > 1) {
         attempts += nominees_try_all(sched, kind, &is_booked);
         plan_gather_lanes(sched, kind);
     }
-    for (; attempts < sched->policy.preempt.attempts_per_cycle && sched->plan.lane_count > 0;
+    for (; attempts < sched->policy.preempt.attempts_per_cycle && sched->plan->lane_count > 0;
          attempts++) {
         if (!plan_attempt(sched, plan_take_best_lane(sched), kind, false))
             continue;
@@ -300,4 +270,13 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         plan_gather_lanes(sched, kind); /* the next head of the queue, and the lane behind it */
     }
     return is_booked;
+}
+
+void eviction_release(struct sched *sched)
+{
+    plan_release(sched->plan);
+    offers_release(sched->offers);
+    victims_release(sched);
+    mem_free(sched->moves->at);
+    mem_free(sched->moves);
 }

@@ -7,6 +7,14 @@
  * Cost: O(1) for the cost of a move; the log forgets each move once. */
 #include <string.h>
 
+#include "policies/booking/booking.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/ranks.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
@@ -32,13 +40,6 @@ bool moves_spares(struct sched *sched, uint32_t slot)
     return end - sched->now <= cost || left <= cost;
 }
 
-bool moves_for(const struct sched *sched, const struct shape *ask)
-{
-    const struct defrag_config *config = &sched->policy.defrag_config;
-    return sched->policy.defrag->moves && config->moves_per_plan != 0 &&
-           ask->charge[QUEUE_SUM_GPU] >= config->gang_milli_min;
-}
-
 static void forget_old(struct move_log *log, time_ns now)
 {
     uint32_t old = 0;
@@ -53,7 +54,7 @@ static void forget_old(struct move_log *log, time_ns now)
 int64_t moves_bound(struct sched *sched)
 {
     const struct defrag_config *config = &sched->policy.defrag_config;
-    struct move_log *log = &sched->moves;
+    struct move_log *log = sched->moves;
     int64_t bound =
         config->moves_per_plan >= 0 ? config->moves_per_plan : sched->policy.preempt.victims_max;
     if (!sched->policy.defrag->moves || config->moves_per_h == 0)
@@ -63,13 +64,13 @@ int64_t moves_bound(struct sched *sched)
     if (left >= bound)
         return bound;
     if (log->count > 0)
-        plan_note_ripe(&sched->plan, log->at[0] + HOUR_NS);
+        plan_note_ripe(sched->plan, log->at[0] + HOUR_NS);
     return left;
 }
 
 void moves_log(struct sched *sched)
 {
-    struct move_log *log = &sched->moves;
+    struct move_log *log = sched->moves;
     if (sched->policy.defrag_config.moves_per_h == 0)
         return;
     MEM_GROW(log->at, log->capacity, (size_t)log->count + 1);
@@ -80,11 +81,11 @@ static void hold_place(struct sched *sched, const struct unit *unit)
 {
     const uint32_t slot = unit->slot;
     const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[slot]);
-    const struct unit_terms *terms = unit_terms(&sched->plan, unit);
-    const struct piece_list pieces = {.pieces = &sched->plan.places[terms->first_place],
+    const struct unit_terms *terms = unit_terms(sched->plan, unit);
+    const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place],
                                       .count = terms->place_count};
     for (uint32_t p = 0; p < pieces.count; p++) {
-        struct space space = placement_space(shape, &pieces.pieces[p], slot);
+        struct space space = shape_space(shape, &pieces.pieces[p], slot);
         ledger_claim(sched->ledger, &space);
     }
     sched_hold(sched, slot, &pieces, HOLDING_CLAIMED, 0);
@@ -101,7 +102,7 @@ static void hold_place(struct sched *sched, const struct unit *unit)
 
 void moves_hold_places(struct sched *sched)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     if (!sched->policy.defrag_config.holds_places)
         return;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
@@ -126,7 +127,7 @@ static bool is_on_kept_node(struct sched *sched, const struct unit *unit)
  * only. */
 static uint32_t vacate(struct sched *sched, uint32_t bound)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t moved = 0;
     for (uint32_t u = 0; u < plan->unit_count && moved < bound; u++) {
         struct unit *unit = &plan->units[u];
@@ -143,7 +144,7 @@ static uint32_t vacate(struct sched *sched, uint32_t bound)
 
 bool moves_vacate(struct sched *sched, uint32_t gainer)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan->is_moving = false;
     plan->taken_count = plan->place_count = 0;
     plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
@@ -158,14 +159,9 @@ bool moves_vacate(struct sched *sched, uint32_t gainer)
     return true;
 }
 
-void moves_release(struct sched *sched)
-{
-    mem_free(sched->moves.at);
-}
-
 void moves_archive(struct archive *archive, struct sched *sched)
 {
-    struct move_log *log = &sched->moves;
+    struct move_log *log = sched->moves;
     ARCHIVE_KNOWS(struct move_log, 24);
     ARCHIVE_ARRAY(archive, log->at, log->capacity, log->count);
     for (uint32_t i = 1; i < log->count; i++)

@@ -30,9 +30,6 @@ void moves_log(struct sched *sched); /* a job is being moved */
 void moves_hold_places(struct sched *sched);
 /* For the gainer's sake move jobs off the nodes that are kept, as far as they find other places.  True if one is. */
 bool moves_vacate(struct sched *sched, uint32_t gainer);
-/* Does the policy move jobs for somebody who asks that? */
-bool moves_for(const struct sched *sched, const struct shape *ask);
-void moves_release(struct sched *sched);
 void moves_archive(struct archive *archive, struct sched *sched);
 
 #endif

@@ -9,6 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/eviction/node_search.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"
 
 struct unit_link { /* a unit has a piece on a node */
@@ -25,8 +29,8 @@ static bool has_holding(const struct sched *sched, const struct unit *unit, uint
 static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
                        const struct piece *piece)
 {
-    struct offer_scratch *scratch = &sched->offers;
-    struct node_offers *node = &scratch->nodes[piece->node];
+    struct offer_scratch *scratch = sched->offers;
+    struct node_victims *node = &scratch->nodes[piece->node];
     if (scratch->link_count == scratch->link_capacity)
         MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
     scratch->links[scratch->link_count] = (struct unit_link){unit, holding, node->first};
@@ -45,9 +49,9 @@ static void list_node(struct offer_scratch *scratch, node_id node)
 
 static void link_units(struct sched *sched)
 {
-    struct offer_scratch *scratch = &sched->offers;
-    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
-        const struct unit *unit = &sched->plan.units[u];
+    struct offer_scratch *scratch = sched->offers;
+    for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
+        const struct unit *unit = &sched->plan->units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
         for (uint32_t h = 0; h < job->holding_count; h++)
             if (has_holding(sched, unit, h))
@@ -63,9 +67,9 @@ static void link_units(struct sched *sched)
 
 static void unlink_units(struct sched *sched)
 {
-    struct offer_scratch *scratch = &sched->offers;
+    struct offer_scratch *scratch = sched->offers;
     for (uint32_t n = 0; n < scratch->listed_count; n++)
-        scratch->nodes[scratch->listed[n]] = (struct node_offers){0};
+        scratch->nodes[scratch->listed[n]] = (struct node_victims){0};
     scratch->link_count = scratch->listed_count = 0;
 }
 
@@ -221,10 +225,10 @@ struct node_offer { /* who must leave a node so that it holds one more member */
 
 static struct space link_space(struct sched *sched, const struct unit_link *link)
 {
-    const struct unit *unit = &sched->plan.units[link->unit];
+    const struct unit *unit = &sched->plan->units[link->unit];
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    return placement_space(sched_shape(sched, job), &sched_job_holding(job, link->holding)->piece,
-                           unit->slot);
+    return shape_space(sched_shape(sched, job), &sched_job_holding(job, link->holding)->piece,
+                       unit->slot);
 }
 
 /* A unit with several pieces on the node is offered, and paid for, once. */
@@ -234,25 +238,25 @@ static void offer_unit(const struct sched *sched, struct node_offer *offer, uint
         if (offer->units[i] == unit)
             return;
     offer->units[offer->count++] = unit;
-    offer->cost.milli += sched->plan.units[unit].held_milli;
+    offer->cost.milli += sched->plan->units[unit].held_milli;
     offer->cost.loss_gpu_ns +=
-        unit_terms(&sched->plan, &sched->plan.units[unit])->forfeit.loss_gpu_ns;
+        unit_terms(sched->plan, &sched->plan->units[unit])->forfeit.loss_gpu_ns;
 }
 
 /* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
 static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
 {
-    const struct offer_scratch *scratch = &sched->offers;
+    const struct offer_scratch *scratch = sched->offers;
     uint32_t count = 0;
     for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
-        struct unit *unit = &sched->plan.units[scratch->links[l - 1].unit];
+        struct unit *unit = &sched->plan->units[scratch->links[l - 1].unit];
         if (unit->is_taken || unit->is_refused)
             continue;
         victims_rank(sched, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
         for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
-            if (victims_compare(&sched->plan,
-                                &sched->plan.units[scratch->links[links[at - 1]].unit], unit) <= 0)
+            if (victims_compare(sched->plan,
+                                &sched->plan->units[scratch->links[links[at - 1]].unit], unit) <= 0)
                 break;
             if (at < OFFER_UNITS_MAX)
                 links[at] = links[at - 1];
@@ -269,7 +273,7 @@ static bool make_offer(struct sched *sched, node_id node, const struct request *
                        struct node_offer *offer)
 {
     struct node_view view;
-    const struct offer_scratch *scratch = &sched->offers;
+    const struct offer_scratch *scratch = sched->offers;
     struct space spaces[OFFER_UNITS_MAX];
     uint32_t links[OFFER_UNITS_MAX], count = 0;
     if (!view_open(&view, sched->ledger, node, request))
@@ -303,7 +307,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 static struct offer_cost offer_cost(struct sched *sched, node_id node,
                                     const struct request *request)
 {
-    struct offer_cost *cost = &sched->offers.nodes[node].cost;
+    struct offer_cost *cost = &sched->offers->nodes[node].cost;
     struct node_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
@@ -329,7 +333,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
         return INT64_MAX;
     if (node_index_is_whole(ledger->index, type)) {
         least = lacking * GPU_MILLI;
-        return least > sched->offers.nodes[node].milli ? INT64_MAX : least;
+        return least > sched->offers->nodes[node].milli ? INT64_MAX : least;
     }
     const struct gpu_cell *cells = &ledger->gpus[sched->cluster->nodes[node].first_gpu];
     for (uint32_t g = 0; g < gpus; g++) {
@@ -342,7 +346,7 @@ static int64_t least_milli(const struct sched *sched, node_id node, const struct
     }
     for (uint32_t i = 0; i < count && lacking > 0; i++, lacking--)
         least += used[i];
-    return lacking > 0 || least > sched->offers.nodes[node].milli ? INT64_MAX : least;
+    return lacking > 0 || least > sched->offers->nodes[node].milli ? INT64_MAX : least;
 }
 
 struct cheapest {
@@ -353,13 +357,13 @@ struct cheapest {
 static void look_at(struct sched *sched, uint32_t place, const struct request *request,
                     struct cheapest *best)
 {
-    node_id node = sched->offers.listed[place];
+    node_id node = sched->offers->listed[place];
     struct offer_cost cost = offer_cost(sched, node, request);
-    sched->offers.least_milli[place] = cost.milli;
+    sched->offers->least_milli[place] = cost.milli;
     if (cost.milli == INT64_MAX || !is_cheaper(cost, best->cost))
         return;
-    if (cost.loss_gpu_ns > sched->plan.loss_bound)
-        sched->plan.saw_dear = true;
+    if (cost.loss_gpu_ns > sched->plan->loss_bound)
+        sched->plan->saw_dear = true;
     else
         *best = (struct cheapest){node, cost};
 }
@@ -367,7 +371,7 @@ static void look_at(struct sched *sched, uint32_t place, const struct request *r
 /* All nodes are passed by for each member: by what none of their offers can undercut, side by side. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
-    const struct offer_scratch *scratch = &sched->offers;
+    const struct offer_scratch *scratch = sched->offers;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
         int64_t *least = &scratch->least_milli[n];
@@ -384,9 +388,9 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct node_offers *offers = &sched->offers.nodes[sched_job_holding(job, h)->piece.node];
+        struct node_victims *offers = &sched->offers->nodes[sched_job_holding(job, h)->piece.node];
         if (offers->first != 0)
-            sched->offers.least_milli[offers->place] = offers->cost.milli = COST_STALE;
+            sched->offers->least_milli[offers->place] = offers->cost.milli = COST_STALE;
     }
 }
 
@@ -403,13 +407,13 @@ bool offers_take(struct sched *sched, uint32_t gainer, const struct request *req
                  enum plan_kind kind)
 {
     struct node_offer offer;
-    if (sched->offers.link_count == 0)
+    if (sched->offers->link_count == 0)
         link_units(sched);
     node_id node = cheapest_node(sched, request);
     if (node == NODE_NONE || !make_offer(sched, node, request, &offer))
         return false;
     for (uint32_t i = 0; i < offer.count; i++) {
-        struct unit *unit = &sched->plan.units[offer.units[i]];
+        struct unit *unit = &sched->plan->units[offer.units[i]];
         forget_costs(sched, unit);
         if (!victims_may_take(sched, gainer, unit, kind))
             return true; /* its queue has given enough: look again without it */
@@ -425,15 +429,16 @@ void offers_end(struct sched *sched)
 
 void offers_init(struct sched *sched)
 {
-    sched->offers.nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_offers));
-    sched->offers.listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
-    sched->offers.least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
+    sched->offers->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
+    sched->offers->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
+    sched->offers->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
 }
 
-void offers_release(struct sched *sched)
+void offers_release(struct offer_scratch *offers)
 {
-    mem_free(sched->offers.nodes);
-    mem_free(sched->offers.listed);
-    mem_free(sched->offers.least_milli);
-    mem_free(sched->offers.links);
+    mem_free(offers->nodes);
+    mem_free(offers->listed);
+    mem_free(offers->least_milli);
+    mem_free(offers->links);
+    mem_free(offers);
 }

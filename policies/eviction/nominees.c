@@ -8,10 +8,12 @@
  * Source: Kueue, pkg/scheduler/scheduler.go (nominate, and then the entries in their order).
  * Cost: what the plans cost; for each lane tried while others wait for their turn, O(those * depth). */
 #include "policies/eviction/nominees.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
 
 static void nominate(struct sched *sched, uint32_t lane, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (!plan_attempt(sched, lane, kind, true))
         return;
     struct nominee nominee = {lane, plan->target_count, 0};
@@ -31,7 +33,7 @@ static void nominate(struct sched *sched, uint32_t lane, enum plan_kind kind)
 static bool overlaps(const struct sched *sched, const struct nominee *nominee)
 {
     for (uint32_t t = nominee->first; t < nominee->first + nominee->count; t++) {
-        const struct job_facts *facts = &sched->jobs.facts[sched->plan.targets[t]];
+        const struct job_facts *facts = &sched->jobs.facts[sched->plan->targets[t]];
         if (facts->displaced_by != JOB_NONE && facts->displaced_cycle == sched->cycle)
             return true;
     }
@@ -41,7 +43,7 @@ static bool overlaps(const struct sched *sched, const struct nominee *nominee)
 /* The lanes gathered seek their victims.  Returns the attempts made. */
 static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attempts_max)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     int64_t attempts = 0;
     for (; plan->lane_count > 0 && attempts < attempts_max; attempts++)
         nominate(sched, plan->lanes[--plan->lane_count], kind);
@@ -51,7 +53,7 @@ static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attemp
 /* What a plan gives back may have opened the lanes behind it: they still hold their turn. */
 int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_booked)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan->nominee_count = plan->target_count = 0;
     const int64_t attempts = seek_all(sched, kind, sched->policy.preempt.attempts_per_cycle);
     for (uint32_t n = 0; n < plan->nominee_count; n++) {
@@ -76,7 +78,7 @@ int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_book
 
 void nominees_begin(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan->nominee_count = plan->target_count = plan->lane_count = 0;
     plan->is_turn_stale = true;
 }
@@ -92,7 +94,7 @@ static struct nominee *nominee_of(struct plan_scratch *plan, uint32_t lane)
 /* The best of the lanes gathered, the nominees and this one. */
 static uint32_t best_with(struct sched *sched, uint32_t lane)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t count = plan->lane_count;
     MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)count + plan->nominee_count + 1);
     for (uint32_t n = 0; n < plan->nominee_count; n++)
@@ -105,7 +107,7 @@ static uint32_t best_with(struct sched *sched, uint32_t lane)
 /* Those whose jobs all started since: a forecast let them. */
 static void drop_empty(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     for (uint32_t n = plan->nominee_count; n-- > 0;)
         if (sched->pending.lanes[plan->nominees[n].lane].count == 0)
             plan->nominees[n] = plan->nominees[--plan->nominee_count];
@@ -113,7 +115,7 @@ static void drop_empty(struct sched *sched)
 
 enum turn nominees_turn(struct sched *sched, uint32_t lane, uint32_t *whose)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (plan->turn_attempts >= sched->policy.preempt.attempts_per_cycle)
         plan->lane_count = 0; /* nobody seeks any more */
     else if (plan->is_turn_stale)
@@ -130,7 +132,7 @@ enum turn nominees_turn(struct sched *sched, uint32_t lane, uint32_t *whose)
 
 void nominees_seek(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan_gather_lanes(sched, PLAN_RECLAIM);
     plan->is_turn_stale = false;
     if (plan->lane_count == 1 && plan->nominee_count == 0) { /* it overlaps with none */
@@ -148,7 +150,7 @@ void nominees_seek(struct sched *sched)
 
 void nominees_book(struct sched *sched, uint32_t lane)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     struct nominee *nominee = nominee_of(plan, lane);
     const bool must_wait = overlaps(sched, nominee);
     *nominee = plan->nominees[--plan->nominee_count];

@@ -5,6 +5,7 @@
 #ifndef POLICIES_EVICTION_NOMINEES_H
 #define POLICIES_EVICTION_NOMINEES_H
 
+#include "policies/state/plan_kind.h"
 #include "policies/state/sched_state.h"
 
 enum turn {

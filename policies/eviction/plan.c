@@ -15,8 +15,19 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/booking/booking.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/node_search.h"
+#include "policies/eviction/plan.h"
 #include "policies/eviction/plan_fit.h"
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/victims.h"
 #include "policies/ledger/ledger_tags.h"
+#include "policies/state/headroom.h"
+#include "policies/state/over_quota.h"
+#include "policies/state/preemption_bound.h"
 #include "policies/state/sched_state.h"
 
 static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
@@ -31,8 +42,8 @@ bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_
         return true;
     if (core->surplus_count == 0)
         return false;
-    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
-        const struct unit *unit = &sched->plan.units[u];
+    for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
+        const struct unit *unit = &sched->plan->units[u];
         if (unit->slot == core->slot && unit->holding == holding)
             return true;
     }
@@ -54,7 +65,7 @@ static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_
 
 void plan_charge(struct sched *sched, const struct unit *unit, int sign)
 {
-    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    const int64_t *charge = unit_terms(sched->plan, unit)->charge;
     int64_t amounts[QUEUE_SUM_COUNT];
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
         amounts[r] = sign * charge[r];
@@ -63,7 +74,7 @@ void plan_charge(struct sched *sched, const struct unit *unit, int sign)
 
 void plan_take(struct sched *sched, struct unit *unit)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (unit->holding == UNIT_CORE && unit->surplus_count > 0) /* its surplus goes before it */
         for (uint32_t u = 0; u < plan->unit_count; u++)
             if (plan->units[u].slot == unit->slot && !plan->units[u].is_taken &&
@@ -95,8 +106,8 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
 {
     if (unit->holding == UNIT_CORE)
         return false;
-    for (uint32_t u = 0; u < sched->plan.unit_count; u++) {
-        const struct unit *other = &sched->plan.units[u];
+    for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
+        const struct unit *other = &sched->plan->units[u];
         if (other->slot == unit->slot && other->holding == UNIT_CORE)
             return other->is_taken;
     }
@@ -106,8 +117,8 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
 static uint32_t taken_jobs(const struct sched *sched)
 {
     uint32_t count = 0;
-    for (uint32_t t = 0; t < sched->plan.taken_count; t++) {
-        const struct unit *unit = &sched->plan.units[sched->plan.taken[t]];
+    for (uint32_t t = 0; t < sched->plan->taken_count; t++) {
+        const struct unit *unit = &sched->plan->units[sched->plan->taken[t]];
         count += unit->is_taken && (unit->holding == UNIT_CORE || !plan_is_core_taken(sched, unit));
     }
     return count;
@@ -116,7 +127,7 @@ static uint32_t taken_jobs(const struct sched *sched)
 /* Give back at once whatever touches no node that the gainer is to have. */
 static void drop_bystanders(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     for (uint32_t p = 0; p < plan->pieces.count; p++)
         plan->node_mark[plan->pieces.pieces[p].node] = 1;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
@@ -147,7 +158,7 @@ void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
 /* With the victims gone and everybody waiting, does the gainer go before each of them? */
 static bool goes_first(struct sched *sched, uint32_t gainer)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         struct contender a, b;
@@ -163,7 +174,7 @@ static bool goes_first(struct sched *sched, uint32_t gainer)
 
 static uint32_t list_touched(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t count = 0;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
@@ -192,7 +203,7 @@ static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind k
         return true;
     uint32_t touched = list_touched(sched);
     plan_charge_gainer(sched, gainer, 1);
-    bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan.touched, touched);
+    bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan->touched, touched);
     plan_charge_gainer(sched, gainer, -1);
     return is_valid;
 }
@@ -203,7 +214,7 @@ static bool is_worth_it(struct sched *sched, uint32_t gainer)
 {
     if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, gainer))
         return true;
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     struct forfeit all = {.saved_at = TIME_NEVER};
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
@@ -225,7 +236,7 @@ static bool is_worth_it(struct sched *sched, uint32_t gainer)
 /* Those that found no other place are lost: may they be, one after another?  The moved are charged again. */
 static bool may_be_lost(struct sched *sched, uint32_t gainer)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (!plan->is_moving)
         return true; /* was asked when they were taken */
     for (uint32_t t = 0; t < plan->taken_count; t++) {
@@ -269,7 +280,7 @@ static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind kind,
                             bool is_strict)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     bool is_any = false;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
         struct unit *unit = &plan->units[plan->taken[t]];
@@ -299,7 +310,7 @@ static void forget_given_back(struct plan_scratch *plan)
  * may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
 static bool trim(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     forget_given_back(plan);
     size_t mark = ledger_mark(sched->ledger);
     give_back_spare(sched, gainer, kind, false);
@@ -332,8 +343,8 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
 static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, gainer) &&
-           (plan_round(&sched->plan) != NULL ? plan_is_lawful(sched, gainer)
-                                             : is_good(sched, gainer, kind));
+           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, gainer)
+                                            : is_good(sched, gainer, kind));
 }
 
 /* What is taken suffices: is the after-state good, best without those who stand where the gainer does not go?  Else
@@ -347,8 +358,8 @@ static bool settle_for(struct sched *sched, uint32_t gainer, enum plan_kind kind
         return true;
     }
     ledger_rollback(sched->ledger, mark);
-    for (uint32_t t = 0; t < sched->plan.taken_count; t++)
-        sched->plan.units[sched->plan.taken[t]].is_taken = true;
+    for (uint32_t t = 0; t < sched->plan->taken_count; t++)
+        sched->plan->units[sched->plan->taken[t]].is_taken = true;
     return is_acceptable(sched, gainer, kind);
 }
 
@@ -356,7 +367,7 @@ static bool settle_for(struct sched *sched, uint32_t gainer, enum plan_kind kind
 static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
     /* Who moves is sought among the first of the order only. */
-    bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan.is_moving;
+    bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
     uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct misfit misfit = {.keeper = QUEUE_NONE};
     struct unit *unit;
@@ -373,7 +384,7 @@ static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind ki
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
     struct misfit misfit = {.keeper = QUEUE_NONE};
-    bool is_found = false, may_go_on = sched->plan.unit_count > 0;
+    bool is_found = false, may_go_on = sched->plan->unit_count > 0;
     uint32_t group = 0;
     while (ask->groups[group].count == 0)
         group++;
@@ -395,8 +406,8 @@ static bool could_suffice(struct sched *sched, const struct shape *ask)
     const struct ledger *ledger = sched->ledger;
     int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli -
                    ledger->coming_milli - ledger->claimed_milli;
-    for (uint32_t u = 0; u < sched->plan.unit_count; u++)
-        room += sched->plan.units[u].held_milli;
+    for (uint32_t u = 0; u < sched->plan->unit_count; u++)
+        room += sched->plan->units[u].held_milli;
     for (uint32_t g = 0; g < ask->group_count; g++)
         if (ask->groups[g].request.gpu_memory_mib != 0)
             return true;
@@ -407,9 +418,9 @@ static bool could_suffice(struct sched *sched, const struct shape *ask)
 static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool by_node)
 {
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan.taken_count = sched->plan.next = sched->plan.round = 0;
-    for (uint32_t u = 0; u < sched->plan.unit_count; u++)
-        sched->plan.units[u].is_taken = sched->plan.units[u].is_refused = false;
+    sched->plan->taken_count = sched->plan->next = sched->plan->round = 0;
+    for (uint32_t u = 0; u < sched->plan->unit_count; u++)
+        sched->plan->units[u].is_taken = sched->plan->units[u].is_refused = false;
     do {
         if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
             ledger_commit(sched->ledger, mark);
@@ -425,7 +436,7 @@ static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
 static bool grow_by_moving(struct sched *sched, uint32_t gainer)
 {
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
-    sched->plan.is_moving = true;
+    sched->plan->is_moving = true;
     victims_collect(sched, gainer, PLAN_RECLAIM, true);
     return could_suffice(sched, ask) && try_grow(sched, gainer, PLAN_RECLAIM, false);
 }
@@ -437,12 +448,12 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
     bool suits_nodes = offers_suit(sched, ask);
     bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
-    sched->plan.is_moving = false;
+    sched->plan->is_moving = false;
     const bool has_home = plan_home_suffices(sched, gainer);
     victims_collect(sched, gainer, kind, !by_node && has_home);
     if (!has_home || !could_suffice(sched, ask))
         return false;
-    bool has_any = sched->plan.unit_count > 0;
+    bool has_any = sched->plan->unit_count > 0;
     if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
         return false;
     if (has_any && try_grow(sched, gainer, kind, by_node))
@@ -450,24 +461,24 @@ static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
         grow_by_moving(sched, gainer))
         return true;
-    const struct quota_round *round = plan_round(&sched->plan);
+    const struct quota_round *round = plan_round(sched->plan);
     if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE ||
         (round != NULL && round->by_share))
         return false;
-    sched->plan.is_moving = false;
+    sched->plan->is_moving = false;
     victims_collect(sched, gainer, kind, false);
     return try_grow(sched, gainer, kind, true);
 }
 
 static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    sched->plan.is_seeking = true;
+    sched->plan->is_seeking = true;
     bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind);
     /* Beside victims that stay the gainer has the place that the plan found: another search might find none. */
     const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, gainer);
     is_found =
         is_found && is_worth_it(sched, gainer) && (some_stay || plan_suffices(sched, gainer));
-    sched->plan.is_seeking = false;
+    sched->plan->is_seeking = false;
     return is_found;
 }
 
@@ -490,7 +501,7 @@ bool plan_await(struct sched *sched, uint32_t slot)
     if (!sched->policy.preempt.replaces_victims)
         return false;
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan.free_before = headroom_free(sched);
+    sched->plan->free_before = headroom_free(sched);
     bool is_found = fits_what_comes(sched, slot);
     ledger_rollback(sched->ledger, mark);
     if (is_found)
@@ -506,8 +517,8 @@ bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind)
         return false;
     sched->plans_tried++;
     size_t mark = ledger_mark(sched->ledger);
-    sched->plan.taken_count = 0;
-    sched->plan.free_before = headroom_free(sched);
+    sched->plan->taken_count = 0;
+    sched->plan->free_before = headroom_free(sched);
     bool is_found =
         fits_what_comes(sched, gainer)
             ? may_await(sched, gainer)

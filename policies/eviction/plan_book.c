@@ -3,6 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/booking/booking.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
 
 /* Of holdings let go whose EVICT is not written yet; what left before is not told again. */
@@ -33,7 +39,7 @@ bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind ki
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     /* Where victims must find another place, others would be evicted for the place of a job that was never told to start. */
-    if (kind == PLAN_CONSOLIDATE || sched->plan.is_moving || sched->recalls_after == UINT64_MAX ||
+    if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->recalls_after == UINT64_MAX ||
         sched->jobs.facts[slot].displaced_cycle == sched->cycle)
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++) {
@@ -131,7 +137,7 @@ static void let_go(struct sched *sched, uint32_t slot, uint32_t index)
 
 enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     const int64_t evicted = sched->evicted_in_cycle;
     bool needs_grace = false;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
@@ -166,10 +172,10 @@ void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
 {
     struct sched_job *job = &sched->jobs.jobs[gainer];
     const struct shape *shape = sched_shape(sched, job);
-    const struct piece_list *pieces = &sched->plan.pieces;
+    const struct piece_list *pieces = &sched->plan->pieces;
     sched_unwait(sched, gainer);
     for (uint32_t p = 0; p < pieces->count; p++) {
-        struct space space = placement_space(shape, &pieces->pieces[p], gainer);
+        struct space space = shape_space(shape, &pieces->pieces[p], gainer);
         ledger_claim(sched->ledger, &space);
     }
     sched_hold(sched, gainer, pieces, HOLDING_CLAIMED, 0);
@@ -202,4 +208,5 @@ void plan_release(struct plan_scratch *plan)
     mem_free(plan->node_mark);
     mem_free(plan->spans);
     mem_free(plan->has_units);
+    mem_free(plan);
 }

@@ -1,8 +1,13 @@
 /* policies/eviction/plan_fit.c -- fitting in a trial, and what spares the asking where the gainer is confined. */
 #include "policies/eviction/plan_fit.h"
+#include "policies/booking/booking.h"
 
+#include "policies/eviction/plan_scratch.h"
 #include "policies/placement/domains.h"
 #include "policies/quota/cells_index.h"
+#include "policies/state/headroom.h"
+#include "policies/state/kept_quota.h"
+#include "policies/state/sched_state.h"
 
 /* The one group of a shape whose members depend on their home alone; NULL.  They are alike, so that it makes no difference
  * which of them comes where. */
@@ -25,10 +30,10 @@ static bool fits(struct sched *sched, uint32_t gainer, bool *has_no_place)
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
     size_t mark = ledger_mark(sched->ledger);
     bool may_fit = placement_may_fit(sched->ledger, ask);
-    bool is_placed = may_fit && sched_place(sched, gainer, &sched->plan.pieces);
+    bool is_placed = may_fit && sched_place(sched, gainer, &sched->plan->pieces);
     *has_no_place = may_fit && !is_placed;
     if (is_placed && !headroom_is_for(sched, gainer))
-        is_placed = headroom_spares(sched, gainer, sched->plan.free_before) == 0;
+        is_placed = headroom_spares(sched, gainer, sched->plan->free_before) == 0;
     ledger_rollback(sched->ledger, mark);
     return is_placed;
 }
@@ -37,7 +42,7 @@ static bool is_allowed(struct sched *sched, uint32_t gainer)
 {
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const struct quota_policy *quota = sched->policy.quota;
-    const struct quota_round *round = plan_round(&sched->plan);
+    const struct quota_round *round = plan_round(sched->plan);
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (round != NULL && quota->suffices != NULL &&
         !quota->suffices(&sched->tree, own->queue, ask, round))

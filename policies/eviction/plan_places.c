@@ -14,6 +14,11 @@
  * Source: KAI-Scheduler, `framework/statement.go`: a pod that is put on its own node is not evicted.  There each pod of a gang
  * may stay by itself, and nobody asks whether the others find their places again.
  * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may stay. */
+#include "policies/booking/booking.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 
 static bool is_of_unit(const struct sched *sched, const struct unit *unit, uint32_t holding)
@@ -58,7 +63,7 @@ bool plan_seek_place(struct sched *sched, const struct unit *unit)
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back &&
         placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
-                        &sched->plan.moved) &&
+                        &sched->plan->moved) &&
         headroom_lets_stay(sched, unit->slot, before)) {
         ledger_commit(sched->ledger, mark);
         plan_charge(sched, unit, 1);
@@ -72,7 +77,7 @@ bool plan_replace(struct sched *sched, struct unit *unit)
 {
     if (!plan_seek_place(sched, unit))
         return false;
-    note_place(&sched->plan, unit);
+    note_place(sched->plan, unit);
     return true;
 }
 
@@ -80,7 +85,7 @@ bool plan_replace(struct sched *sched, struct unit *unit)
  * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
 static uint32_t replace_victims(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t homeless = 0;
     plan->place_count = 0;
     for (uint32_t t = plan->taken_count; t-- > 0;) {
@@ -95,7 +100,7 @@ static uint32_t replace_victims(struct sched *sched)
 bool plan_put_all(struct sched *sched, uint32_t gainer, uint32_t *homeless)
 {
     *homeless = 0;
-    if (!sched_place(sched, gainer, &sched->plan.pieces))
+    if (!sched_place(sched, gainer, &sched->plan->pieces))
         return false;
     /* A victim that only moves comes back to its queue, whose limits must hold with the gainer too. */
     plan_charge_gainer(sched, gainer, 1);
@@ -116,7 +121,7 @@ static const struct piece *piece_of(const struct sched *sched, const struct unit
 static int64_t members_less(const struct sched *sched, const struct unit *unit,
                             const struct piece *at)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     const struct unit_terms *terms = unit_terms(plan, unit);
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     int64_t count = 0;
@@ -167,11 +172,11 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
 /* In the trial, give back the unit's new places. */
 static void leave_places(struct sched *sched, const struct unit *unit)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     const struct unit_terms *terms = unit_terms(plan, unit);
     const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[unit->slot]);
     for (uint32_t p = terms->first_place; p < terms->first_place + terms->place_count; p++) {
-        const struct space space = placement_space(shape, &plan->places[p], unit->slot);
+        const struct space space = shape_space(shape, &plan->places[p], unit->slot);
         ledger_give(sched->ledger, &space);
     }
 }
@@ -179,7 +184,7 @@ static void leave_places(struct sched *sched, const struct unit *unit)
 /* Would all victims that move find places if they were placed again?  Changes nothing. */
 static bool find_places_again(struct sched *sched, uint32_t gainer)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = true;
     plan_charge_gainer(sched, gainer, 1);
@@ -210,7 +215,7 @@ static bool take_back(struct sched *sched, const struct unit *unit)
     for (uint32_t i = 0; i < job->holding_count && is_back; i++) {
         if (!is_of_unit(sched, unit, i))
             continue;
-        const struct space space = placement_space(shape, piece_of(sched, unit, i), unit->slot);
+        const struct space space = shape_space(shape, piece_of(sched, unit, i), unit->slot);
         is_back = is_free(sched->ledger, &space);
         if (is_back)
             ledger_take(sched->ledger, &space);
@@ -224,7 +229,7 @@ static bool take_back(struct sched *sched, const struct unit *unit)
 
 static bool is_any_at_home(const struct sched *sched)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++)
         if (is_at_home(sched, &plan->units[plan->taken[t]]))
             return true;
@@ -250,7 +255,7 @@ static bool let_stay(struct sched *sched, uint32_t gainer, struct unit *unit)
 /* In the trial where all have their places.  A unit that stays leaves its new place, which may let another stay. */
 static void let_all_stay(struct sched *sched, uint32_t gainer)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     for (bool is_any = true; is_any;) {
         is_any = false;
         for (uint32_t t = plan->taken_count; t-- > 0;)
@@ -260,7 +265,7 @@ static void let_all_stay(struct sched *sched, uint32_t gainer)
 
 bool plan_leave_at_home(struct sched *sched, uint32_t gainer)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     uint32_t homeless;
     bool is_any = false;
     if (!is_any_at_home(sched))

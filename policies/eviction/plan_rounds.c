@@ -3,6 +3,10 @@
  * Where a quota policy has rounds, one plan of reclaim takes from the preemptor's own queue and from others; plans of
  * preemption are then not made.  A unit is judged in the round in which it was taken, also when the plan is validated.
  * Cost: as a plan, once per round; a comparison of all queues per victim where a round goes by share. */
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"
 
 bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind)
@@ -10,7 +14,7 @@ bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     const struct sched_job *own = &sched->jobs.jobs[gainer];
     const struct quota_policy *quota = sched->policy.quota;
     const int64_t *ask = sched_ask(sched, own)->charge;
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     plan->round_count = plan->round = 0;
     if (kind == PLAN_CONSOLIDATE)
         return true;
@@ -38,19 +42,19 @@ static bool is_entitled(const struct sched *sched, const struct quota_round *rou
 
 bool plan_is_by_right(const struct sched *sched, queue_id gainer_top)
 {
-    const struct quota_round *round = plan_round(&sched->plan);
+    const struct quota_round *round = plan_round(sched->plan);
     return round != NULL && is_entitled(sched, round, gainer_top);
 }
 
 bool plan_is_by_share(const struct sched *sched)
 {
-    const struct quota_round *round = plan_round(&sched->plan);
+    const struct quota_round *round = plan_round(sched->plan);
     return round != NULL && round->by_share;
 }
 
 bool plan_is_all_by_right(const struct sched *sched, queue_id queue)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     queue_id mine, its;
     if (plan_round(plan) == NULL || queue == sched->jobs.jobs[plan->gainer].queue)
         return false;
@@ -69,7 +73,7 @@ void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *un
                             .leaf = own->queue,
                             .priority = own->priority,
                             .submit = sched->jobs.facts[gainer].submit};
-    *b = (struct contender){.ask = unit_terms(&sched->plan, unit)->charge,
+    *b = (struct contender){.ask = unit_terms(sched->plan, unit)->charge,
                             .leaf = unit->queue,
                             .priority = its->priority,
                             .submit = sched->jobs.facts[unit->slot].submit};
@@ -78,7 +82,7 @@ void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *un
 
 bool plan_next_round(struct sched *sched, size_t *mark)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (!plan->is_seeking || plan->round + 1 >= plan->round_count)
         return false;
     const bool goes_on = plan->rounds[++plan->round].goes_on;
@@ -98,7 +102,7 @@ bool plan_next_round(struct sched *sched, size_t *mark)
 /* Each unit taken, in turn, with those before it gone: may it be taken in its round?  Charges as before. */
 bool plan_is_lawful(struct sched *sched, uint32_t gainer)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     const uint32_t round = plan->round;
     bool is_lawful = true;
     if (plan_round(plan) == NULL)
@@ -146,7 +150,7 @@ struct
 
 static bool loses_first(struct sched *sched, struct front a, struct front b)
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     struct contender x = {.queue = a.queue, .ask = unit_terms(plan, a.unit)->charge},
                      y = {.queue = b.queue, .ask = unit_terms(plan, b.unit)->charge};
     x.leaf = a.unit->queue;
@@ -157,13 +161,13 @@ static bool loses_first(struct sched *sched, struct front a, struct front b)
 
 static struct unit *front_below(struct sched *sched, queue_id queue)
 {
-    struct front best = {first_left(&sched->plan, queue), queue};
+    struct front best = {first_left(sched->plan, queue), queue};
     if (best.unit != NULL)
         return best.unit;
     for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
          c = sched->tree.queues[c].next_sibling) {
         struct front front = {NULL, c};
-        if (sched->plan.has_units[c])
+        if (sched->plan->has_units[c])
             front.unit = front_below(sched, c);
         if (front.unit != NULL && (best.unit == NULL || loses_first(sched, front, best)))
             best = front;
@@ -173,7 +177,7 @@ static struct unit *front_below(struct sched *sched, queue_id queue)
 
 struct unit *plan_next_by_share(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     const bool is_once = plan_round(plan)->once_a_queue;
     for (;;) {
         plan_charge_gainer(sched, gainer, 1); /* shares are compared as they will be */

@@ -12,12 +12,7 @@
 #include "policies/preemption/preemption.h"
 #include "policies/queues/queues.h"
 #include "policies/quota/quota.h"
-
-/* What an eviction throws away: now, growing so fast, and only `least` at `saved_at`, if ever. */
-struct forfeit {
-    int64_t loss_gpu_ns, growth_milli, least_gpu_ns;
-    time_ns saved_at; /* TIME_NEVER: it is not saved meanwhile */
-};
+#include "policies/state/headroom.h"
 
 /* The victim keys, the order chain reversed, the later id. */
 enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
@@ -51,10 +46,6 @@ struct unit_span { /* of one queue, in plan_scratch.units */
 
 struct nominee { /* a lane, and the victims that its head would have if no other plan were made */
     uint32_t lane, first, count; /* of plan_scratch.targets */
-};
-
-struct free_space { /* in the whole cluster */
-    int64_t gpu_milli, whole_nodes;
 };
 
 /* Room for planning; grows to the largest case and is reused. */
@@ -132,13 +123,15 @@ static inline void plan_note_ripe(struct plan_scratch *plan, time_ns at)
         plan->ripe_last_at = at;
 }
 
+void plan_release(struct plan_scratch *plan);
+
 #define COST_STALE INT64_C(-1)
 
 struct offer_cost { /* of the victims: GPUs they hold in all, then what they lose */
     int64_t milli, loss_gpu_ns;
 };
 
-struct node_offers {        /* of a node; all zero but while victims are sought */
+struct node_victims {       /* of a node; all zero but while victims are sought */
     uint32_t first;         /* of the links to who may leave: index + 1, or 0 */
     uint32_t place;         /* in the list of those with links */
     int64_t milli;          /* what those hold there */
@@ -147,8 +140,8 @@ struct node_offers {        /* of a node; all zero but while victims are sought 
 
 /* What is known of the nodes while victims are sought node by node (policies/eviction/node_search.c); left clean between two searches. */
 struct offer_scratch {
-    struct node_offers *nodes; /* by node_id */
-    node_id *listed;           /* those with links, in the order they are looked at */
+    struct node_victims *nodes; /* by node_id */
+    node_id *listed;            /* those with links, in the order they are looked at */
     int64_t
         *least_milli; /* beside it: no offer takes fewer; INT64_MAX: there is none; COST_STALE */
     uint32_t listed_count;

@@ -6,13 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
+#include "policies/state/ranks.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 static void fill_view(struct sched *sched, const struct unit *unit, struct victim_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     const struct shape *shape = sched_shape(sched, job);
-    const uint32_t gainer = sched->plan.gainer;
+    const uint32_t gainer = sched->plan->gainer;
     *view = (struct victim_view){.id = job->id,
                                  .asks_milli = shape->charge[QUEUE_SUM_GPU],
                                  .priority = job->priority,
@@ -23,7 +29,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
                                                  job->queue == sched->jobs.jobs[gainer].queue,
                                  .is_by_right = plan_is_all_by_right(sched, unit->queue),
                                  .running = sched->now - job->decided,
-                                 .loss_gpu_ns = unit_terms(&sched->plan, unit)->forfeit.loss_gpu_ns,
+                                 .loss_gpu_ns = unit_terms(sched->plan, unit)->forfeit.loss_gpu_ns,
                                  .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (!holding_is_in_place(sched_job_holding(job, i))) {
@@ -67,7 +73,7 @@ void victims_rank(struct sched *sched, struct unit *unit)
         return;
     unit->is_ranked = true;
     struct unit_terms *terms =
-        unit->terms != 0 ? unit_terms(&sched->plan, unit) : victims_new_terms(&sched->plan, unit);
+        unit->terms != 0 ? unit_terms(sched->plan, unit) : victims_new_terms(sched->plan, unit);
     if (unit->holding == UNIT_CORE)
         terms->forfeit = roster_forfeit(roster_card(sched, unit->slot), sched->now);
     if (unit->surplus_count == 0)
@@ -136,7 +142,7 @@ static int compare_order(const void *a, const void *b, void *plan)
 
 void victims_order(struct sched *sched, bool by_queue)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == 0)
         return;
     for (uint32_t u = 0; u < plan->unit_count; u++)
@@ -164,7 +170,7 @@ void victims_order(struct sched *sched, bool by_queue)
 static void rank_without(struct sched *sched, const struct unit *unit,
                          uint64_t rank[ORDER_CHAIN_MAX])
 {
-    const struct plan_scratch *plan = &sched->plan;
+    const struct plan_scratch *plan = sched->plan;
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     int64_t less[QUEUE_SUM_COUNT] = {0};
     uint32_t taken = 1;

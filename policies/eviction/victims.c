@@ -7,6 +7,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/eviction/moves.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_rounds.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
+#include "policies/state/headroom.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 #define HOUR_NS (3600 * TIME_NS_PER_S)
@@ -87,7 +96,7 @@ static bool is_quiet(struct sched *sched, const struct victim_card *card)
 {
     if (card->is_claiming)
         return false;
-    sched->plan.saw_starting |= card->is_starting && card->decided_cycle != sched->cycle;
+    sched->plan->saw_starting |= card->is_starting && card->decided_cycle != sched->cycle;
     return !card->is_starting;
 }
 
@@ -115,7 +124,7 @@ static bool is_rival(struct sched *sched, const struct search *search, uint32_t 
 {
     if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
         return false;
-    plan_note_ripe(&sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
+    plan_note_ripe(sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
     return true;
 }
 
@@ -137,7 +146,7 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
     queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
         const struct eviction_log *log = &sched->evictions[queue];
-        plan_note_ripe(&sched->plan, log->at[log->next] + HOUR_NS);
+        plan_note_ripe(sched->plan, log->at[log->next] + HOUR_NS);
         return false;
     }
     const bool may_recall =
@@ -151,14 +160,14 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
     *is_young =
         ripe_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
     if (*is_young || is_fresh)
-        plan_note_ripe(&sched->plan, ripe_at);
+        plan_note_ripe(sched->plan, ripe_at);
     return !is_fresh && (!*is_young || card->has_surplus);
 }
 
 static struct unit *add_unit(struct sched *sched, const struct search *search, uint32_t slot,
                              uint32_t holding)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == plan->unit_capacity)
         MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
     struct unit *unit = &plan->units[plan->unit_count++];
@@ -186,8 +195,8 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
     for (uint32_t i = job->holding_count; i-- > 0;) {
         const struct holding *holding = sched_job_holding(job, i);
         bool is_used = holding->piece.group != group || !holding_is_in_place(holding);
-        for (uint32_t u = first_unit; u < sched->plan.unit_count && !is_used; u++)
-            is_used = sched->plan.units[u].holding == i;
+        for (uint32_t u = first_unit; u < sched->plan->unit_count && !is_used; u++)
+            is_used = sched->plan->units[u].holding == i;
         if (!is_used)
             return i;
     }
@@ -198,7 +207,7 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
 static void add_surplus(struct sched *sched, const struct search *search, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan.unit_count;
+    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan->unit_count;
     struct gang_view view;
     sched_gang_view(sched, slot, &view);
     memcpy(held, view.held, view.group_count * sizeof *held);
@@ -212,7 +221,7 @@ static void add_surplus(struct sched *sched, const struct search *search, uint32
             return;
         struct unit *unit = add_unit(sched, search, slot, holding);
         sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1,
-                         victims_new_terms(&sched->plan, unit)->charge);
+                         victims_new_terms(sched->plan, unit)->charge);
         unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
         held[group]--;
     }
@@ -223,17 +232,17 @@ static void add_core(struct sched *sched, const struct search *search, uint32_t 
                      const struct victim_card *card, uint32_t first_surplus)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t surplus_end = sched->plan.unit_count;
+    uint32_t surplus_end = sched->plan->unit_count;
     struct unit *core = add_unit(sched, search, slot, UNIT_CORE);
     if (surplus_end == first_surplus && !card->is_leaving) {
         core->held_milli = card->held_milli;
         return;
     }
-    int64_t *charge = victims_new_terms(&sched->plan, core)->charge;
+    int64_t *charge = victims_new_terms(sched->plan, core)->charge;
     for (uint32_t i = 0; i < job->holding_count; i++) {
         bool is_surplus = !holding_is_in_place(sched_job_holding(job, i));
         for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
-            is_surplus = sched->plan.units[u].holding == i;
+            is_surplus = sched->plan->units[u].holding == i;
         if (is_surplus)
             continue;
         sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, charge);
@@ -262,7 +271,7 @@ static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_c
                            bool is_young)
 {
     const struct forfeit forfeit = roster_forfeit(card, sched->now);
-    if (forfeit.loss_gpu_ns <= sched->plan.loss_bound)
+    if (forfeit.loss_gpu_ns <= sched->plan->loss_bound)
         return false;
     if (!is_young)
         worth_note(sched, gainer, &forfeit);
@@ -272,18 +281,18 @@ static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_c
 static inline void add_job(struct sched *sched, const struct search *search, uint32_t slot,
                            struct victim_card *card, bool is_young)
 {
-    bool is_dear = sched->plan.loss_bound != INT64_MAX &&
+    bool is_dear = sched->plan->loss_bound != INT64_MAX &&
                    loses_too_much(sched, search->gainer, card, is_young);
-    uint32_t first = sched->plan.unit_count;
+    uint32_t first = sched->plan->unit_count;
     if ((is_young || is_dear) && !card->has_surplus)
         return;
     if (card->has_surplus)
         add_surplus(sched, search, slot);
-    uint32_t surplus = sched->plan.unit_count - first;
+    uint32_t surplus = sched->plan->unit_count - first;
     if (!is_young && !is_dear)
         add_core(sched, search, slot, card, first);
-    for (uint32_t u = first; surplus > 0 && u < sched->plan.unit_count; u++)
-        sched->plan.units[u].surplus_count = surplus;
+    for (uint32_t u = first; surplus > 0 && u < sched->plan->unit_count; u++)
+        sched->plan->units[u].surplus_count = surplus;
 }
 
 /* May jobs of `queue` give way to the gainer by a plan of this kind? */
@@ -313,13 +322,13 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
                             .victim_unit = nothing,
                             .gainer_priority = own->priority,
                             .victim_priority = INT32_MIN};
-    if (plan_round(&sched->plan) == NULL)
+    if (plan_round(sched->plan) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
     if (plan_is_by_share(sched) && sched->takes_both)
         return true; /* what goes of the gainer's own queue lessens its share */
     bool may = false;
-    for (uint32_t r = 0; r < sched->plan.round_count && !may; r++) {
-        taking.round = &sched->plan.rounds[r];
+    for (uint32_t r = 0; r < sched->plan->round_count && !may; r++) {
+        taking.round = &sched->plan->rounds[r];
         may = sched->policy.quota->may_take(&sched->tree, &taking);
     }
     return may;
@@ -335,7 +344,7 @@ static bool may_any_go(struct sched *sched, struct search *search, queue_id own,
     if (search->siblings_of != QUEUE_NONE && search->siblings_of == parent)
         return search->may_lose;
     search->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
-                       (sched->plan.is_moving || may_queue_lose(sched, search->gainer, queue));
+                       (sched->plan->is_moving || may_queue_lose(sched, search->gainer, queue));
     search->siblings_of = QUEUE_NONE;
     if (sched->policy.quota->takes_by_side) {
         queue_id below_own, below;
@@ -348,7 +357,7 @@ static bool may_any_go(struct sched *sched, struct search *search, queue_id own,
 
 static void span_queues(struct sched *sched)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     MEM_GROW(plan->spans, plan->span_capacity, sched->tree.count);
     MEM_GROW(plan->has_units, plan->has_units_capacity, sched->tree.count);
     memset(plan->spans, 0, sched->tree.count * sizeof *plan->spans);
@@ -366,11 +375,11 @@ static void span_queues(struct sched *sched)
 /* Would every job of the queue lose more than the gainer's wait is worth?  Asked before anything that costs more. */
 static bool is_queue_dear(struct sched *sched, queue_id queue)
 {
-    if (sched->plan.loss_bound == INT64_MAX)
+    if (sched->plan->loss_bound == INT64_MAX)
         return false;
     int64_t floor = roster_floor(sched, queue);
-    sched->plan.saw_dear |= floor > sched->plan.loss_bound && floor != INT64_MAX;
-    return floor > sched->plan.loss_bound;
+    sched->plan->saw_dear |= floor > sched->plan->loss_bound && floor != INT64_MAX;
+    return floor > sched->plan->loss_bound;
 }
 
 bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue)
@@ -403,7 +412,7 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
     const enum plan_kind kind = search->kind;
     const struct slot_list *running = &sched->running[queue];
     queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
-    uint32_t first = sched->plan.unit_count;
+    uint32_t first = sched->plan->unit_count;
     if (running->count == 0 ||
         (kind == PLAN_PREEMPT && victims_has_no_lower(sched, gainer, queue)) ||
         is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
@@ -418,15 +427,15 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
         if (is_candidate(sched, search, running->slots[i], card, &is_young))
             add_job(sched, search, running->slots[i], card, is_young);
     }
-    if (sched->plan.loss_bound != INT64_MAX && sched->plan.unit_count == first)
+    if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         roster_refloor(sched, queue);
 }
 
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
 {
-    sched->plan.unit_count = sched->plan.term_count = sched->plan.next = 0;
-    sched->plan.gainer = gainer;
-    sched->plan.loss_bound = loss_bound(sched, gainer, kind);
+    sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
+    sched->plan->gainer = gainer;
+    sched->plan->loss_bound = loss_bound(sched, gainer, kind);
     struct search search = {.gainer = gainer,
                             .kind = kind,
                             .rival = find_rival(sched, gainer),
@@ -439,7 +448,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
             search.kind = takes_own ? PLAN_PREEMPT : kind;
             collect_queue(sched, &search, q);
         }
-    sched->plan.saw_nobody = sched->plan.unit_count == 0;
+    sched->plan->saw_nobody = sched->plan->unit_count == 0;
     if (!is_ordered)
         return;
     bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) &&
@@ -451,7 +460,7 @@ void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
 
 static void uncharge(struct sched *sched, const struct unit *unit)
 {
-    const int64_t *charge = unit_terms(&sched->plan, unit)->charge;
+    const int64_t *charge = unit_terms(sched->plan, unit)->charge;
     int64_t less[QUEUE_SUM_COUNT];
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
         less[r] = -charge[r];
@@ -478,10 +487,10 @@ bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *
     struct taking taking = {.gainer = own->queue,
                             .victim = unit->queue,
                             .gainer_ask = sched_ask(sched, own)->charge,
-                            .victim_unit = unit_terms(&sched->plan, unit)->charge,
+                            .victim_unit = unit_terms(sched->plan, unit)->charge,
                             .gainer_priority = own->priority,
                             .victim_priority = sched->jobs.jobs[unit->slot].priority,
-                            .round = plan_round(&sched->plan)};
+                            .round = plan_round(sched->plan)};
     if (plan_takes_own(sched, gainer, unit->queue))
         return true; /* what within_queue allows was collected */
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
@@ -495,8 +504,8 @@ static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const stru
 {
     bool may = true;
     size_t mark = ledger_mark(sched->ledger);
-    for (uint32_t u = 0; u < sched->plan.unit_count && may; u++) {
-        const struct unit *unit = &sched->plan.units[u];
+    for (uint32_t u = 0; u < sched->plan->unit_count && may; u++) {
+        const struct unit *unit = &sched->plan->units[u];
         if (unit->slot != core->slot || unit == core || unit->is_taken)
             continue;
         may = victims_is_lawful(sched, gainer, unit);
@@ -513,7 +522,7 @@ bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, e
         return false;
     if (kind == PLAN_PREEMPT)
         unit->is_refused = !victims_keep_order(sched, gainer, unit);
-    else if (kind == PLAN_RECLAIM && !sched->plan.is_moving)
+    else if (kind == PLAN_RECLAIM && !sched->plan->is_moving)
         unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
                                ? !may_go_with_surplus(sched, gainer, unit)
                                : !victims_is_lawful(sched, gainer, unit);
@@ -524,7 +533,7 @@ static struct unit *next_of_span(struct sched *sched, uint32_t gainer, struct un
                                  enum plan_kind kind)
 {
     for (; span->next < span->first + span->count; span->next++) {
-        struct unit *unit = &sched->plan.units[span->next];
+        struct unit *unit = &sched->plan->units[span->next];
         if (victims_may_take(sched, gainer, unit, kind))
             return unit;
     }
@@ -543,7 +552,7 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
 static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id queue,
                                enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     struct unit *best = next_of_span(sched, gainer, &plan->spans[queue], kind);
     if (best != NULL)
         return best;
@@ -568,7 +577,7 @@ static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id qu
 
 struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == 0)
         return NULL;
     if (plan_is_by_share(sched))

@@ -1,10 +1,13 @@
 /* Counting nodes and shortfalls; see policies/explain.h.  The sentences are made in policies/explain/explain_text.c. */
 #include "policies/explain.h"
+#include "policies/booking/booking.h"
 
 #include <string.h>
 
 #include "policies/explain/explain_text.h"
 #include "policies/quota/amounts.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/headroom.h"
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
@@ -96,7 +99,7 @@ static enum explain_node judge_gpus(const struct look *look, const struct reques
 /* Is the node kept for the job, or for one in front of it that asks the same? */
 static bool is_kept_for(const struct look *look, node_id node)
 {
-    return look->sched->ledger->is_kept[node] && look->job->lane == look->sched->drain.lane;
+    return look->sched->ledger->is_kept[node] && look->job->lane == look->sched->kept_nodes.lane;
 }
 
 /* Members that the node holds, whatever is kept or belongs to cells. */

@@ -1,5 +1,6 @@
 /* What must change before a job starts, in words. */
 #include "policies/explain/explain_text.h"
+#include "policies/state/sched_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

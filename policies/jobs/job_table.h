@@ -10,8 +10,7 @@
 #define POLICIES_JOBS_JOB_TABLE_H
 
 #include "policies/jobs/wait_clock.h"
-#include "policies/order/order.h"
-#include "policies/policy_config.h"
+#include "policies/order/order_config.h"
 #include "policies/sched.h"
 
 #define SLOT_NONE UINT32_MAX

@@ -532,3 +532,20 @@ void shape_table_archive(struct archive *archive, struct shape_table *table)
     size_t capacity = 0;
     ARCHIVE_ARRAY(archive, table->slots, capacity, table->slot_count);
 }
+
+struct space shape_space(const struct shape *shape, const struct piece *piece, uint32_t owner)
+{
+    const struct request *request = &shape->groups[piece->group].request;
+    return (struct space){.node = piece->node,
+                          .gpu_mask = piece->gpu_mask,
+                          .gpu_milli = piece->gpu_milli,
+                          .cpu_milli = request->cpu_milli * piece->member_count,
+                          .memory_mib = request->memory_mib * piece->member_count,
+                          .owner = owner,
+                          .member_count = piece->member_count,
+                          .share = request->share,
+                          .domain = request->domain,
+                          .tags = shape->tags,
+                          .mig = request->mig,
+                          .mig_start = piece->mig_start};
+}

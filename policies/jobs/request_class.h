@@ -167,4 +167,7 @@ bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, n
 /* How many such members the node holds beside what is on it now; 0 if it takes no new work. */
 uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node);
 
+/* What a piece of a job of the shape takes of its node. */
+struct space shape_space(const struct shape *shape, const struct piece *piece, uint32_t owner);
+
 #endif

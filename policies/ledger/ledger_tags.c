@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "policies/ledger/ledger_inside.h"
-#include "policies/placement/placement.h"
 #include "policies/util/archive.h"
 
 #define PLACE_NONE UINT32_MAX
@@ -259,23 +258,23 @@ bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags)
 }
 
 /* In a trial: without what the job holds itself. */
-static void leave_out(struct ledger *ledger, const struct own_pieces *own)
+static void leave_out(struct ledger *ledger, struct own_spaces own)
 {
-    for (uint32_t p = 0; p < own->stay_count + own->passing_count; p++) {
-        const struct space space = placement_space(own->shape, &own->pieces[p], own->owner);
-        const int64_t members = space.member_count;
-        count_members(ledger, &space, p < own->stay_count ? -members : 0, -members);
+    for (uint32_t s = 0; s < own.stay_count + own.passing_count; s++) {
+        const int64_t members = own.spaces[s].member_count;
+        count_members(ledger, &own.spaces[s], s < own.stay_count ? -members : 0, -members);
     }
 }
 
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct own_pieces *own)
+struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags,
+                                 struct own_spaces own)
 {
     struct tag_look look = {0};
     const size_t mark = ledger_mark(ledger);
     const bool was_touched = ledger->tags->is_touched;
     leave_out(ledger, own);
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const uint8_t met = look_at(ledger, own->shape->tags, n);
+        const uint8_t met = look_at(ledger, tags, n);
         ledger->tags->met[n] = met;
         if (met == TAGS_SHUT) {
             look.shut_count++;

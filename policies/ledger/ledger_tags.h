@@ -49,13 +49,11 @@ enum { TAGS_SHUT = UINT8_MAX };
 void ledger_tags_use(struct ledger *ledger);
 void ledger_tags_free(struct ledger *ledger);
 
-/* What the job that is being placed holds already: it does not count for itself. */
-struct own_pieces {
-    const struct shape *shape;
-    const struct piece
-        *pieces; /* those that stay, then those that are claimed or on their way out */
+/* What the job that is being placed holds already: it does not count for itself.  Those that stay, then those that are
+ * claimed or on their way out. */
+struct own_spaces {
+    const struct space *spaces;
     uint32_t stay_count, passing_count;
-    uint32_t owner;
 };
 
 /* What a job's rules, and those of others, say of all nodes. */
@@ -70,7 +68,8 @@ struct tag_look {
 bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 
 /* Look at all nodes; what each meets is known until the next look. */
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct own_pieces *own);
+struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags,
+                                 struct own_spaces own);
 
 /* After a look: a mask for ledger->shut, of the nodes where fewer preferred rules than these are met.  Borrowed until the
  * next call. */

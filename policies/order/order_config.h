@@ -11,6 +11,10 @@
 #include "base/time.h"
 #include "workloads/job.h"
 
+enum {
+    ORDER_CHAIN_MAX = 5
+}; /* order policies of one policy, the first that tells two jobs apart decides */
+
 enum { LAS_QUEUES_MAX = 8 };
 enum fair_share_kind { FAIR_SHARE_TREE, FAIR_SHARE_CLASSIC };
 

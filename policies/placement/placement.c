@@ -189,7 +189,7 @@ static struct piece piece_at(const struct placing *placing, const struct search 
 static void take_best(struct placing *placing, const struct search *search, uint16_t group)
 {
     struct piece piece = piece_at(placing, search, group);
-    struct space space = placement_space(placing->shape, &piece, placing->owner);
+    struct space space = shape_space(placing->shape, &piece, placing->owner);
     ledger_take(placing->ledger, &space);
     append(placing, &piece, search->request->mig != 0);
     if (placing->here != NULL)
@@ -407,13 +407,15 @@ static bool place_once(struct placing *placing)
 static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;
-    const struct own_pieces own = {.shape = placing->shape,
-                                   .pieces = placing->held.pieces,
-                                   .stay_count = placing->held.count - placing->passing.claimed,
-                                   .passing_count =
-                                       placing->passing.claimed + placing->passing.leaving,
-                                   .owner = placing->owner};
-    const struct tag_look look = ledger_tags_look(ledger, &own);
+    const uint32_t count = placing->held.count + placing->passing.leaving;
+    struct space *spaces = mem_alloc(count * sizeof *spaces);
+    for (uint32_t p = 0; p < count; p++)
+        spaces[p] = shape_space(placing->shape, &placing->held.pieces[p], placing->owner);
+    const struct tag_look look =
+        ledger_tags_look(ledger, placing->shape->tags,
+                         (struct own_spaces){spaces, placing->held.count - placing->passing.claimed,
+                                             placing->passing.claimed + placing->passing.leaving});
+    mem_free(spaces);
     bool is_placed = false;
     for (uint32_t least = look.preferred_max + 1; least-- > 0 && !is_placed;) {
         if (look.count_of[least] == 0)
@@ -484,21 +486,4 @@ bool placement_place(const struct placement_policy *policy, struct ledger *ledge
                      const struct shape *shape, uint32_t owner, struct piece_list *out)
 {
     return placement_extend(policy, ledger, shape, (struct held_pieces){0}, owner, out);
-}
-
-struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner)
-{
-    const struct request *request = &shape->groups[piece->group].request;
-    return (struct space){.node = piece->node,
-                          .gpu_mask = piece->gpu_mask,
-                          .gpu_milli = piece->gpu_milli,
-                          .cpu_milli = request->cpu_milli * piece->member_count,
-                          .memory_mib = request->memory_mib * piece->member_count,
-                          .owner = owner,
-                          .member_count = piece->member_count,
-                          .share = request->share,
-                          .domain = request->domain,
-                          .tags = shape->tags,
-                          .mig = request->mig,
-                          .mig_start = piece->mig_start};
 }

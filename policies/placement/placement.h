@@ -130,7 +130,4 @@ bool placement_may_fit(const struct ledger *ledger, const struct shape *shape);
  * together. */
 uint16_t pieces_rails(const struct piece *pieces, uint32_t count, node_id node);
 
-/* The space of a piece of such a shape. */
-struct space placement_space(const struct shape *shape, const struct piece *piece, uint32_t owner);
-
 #endif

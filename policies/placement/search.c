@@ -1,5 +1,6 @@
 /* policies/placement/search.c -- the best spot for one member, over the buckets of the node index. */
 #include "policies/placement/search.h"
+#include "policies/own.h"
 
 #include <assert.h>
 

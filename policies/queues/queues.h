@@ -10,7 +10,6 @@
 #define POLICIES_QUEUES_QUEUES_H
 
 #include "policies/jobs/request_class.h"
-#include "policies/quota/quota_config.h"
 
 struct quota_policy;
 

@@ -1,4 +1,5 @@
 #include "policies/quota/amounts.h"
+#include "policies/quota/quota_config.h"
 
 int ratio_compare(struct ratio a, struct ratio b)
 {

@@ -8,7 +8,9 @@
 #ifndef POLICIES_AMOUNTS_H
 #define POLICIES_AMOUNTS_H
 
+#include "policies/queues/queues.h"
 #include "policies/quota/quota.h"
+#include "policies/quota/quota_config.h"
 
 #define AMOUNT_ANY (INT64_MAX / 4)
 

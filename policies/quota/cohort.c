@@ -17,6 +17,7 @@
  * Known failure: quotas that sum to less than the cluster leave the rest idle; a queue under no cohort never borrows.
  */
 #include "policies/quota/cohort_reclaim.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])

@@ -1,4 +1,5 @@
 #include "policies/quota/cohort_reclaim.h"
+#include "policies/quota/quota_config.h"
 
 enum round_kind { ROUND_BORROWING, ROUND_WITHIN, ROUND_FINAL_SHARE, ROUND_INITIAL_SHARE };
 

@@ -18,6 +18,7 @@
 #define POLICIES_COHORT_RECLAIM_H
 
 #include "policies/quota/cohort_tree.h"
+#include "policies/quota/quota_config.h"
 
 /* The hooks of policies/quota/quota.h. */
 bool cohort_keeps(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],

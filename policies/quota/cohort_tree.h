@@ -24,6 +24,7 @@
 #ifndef POLICIES_COHORT_TREE_H
 #define POLICIES_COHORT_TREE_H
 
+#include "policies/queues/queues.h"
 #include "policies/quota/amounts.h"
 
 struct cohort_state { /* the policy's own state of each queue */

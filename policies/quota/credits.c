@@ -24,6 +24,7 @@
 #include "policies/quota/credits.h"
 
 #include "policies/quota/amounts.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 #include "policies/util/archive.h"
 

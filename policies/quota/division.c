@@ -1,5 +1,6 @@
 #include "policies/quota/division.h"
 
+#include "policies/quota/quota_config.h"
 #include "policies/util/archive.h"
 
 enum {

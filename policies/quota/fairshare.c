@@ -29,6 +29,7 @@
  *  - A saturation multiplier below 1 would let two queues evict each other for ever; 1 stops them only just.
  */
 #include "policies/quota/division.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 
 static int64_t smaller(int64_t a, int64_t b)

@@ -12,6 +12,7 @@
 #ifndef POLICIES_GUARANTEE_H
 #define POLICIES_GUARANTEE_H
 
+#include "policies/queues/queues.h"
 #include "policies/quota/amounts.h"
 
 struct guarantee_state {

@@ -17,8 +17,10 @@
 #ifndef POLICIES_QUOTA_H
 #define POLICIES_QUOTA_H
 
-#include "policies/jobs/request_class.h"
-#include "policies/queues/queues.h"
+#include "policies/ledger/ledger.h"
+
+struct queue_tree;
+struct shape;
 
 struct contender { /* a queue and what it would start next, or what would be taken from it */
     queue_id queue;

@@ -1,4 +1,5 @@
 #include "policies/quota/quota_read.h"
+#include "policies/quota/quota_config.h"
 
 #include "policies/util/choose.h"
 

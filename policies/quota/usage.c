@@ -1,4 +1,5 @@
 #include "policies/quota/usage.h"
+#include "policies/quota/quota_config.h"
 
 #include <math.h>
 

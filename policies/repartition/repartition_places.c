@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 
 enum { WISHES = MIG_PROFILE_COUNT + NODE_GPUS_MAX }; /* profiles, then whole GPUs from one on */
@@ -58,7 +59,7 @@ static uint16_t cuttable(const struct sched *sched, node_id node, time_ns *reste
     for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0;
          mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(mask);
-        const time_ns cut_at = sched->recuts.cut_at[first + i] - 1;
+        const time_ns cut_at = sched->recuts->cut_at[first + i] - 1;
         if (ledger->migs[first + i].making != 0 ||
             (config->needs != RECUT_INSTANCES && ledger->gpus[first + i].free != GPU_MILLI))
             continue;
@@ -188,7 +189,7 @@ static bool is_same(const struct offer *a, const struct offer *b)
 /* What the node offers now.  False: the same as before. */
 static bool look_again(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
 {
-    struct offer *offer = &tree->offers[sched->recuts.places->width + node];
+    struct offer *offer = &tree->offers[sched->recuts->places->width + node];
     const struct offer now = offer_of(sched, node, wish);
     const uint8_t free = free_of(sched->ledger, node, wish);
     const bool is_other = !is_same(offer, &now);
@@ -203,7 +204,7 @@ static void refresh(const struct sched *sched, struct tree *tree, node_id node, 
 {
     if (!look_again(sched, tree, node, wish))
         return;
-    for (uint32_t at = (sched->recuts.places->width + node) / 2; at > 0; at /= 2) {
+    for (uint32_t at = (sched->recuts->places->width + node) / 2; at > 0; at /= 2) {
         const struct offer both = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
         if (is_same(&both, &tree->offers[at]))
             return;
@@ -216,13 +217,13 @@ static void refresh_all(const struct sched *sched, struct tree *tree, uint32_t w
 {
     for (node_id n = 0; n < sched->cluster->node_count; n++)
         look_again(sched, tree, n, wish);
-    for (uint32_t at = sched->recuts.places->width; --at > 0;)
+    for (uint32_t at = sched->recuts->places->width; --at > 0;)
         tree->offers[at] = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
 }
 
 static void init_tree(const struct sched *sched, struct tree *tree, uint32_t wish)
 {
-    const uint32_t width = sched->recuts.places->width;
+    const uint32_t width = sched->recuts->places->width;
     const uint32_t nodes = sched->cluster->node_count;
     tree->offers = mem_zalloc((size_t)2 * width, sizeof *tree->offers);
     tree->versions = mem_zalloc(nodes, sizeof *tree->versions);
@@ -243,7 +244,7 @@ static node_id first_rested(const struct recut_places *places, const struct tree
 /* The tree of that wish, as the ledger is now. */
 static struct tree *tree_of(struct sched *sched, uint32_t wish)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const struct ledger *ledger = sched->ledger;
     const uint32_t nodes = sched->cluster->node_count;
     if (book->places == NULL) {
@@ -356,13 +357,13 @@ bool recut_places_best(struct sched *sched, const struct request *request, struc
         request->mig != 0 ? request->mig - 1u : MIG_PROFILE_COUNT + request->gpus - 1u;
     const struct tree *tree = tree_of(sched, wish);
     struct search search = {.cluster = sched->cluster,
-                            .places = sched->recuts.places,
+                            .places = sched->recuts->places,
                             .tree = tree,
                             .request = request,
-                            .rested_at = sched->recuts.rested_at};
+                            .rested_at = sched->recuts->rested_at};
     seek_best(&search, 1);
     seek_rest(&search, 1);
-    sched->recuts.rested_at = search.rested_at;
+    sched->recuts->rested_at = search.rested_at;
     if (search.best == 0)
         return false;
     time_ns ignored = TIME_NEVER;
@@ -374,7 +375,7 @@ bool recut_places_best(struct sched *sched, const struct request *request, struc
 
 static const char *check_tree(const struct sched *sched, const struct tree *tree, uint32_t wish)
 {
-    const uint32_t width = sched->recuts.places->width;
+    const uint32_t width = sched->recuts->places->width;
     uint32_t free = 0;
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         const struct offer *kept = &tree->offers[width + n], now = offer_of(sched, n, wish);
@@ -394,7 +395,7 @@ static const char *check_tree(const struct sched *sched, const struct tree *tree
 
 const char *recut_places_check(const struct sched *sched)
 {
-    const struct recut_places *places = sched->recuts.places;
+    const struct recut_places *places = sched->recuts->places;
     const char *broken = NULL;
     for (uint32_t wish = 0; places != NULL && wish < WISHES && broken == NULL; wish++)
         if (places->trees[wish].offers != NULL)

@@ -7,8 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/booking/booking.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/repartition/repartition_places.h"
+#include "policies/repartition/repartitions.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
@@ -69,7 +75,7 @@ static struct gpu_cut cut_with(const struct sched *sched, const struct recut_spo
 /* In the trial the GPU is cut so at once. */
 static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     uint32_t at = 0;
     while (at < book->plan_count && book->plan[at].gpu != gpu)
         at++;
@@ -96,7 +102,7 @@ static bool make_whole(struct sched *sched, const struct request *request)
     if (!recut_places_best(sched, request, &best))
         return false;
     uint32_t lacking = (uint32_t)-best.score;
-    if (sched->recuts.plan_count + lacking > RECUTS_PER_PLAN)
+    if (sched->recuts->plan_count + lacking > RECUTS_PER_PLAN)
         return false;
     for (; lacking > 0; lacking--, best.gpu_mask &= (uint16_t)(best.gpu_mask - 1))
         order_cut(sched, best.gpu + (uint32_t)__builtin_ctz(best.gpu_mask), &whole);
@@ -123,7 +129,7 @@ static const struct request *next_wish(struct sched *sched, const struct shape *
 static bool make_more(struct sched *sched, const struct shape *ask)
 {
     const struct request *wanted = next_wish(sched, ask);
-    if (wanted == NULL || sched->recuts.plan_count == RECUTS_PER_PLAN)
+    if (wanted == NULL || sched->recuts->plan_count == RECUTS_PER_PLAN)
         return false;
     return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
 }
@@ -134,7 +140,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     for (uint32_t step = 0; step < RECUTS_PER_PLAN && make_more(sched, ask); step++) {
         size_t mark = ledger_mark(sched->ledger);
-        if (sched_place(sched, slot, &sched->plan.pieces)) {
+        if (sched_place(sched, slot, &sched->plan->pieces)) {
             ledger_commit(sched->ledger, mark);
             return true;
         }
@@ -147,7 +153,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
 
 static void forget_old(struct sched *sched)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     uint32_t old = 0;
     while (old < book->at_count && book->at[old] <= sched->now - hour)
         old++;
@@ -161,10 +167,10 @@ static uint32_t budget_left(struct sched *sched)
     const int64_t bound = sched->policy.geometry_config.recuts_per_h;
     if (bound == 0)
         return UINT32_MAX;
-    if (sched->recuts.at_count > 0)
+    if (sched->recuts->at_count > 0)
         forget_old(sched);
-    return (int64_t)sched->recuts.at_count < bound
-               ? (uint32_t)(bound - (int64_t)sched->recuts.at_count)
+    return (int64_t)sched->recuts->at_count < bound
+               ? (uint32_t)(bound - (int64_t)sched->recuts->at_count)
                : 0;
 }
 
@@ -182,8 +188,8 @@ bool recuts_keep(const struct sched *sched, node_id node)
     if (sched->policy.geometry_config.needs != RECUT_NODE ||
         sched->ledger->node_state[node] != NODE_UP)
         return false;
-    for (uint32_t i = 0; i < sched->recuts.count; i++)
-        if (sched->ledger->index->gpu_node[sched->recuts.open[i].gpu] == node)
+    for (uint32_t i = 0; i < sched->recuts->count; i++)
+        if (sched->ledger->index->gpu_node[sched->recuts->open[i].gpu] == node)
             return true;
     return false;
 }
@@ -197,7 +203,7 @@ void recuts_node_changed(struct sched *sched, node_id node)
 
 static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_order *order)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const node_id node = sched->ledger->index->gpu_node[order->gpu];
     const uint32_t index = order->gpu - sched->cluster->nodes[node].first_gpu;
     struct decision *decision = sched_decide(sched, DECISION_REPARTITION, slot);
@@ -231,14 +237,14 @@ static uint64_t room_version(const struct sched *sched, const struct shape *ask)
 /* Only more space helps, or other rules of tags, or that a GPU has rested. */
 static void note_failure(const struct sched *sched, struct shape *ask)
 {
-    if (sched->recuts.rested_at == TIME_NEVER)
+    if (sched->recuts->rested_at == TIME_NEVER)
         ask->recut_seen = room_version(sched, ask);
 }
 
 /* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
 static bool cut_for(struct sched *sched, uint32_t slot)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const struct free_space before = headroom_free(sched);
     book->plan_count = 0;
     size_t mark = ledger_mark(sched->ledger);
@@ -247,7 +253,7 @@ static bool cut_for(struct sched *sched, uint32_t slot)
         note_failure(sched, sched_ask(sched, &sched->jobs.jobs[slot]));
     is_good = is_good && book->plan_count <= budget_left(sched) &&
               (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
-              (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan.pieces));
+              (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan->pieces));
     ledger_rollback(sched->ledger, mark);
     if (!is_good)
         return false;
@@ -303,7 +309,7 @@ enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
 static bool has_hope(const struct sched *sched, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (sched->recuts.hopes[sched->pending.lanes[sched->recuts.lanes[i]].shape] != HOPE_NONE)
+        if (sched->recuts->hopes[sched->pending.lanes[sched->recuts->lanes[i]].shape] != HOPE_NONE)
             return true;
     return false;
 }
@@ -311,7 +317,7 @@ static bool has_hope(const struct sched *sched, uint32_t count)
 /* For whom of the lanes a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking in turn. */
 static void look_for_hope(struct sched *sched, uint32_t count)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const time_ns rested_at = book->rested_at;
     struct recut_spot spot;
     MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->shapes.count);
@@ -332,7 +338,7 @@ static void look_for_hope(struct sched *sched, uint32_t count)
 /* May the lane be asked again? */
 static bool try_lane(struct sched *sched, uint32_t lane, uint32_t count)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const uint32_t slot = pending_head(&sched->pending, lane);
     const uint32_t shape = sched->jobs.jobs[slot].ask;
     if (is_forbidden(sched, slot))
@@ -355,7 +361,7 @@ static bool try_lane(struct sched *sched, uint32_t lane, uint32_t count)
 /* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
 void recuts_seek(struct sched *sched)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const struct pending *pending = &sched->pending;
     uint32_t count = 0;
     book->rested_at = TIME_NEVER;
@@ -381,8 +387,8 @@ void recuts_seek(struct sched *sched)
 time_ns recuts_wake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
-    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts.at[0] + hour;
-    time_ns first = sched->recuts.rested_at;
+    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts->at[0] + hour;
+    time_ns first = sched->recuts->rested_at;
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const time_ns since = asks_since(sched, pending->busy[b]);
         time_ns due = since == TIME_NEVER ? TIME_NEVER
@@ -425,7 +431,7 @@ static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gp
 
 static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
     for (uint32_t i = 0; i < book->count; i++)
         if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
@@ -471,7 +477,7 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
 
 bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     uint32_t at = 0;
     while (at < book->count && book->open[at].decision != decision)
         at++;
@@ -491,24 +497,28 @@ bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
 void recuts_init(struct sched *sched)
 {
     const bool recuts = sched->policy.geometry->score != NULL;
+    sched->recuts = mem_zalloc(1, sizeof *sched->recuts);
     sched->ledger->recuts = sched->shapes.recuts = recuts;
     if (recuts)
-        sched->recuts.cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts.cut_at);
+        sched->recuts->cut_at =
+            mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts->cut_at);
 }
 
-void recuts_release(struct recut_book *book)
+void recuts_release(struct sched *sched)
 {
+    struct recut_book *book = sched->recuts;
     mem_free(book->open);
     mem_free(book->at);
     mem_free(book->cut_at);
     mem_free(book->lanes);
     mem_free(book->hopes);
     recut_places_free(book->places);
+    mem_free(book);
 }
 
 void recuts_archive(struct archive *archive, struct sched *sched)
 {
-    struct recut_book *book = &sched->recuts;
+    struct recut_book *book = sched->recuts;
     ARCHIVE_KNOWS(struct recut, 24);
     ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
     for (uint32_t i = 0; i < book->count; i++) {

@@ -12,6 +12,7 @@
 
 struct archive;
 struct recut_places;
+struct sched;
 
 struct recut { /* told to the world, not done yet */
     decision_id decision;
@@ -56,7 +57,7 @@ bool recuts_refused(struct sched *sched, decision_id decision, time_ns now);
 bool recuts_keep(const struct sched *sched, node_id node);
 void recuts_node_changed(struct sched *sched, node_id node); /* up, or not */
 void recuts_init(struct sched *sched);                       /* if the policy cuts GPUs */
-void recuts_release(struct recut_book *book);
+void recuts_release(struct sched *sched);
 void recuts_archive(struct archive *archive, struct sched *sched);
 
 #endif

@@ -1,5 +1,6 @@
 /* Where something came free, and for whom it is of no use; see policies/reservation/freed_early.h. */
 #include "policies/reservation/freed_early.h"
+#include "policies/state/profile.h"
 
 void easing_open(struct easing *easing, uint32_t node_count)
 {

@@ -6,7 +6,11 @@
  * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
 #include <stdlib.h>
 
+#include "policies/booking/start.h"
+#include "policies/reservation/planned_start.h"
 #include "policies/state/listeners.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
 static int compare_waiting(const void *a, const void *b, void *pending)
@@ -17,8 +21,8 @@ static int compare_waiting(const void *a, const void *b, void *pending)
 /* Whoever has a promise is no newcomer. */
 static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
 {
-    const struct forecast_book *book = &sched->forecasts;
-    uint32_t *waiting = sched->overtake.waiting, kept = 0;
+    const struct forecast_book *book = sched->forecasts;
+    uint32_t *waiting = sched->overtake->waiting, kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (waiting[i] >= book->promised_capacity || !book->is_promised[waiting[i]])
             waiting[kept++] = waiting[i];
@@ -29,7 +33,7 @@ static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
  * forecast, which are at the head of their lanes when only one is. */
 static uint32_t list_waiting(struct sched *sched)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     const struct pending *pending = &sched->pending;
     const bool heads_do = sched->policy.backfill_config.reservations == 1;
     uint32_t count = 0;
@@ -53,13 +57,13 @@ static uint32_t list_waiting(struct sched *sched)
 static bool is_refused(const struct sched *sched, uint32_t slot)
 {
     uint32_t ask = sched->jobs.jobs[slot].ask;
-    return ask < sched->overtake.refused_count &&
-           sched->overtake.refused_from[ask] <= (uint64_t)forecast_length(sched, slot);
+    return ask < sched->overtake->refused_count &&
+           sched->overtake->refused_from[ask] <= (uint64_t)forecast_length(sched, slot);
 }
 
 static void note_refused(struct sched *sched, uint32_t slot)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     uint32_t ask = sched->jobs.jobs[slot].ask;
     MEM_GROW(scratch->refused_from, scratch->refused_capacity, (size_t)ask + 1);
     while (scratch->refused_count <= ask)
@@ -105,7 +109,7 @@ static bool start_beside(struct sched *sched, uint32_t slot, const struct node_m
 /* Promises in the order of their starts: whose time has come starts, and when something left early each may move up. */
 static void keep_promises(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const uint32_t count = book->count;
     for (uint32_t f = 0; f < count; f++) {
         const struct forecast promise = book->of[f];
@@ -143,7 +147,7 @@ static void keep_promises(struct sched *sched)
 /* Jobs of its user looked at before it in this pass are counted; nobody's are not. */
 static bool is_user_done(struct sched *sched, uint32_t slot)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     const int64_t bound = sched->policy.backfill_config.per_user;
     if (bound == 0)
         return false;
@@ -171,15 +175,15 @@ static void go_through(struct sched *sched, uint32_t count)
     const time_ns latest = horizon(sched);
     int64_t looked_at = 0;
     for (uint32_t i = 0; i < count && looked_at < config->depth; i++) {
-        uint32_t slot = sched->overtake.waiting[i];
+        uint32_t slot = sched->overtake->waiting[i];
         if (is_forbidden(sched, slot) || is_user_done(sched, slot))
             continue;
         looked_at++;
-        if (start_beside(sched, slot, NULL) || sched->forecasts.count >= config->reservations ||
+        if (start_beside(sched, slot, NULL) || sched->forecasts->count >= config->reservations ||
             !forecast_is_wanted(sched, slot))
             continue;
         if (!forecast_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
-            sched->forecasts.has_endless)
+            sched->forecasts->has_endless)
             return; /* who knows when it could start */
     }
 }
@@ -187,15 +191,15 @@ static void go_through(struct sched *sched, uint32_t count)
 static bool is_between_passes(const struct sched *sched)
 {
     const time_ns interval = sched->policy.backfill_config.interval;
-    return interval > 0 && sched->forecasts.passed_at >= 0 &&
-           sched->now - sched->forecasts.passed_at < interval;
+    return interval > 0 && sched->forecasts->passed_at >= 0 &&
+           sched->now - sched->forecasts->passed_at < interval;
 }
 
 void overtake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
     const bool keeps = sched->policy.backfill->keeps;
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
     if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
@@ -205,7 +209,7 @@ void overtake(struct sched *sched)
     if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
     forecast_begin(sched);
-    sched->overtake.tally_count = sched->overtake.refused_count = 0;
+    sched->overtake->tally_count = sched->overtake->refused_count = 0;
     if (keeps)
         keep_promises(sched);
     forecast_sharpen(sched);
@@ -216,7 +220,7 @@ void overtake(struct sched *sched)
 
 time_ns overtake_wake(const struct sched *sched)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     const struct backfill_config *config = &sched->policy.backfill_config;
     const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
     time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
@@ -232,9 +236,10 @@ time_ns overtake_wake(const struct sched *sched)
     return wake;
 }
 
-void overtake_release(struct sched *sched)
+void overtake_release(struct overtake_scratch *overtake)
 {
-    mem_free(sched->overtake.waiting);
-    mem_free(sched->overtake.refused_from);
-    mem_free(sched->overtake.tallies);
+    mem_free(overtake->waiting);
+    mem_free(overtake->refused_from);
+    mem_free(overtake->tallies);
+    mem_free(overtake);
 }

@@ -8,6 +8,11 @@
  * Departure: of two forecasts that use shares of one GPU, or CPUs or memory of a node, one after the other both are
  * counted.
  * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
+#include "policies/reservation/planned_start.h"
+#include "policies/booking/booking.h"
+#include "policies/reservation/freed_early.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
 void forecast_let_go(struct sched *sched, uint32_t slot)
@@ -25,7 +30,7 @@ void forecast_let_go(struct sched *sched, uint32_t slot)
 /* The first of the ends after `at`. */
 static uint32_t first_end_after(const struct sched *sched, time_ns at)
 {
-    uint32_t low = 0, high = sched->forecasts.end_count;
+    uint32_t low = 0, high = sched->forecasts->end_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         if (forecast_end(sched, middle) <= at)
@@ -40,7 +45,7 @@ static uint32_t first_end_after(const struct sched *sched, time_ns at)
 static struct forecast_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask,
                                     time_ns from, time_ns until)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     struct forecast_need sum = {0};
     for (uint32_t e = first_end_after(sched, from);
          e < book->end_count && forecast_end(sched, e) <= until; e++) {
@@ -48,7 +53,7 @@ static struct forecast_need leaving(const struct sched *sched, node_id node, uin
         const struct shape *shape = &sched->shapes.shapes[job->shape];
         for (uint32_t h = 0; h < job->holding_count; h++) {
             const struct piece *piece = &sched_job_holding(job, h)->piece;
-            struct space space = placement_space(shape, piece, book->ends[e].slot);
+            struct space space = shape_space(shape, piece, book->ends[e].slot);
             if (space.node != node)
                 continue;
             sum.milli += (space.gpu_mask & gpu_mask) != 0 ? space.gpu_milli : 0;
@@ -98,7 +103,7 @@ static void need_space(struct sched *sched, struct space space, time_ns start)
                                  .memory_mib = space.memory_mib,
                                  .start = start};
     if (need.cpu_milli != 0 || need.memory_mib != 0)
-        add_need(&sched->forecasts, &need);
+        add_need(sched->forecasts, &need);
     need.cpu_milli = need.memory_mib = space.cpu_milli = space.memory_mib = 0;
     space.member_count = 0;
     if (space.mig != 0) {
@@ -108,7 +113,7 @@ static void need_space(struct sched *sched, struct space space, time_ns start)
     need.milli = space.gpu_milli;
     for (uint32_t rest = space.gpu_mask & ~untouched; rest != 0; rest &= rest - 1) {
         need.gpu_mask = (uint16_t)(rest & -rest);
-        add_need(&sched->forecasts, &need);
+        add_need(sched->forecasts, &need);
     }
     space.gpu_mask = untouched;
     if (untouched != 0)
@@ -147,7 +152,7 @@ static void keep_need(struct sched *sched, const struct forecast_need *need, tim
 /* Keep what forecasts need, that begin before `until` and end after `from`. */
 static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->need_count = 0;
     for (uint32_t f = 0; f < book->count; f++) {
         const struct forecast *forecast = &book->of[f];
@@ -156,8 +161,8 @@ static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
             continue;
         for (uint32_t p = 0; p < forecast->piece_count; p++)
             need_space(sched,
-                       placement_space(&sched->shapes.shapes[forecast->ask],
-                                       &book->pieces[forecast->first_piece + p], forecast->slot),
+                       shape_space(&sched->shapes.shapes[forecast->ask],
+                                   &book->pieces[forecast->first_piece + p], forecast->slot),
                        forecast->start);
     }
     for (uint32_t n = 0; n < book->need_count; n++)
@@ -211,7 +216,7 @@ static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_g
                           uint8_t index, time_ns from, time_ns latest,
                           const struct node_marks *only, struct piece_list *pieces)
 {
-    struct profile *profile = &sched->forecasts.profile;
+    struct profile *profile = &sched->forecasts->profile;
     const time_ns length = plain_length(sched, slot);
     if (only != NULL && group->count == 1)
         return profile_find_on(profile, &group->request, index, only->nodes, only->count, from,
@@ -227,7 +232,7 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     size_t mark = ledger_mark(sched->ledger);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         struct space space;
-        if (profile_kept(&sched->forecasts.profile, n, sched->now, until, &space)) {
+        if (profile_kept(&sched->forecasts->profile, n, sched->now, until, &space)) {
             space.owner = slot;
             ledger_take(sched->ledger, &space);
         }
@@ -260,7 +265,7 @@ bool forecast_is_all(struct sched *sched, uint32_t slot)
 /* The first time after `at` when something that is known of leaves; TIME_NEVER. */
 static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     time_ns next = first < book->end_count ? forecast_end(sched, first) : TIME_NEVER;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].end > at && book->of[f].end < next)
@@ -271,7 +276,7 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 /* In the ledger, as it will be after one end and another. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = false;
     uint32_t e = 0;
@@ -295,7 +300,7 @@ bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest,
     if (group == NULL)
         return find_in_ledger(sched, slot, latest);
     time_ns from =
-        sched->forecasts.end_count > 0 ? forecast_end(sched, 0) : next_end(sched, 0, sched->now);
+        sched->forecasts->end_count > 0 ? forecast_end(sched, 0) : next_end(sched, 0, sched->now);
     time_ns at = from > latest
                      ? TIME_NEVER
                      : find_plain(sched, slot, group, index, from, latest, only, &sched->pieces);
@@ -309,7 +314,7 @@ bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest,
  * is itself. */
 bool forecast_may_move_up(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const struct forecast *forecast = &book->of[index];
     if (forecast->group == FORECAST_MANY)
         return true;
@@ -330,7 +335,7 @@ bool forecast_may_move_up(struct sched *sched, uint32_t index)
 
 bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     const struct forecast *forecast = &book->of[index];
     const struct job_group *group =
         forecast->group == FORECAST_MANY
@@ -346,7 +351,7 @@ bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
 
 bool forecast_is_fresh(const struct sched *sched)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     bool is_fresh = book->count > book->dropped && (sched->policy.backfill->keeps ||
                                                     sched->reserves || book->cycle == sched->cycle);
     for (uint32_t f = 0; f < book->count && is_fresh; f++) {
@@ -360,7 +365,7 @@ bool forecast_is_fresh(const struct sched *sched)
 
 void forecast_keep(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (sched->reserves)
         reserve_look_ahead(sched, slot);
     book->lifted = 0;

@@ -108,12 +108,6 @@ struct overtake_scratch {
 
 /* ---- forecast_book.c */
 
-/* What the job says it runs; TIME_NEVER if it says nothing. */
-time_ns forecast_length(const struct sched *sched, uint32_t slot);
-/* When it has ended by its plan if it starts then. */
-time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot);
-/* When what holds something will have ended, by what it says; TIME_NEVER. */
-time_ns forecast_planned_end(const struct sched *sched, uint32_t slot);
 /* The end in the list, no earlier than the next instant. */
 time_ns forecast_end(const struct sched *sched, uint32_t e);
 
@@ -124,6 +118,9 @@ void forecast_forget(struct sched *sched, uint32_t slot);
 void forecast_left(struct sched *sched, uint32_t slot, node_id node);
 void forecast_unwait(struct sched *sched, uint32_t slot);
 void forecast_node_changed(struct sched *sched, node_id node);
+
+void reservation_init(struct sched *sched); /* as the backfill policy wants it */
+void reservation_release(struct sched *sched);
 
 /* A pass begins: forget the forecasts that do not stand, put the others in the order of their starts. */
 void forecast_begin(struct sched *sched);
@@ -151,7 +148,6 @@ bool forecast_is_there(struct sched *sched, uint32_t index);
 void forecast_fulfil(struct sched *sched, uint32_t index);
 /* Is it on one of the eased nodes? */
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast);
-void forecast_release(struct sched *sched);
 
 /* ---- forecast_promise.c */
 
@@ -198,7 +194,7 @@ void forecast_keep(struct sched *sched, uint32_t slot);
 void overtake(struct sched *sched);
 /* When a pass is wanted though nothing is told. */
 time_ns overtake_wake(const struct sched *sched);
-void overtake_release(struct sched *sched);
+void overtake_release(struct overtake_scratch *overtake);
 
 /* ---- reserve.c: where queues compete
  *

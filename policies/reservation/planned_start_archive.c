@@ -1,5 +1,8 @@
 /* The book of forecasts saved and loaded: forecasts may stand for long, planned ends are those of when something was booked,
  * and a profile is drawn anew only where something has changed. */
+#include "policies/reservation/freed_early.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
@@ -57,7 +60,7 @@ static void archive_ends(struct archive *archive, struct forecast_book *book)
 /* Slots that the book does not know yet have neither. */
 static void archive_slots(struct archive *archive, struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (archive_is_reading(archive)) {
         MEM_GROW(book->end_of, book->end_of_capacity, sched->jobs.used);
         MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
@@ -77,7 +80,7 @@ static void archive_slots(struct archive *archive, struct sched *sched)
 
 void forecast_archive(struct archive *archive, struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     ARCHIVE_KNOWS(struct forecast_book, 384);
     archive_forecasts(archive, book);
     archive_ends(archive, book);

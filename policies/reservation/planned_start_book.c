@@ -10,45 +10,28 @@
 #include <string.h>
 
 #include "policies/ledger/ledger_tags.h"
+#include "policies/reservation/freed_early.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
-
-time_ns forecast_length(const struct sched *sched, uint32_t slot)
-{
-    const struct job_facts *facts = &sched->jobs.facts[slot];
-    const bool learns = sched->run_times.is_used;
-    return sched->policy.estimate->length(
-        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
-        sched->estimate_own);
-}
-
-/* Plans are made in multiples of the resolution, to be on the safe side. */
-static time_ns rounded_up(const struct sched *sched, time_ns at)
-{
-    time_ns step = sched->policy.backfill_config.resolution;
-    return step == 0 || at > TIME_NEVER - step ? at : (at + step - 1) / step * step;
-}
-
-time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot)
-{
-    return rounded_up(sched, time_after(start, forecast_length(sched, slot)));
-}
 
 time_ns forecast_end(const struct sched *sched, uint32_t e)
 {
-    time_ns end = sched->forecasts.ends[e].end;
-    return end > sched->now ? end : rounded_up(sched, sched->now + 1);
+    time_ns end = sched->forecasts->ends[e].end;
+    return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
 /* ---- Nodes whose profile is to be drawn anew ------------------------------------------------------- */
 
 static void note_stale(struct sched *sched, node_id node)
 {
-    node_marks_add(&sched->forecasts.stale, sched->cluster->node_count, node);
+    node_marks_add(&sched->forecasts->stale, sched->cluster->node_count, node);
 }
 
 static void note_eased(struct sched *sched, node_id node)
 {
-    easing_note(&sched->forecasts.eased, sched->cluster->node_count, node);
+    easing_note(&sched->forecasts->eased, sched->cluster->node_count, node);
 }
 
 static void mark_job(struct sched *sched, uint32_t slot)
@@ -62,7 +45,7 @@ static void mark_job(struct sched *sched, uint32_t slot)
 static void mark_forecast(struct sched *sched, const struct forecast *forecast, bool is_gone)
 {
     for (uint32_t p = 0; p < forecast->piece_count; p++) {
-        const node_id node = sched->forecasts.pieces[forecast->first_piece + p].node;
+        const node_id node = sched->forecasts->pieces[forecast->first_piece + p].node;
         note_stale(sched, node);
         if (is_gone)
             note_eased(sched, node);
@@ -73,8 +56,8 @@ void forecast_node_changed(struct sched *sched, node_id node)
 {
     note_stale(sched, node);
     note_eased(sched, node);
-    sched->forecasts.is_shaken = true;
-    sched->forecasts.outlived_at = sched->now; /* no plan counted on that */
+    sched->forecasts->is_shaken = true;
+    sched->forecasts->outlived_at = sched->now; /* no plan counted on that */
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
@@ -130,16 +113,6 @@ static void add_end(struct forecast_book *book, uint32_t slot, time_ns end)
     book->end_count++;
 }
 
-time_ns forecast_planned_end(const struct sched *sched, uint32_t slot)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    const time_ns grace = sched->policy.preempt.grace, length = forecast_length(sched, slot);
-    time_ns end = job->state == SJOB_EVICTING ? time_after(sched->now, grace)
-                  : job->is_booked            ? time_after(job->decided, length)
-                                              : time_after(time_after(sched->now, grace), length);
-    return rounded_up(sched, end < 1 ? 1 : end);
-}
-
 static void know_slots(struct forecast_book *book, uint32_t count)
 {
     if (count <= book->end_of_capacity)
@@ -152,14 +125,14 @@ static void know_slots(struct forecast_book *book, uint32_t count)
 /* It leaves, or changes, later than was planned. */
 static void note_outlived(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now)
         book->outlived_at = sched->now;
 }
 
 void forecast_settle(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     know_slots(book, sched->jobs.used);
     note_outlived(sched, slot);
@@ -171,15 +144,15 @@ void forecast_settle(struct sched *sched, uint32_t slot)
 
 void forecast_forget(struct sched *sched, uint32_t slot)
 {
-    know_slots(&sched->forecasts, sched->jobs.used);
+    know_slots(sched->forecasts, sched->jobs.used);
     note_outlived(sched, slot);
-    remove_end(&sched->forecasts, slot);
-    sched->forecasts.promises[slot].start = 0;
+    remove_end(sched->forecasts, slot);
+    sched->forecasts->promises[slot].start = 0;
 }
 
 void forecast_left(struct sched *sched, uint32_t slot, node_id node)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     note_stale(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
         note_eased(sched, node);
@@ -187,7 +160,7 @@ void forecast_left(struct sched *sched, uint32_t slot, node_id node)
 
 void forecast_unwait(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (slot < book->promised_capacity && book->is_promised[slot])
         book->is_shaken = true;
 }
@@ -197,8 +170,8 @@ void forecast_unwait(struct sched *sched, uint32_t slot)
 static struct space space_of(const struct sched *sched, const struct forecast *forecast,
                              uint32_t piece)
 {
-    return placement_space(&sched->shapes.shapes[forecast->ask],
-                           &sched->forecasts.pieces[forecast->first_piece + piece], forecast->slot);
+    return shape_space(&sched->shapes.shapes[forecast->ask],
+                       &sched->forecasts->pieces[forecast->first_piece + piece], forecast->slot);
 }
 
 typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
@@ -214,17 +187,17 @@ static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *
     for (uint32_t p = 0; p < forecast->piece_count; p++) {
         struct space space = space_of(sched, forecast, p);
         if (may_be_lifted(&space)) {
-            change(&sched->forecasts.profile, &space, forecast->start, forecast->end);
+            change(&sched->forecasts->profile, &space, forecast->start, forecast->end);
             continue;
         }
         note_stale(sched, space.node);
-        sched->forecasts.is_blurred = true;
+        sched->forecasts->is_blurred = true;
     }
 }
 
 struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
     MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
     struct forecast *own = &book->of[book->count++];
@@ -244,7 +217,7 @@ struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t gro
 
 void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const struct forecast *own = forecast_append(sched, slot, group, start);
     know_slots(book, sched->jobs.used);
     forecast_note_promise(sched, own, book->count == 1);
@@ -258,7 +231,7 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
 
 void forecast_lift(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->lifted = index;
     book->is_promised[book->of[index].slot] = 0;
     draw(sched, &book->of[index], profile_give);
@@ -266,7 +239,7 @@ void forecast_lift(struct sched *sched, uint32_t index)
 
 void forecast_put_back(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->lifted = UINT32_MAX;
     book->is_promised[book->of[index].slot] = 1;
     draw(sched, &book->of[index], profile_take);
@@ -274,7 +247,7 @@ void forecast_put_back(struct sched *sched, uint32_t index)
 
 void forecast_replace(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->lifted = UINT32_MAX;
     mark_forecast(sched, &book->of[index], true);
     book->of[index] = book->of[--book->count];
@@ -291,7 +264,7 @@ static void forget_forecast(struct forecast_book *book, struct forecast *forecas
 
 void forecast_drop(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->lifted = UINT32_MAX;
     mark_forecast(sched, &book->of[index], true);
     forget_forecast(book, &book->of[index]);
@@ -320,7 +293,7 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
 
 bool forecast_is_there(struct sched *sched, uint32_t index)
 {
-    const struct forecast *forecast = &sched->forecasts.of[index];
+    const struct forecast *forecast = &sched->forecasts->of[index];
     bool is_there = (sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED) == 0;
     const struct job_tags *tags = sched->shapes.shapes[forecast->ask].tags;
     for (uint32_t p = 0; p < forecast->piece_count && is_there && tags != NULL; p++)
@@ -338,7 +311,7 @@ bool forecast_is_there(struct sched *sched, uint32_t index)
 
 void forecast_fulfil(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     struct forecast *forecast = &book->of[index];
     MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)forecast->piece_count);
     memcpy(sched->pieces.pieces, &book->pieces[forecast->first_piece],
@@ -350,7 +323,7 @@ void forecast_fulfil(struct sched *sched, uint32_t index)
 
 bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     for (uint32_t p = 0; p < forecast->piece_count && book->eased.nodes.count > 0; p++)
         if (book->eased.nodes.is_marked[book->pieces[forecast->first_piece + p].node])
             return true;
@@ -362,7 +335,7 @@ bool forecast_stands(const struct sched *sched, const struct forecast *forecast)
     const struct sched_job *job = &sched->jobs.jobs[forecast->slot];
     for (uint32_t p = 0; p < forecast->piece_count; p++)
         if (!sched->ledger->index
-                 ->is_listed[sched->forecasts.pieces[forecast->first_piece + p].node])
+                 ->is_listed[sched->forecasts->pieces[forecast->first_piece + p].node])
             return false;
     return job->id == forecast->job && job->lane != LANE_NONE && job->ask == forecast->ask;
 }
@@ -370,7 +343,7 @@ bool forecast_stands(const struct sched *sched, const struct forecast *forecast)
 /* Keep those that stand, and their pieces together. */
 static void keep_standing(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     uint32_t count = 0, piece_count = 0;
     MEM_GROW(book->spare, book->spare_capacity, book->piece_capacity);
     for (uint32_t f = 0; f < book->count; f++) {
@@ -402,7 +375,7 @@ static void keep_standing(struct sched *sched)
 
 static void forget_all(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     for (uint32_t f = 0; f < book->count; f++) {
         mark_forecast(sched, &book->of[f], false);
         book->is_promised[book->of[f].slot] = 0;
@@ -432,7 +405,7 @@ static void put_in_order(struct forecast_book *book)
  * in every pass. */
 static void extend_outlived(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     while (book->end_count > 0 && book->ends[0].end <= sched->now) {
         const uint32_t slot = book->ends[0].slot;
         const time_ns decided = sched->jobs.jobs[slot].decided;
@@ -450,7 +423,7 @@ static void extend_outlived(struct sched *sched)
 
 static void mark_outlived(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++) {
         mark_job(sched, book->ends[e].slot);
         book->outlived_at = sched->now;
@@ -459,7 +432,7 @@ static void mark_outlived(struct sched *sched)
 
 static void draw_stale(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     struct node_marks *stale = &book->stale;
     if (book->profile.ledger == NULL)
         for (node_id n = 0; n < sched->cluster->node_count; n++)
@@ -473,7 +446,7 @@ static void draw_stale(struct sched *sched)
             const struct piece *piece = &sched_job_holding(job, h)->piece;
             if (!stale->is_marked[piece->node])
                 continue;
-            struct space space = placement_space(&sched->shapes.shapes[job->shape], piece, slot);
+            struct space space = shape_space(&sched->shapes.shapes[job->shape], piece, slot);
             profile_leaves(&book->profile, &space, forecast_end(sched, e));
         }
     }
@@ -494,7 +467,7 @@ static void draw_stale(struct sched *sched)
  * cancelled, changed or outlived its plan: otherwise each would be found where it is. */
 static bool is_all_anew(const struct sched *sched)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     if (!sched->policy.backfill->keeps)
         return true;
     return forecast_replans(sched) && (book->is_shaken || book->eased.nodes.count > 0 ||
@@ -504,7 +477,7 @@ static bool is_all_anew(const struct sched *sched)
 void forecast_begin(struct sched *sched)
 {
     enum { DROPPED_MAX = 64 };
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     book->lifted = UINT32_MAX;
     book->cycle = sched->cycle;
     if (is_all_anew(sched))
@@ -521,34 +494,54 @@ void forecast_begin(struct sched *sched)
 
 void forecast_sharpen(struct sched *sched)
 {
-    if (sched->forecasts.is_blurred)
+    if (sched->forecasts->is_blurred)
         draw_stale(sched);
-    sched->forecasts.is_blurred = false;
+    sched->forecasts->is_blurred = false;
 }
 
 void forecast_end_pass(struct sched *sched)
 {
     if (forecast_replans(sched))
         forecast_note_first(sched);
-    easing_forget(&sched->forecasts.eased);
+    easing_forget(&sched->forecasts->eased);
 }
 
 void forecast_started(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct space space = placement_space(&sched->shapes.shapes[job->shape],
-                                             &sched_job_holding(job, h)->piece, slot);
+        struct space space =
+            shape_space(&sched->shapes.shapes[job->shape], &sched_job_holding(job, h)->piece, slot);
         if (sched_job_holding(job, h)->phase == HOLDING_STARTING)
             profile_take(&book->profile, &space, sched->now, book->end_of[slot]);
     }
     book->has_endless |= book->end_of[slot] == TIME_NEVER;
 }
 
-void forecast_release(struct sched *sched)
+void reservation_init(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    const struct policy_config *policy = &sched->policy;
+    struct forecast_book *book = mem_zalloc(1, sizeof *book);
+    sched->forecasts = book;
+    sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
+    sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
+    sched->reserves = policy->backfill->overtakes && !sched->overtakes;
+    book->passed_at = book->outlived_at = -1;
+    book->lifted = book->head = UINT32_MAX;
+    if (sched->overtakes)
+        sched->listener = (struct booking_listener){.starts = forecast_note_start,
+                                                    .settles = forecast_settle,
+                                                    .leaves = forecast_left,
+                                                    .forgets = forecast_forget};
+    if (policy->backfill->keeps)
+        sched->listener.unwaits = forecast_unwait;
+}
+
+void reservation_release(struct sched *sched)
+{
+    struct forecast_book *book = sched->forecasts;
+    overtake_release(sched->overtake);
     profile_release(&book->profile);
     mem_free(book->of);
     mem_free(book->pieces);
@@ -560,4 +553,5 @@ void forecast_release(struct sched *sched)
     mem_free(book->promises);
     node_marks_release(&book->stale);
     easing_release(&book->eased);
+    mem_free(book);
 }

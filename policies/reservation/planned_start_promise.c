@@ -2,6 +2,7 @@
  *
  * Where forecasts stand and only become earlier, every forecast is a promise.  Otherwise only that of the first job in line is
  * one: no job is planned before it. */
+#include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
 
 bool forecast_replans(const struct sched *sched)
@@ -12,7 +13,7 @@ bool forecast_replans(const struct sched *sched)
 
 void forecast_note_start(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
         pending_compare(&sched->pending, slot, book->head) < 0)
         book->promises[book->head].start = 0; /* the order has put this one before it since */
@@ -36,7 +37,7 @@ static void turn_head(struct forecast_book *book, uint32_t slot)
 
 static void promise_start(struct sched *sched, const struct forecast *forecast)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     struct promise *promise = &book->promises[forecast->slot];
     if (promise->start == 0 || forecast->start <= promise->start ||
         book->outlived_at >= promise->made_at)
@@ -49,13 +50,13 @@ void forecast_note_promise(struct sched *sched, const struct forecast *forecast,
     if (forecast_replans(sched) || (!keeps && !is_head))
         return;
     if (!keeps)
-        turn_head(&sched->forecasts, forecast->slot);
+        turn_head(sched->forecasts, forecast->slot);
     promise_start(sched, forecast);
 }
 
 void forecast_note_first(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const struct pending *pending = &sched->pending;
     uint32_t first = UINT32_MAX;
     for (uint32_t b = 0; b < pending->busy_count; b++) {

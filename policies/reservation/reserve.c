@@ -13,7 +13,14 @@
  * ledger and O(log) placements; between passes O(pieces of the forecasts) for each job that starts. */
 #include <stdlib.h>
 
+#include "policies/eviction/victims.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/candidates.h"
 #include "policies/state/listeners.h"
+#include "policies/state/over_quota.h"
+#include "policies/state/patience.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/sched_state.h"
 
 /* ---- When what runs will have ended ---- */
 
@@ -48,7 +55,7 @@ static int compare_ends(const void *a, const void *b)
 /* In order, as they are for this job; what it holds itself stays. */
 static void list_ends(struct sched *sched, uint32_t gainer)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const bool takes_back = may_take_back(sched, gainer);
     book->end_count = 0;
     for (uint32_t slot = 0; slot < sched->jobs.used; slot++) {
@@ -76,7 +83,7 @@ static bool goes_before_all(const struct sched *sched, uint32_t shape)
 
 void reserve_look_ahead(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     const bool is_entitled = sched_is_entitled(sched, slot);
     bool is_behind = goes_before_all(sched, sched->jobs.jobs[slot].ask);
     for (uint32_t f = 0; f < book->count; f++) {
@@ -89,7 +96,7 @@ void reserve_look_ahead(struct sched *sched, uint32_t slot)
 static bool fits_after(struct sched *sched, uint32_t slot, uint32_t from, uint32_t to)
 {
     for (uint32_t e = from; e < to; e++)
-        forecast_let_go(sched, sched->forecasts.ends[e].slot);
+        forecast_let_go(sched, sched->forecasts->ends[e].slot);
     return forecast_fits_at(sched, slot, forecast_end(sched, to - 1), &sched->pieces);
 }
 
@@ -114,7 +121,7 @@ static uint32_t bisect(struct sched *sched, uint32_t slot, uint32_t low, uint32_
 /* After so many ends, doubled until that is enough; 0: it is not before all is over. */
 static uint32_t ends_needed(struct sched *sched, uint32_t slot)
 {
-    const uint32_t count = sched->forecasts.end_count;
+    const uint32_t count = sched->forecasts->end_count;
     uint32_t low = 0;
     for (uint32_t step = 8; low < count; step *= 2) {
         const uint32_t high = count - low < step ? count : low + step;
@@ -131,7 +138,7 @@ static uint32_t ends_needed(struct sched *sched, uint32_t slot)
 
 static void add_forecast(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     list_ends(sched, slot);
     reserve_look_ahead(sched, slot);
     size_t mark = ledger_mark(sched->ledger);
@@ -158,13 +165,13 @@ static void reopen(struct sched *sched)
 
 void reserve_end_contest(struct sched *sched)
 {
-    if (sched->forecasts.cycle == sched->cycle)
-        sched->forecasts.passed_change = sched->changes;
+    if (sched->forecasts->cycle == sched->cycle)
+        sched->forecasts->passed_change = sched->changes;
 }
 
 bool reserve_review(struct sched *sched)
 {
-    struct forecast_book *book = &sched->forecasts;
+    struct forecast_book *book = sched->forecasts;
     uint32_t kept = 0;
     for (uint32_t f = 0; f < book->count; f++)
         if (forecast_stands(sched, &book->of[f]))
@@ -181,7 +188,7 @@ bool reserve_review(struct sched *sched)
 static bool shares_node(const struct sched *sched, const struct forecast *forecast,
                         const struct piece_list *pieces)
 {
-    const struct piece *own = &sched->forecasts.pieces[forecast->first_piece];
+    const struct piece *own = &sched->forecasts->pieces[forecast->first_piece];
     for (uint32_t i = 0; i < forecast->piece_count; i++)
         for (uint32_t p = 0; p < pieces->count; p++)
             if (own[i].node == pieces->pieces[p].node)
@@ -191,7 +198,7 @@ static bool shares_node(const struct sched *sched, const struct forecast *foreca
 
 bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     if (book->count == 0)
         return true;
     const time_ns end = forecast_end_after(sched, sched->now, slot);
@@ -209,7 +216,7 @@ bool reserve_place(struct sched *sched, uint32_t slot)
         return false;
     const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
     for (uint32_t p = 0; p < sched->pieces.count; p++) {
-        struct space space = placement_space(shape, &sched->pieces.pieces[p], slot);
+        struct space space = shape_space(shape, &sched->pieces.pieces[p], slot);
         ledger_take(sched->ledger, &space);
     }
     return true;
@@ -218,7 +225,7 @@ bool reserve_place(struct sched *sched, uint32_t slot)
 /* The first forecast that may hold up the job last looked ahead for begins then. */
 static time_ns first_start(const struct sched *sched)
 {
-    const struct forecast_book *book = &sched->forecasts;
+    const struct forecast_book *book = sched->forecasts;
     time_ns first = TIME_NEVER;
     for (uint32_t f = 0; f < book->count; f++)
         if (!book->of[f].is_aside && book->of[f].start < first)
@@ -248,20 +255,20 @@ uint32_t reserve_shorter(struct sched *sched, uint32_t lane_id)
 /* Somebody waits for space, and something has happened. */
 static bool wants_pass(const struct sched *sched)
 {
-    return sched->pending.job_count > 0 && sched->changes != sched->forecasts.passed_change &&
+    return sched->pending.job_count > 0 && sched->changes != sched->forecasts->passed_change &&
            sched->shapes.closed_count > 0;
 }
 
 bool reserve_is_due(const struct sched *sched)
 {
-    const time_ns passed_at = sched->forecasts.passed_at;
-    return wants_pass(sched) && sched->forecasts.cycle != sched->cycle &&
+    const time_ns passed_at = sched->forecasts->passed_at;
+    return wants_pass(sched) && sched->forecasts->cycle != sched->cycle &&
            (passed_at < 0 || sched->now - passed_at >= sched->policy.backfill_config.interval);
 }
 
 time_ns reserve_wake(const struct sched *sched)
 {
-    const time_ns passed_at = sched->forecasts.passed_at;
+    const time_ns passed_at = sched->forecasts->passed_at;
     if (!wants_pass(sched))
         return TIME_NEVER;
     return passed_at < 0 ? sched->now
@@ -270,11 +277,11 @@ time_ns reserve_wake(const struct sched *sched)
 
 void reserve_begin(struct sched *sched)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     const struct pending *pending = &sched->pending;
-    sched->forecasts.count = sched->forecasts.piece_count = 0;
-    sched->forecasts.passed_at = sched->now;
-    sched->forecasts.cycle = sched->cycle;
+    sched->forecasts->count = sched->forecasts->piece_count = 0;
+    sched->forecasts->passed_at = sched->now;
+    sched->forecasts->cycle = sched->cycle;
     reopen(sched);
     scratch->lane_count = scratch->reserved = 0;
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->busy_count + 1);
@@ -296,7 +303,7 @@ static bool is_in_contest(const struct sched *sched, uint32_t lane_id)
 
 uint32_t reserve_next(struct sched *sched)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     uint32_t kept = 0;
     if (scratch->reserved >= sched->policy.backfill_config.reservations)
         return LANE_NONE;
@@ -309,7 +316,7 @@ uint32_t reserve_next(struct sched *sched)
 
 void reserve_for(struct sched *sched, uint32_t lane)
 {
-    struct overtake_scratch *scratch = &sched->overtake;
+    struct overtake_scratch *scratch = sched->overtake;
     for (uint32_t l = 0; l < scratch->lane_count; l++)
         if (scratch->waiting[l] == lane) {
             scratch->waiting[l] = scratch->waiting[--scratch->lane_count];

@@ -6,6 +6,8 @@
  * Cost: O(holdings) to read a card, then O(1) a look.  Memory: 64 bytes per job alive. */
 #include <assert.h>
 
+#include "policies/order/order.h"
+#include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 

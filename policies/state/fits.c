@@ -1,6 +1,7 @@
 #include "policies/state/fits.h"
 
 #include "policies/ledger/ledger_tags.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 const char *const fit_names[] = {"fits",        "gpus_per_node",  "gpu_model",

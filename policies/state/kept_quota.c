@@ -7,6 +7,7 @@
  * Cost: where anything may be kept, O(lanes that wait) for each job about to be placed. */
 #include <string.h>
 
+#include "policies/state/kept_quota.h"
 #include "policies/state/sched_state.h"
 
 void kept_init(struct sched *sched)

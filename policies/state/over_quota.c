@@ -4,6 +4,7 @@
  * listed with the queue that is beyond what it deserves, and looked at again when less is charged there, and enough less
  * for the one that asks least.  Another head is asked anew.
  * Cost: O(depth) a look. */
+#include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
 enum { BORROWERS_MIN = 32 }; /* too few to be worth clearing out */

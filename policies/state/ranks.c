@@ -1,7 +1,12 @@
 /* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
 #include <string.h>
 
+#include "policies/order/order.h"
+#include "policies/state/accounts.h"
 #include "policies/state/listeners.h"
+#include "policies/state/ranks.h"
+#include "policies/state/request_classes.h"
+#include "policies/state/retry_queue.h"
 
 /* Some policy of the chain gives ranks that change. */
 void sched_study_orders(struct sched *sched)

@@ -2,6 +2,9 @@
  * ever be had. */
 #include <string.h>
 
+#include "policies/gang/gang.h"
+#include "policies/order/order.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 void sched_share(const struct sched *sched, struct ledger *ledger)
@@ -156,4 +159,16 @@ uint32_t sched_next_chunk(struct sched *sched, uint32_t slot)
                                  : !sched->policy.gang->next(&view, chunk))
         return SHAPE_NONE;
     return shape_of_chunk(&sched->shapes, sched->cluster, sched->jobs.jobs[slot].shape, chunk);
+}
+
+void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    *view = (struct gang_view){.groups = shape->groups,
+                               .sets = shape->set_count > 0 ? shape->sets : NULL,
+                               .held = sched_job_held(job),
+                               .group_count = shape->group_count,
+                               .set_count = shape->set_count,
+                               .own = sched->gang_own};
 }

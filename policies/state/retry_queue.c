@@ -7,6 +7,7 @@
  * Cost: O(log lanes) per sleep. */
 #include <assert.h>
 
+#include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
@@ -297,4 +298,28 @@ void agenda_archive(struct archive *archive, struct sched *sched)
                       agenda->expectant_count);
         ARCHIVE(archive, agenda->starts_seen);
     }
+}
+
+bool plan_may_ask(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
+{
+    const struct lane *lane = &sched->pending.lanes[lane_id];
+    const struct shape *shape = &sched->shapes.shapes[lane->shape];
+    bool is_forbidden = lane->quota_block != QUEUE_NONE;
+    if (!is_forbidden && shape->closed == SHAPE_PROMISED)
+        return false; /* there is room, but a forecast is in front */
+    if (lane->count == 0 || !pending_is_closed(&sched->pending, lane_id))
+        return false;
+    if (kind == PLAN_CONSOLIDATE &&
+        (!shape->is_preemptible || is_forbidden || !moves_for(sched, shape)))
+        return false;
+    if (kind == PLAN_RECLAIM && sched->policy.quota->may_reclaim == NULL)
+        return false;
+    return !sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id;
+}
+
+bool moves_for(const struct sched *sched, const struct shape *ask)
+{
+    const struct defrag_config *config = &sched->policy.defrag_config;
+    return sched->policy.defrag->moves && config->moves_per_plan != 0 &&
+           ask->charge[QUEUE_SUM_GPU] >= config->gang_milli_min;
 }

@@ -23,15 +23,19 @@ static uint32_t list_holdings(const struct sched_job *job, bool passing, struct 
 bool tags_look(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
     struct piece_list *held = &sched->held_pieces;
-    struct own_pieces own = {.shape = &sched->shapes.shapes[job->shape], .owner = slot};
-    if (!ledger_tags_bind(sched->ledger, own.shape->tags))
+    if (!ledger_tags_bind(sched->ledger, shape->tags))
         return false;
     held->count = 0;
-    own.stay_count = list_holdings(job, false, held);
+    struct own_spaces own = {.stay_count = list_holdings(job, false, held)};
     own.passing_count = list_holdings(job, true, held);
-    own.pieces = held->pieces;
-    ledger_tags_look(sched->ledger, &own);
+    struct space *spaces = mem_alloc(held->count * sizeof *spaces);
+    for (uint32_t p = 0; p < held->count; p++)
+        spaces[p] = shape_space(shape, &held->pieces[p], slot);
+    own.spaces = spaces;
+    ledger_tags_look(sched->ledger, shape->tags, own);
+    mem_free(spaces);
     return true;
 }
 
@@ -58,7 +62,7 @@ const char *tags_check(const struct sched *sched)
         for (uint32_t i = 0; job->state != SJOB_NONE && i < job->holding_count; i++) {
             const struct holding *holding = sched_job_holding(job, i);
             const struct space space =
-                placement_space(&sched->shapes.shapes[job->shape], &holding->piece, s);
+                shape_space(&sched->shapes.shapes[job->shape], &holding->piece, s);
             ledger_tags_count(&again, &space, !is_passing(holding), true);
         }
     }

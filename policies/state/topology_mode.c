@@ -1,4 +1,5 @@
 /* policies/state/topology_mode.c -- what jobs ask of topology, as the policy's mode has it. */
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 static uint32_t shape_under(struct sched *sched, const struct job *job, enum topology_mode mode)

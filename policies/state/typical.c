@@ -54,18 +54,6 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, const struct
     publish(book, ledger);
 }
 
-void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
-                        time_ns now)
-{
-    sched_begin_fact(sched, now);
-    if (sched->typical.is_used)
-        typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
-    struct typical_jobs *typical = &sched->typical.typical;
-    for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
-        typical->jobs[j].request.nodes =
-            node_asks_own(&sched->shapes.asks, typical->jobs[j].request.nodes);
-}
-
 void typical_release(struct typical_book *book)
 {
     member_kinds_release(&book->kinds);

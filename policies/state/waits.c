@@ -1,7 +1,11 @@
 /* Times by reason; see policies/state/waits.h. */
 #include "policies/state/waits.h"
+#include "policies/allocate/kept_space.h"
+#include "policies/gang/gang.h"
 #include "policies/ledger/ledger_tags.h"
+#include "policies/order/order.h"
 #include "policies/placement/placement.h"
+#include "policies/state/headroom.h"
 
 #include <string.h>
 
@@ -10,7 +14,6 @@
 void waits_release(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
-    kept_space_release(&sched->kept);
     for (uint32_t block = 0; block << WAIT_BLOCK_SHIFT < waits->count; block++)
         mem_free(waits->blocks[block]);
     mem_free(waits->blocks);

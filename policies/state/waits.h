@@ -12,6 +12,8 @@
 #define POLICIES_STATE_WAITS_H
 
 #include "policies/allocate/kept_space.h"
+#include "policies/gang/gang.h"
+#include "policies/order/order.h"
 #include "policies/state/sched_state.h"
 
 void waits_release(struct sched *sched);

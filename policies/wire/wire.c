@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "policies/wire/wire_fields.h"
 #include "policies/wire/wire_kinds.h"
 
 void fact_tell(struct sched *sched, const struct fact *fact)

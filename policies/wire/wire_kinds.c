@@ -1,4 +1,5 @@
 #include "policies/wire/wire_kinds.h"
+#include "policies/wire/wire_fields.h"
 
 const char *const wire_fact_keys[] = {
     [FACT_JOB_SUBMITTED] = "job_submitted",

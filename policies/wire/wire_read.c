@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "policies/wire/wire_fields.h"
 #include "policies/wire/wire_kinds.h"
 
 struct wire *wire_new(const struct cluster *cluster, struct queue_table *queues)

@@ -160,7 +160,7 @@ static void keep(struct world *w, uint32_t kind, const struct piece *pieces, uin
 /* The slot of the job that holds the piece tells nothing here but to whom whole GPUs belong. */
 static struct space space_of(const struct world *w, uint32_t kind, const struct piece *piece)
 {
-    return placement_space(&w->shapes[kind], piece, 1);
+    return shape_space(&w->shapes[kind], piece, 1);
 }
 
 /* One member of the kind on that node, on the first GPUs that will do.  False: no room. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The same seed gives the same record, byte for byte, whatever compiled the program, at which level and at which
-# addresses it runs; another seed gives another.  Compares the builds that are there and not older than the sources;
-# $WINDTUNNEL_BUILDS names builds that are made first: `make test-slow` and `make test-all` do so with all of wanted.
+# addresses it runs; another seed gives another.  Compares the builds that are there and not older than the sources:
+# `make test-slow` and `make test-all` make all of wanted first.
 set -u
 
 wanted='gcc-O0 clang profiled'
@@ -15,18 +15,6 @@ is_current() { # variant
         [ -z "$(find base topologies workloads policies sim reports tools \( -name '*.[ch]' -o -name '*.json' \) -newer "build/$1/windtunnel" | head -1)" ]
 }
 
-can_build() { # variant
-    case $1 in
-    clang) command -v clang >/dev/null ;;
-    profiled) "${CC:-cc}" --version | grep -q 'Free Software Foundation' ;;
-    esac
-}
-
-for variant in ${WINDTUNNEL_BUILDS-}; do
-    if can_build "$variant"; then
-        make --no-print-directory VARIANT="$variant" "build/$variant/windtunnel" || exit 1
-    fi
-done
 for variant in $wanted release gcc clang-O2 gcc-O1 debug; do
     [ "$variant" != "$own" ] || continue
     if is_current "$variant"; then

@@ -10,7 +10,7 @@ failures=0
 
 # ---- The clean project: the rules themselves, and a little of every layer ----
 
-mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/sim" \
+mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/policies/cycle" "$copy/sim" \
     "$copy/reports" "$copy/tests/unit"
 cp -r "$root/tools/lint" "$copy/tools/"
 cp "$root/.clang-format" "$copy/"

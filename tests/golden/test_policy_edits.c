@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "policies/config/digest.h"
 #include "policies/config/presets.h"
+#include "policies/policy_config.h"
 #include "tests/support/golden.h"
 #include "tests/support/json_edits.h"
 

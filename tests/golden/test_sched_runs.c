@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "policies/census/census.h"
 #include "policies/config/presets.h"
+#include "policies/policy_config.h"
 #include "tests/support/asked_hooks.h"
 #include "tests/support/golden.h"
 #include "tests/support/honest_world.h"

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 
 struct world {

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "policies/config/presets.h"
 #include "policies/placement/placement.h"
+#include "policies/policy_config.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"

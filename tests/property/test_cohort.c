@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "policies/quota/cohort_tree.h"
+#include "policies/quota/quota_config.h"
 #include "tests/support/quota_case.h"
 
 enum { QUEUES = 24, INNER = 8, TREES = 60, STEPS = 200 };

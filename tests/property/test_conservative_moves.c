@@ -17,6 +17,7 @@
 
 #include "policies/backfill/backfills.h"
 #include "policies/placement/placements.h"
+#include "policies/policy_config.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_jobs.h"
 #include "tests/support/reload.h"

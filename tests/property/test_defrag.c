@@ -21,6 +21,7 @@
 #include "base/random.h"
 #include "policies/config/presets.h"
 #include "policies/defrag/defrags.h"
+#include "policies/drain/drain.h"
 #include "policies/estimate/estimates.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"
@@ -154,7 +155,7 @@ static void check_kept(struct honest_world *world, const struct decision *decisi
     const struct honest_job *job = &world->jobs[world->job_of[decision->job]];
     if (decision->kind == DECISION_START && job->reserved_count > 0)
         return; /* it was promised before */
-    if (world->sched->drain.begun != watch->drains)
+    if (world->sched->drain->begun != watch->drains)
         return; /* another drain has begun since */
     for (uint32_t i = 0; i < decision->piece_count; i++)
         if (watch->was_kept[decision->pieces[i].node] &&
@@ -192,7 +193,7 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
 static void before_cycle(struct honest_world *world)
 {
     struct defrag_watch *watch = world->watch.self;
-    watch->drains = world->sched->drain.begun;
+    watch->drains = world->sched->drain->begun;
     memcpy(watch->was_kept, world->sched->ledger->is_kept, world->scenario->node_count);
     for (uint32_t n = 0; n < world->scenario->node_count; n++)
         seen_of_world->kept_cycles += watch->was_kept[n];
@@ -283,8 +284,8 @@ static void play(const struct random_world *scenario, struct seen *seen)
     world.watch.on_tick = on_tick;
     while (honest_world_tick(&world))
         ;
-    seen->drains += world.sched->drain.begun;
-    seen->filled += world.sched->drain.filled;
+    seen->drains += world.sched->drain->begun;
+    seen->filled += world.sched->drain->filled;
     if (world.broken.rule != NULL)
         fail_msg("'%s' is broken; seed %llu, kind %d, tick %u, job %d: %s", world.broken.rule,
                  (unsigned long long)scenario->seed, (int)scenario->kind, world.broken.tick,

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/queues/queues.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 #include "policies/quota/usage.h"
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/policy_config.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"

@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 #include "topologies/cluster_load.h"
 #include "workloads/claim.h"

@@ -17,7 +17,11 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/booking/booking.h"
 #include "policies/config/presets.h"
+#include "policies/drain/drain.h"
+#include "policies/reservation/planned_start.h"
+#include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/honest_world.h"
 #include "tests/support/interval.h"
@@ -38,7 +42,7 @@ static struct sched *copy_of(const struct honest_world *world)
     copy->acts[0] = ACTION_ALLOCATE;
     copy->act_count = 1;
     copy->policy.preempt.attempts_per_cycle = 0; /* no refill of the headroom */
-    copy->forecasts.passed_change = copy->changes;
+    copy->forecasts->passed_change = copy->changes;
     return copy;
 }
 
@@ -64,7 +68,7 @@ static void reserve_nothing(struct sched *copy)
         if (copy->jobs.jobs[slot].lane != LANE_NONE)
             sched_unwait(copy, slot);
     }
-    copy->forecasts.count = 0;
+    copy->forecasts->count = 0;
     reopen(copy, SHAPE_BLOCKED | SHAPE_PROMISED | SHAPE_SPARES_INFERENCE | SHAPE_SPARES_NODES |
                      SHAPE_SPARES_OWNERS);
 }
@@ -131,13 +135,13 @@ static void on_tick(struct honest_world *world, bool had_cycle)
     const struct sched *sched = world->sched;
     if (!had_cycle || sched->pending.job_count == 0)
         return;
-    if (sched->waits.looked_change != sched->changes || sched->drain.count > 0) {
+    if (sched->waits.looked_change != sched->changes || sched->kept_nodes.count > 0) {
         looks_apart++;
         return;
     }
     if (headroom_is_kept(sched))
         compare(world, REASON_HEADROOM);
-    if (sched->claim_count + sched->forecasts.count > 0)
+    if (sched->claim_count + sched->forecasts->count > 0)
         compare(world, REASON_RESERVED_FOR_OTHER);
 }
 

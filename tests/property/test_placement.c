@@ -225,7 +225,7 @@ static bool long_place(struct long_world *w, const struct placement_policy *poli
         if (piece->node != search.best.node ||
             (search.best.gpu_index >= 0 && piece->gpu_mask != 1u << search.best.gpu_index))
             fail_msg("%s: node %u, not %u", policy->name, piece->node, search.best.node);
-        w->jobs[w->count] = placement_space(&ask.shape, piece, 1);
+        w->jobs[w->count] = shape_space(&ask.shape, piece, 1);
     }
     if (!is_placed || !is_kept) {
         ledger_rollback(w->ledger, mark);
@@ -384,7 +384,7 @@ static uint32_t gang_round(struct long_world *w, const struct placement_policy *
     ledger_commit(w->ledger, mark);
     for (uint32_t i = 0; i < w->pieces.count; i++) {
         w->is_leaving[w->count] = false;
-        w->jobs[w->count++] = placement_space(&ask.shape, &w->pieces.pieces[i], 1);
+        w->jobs[w->count++] = shape_space(&ask.shape, &w->pieces.pieces[i], 1);
     }
     return ask.groups[0].count == 1 ? 0 : nodes_of(&w->pieces);
 }

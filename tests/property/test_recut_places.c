@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/policy_config.h"
 #include "policies/repartition/repartition_places.h"
+#include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/sched_case.h"
@@ -109,7 +111,7 @@ static void cut_some(struct bench *b, bool is_trial)
         cut.layout = mig_layout_get((mig_layout_id)below(b, MIG_LAYOUT_COUNT));
     ledger_recut(sched->ledger, gpu, &cut, true);
     if (!is_trial)
-        sched->recuts.cut_at[gpu] = sched->now + 1;
+        sched->recuts->cut_at[gpu] = sched->now + 1;
 }
 
 static void act(struct bench *b)
@@ -153,7 +155,7 @@ static bool may_cut(struct sched *sched, node_id node, uint32_t index, time_ns *
         (config->needs == RECUT_GPU && ledger->gpus[gpu].free < GPU_MILLI) ||
         (config->needs == RECUT_NODE && !is_quiet_node(ledger, node)))
         return false;
-    const time_ns cut_at = sched->recuts.cut_at[gpu];
+    const time_ns cut_at = sched->recuts->cut_at[gpu];
     if (cut_at == 0 || cut_at - 1 + config->rest <= sched->now)
         return true;
     *rested_at = cut_at - 1 + config->rest < *rested_at ? cut_at - 1 + config->rest : *rested_at;
@@ -243,9 +245,9 @@ static void compare(struct bench *b)
         else
             look_for_whole(sched, n, request.gpus, &best, &rested_at);
     }
-    sched->recuts.rested_at = TIME_NEVER;
+    sched->recuts->rested_at = TIME_NEVER;
     assert_int_equal(recut_places_best(sched, &request, &spot), best.score != INT64_MIN);
-    assert_true(sched->recuts.rested_at == rested_at);
+    assert_true(sched->recuts->rested_at == rested_at);
     if (best.score == INT64_MIN)
         return;
     assert_int_equal(spot.score, best.score);

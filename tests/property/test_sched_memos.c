@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "policies/policy_config.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_case.h"

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/policy_config.h"
+#include "policies/reservation/planned_start.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_case.h"
@@ -293,7 +295,7 @@ static void stop_twin(struct world *w, struct seen *seen)
     compare_answers(w);
     seen->stops++;
     seen->held += w->sched->dependency_count > 0;
-    seen->forecast += w->sched->forecasts.count > 0;
+    seen->forecast += w->sched->forecasts->count > 0;
     for (queue_id q = 0; q < w->sched->pending.line_count; q++)
         seen->borrowed += w->sched->pending.lines[q].borrower_count > 0;
 }

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "policies/config/presets.h"
 #include "policies/geometry/geometries.h"
+#include "policies/policy_config.h"
 #include "policies/quota/quota.h"
 #include "policies/sharing/sharings.h"
 #include "tests/support/interval.h"

@@ -219,7 +219,7 @@ static void torn_slices_are_mended(void **state)
             for (uint32_t i = 0; is_placed && i < pieces.count; i++) {
                 const struct piece piece = pieces.pieces[i];
                 if (random_placement_once_in(&stream, 2)) {
-                    struct space space = placement_space(&ask.shape, &piece, 1);
+                    struct space space = shape_space(&ask.shape, &piece, 1);
                     ledger_give(ledger, &space);
                     continue;
                 }

@@ -10,6 +10,8 @@
 #ifndef TESTS_SUPPORT_QUOTA_CASE_H
 #define TESTS_SUPPORT_QUOTA_CASE_H
 
+#include "policies/queues/queues.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 
 struct quota_case {

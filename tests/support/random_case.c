@@ -1,4 +1,5 @@
 #include "tests/support/random_case.h"
+#include "policies/policy_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 
 void random_run_fail(const struct random_run *run, const char *what, job_id job)

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/random.h"
 #include "policies/config/presets.h"
+#include "policies/policy_config.h"
 #include "policies/preemption/preemption.h"
 #include "policies/quota/quotas.h"
 

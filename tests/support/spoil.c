@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "policies/eviction/plan_scratch.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/sched_state.h"
 
@@ -119,7 +120,7 @@ static void spoil_node(struct sched *sched, node_id n, struct random_stream *str
     SPOIL(ledger->index->free_mask[n], ledger->index->is_listed[n] ? BY_BOTH : BY_HASH);
     if (sched->policy.preemption->evicts) {
         SPOIL(sched->potential.room[n], BY_CHECK);
-        SPOIL(sched->plan.node_mark[n], BY_CHECK);
+        SPOIL(sched->plan->node_mark[n], BY_CHECK);
     }
 }
 

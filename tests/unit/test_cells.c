@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "policies/placement/placements.h"
+#include "policies/policy_config.h"
 #include "policies/quota/cells.h"
 #include "tests/support/quota_case.h"
 #include "tests/support/sched_case.h"

@@ -17,6 +17,7 @@
 #include "policies/geometry/geometries.h"
 #include "policies/order/orders.h"
 #include "policies/placement/placements.h"
+#include "policies/policy_config.h"
 #include "policies/preemption/preemptions.h"
 #include "policies/preemption/victim_keys.h"
 #include "policies/quota/quotas.h"

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "policies/queues/queues.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 
 #define S TIME_NS_PER_S

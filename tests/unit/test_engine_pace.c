@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/random.h"
+#include "policies/policy_config.h"
 #include "policies/sharing/sharings.h"
 #include "sim/sharing_speed.h"
 #include "tests/support/run.h"

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "policies/queues/queues.h"
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quotas.h"
 #include "policies/quota/usage.h"
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "policies/jobs/request_class.h"
+#include "policies/policy_config.h"
 #include "policies/state/typical.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "policies/policy_config.h"
 #include "policies/wire.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/trace_case.h"

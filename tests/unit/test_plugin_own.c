@@ -11,6 +11,7 @@
 
 #include "policies/config/digest.h"
 #include "policies/config/registry.h"
+#include "policies/policy_config.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 

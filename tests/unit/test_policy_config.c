@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 #include "tests/support/sched_case.h"
 

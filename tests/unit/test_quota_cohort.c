@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "policies/quota/cohort_tree.h"
+#include "policies/quota/quota_config.h"
 #include "tests/support/quota_case.h"
 
 /* Two teams of 4 and one of 8 GPUs in a cohort; another cohort beside it, both under one. */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "policies/quota/quota_config.h"
 #include "policies/quota/quota_read.h"
 #include "policies/quota/quotas.h"
 

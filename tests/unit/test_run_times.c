@@ -8,6 +8,9 @@
 #include <cmocka.h>
 
 #include "policies/estimate/estimates.h"
+#include "policies/policy_config.h"
+#include "policies/state/planned_end.h"
+#include "policies/state/run_times.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "policies/allocate/allocate.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 

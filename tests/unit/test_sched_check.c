@@ -7,6 +7,10 @@
 
 #include <cmocka.h>
 
+#include "policies/allocate/allocate.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/state/candidates.h"
+#include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
@@ -249,9 +253,9 @@ static void who_is_on_which_list(void **state)
     NOTICED_BOTH(&f, f.sched->leaving_count);
     NOTICED(&f, f.sched->running[f.own].count, -1);
     NOTICED(&f, f.sched->running[f.own].slots[0], 1);
-    NOTICED(&f, f.sched->plan.node_mark[0], 1);
-    NOTICED(&f, f.sched->offers.nodes[0].first, 1);
-    NOTICED(&f, f.sched->offers.nodes[0].milli, 1);
+    NOTICED(&f, f.sched->plan->node_mark[0], 1);
+    NOTICED(&f, f.sched->offers->nodes[0].first, 1);
+    NOTICED(&f, f.sched->offers->nodes[0].milli, 1);
     NOTICED(&f, f.sched->ledger->mark_depth, 1);
     NOTICED(&f, f.sched->ledger->log_count, 1);
     teardown(&f);

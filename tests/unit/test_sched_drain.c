@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include "policies/allocate/allocate.h"
+#include "policies/policy_config.h"
+#include "policies/state/ranks.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"

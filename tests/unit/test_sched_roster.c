@@ -8,6 +8,10 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/allocate/allocate.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "policies/policy_config.h"
 #include "policies/quota/quotas.h"
 #include "tests/support/sched_case.h"
 

@@ -8,6 +8,9 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "policies/allocate/allocate.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/preemption_cost.h"
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
@@ -55,8 +58,8 @@ static void set_waited(struct fixture *f, time_ns waited)
 
 static void forget(struct fixture *f)
 {
-    f->sched->plan.worth_at = f->sched->plan.ripe_at = TIME_NEVER;
-    f->sched->plan.saw_dear = false;
+    f->sched->plan->worth_at = f->sched->plan->ripe_at = TIME_NEVER;
+    f->sched->plan->saw_dear = false;
 }
 
 /* ---- When it is worth it ---- */
@@ -114,11 +117,11 @@ static void who_waits_long_enough(void **state)
             expected = closed < expected ? closed : expected;
             expected = saved < expected ? saved : expected;
         }
-        assert_true(f.sched->plan.saw_dear);
-        if (expected != f.sched->plan.worth_at)
-            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan.worth_at,
+        assert_true(f.sched->plan->saw_dear);
+        if (expected != f.sched->plan->worth_at)
+            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->worth_at,
                         (long long)expected);
-        assert_true(expected == f.sched->plan.worth_at);
+        assert_true(expected == f.sched->plan->worth_at);
     }
     teardown(&f);
 }
@@ -160,8 +163,8 @@ static void a_dear_plan_is_looked_at_again(void **state)
     setup(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set_waited(&f, SECONDS(rows[i].waited));
-        f.sched->plan.worth_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
-        f.sched->plan.ripe_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
+        f.sched->plan->worth_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
+        f.sched->plan->ripe_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
         assert_int_equal(worth_retry_at(f.sched, f.gainer) - NOW, SECONDS(rows[i].expected));
     }
     teardown(&f);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "policies/policy_config.h"
 #include "policies/sched.h"
 
 static const char policy_text[] =

@@ -1,28 +1,74 @@
-# Functions shared by tools/lint/includes and tools/lint/symbols: the layer law.
+# Functions shared by tools/lint/includes and tools/lint/symbols: the law of layers and rooms.
 
-# Read tools/lint/layers into may[folder, thing].
-function layers_read(path,    line, word, count, i, folder) {
+# Read tools/lint/layers into may[entry, thing]; entries keep the order of their lines.
+function layers_read(path,    line, word, count, i, entry, number) {
     while ((getline line < path) > 0) {
+        number++
         sub(/#.*/, "", line)
         count = split(line, word, /[ \t:]+/)
         if (count == 0 || word[1] == "")
             continue
-        folder = word[1]
-        is_layer[folder] = 1
-        for (i = 2; i <= count; i++)
-            if (word[i] != "")
-                may[folder, word[i]] = 1
+        entry = word[1]
+        is_entry[entry] = 1
+        is_layer[top_of(entry)] = 1
+        for (i = 2; i <= count; i++) {
+            if (word[i] == "")
+                continue
+            may[entry, word[i]] = 1
+            # A room stands on what is above its line: so no circle can be written down.
+            if (word[i] != "*" && top_of(word[i]) == top_of(entry) && !stands(word[i])) {
+                print path ":" number ": " entry " may not use " word[i] ", which has no line above it"
+                layers_are_bad = 1
+            }
+        }
     }
     close(path)
 }
 
-function folder_of(path) {
+function top_of(path) {
     sub(/\/.*/, "", path)
     return path
 }
 
-# May `folder` use `path` (folder/noun, without extension)?
-function layers_allow(folder, path) {
-    return folder == folder_of(path) || (folder, "*") in may ||
-           (folder, folder_of(path)) in may || (folder, path) in may
+# "policies/order/fifo" -> "policies/order"; "" when nothing is left.
+function up_from(path) {
+    return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : ""
+}
+
+# Is there a line for the thing, or for a folder that holds it?
+function stands(thing) {
+    for (; thing != ""; thing = up_from(thing))
+        if (thing in is_entry)
+            return 1
+    return 0
+}
+
+# The longest line that names the file (without extension) or a folder that holds it.
+function entry_of(path,    part) {
+    for (part = path; part != ""; part = up_from(part))
+        if (part in is_entry)
+            return part
+    return top_of(path)
+}
+
+# Does the entry's own line name the file, or a folder that holds it?
+function names(entry, path) {
+    for (; path != ""; path = up_from(path))
+        if ((entry, path) in may)
+            return 1
+    return (entry, "*") in may
+}
+
+# May the file `user` use the file `path`?  Of its own layer: what its line names.  Of others: what a line above it in the
+# tree names too.
+function layers_allow(user, path,    entry) {
+    entry = entry_of(user)
+    if (entry == entry_of(path) || names(entry, path))
+        return 1
+    if (top_of(user) == top_of(path))
+        return 0
+    for (entry = up_from(entry); entry != ""; entry = up_from(entry))
+        if (names(entry, path))
+            return 1
+    return 0
 }

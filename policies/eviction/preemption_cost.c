@@ -8,6 +8,11 @@
  * Before anybody is looked at: no victim loses less than the least that any job ever seen would, and what is kept free
  * must be freed by somebody; before the wait is worth that, there is no plan.
  * Cost: O(1). */
+#include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/state/candidates.h"
+#include "policies/state/headroom.h"
+#include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
 enum { PATIENCE_PART = 8 };
@@ -51,7 +56,7 @@ static time_ns time_to_close(int64_t gap_gpu_ns, int64_t speed_milli)
 
 void worth_note(struct sched *sched, uint32_t gainer, const struct forfeit *forfeit)
 {
-    struct plan_scratch *plan = &sched->plan;
+    struct plan_scratch *plan = sched->plan;
     int64_t growth = growth_of_worth(sched, gainer), speed = growth - forfeit->growth_milli;
     int64_t gap = forfeit->loss_gpu_ns - worth_of_wait(sched, gainer);
     plan->saw_dear = true;
@@ -71,7 +76,7 @@ time_ns worth_retry_at(const struct sched *sched, uint32_t gainer)
     time_ns span = waited(sched, gainer);
     time_ns first = sched->now + later(span / PATIENCE_PART, PATIENCE_MIN);
     time_ns last = sched->now + later(span, LOOK_EVERY);
-    return earlier(later(earlier(sched->plan.worth_at, sched->plan.ripe_at), first), last);
+    return earlier(later(earlier(sched->plan->worth_at, sched->plan->ripe_at), first), last);
 }
 
 /* Of jobs that are spared for so long, none loses less when its turn has come; those that were told to have saved do. */

@@ -7,9 +7,12 @@
  * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
  * stands behind a borrower's of the same shape that may not use what is kept.
  * Cost: O(shapes) per placement; a refill O(running jobs + nodes). */
+#include "policies/state/headroom.h"
+#include "policies/state/kept_nodes.h"
+#include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
-enum { HEADROOM_BACKOFF = 16, PPM = 1000000 };
+enum { PPM = 1000000 };
 
 void headroom_init(struct sched *sched)
 {
@@ -30,7 +33,6 @@ void headroom_init(struct sched *sched)
     struct headroom *headroom = &sched->headroom;
     headroom->is_kept = headroom->gpu_milli + headroom->whole_nodes + headroom->owners_milli > 0;
     sched->pending.keeps_headroom = headroom->is_kept;
-    sched->waits.credit = KEPT_SPACE_CREDIT;
 }
 
 int64_t sched_free_milli(const struct sched *sched)
@@ -38,7 +40,7 @@ int64_t sched_free_milli(const struct sched *sched)
     const struct ledger *ledger = sched->ledger;
     const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli -
                          ledger->coming_milli - ledger->claimed_milli;
-    return sched->drain.count > 0 ? free - drain_free_milli(sched) : free;
+    return sched->kept_nodes.count > 0 ? free - kept_nodes_free_milli(sched) : free;
 }
 
 struct free_space headroom_count_free(const struct sched *sched)
@@ -146,59 +148,4 @@ uint8_t headroom_still_spares(const struct sched *sched, const struct shape *sha
     if (shape->closed & SHAPE_SPARES_NODES && free.whole_nodes <= shape->whole_nodes)
         now |= SHAPE_SPARES_NODES;
     return now;
-}
-
-/* All its GPUs are free, or will be for whoever comes. */
-static bool will_be_whole(const struct sched *sched, node_id node)
-{
-    const struct ledger *ledger = sched->ledger;
-    gpu_id first = sched->cluster->nodes[node].first_gpu;
-    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
-        if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
-            return false;
-    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
-           !cluster_node_type(sched->cluster, node)->is_tainted;
-}
-
-/* With those that will be, where `nodes` that are free do not do. */
-static int64_t count_whole(const struct sched *sched, int64_t nodes)
-{
-    if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
-        return nodes;
-    nodes = 0;
-    for (node_id n = 0; n < sched->cluster->node_count; n++)
-        nodes += will_be_whole(sched, n);
-    return nodes;
-}
-
-/* Will the headroom lack a whole node, or GPUs, when all that leaves has left?  request: what. */
-static bool is_short(const struct sched *sched, struct request *request)
-{
-    const struct headroom *headroom = &sched->headroom;
-    const struct free_space now = headroom_free(sched);
-    int64_t free = now.gpu_milli + sched->ledger->coming_milli;
-    bool lacks_node = count_whole(sched, now.whole_nodes) < headroom->whole_nodes;
-    *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
-    return lacks_node || free < headroom->gpu_milli;
-}
-
-bool headroom_refill(struct sched *sched)
-{
-    struct request request;
-    if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
-        return false;
-    size_t mark = ledger_mark(sched->ledger);
-    sched->plan.taken_count = 0;
-    sched->plan.ripe_at = sched->plan.ripe_last_at = sched->plan.worth_at = TIME_NEVER;
-    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
-    ledger_foresee(sched->ledger);
-    bool is_found =
-        sched->plan.unit_count > 0 && offers_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
-    offers_end(sched);
-    ledger_rollback(sched->ledger, mark);
-    if (is_found)
-        plan_book(sched, JOB_NONE, PLAN_HEADROOM);
-    else
-        sched->headroom_retry = sched->changes + HEADROOM_BACKOFF;
-    return is_found;
 }

@@ -1,10 +1,14 @@
-/* policies/eviction/headroom.h -- the functions of headroom.c: space that is kept free for inference and for queues within their quota.
+/* policies/state/headroom.h -- the functions of headroom.c: space that is kept free for inference and for queues within their quota.
  *
  * Part of the scheduler's inside; included by policies/state/sched_state.h, which holds the state. */
-#ifndef POLICIES_EVICTION_HEADROOM_H
-#define POLICIES_EVICTION_HEADROOM_H
+#ifndef POLICIES_STATE_HEADROOM_H
+#define POLICIES_STATE_HEADROOM_H
 
 #include "policies/state/sched_state.h"
+
+struct free_space { /* in the whole cluster */
+    int64_t gpu_milli, whole_nodes;
+};
 
 void headroom_init(struct sched *sched);
 static inline bool headroom_is_kept(const struct sched *sched)
@@ -29,8 +33,6 @@ void headroom_close(struct sched *sched);
 /* The causes in shape->closed that still hold when `free` is free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
                               struct free_space free);
-/* Free what the headroom lacks.  True if somebody was evicted. */
-bool headroom_refill(struct sched *sched);
 const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */
 
 #endif

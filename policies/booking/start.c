@@ -1,0 +1,122 @@
+/* Starts decided, and claims that start or run out. */
+#include "policies/booking/start.h"
+#include "policies/booking/booking.h"
+#include "policies/ledger/ledger_tags.h"
+#include "policies/state/headroom.h"
+#include "policies/state/sched_state.h"
+#include "policies/state/sched_tags.h"
+#include "policies/state/waits.h"
+
+static time_ns earlier(time_ns a, time_ns b)
+{
+    return a < b ? a : b;
+}
+
+/* Start the job's holdings of this phase, booked before. */
+static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase phase,
+                         enum source source)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    bool is_first = !job->is_booked;
+    struct decision *decision = sched_decide(sched, DECISION_START, slot);
+    struct holding *holdings = sched_job_holdings(job);
+    decision->is_partial = !is_first;
+    decision->source = source;
+    decision_id id = decision->id;
+    if (is_first)
+        job->decided = sched->now;
+    if (is_first && sched->listener.starts != NULL)
+        sched->listener.starts(sched, slot);
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        if (holdings[i].phase != phase || holdings[i].decision != 0)
+            continue;
+        if (phase == HOLDING_CLAIMED)
+            sched->claimed_piece_milli -= piece_milli(&holdings[i].piece);
+        holdings[i].phase = HOLDING_STARTING;
+        if (phase == HOLDING_CLAIMED)
+            sched_move(sched, slot, i, ledger_tags_join);
+        holdings[i].decision = id;
+        sched_tell_piece(sched, &holdings[i].piece);
+    }
+    sched_settle(sched, slot);
+    if (phase == HOLDING_CLAIMED)
+        waits_review(sched, slot);
+}
+
+static bool has_all_its_space(const struct sched *sched, uint32_t slot)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    for (uint32_t i = 0; i < job->holding_count; i++) {
+        const struct holding *holding = sched_job_holding(job, i);
+        struct space space = shape_space(shape, &holding->piece, slot);
+        if (holding->phase == HOLDING_LEAVING && !job->is_booked)
+            return false; /* it is moved there, and has not left yet */
+        if (holding->phase == HOLDING_CLAIMED && !ledger_is_there(sched->ledger, &space))
+            return false;
+    }
+    return true;
+}
+
+/* When the reservation is given up if its space has not come by then.  Not before its victims were due to leave: else they
+ * could take their place back while the job asks anew. */
+static time_ns claim_expiry(const struct sched *sched, uint32_t slot)
+{
+    const time_ns expiry = sched->policy.reservation_expiry;
+    const time_ns grace = sched->policy.preemption->is_kill ? 0 : sched->policy.preempt.grace;
+    const time_ns least = grace > SCHED_PATIENCE_MIN ? grace : SCHED_PATIENCE_MIN;
+    return time_after(sched->jobs.facts[slot].claimed_at, expiry > least ? expiry : least);
+}
+
+void claims_expire(struct sched *sched, bool is_cycle)
+{
+    sched->claims_until = TIME_NEVER;
+    for (uint32_t c = sched->claim_count; c-- > 0;) {
+        const uint32_t slot = sched->claims[c];
+        const time_ns expiry = claim_expiry(sched, slot);
+        if (is_cycle && tags_shut_claims(sched, slot))
+            sched_drop_claim(sched, slot);
+        else if (expiry > sched->now)
+            sched->claims_until = earlier(sched->claims_until, expiry);
+        else if (!has_all_its_space(sched, slot))
+            sched_drop_claim(sched, slot);
+    }
+}
+
+void claims_start(struct sched *sched)
+{
+    uint32_t kept = 0;
+    for (uint32_t c = 0; c < sched->claim_count; c++) {
+        uint32_t slot = sched->claims[c];
+        if (has_all_its_space(sched, slot) && !tags_shut_claims(sched, slot))
+            decide_start(sched, slot, HOLDING_CLAIMED, sched->jobs.facts[slot].claim_source);
+        else
+            sched->claims[kept++] = slot;
+    }
+    sched->claim_count = kept;
+}
+
+time_ns claim_wake(const struct sched *sched, uint32_t slot)
+{
+    if (sched->jobs.facts[slot].claimed_at == sched->now && has_all_its_space(sched, slot))
+        return sched->now;
+    return claim_expiry(sched, slot);
+}
+
+void book_start(struct sched *sched, uint32_t slot, enum source source)
+{
+    sched_unwait(sched, slot);
+    sched_hold(sched, slot, &sched->pieces, HOLDING_STARTING, 0);
+    decide_start(sched, slot, HOLDING_STARTING, source);
+    headroom_close(sched);
+}
+
+void sched_start(struct sched *sched, uint32_t slot, enum source source)
+{
+    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
+    for (uint32_t p = 0; p < sched->pieces.count; p++) {
+        struct space space = shape_space(shape, &sched->pieces.pieces[p], slot);
+        ledger_take(sched->ledger, &space);
+    }
+    book_start(sched, slot, source);
+}

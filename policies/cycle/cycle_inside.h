@@ -1,0 +1,14 @@
+/* policies/cycle/cycle_inside.h -- what facts, save and check share. */
+#ifndef POLICIES_CYCLE_CYCLE_INSIDE_H
+#define POLICIES_CYCLE_CYCLE_INSIDE_H
+
+#include "policies/state/sched_state.h"
+
+/* An error if the policy leaves a seam empty. */
+struct error sched_find_gap(const struct policy_config *policy) MUST_CHECK;
+/* All free, nobody told of any queue; no table of shapes. */
+struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_table *queues,
+                              const struct policy_config *policy);
+const char *check_kept_nodes(const struct sched *sched); /* NULL: their laws hold */
+
+#endif

@@ -1,0 +1,64 @@
+/* Space comes back to the headroom by evictions, where they cost least. */
+#include "policies/eviction/headroom_refill.h"
+#include "policies/eviction/node_search.h"
+#include "policies/eviction/plan.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/headroom.h"
+
+enum { HEADROOM_BACKOFF = 16 };
+
+/* All its GPUs are free, or will be for whoever comes. */
+static bool will_be_whole(const struct sched *sched, node_id node)
+{
+    const struct ledger *ledger = sched->ledger;
+    gpu_id first = sched->cluster->nodes[node].first_gpu;
+    for (uint32_t g = 0; g < cluster_node_gpus(sched->cluster, node); g++)
+        if (ledger->gpus[first + g].free + ledger->gpus[first + g].coming != GPU_MILLI)
+            return false;
+    return ledger_is_open(ledger, node) && cluster_node_gpus(sched->cluster, node) > 0 &&
+           !cluster_node_type(sched->cluster, node)->is_tainted;
+}
+
+/* With those that will be, where `nodes` that are free do not do. */
+static int64_t count_whole(const struct sched *sched, int64_t nodes)
+{
+    if (nodes >= sched->headroom.whole_nodes || sched->ledger->coming_milli == 0)
+        return nodes;
+    nodes = 0;
+    for (node_id n = 0; n < sched->cluster->node_count; n++)
+        nodes += will_be_whole(sched, n);
+    return nodes;
+}
+
+/* Will the headroom lack a whole node, or GPUs, when all that leaves has left?  request: what. */
+static bool is_short(const struct sched *sched, struct request *request)
+{
+    const struct headroom *headroom = &sched->headroom;
+    const struct free_space now = headroom_free(sched);
+    int64_t free = now.gpu_milli + sched->ledger->coming_milli;
+    bool lacks_node = count_whole(sched, now.whole_nodes) < headroom->whole_nodes;
+    *request = (struct request){.gpus = lacks_node ? headroom->node_gpus : 1};
+    return lacks_node || free < headroom->gpu_milli;
+}
+
+bool headroom_refill(struct sched *sched)
+{
+    struct request request;
+    if (sched->changes < sched->headroom_retry || !is_short(sched, &request))
+        return false;
+    size_t mark = ledger_mark(sched->ledger);
+    sched->plan->taken_count = 0;
+    sched->plan->ripe_at = sched->plan->ripe_last_at = sched->plan->worth_at = TIME_NEVER;
+    victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
+    ledger_foresee(sched->ledger);
+    bool is_found =
+        sched->plan->unit_count > 0 && offers_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
+    offers_end(sched);
+    ledger_rollback(sched->ledger, mark);
+    if (is_found)
+        plan_book(sched, JOB_NONE, PLAN_HEADROOM);
+    else
+        sched->headroom_retry = sched->changes + HEADROOM_BACKOFF;
+    return is_found;
+}

@@ -1,0 +1,14 @@
+/* policies/state/plan_kind.h -- why running jobs may be evicted. */
+#ifndef POLICIES_STATE_PLAN_KIND_H
+#define POLICIES_STATE_PLAN_KIND_H
+
+/* Why somebody may be evicted. */
+enum plan_kind {
+    PLAN_CONSOLIDATE,
+    PLAN_RECLAIM,
+    PLAN_PREEMPT,
+    PLAN_KIND_COUNT,
+    PLAN_HEADROOM = PLAN_KIND_COUNT /* for nobody: space that is kept for inference */
+};
+
+#endif
