@@ -270,13 +270,15 @@ static void add_held(struct case_books *books, struct case_state *state,
 static bool has_minimum(const struct case_entry *entry, int64_t running)
 {
     const struct job *job = &entry->job->job;
+    bool satisfied[JOB_SETS_MAX];
     for (uint32_t s = 0; s < job->set_count; s++) {
         uint32_t members = 0;
         for (uint32_t g = 0; g < job->group_count; g++)
             members += job_group(job, g)->set == s ? members_held(entry, g) : 0;
-        if (members < job->sets[s].min_members)
-            return false;
+        satisfied[s] = members >= job->sets[s].min_members;
     }
+    if (job->set_count > 0 && !sets_settle(job->sets, job->set_count, job->min_sets, satisfied))
+        return false;
     return running >= (int64_t)entry->job->min_members && running > 0;
 }
 

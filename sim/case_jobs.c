@@ -49,6 +49,7 @@ static void read_subgroups(struct case_reading *reading, struct case_draft *draf
         parents[i] = json_get_string(&object, "parent", NULL);
         draft->set_has_min[i] = json_has(&object, "min_members");
         set->min_members = (uint32_t)json_get_int(&object, "min_members", 0, CASE_TASKS_MAX, 0);
+        set->min_sets = (uint16_t)json_get_int(&object, "min_subgroups", 1, JOB_SETS_MAX, 0);
         set->topology = case_topology_read(reading, &object);
         json_object_close(&object);
         for (size_t k = 0; k < i; k++)
@@ -60,6 +61,40 @@ static void read_subgroups(struct case_reading *reading, struct case_draft *draf
         struct json_value item = json_array_item(array, i);
         draft->sets[i].parent = parent_of(draft, &item, parents[i], i);
     }
+    for (uint32_t i = 0; i < count && !case_failed(reading); i++) {
+        struct json_value item = json_array_item(array, i);
+        const uint32_t within = sets_in(draft->sets, draft->set_count, (uint16_t)i);
+        if (draft->sets[i].min_sets > within)
+            json_fail(&item, "the subgroup '%s' needs %u of the subgroups in it and has %u",
+                      draft->sets[i].name, draft->sets[i].min_sets, within);
+    }
+}
+
+/* How many of its subgroups the job needs. */
+static void read_min_subgroups(struct json_object *object, struct case_draft *draft)
+{
+    struct json_value value = json_member(object, "min_subgroups");
+    const uint32_t count = sets_in(draft->sets, draft->set_count, SET_NONE);
+    draft->job.min_sets = (uint16_t)json_get_int(object, "min_subgroups", 1, JOB_SETS_MAX, 0);
+    if (draft->job.min_sets == 0)
+        return;
+    if (draft->set_count == 0)
+        json_fail(&value, "'min_subgroups' is of 'subgroups', and the job has none");
+    else if (draft->job.min_sets > count)
+        json_fail(&value, "'min_subgroups' is %u, but %u subgroups are in no other",
+                  draft->job.min_sets, count);
+    else if (draft->min_members >= 0)
+        json_fail(&value, "'min_subgroups' excludes 'min_members': the subgroups have theirs");
+}
+
+/* Where not all subgroups are needed, tasks outside of all would be one more. */
+static void check_outside(const struct case_draft *draft)
+{
+    for (uint32_t t = 0; t < draft->task_count && draft->job.min_sets > 0; t++)
+        if (draft->tasks[t].set == SET_NONE) {
+            json_fail(draft->tasks[t].value, "with 'min_subgroups' every task names its subgroup");
+            return;
+        }
 }
 
 static queue_id read_queue(struct case_reading *reading, struct json_object *object, bool is_listed)
@@ -144,7 +179,11 @@ static void read_job(struct case_reading *reading, struct case_draft *draft, boo
     if (subgroups->node != NULL && !case_failed(reading))
         read_subgroups(reading, draft, subgroups);
     if (!case_failed(reading))
+        read_min_subgroups(&object, draft);
+    if (!case_failed(reading))
         case_tasks_read(reading, draft, tasks);
+    if (!case_failed(reading))
+        check_outside(draft);
     json_object_close(&object);
     if (!case_failed(reading) && draft->name[0] == '\0')
         json_fail(draft->value, "a job needs a name that is not empty");
@@ -442,11 +481,14 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
     if (part == PART_LEAVES) {
         for (uint32_t g = 0; g < job->job.group_count; g++)
             own_group(&job->job, g)->set = (uint16_t)0;
+        job->job.min_sets = 0;
         job->min_members = count_in(draft, part, SET_NONE);
     } else {
         job->min_members = make_minimum(reading, draft, part, &job->job);
         if (!case_failed(reading))
             job->min_members = leave_succeeded(draft, &job->job, group_of, job->min_members);
+        if (sets_may_lack(job->job.sets, job->job.set_count, job->job.min_sets))
+            job->min_members = 1; /* the sets say it */
     }
     if (case_failed(reading))
         return;
@@ -468,10 +510,15 @@ static enum part staying_part(const struct case_draft *draft)
 {
     if (count_in(draft, PART_STAYS, SET_NONE) < draft->min_members)
         return PART_ALL;
-    for (uint32_t i = 0; i < draft->set_count; i++)
-        if (draft->set_has_min[i] &&
-            count_in(draft, PART_STAYS, (uint16_t)i) < draft->sets[i].min_members)
+    for (uint32_t i = 0; i < draft->set_count; i++) {
+        const uint32_t stays = count_in(draft, PART_STAYS, (uint16_t)i);
+        if (draft->set_has_min[i] && stays < draft->sets[i].min_members)
             return PART_ALL;
+        /* Where not all subgroups are needed, one without tasks would count. */
+        if (stays == 0 && count_in(draft, PART_ALL, (uint16_t)i) > 0 &&
+            sets_may_lack(draft->sets, draft->set_count, draft->job.min_sets))
+            return PART_ALL;
+    }
     return PART_STAYS;
 }
 

@@ -266,6 +266,12 @@ void case_mig_minimum(struct case_draft *draft)
         if (draft->set_has_min[s])
             json_fail(draft->value, "a job with tasks of several MIG instances starts as a whole: "
                                     "its subgroups have no 'min_members'");
+    bool needs_fewer = draft->job.min_sets > 0;
+    for (uint32_t s = 0; s < draft->set_count; s++)
+        needs_fewer |= draft->sets[s].min_sets > 0;
+    if (is_any && needs_fewer)
+        json_fail(draft->value, "a job with tasks of several MIG instances starts as a whole: "
+                                "it has no 'min_subgroups'");
     if (!is_any || draft->min_members < 0)
         return;
     if (draft->min_members != tasks && draft->min_members != tasks - leaving)

@@ -169,8 +169,8 @@ static uint32_t force_of(const struct holding *holding)
 {
     if (!holding_is_complete(holding))
         return 0;
-    return holding->held_count < holding->member_count ? holding->held_count
-                                                       : holding->member_count;
+    const uint32_t working = holding_working(holding);
+    return working < holding->member_count ? working : holding->member_count;
 }
 
 static int64_t speed_of(const struct engine *engine, const struct sim_job *job)

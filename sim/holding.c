@@ -31,12 +31,27 @@ static void plan_only_set(struct holding *holding, const struct job *job)
     holding->needed_count = holding->only.min_members > 0;
 }
 
+static void plan_tree(struct holding *holding, const struct job *job)
+{
+    holding->min_sets = job->min_sets;
+    holding->may_lack = sets_may_lack(job->sets, holding->set_count, job->min_sets);
+    holding->has_tree = holding->may_lack && job->set_count > 0;
+    if (!holding->has_tree)
+        return;
+    MEM_GROW(holding->tree, holding->tree_capacity, (size_t)job->set_count);
+    for (uint32_t s = 0; s < job->set_count; s++) {
+        holding->tree[s] = job->sets[s];
+        holding->tree[s].name = "";
+    }
+}
+
 void holding_plan(struct holding *holding, const struct job *job)
 {
     holding->set_count = set_count_of(job);
     holding->member_count = 0;
     for (uint32_t g = 0; g < job->group_count; g++)
         holding->member_count += job_group(job, g)->count;
+    plan_tree(holding, job);
     if (holding->set_count > 1)
         plan_sets(holding, job);
     else
@@ -48,6 +63,7 @@ void holding_release(struct holding *holding)
 {
     mem_free(holding->more);
     mem_free(holding->sets);
+    mem_free(holding->tree);
     mem_free(holding->set_of);
     *holding = (struct holding){0};
 }
@@ -149,18 +165,56 @@ bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t 
     return true;
 }
 
+/* Which sets are satisfied without so many members of each; gone NULL: with all. */
+static bool settle_without(const struct holding *holding, const uint32_t gone[], bool satisfied[])
+{
+    uint32_t left = holding->held_count;
+    for (uint32_t s = 0; s < holding->set_count; s++) {
+        const uint32_t less = gone != NULL ? gone[s] : 0;
+        satisfied[s] = holding->sets[s].held - less >= holding->sets[s].min_members;
+        left -= less;
+    }
+    return sets_settle(holding->has_tree ? holding->tree : NULL, holding->set_count,
+                       holding->min_sets, satisfied) &&
+           left > 0;
+}
+
 bool holding_is_complete_without(struct holding *holding, const struct piece *pieces,
                                  uint32_t count)
 {
-    uint32_t gone[JOB_SETS_MAX > JOB_GROUPS_MAX ? JOB_SETS_MAX : JOB_GROUPS_MAX] = {0};
+    uint32_t gone[JOB_PARTS_MAX] = {0};
+    bool satisfied[JOB_PARTS_MAX];
     for (uint32_t i = 0; i < count; i++)
         gone[holding_set_of(holding, pieces[i].group)] += pieces[i].member_count;
+    if (holding->may_lack)
+        return settle_without(holding, gone, satisfied);
     for (uint32_t s = 0; s < holding->set_count; s++) {
         const struct holding_set *set = holding_set(holding, s);
         if (set->held - gone[s] < set->min_members)
             return false;
     }
     return true;
+}
+
+bool holding_has_enough_sets(const struct holding *holding)
+{
+    bool satisfied[JOB_PARTS_MAX];
+    return settle_without(holding, NULL, satisfied);
+}
+
+uint32_t holding_working(const struct holding *holding)
+{
+    bool satisfied[JOB_PARTS_MAX];
+    uint32_t working = 0;
+    if (!holding->may_lack)
+        return holding->held_count;
+    settle_without(holding, NULL, satisfied);
+    for (uint32_t s = 0; s < holding->set_count; s++) {
+        const uint16_t parent = holding->has_tree ? holding->tree[s].parent : SET_NONE;
+        satisfied[s] &= parent == SET_NONE || satisfied[parent];
+        working += satisfied[s] ? holding->sets[s].held : 0;
+    }
+    return working > 0 ? working : holding->held_count;
 }
 
 int64_t pieces_gpu_milli(const struct piece *pieces, uint32_t count)

@@ -100,6 +100,19 @@ static bool counts_hold(struct referee *referee, const struct job *job)
     return true;
 }
 
+/* A set that members come to has its minimum afterwards, be it one that the job could do without. */
+static bool sets_hold(struct referee *referee, const struct decision *decision)
+{
+    struct holding *stand = &referee->stand;
+    for (uint32_t i = 0; i < decision->piece_count && referee->gangs_are_whole; i++) {
+        const uint32_t s = holding_set_of(stand, decision->pieces[i].group);
+        if (holding_set(stand, s)->held < holding_set(stand, s)->min_members)
+            return referee_says(referee, "its set %u would have %u members and needs %u", s,
+                                holding_set(stand, s)->held, holding_set(stand, s)->min_members);
+    }
+    return true;
+}
+
 /* ---- decisions ---- */
 
 /* Why it may not start at all. */
@@ -147,8 +160,8 @@ static bool stands_well(struct referee *referee, const struct referee_job *job,
     make_stand(referee, job);
     add_joins(referee, job);
     holding_add(&referee->stand, decision->pieces, decision->piece_count);
-    return counts_hold(referee, &job->job) && topology_holds(referee, &job->job) &&
-           closeness_holds(referee, &job->job) &&
+    return counts_hold(referee, &job->job) && sets_hold(referee, decision) &&
+           topology_holds(referee, &job->job) && closeness_holds(referee, &job->job) &&
            referee_tags_hold(referee, job, decision->pieces, decision->piece_count);
 }
 

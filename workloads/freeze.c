@@ -147,6 +147,8 @@ static void put_topology(struct freeze *freeze, struct topology_ask ask)
 static void put_sets(struct freeze *freeze, const struct job *job)
 {
     struct buffer *out = freeze->out;
+    if (job->min_sets > 0)
+        put_scaled(out, "min_sets", job->min_sets, 1);
     if (job->set_count > 0)
         key(out, "sets");
     for (uint32_t s = 0; s < job->set_count; s++) {
@@ -156,6 +158,8 @@ static void put_sets(struct freeze *freeze, const struct job *job)
         if (set->parent != SET_NONE)
             put_text(out, "parent", job->sets[set->parent].name);
         put_scaled(out, "min_members", set->min_members, 1);
+        if (set->min_sets > 0)
+            put_scaled(out, "min_sets", set->min_sets, 1);
         put_topology(freeze, set->topology);
         buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
     }

@@ -81,7 +81,11 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
         hash = hash_mix(hash, name_hash(set->name));
         hash = hash_mix(hash, (uint64_t)set->min_members << 32 | (uint64_t)set->parent << 16 |
                                   topology_word(set->topology));
+        if (set->min_sets > 0)
+            hash = hash_mix(hash, set->min_sets);
     }
+    if (job->min_sets > 0)
+        hash = hash_mix(hash, job->min_sets);
     for (uint32_t a = 0; a < job->after_count; a++)
         hash = hash_mix(hash, (uint64_t)job->after[a].job << 8 | job->after[a].kind);
     return job->tags != NULL ? tags_mix(hash, job_source_tags(source), job->tags) : hash;

@@ -122,24 +122,67 @@ static uint32_t without(uint32_t minimum, uint32_t succeeded)
     return minimum > succeeded ? minimum - succeeded : 0;
 }
 
+uint32_t sets_in(const struct job_set *sets, uint32_t set_count, uint16_t parent)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < set_count; s++)
+        count += sets[s].parent == parent;
+    return count;
+}
+
+bool sets_may_lack(const struct job_set *sets, uint32_t set_count, uint32_t min_sets)
+{
+    const uint32_t outer = sets != NULL ? sets_in(sets, set_count, SET_NONE) : set_count;
+    bool may_lack = min_sets > 0 && min_sets < outer;
+    for (uint32_t s = 0; s < set_count && sets != NULL && !may_lack; s++)
+        may_lack = sets[s].min_sets > 0 && sets[s].min_sets < sets_in(sets, set_count, (uint16_t)s);
+    return may_lack;
+}
+
+bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets,
+                 bool satisfied[])
+{
+    uint32_t lacking[JOB_PARTS_MAX + 1] = {0}, met[JOB_PARTS_MAX + 1] = {0};
+    for (uint32_t s = set_count; s-- > 0;) { /* those in a set come behind it */
+        const uint32_t parent =
+            sets == NULL || sets[s].parent == SET_NONE ? set_count : sets[s].parent;
+        if (sets != NULL)
+            satisfied[s] &= sets[s].min_sets > 0 ? met[s] >= sets[s].min_sets : lacking[s] == 0;
+        met[parent] += satisfied[s];
+        lacking[parent] += !satisfied[s];
+    }
+    return min_sets > 0 ? met[set_count] >= min_sets : lacking[set_count] == 0;
+}
+
+/* Would the sets be satisfied with no member at all? */
+static bool needs_nobody(const struct job *job)
+{
+    bool satisfied[JOB_PARTS_MAX];
+    for (uint32_t s = 0; s < job->set_count; s++)
+        satisfied[s] = job->sets[s].min_members == 0;
+    return sets_settle(job->sets, job->set_count, job->min_sets, satisfied);
+}
+
 /* A minimum of nothing means that any member will do. */
 static void need_one(struct job *job, struct job_group *more, struct job_set *sets)
 {
-    uint64_t minimum = 0;
     for (uint32_t g = 0; g < job->group_count && job->set_count == 0; g++) {
         struct job_group *group = g == 0 ? &job->first : &more[g - 1];
         group->min_count = group->min_count > 0 ? group->min_count : 1;
     }
+    if (job->set_count == 0 || !needs_nobody(job))
+        return;
+    job->min_sets = 0;
     for (uint32_t s = 0; s < job->set_count; s++)
-        minimum += sets[s].min_members;
-    if (job->set_count > 0 && minimum == 0)
-        sets[job->first.set].min_members = 1;
+        sets[s].min_members = sets[s].min_sets = 0;
+    sets[job->first.set].min_members = 1;
 }
 
 void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
                    const uint32_t succeeded[], uint16_t new_index[])
 {
     uint16_t kept = 0;
+    const uint16_t group_count = job->group_count;
     for (uint32_t g = 0; g < job->group_count; g++) {
         struct job_group group = *job_group(job, g);
         group.count -= succeeded[g];
@@ -154,6 +197,10 @@ void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets
     }
     job->group_count = kept;
     job->more = kept > 1 ? more : NULL;
+    if (job->set_count == 0 && job->min_sets > 0) { /* groups that went count, as satisfied */
+        const int left = job->min_sets - (group_count - kept);
+        job->min_sets = (uint16_t)(left > 1 ? left : 1);
+    }
     need_one(job, more, sets);
 }
 
@@ -177,6 +224,8 @@ static const char *set_complaint(const struct job *job, uint32_t index)
     for (uint32_t g = 0; g < job->group_count; g++)
         if (job_group(job, g)->set == index)
             members += job_group(job, g)->count;
+    if (set->min_sets > 0 && set->min_sets > sets_in(job->sets, job->set_count, (uint16_t)index))
+        return "a set needs more sets than are in it";
     return set->min_members > members ? "a set's minimum exceeds its members" : NULL;
 }
 
@@ -186,14 +235,15 @@ static const char *sets_complaint(const struct job *job)
         return "it must have at most 64 sets";
     if ((job->set_count > 0) != (job->sets != NULL))
         return "its sets do not agree with their number";
-    uint64_t minimum = 0;
+    if (job->min_sets >
+        (job->set_count > 0 ? sets_in(job->sets, job->set_count, SET_NONE) : job->group_count))
+        return "it needs more sets than it has";
     for (uint32_t s = 0; s < job->set_count; s++) {
         const char *complaint = set_complaint(job, s);
         if (complaint != NULL)
             return complaint;
-        minimum += job->sets[s].min_members;
     }
-    return job->set_count > 0 && minimum == 0 ? "no set must have members" : NULL;
+    return job->set_count > 0 && needs_nobody(job) ? "no set must have members" : NULL;
 }
 
 static const char *ties_complaint(const struct job *job)

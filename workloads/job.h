@@ -91,17 +91,24 @@ struct topology_ask {
     uint8_t required, preferred;
 };
 
-/* A subgroup: members, of one or more groups, that belong together.  A job with sets runs when
- * every set has its minimum; without sets each group is a set of its own. */
+/* A subgroup: members, of one or more groups, that belong together.  Without sets each group is a set of its own.
+ * Laws
+ *  - A set is satisfied when its own groups have min_members, and min_sets of the sets directly in it are satisfied.
+ *  - A job runs when min_sets of the sets that are in no other are satisfied, and it holds a member.
+ *  - The members of a set that is not satisfied do no work, and neither do those of the sets in it.
+ *  - It never runs with nothing: some set that it needs must need a member.
+ * Source: KAI-Scheduler's pod groups: minSubGroup, and minMember of each subgroup. */
 struct job_set {
     const char *name;     /* borrowed; "" if it has none */
     uint16_t parent;      /* its index is smaller; SET_NONE: the job itself */
+    uint16_t min_sets;    /* of those directly in it; 0: all */
     uint32_t min_members; /* of its own groups; 0: it may be empty */
     struct topology_ask topology;
 };
 #define SET_NONE UINT16_MAX
 
 enum { JOB_GROUPS_MAX = 64, JOB_SETS_MAX = 64, JOB_AFTER_MAX = 64 };
+enum { JOB_PARTS_MAX = JOB_GROUPS_MAX > JOB_SETS_MAX ? JOB_GROUPS_MAX : JOB_SETS_MAX };
 
 /* How the job saves its work. */
 struct checkpoint_plan {
@@ -156,6 +163,7 @@ struct job {
     struct job_group first;        /* group 0 */
     const struct job_group *more;  /* groups 1..; borrowed; NULL if group_count is 1 */
     uint16_t set_count;            /* 0: each group is a set of its own */
+    uint16_t min_sets;             /* of those in no other, or of the groups; 0: all */
     const struct job_set *sets;    /* borrowed */
     struct topology_ask topology;  /* of all members */
     uint16_t after_count;          /* jobs that must have ended before it may start */
@@ -179,6 +187,18 @@ struct job {
     time_ns preemption_delay, stale_after;
 };
 #define JOB_AS_QUEUE INT64_C(-1)
+
+/* Which sets are satisfied.  satisfied: by set, in: whether its own groups have their minimum; out: whether it is.
+ * sets: NULL where each group is a set of its own.  min_sets: of the job.  True if the job has as many as it needs.
+ * O(set_count). */
+bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets,
+                 bool satisfied[]);
+
+/* How many sets are directly in `parent`; SET_NONE: in no other.  O(set_count). */
+uint32_t sets_in(const struct job_set *sets, uint32_t set_count, uint16_t parent);
+
+/* Does some set, or the job, not need all sets in it?  O(set_count). */
+bool sets_may_lack(const struct job_set *sets, uint32_t set_count, uint32_t min_sets);
 
 static inline const struct job_group *job_group(const struct job *job, uint32_t index)
 {
@@ -255,8 +275,9 @@ void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);
 
 /* Members that have succeeded count for the minimum of their group or set and hold nothing: make of the job what is left
  * without them.  Groups of which nothing is left go, and those behind them move up; at least one member of the job must
- * be left, and at least one stays needed.  succeeded: by group, at most its count.  more, sets: job's own, which may be
- * written.  new_index: by group, where it is now; UINT16_MAX: it is gone.
+ * be left, and at least one stays needed.  Without sets, groups that go count for min_sets.
+ * succeeded: by group, at most its count.  more, sets: job's own, which may be written.  new_index: by group, where it
+ * is now; UINT16_MAX: it is gone.
  * Source: KAI-Scheduler counts succeeded pods for minMember. */
 void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
                    const uint32_t succeeded[], uint16_t new_index[]);

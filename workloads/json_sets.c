@@ -40,12 +40,13 @@ int json_sets_find(const struct json_sets *sets, struct text name)
     return -1;
 }
 
-enum { SET_NAME, SET_PARENT, SET_MIN_MEMBERS, SET_FIELD_COUNT };
+enum { SET_NAME, SET_PARENT, SET_MIN_MEMBERS, SET_MIN_SETS, SET_FIELD_COUNT };
 
 static const struct column set_columns[SET_FIELD_COUNT] = {
     [SET_NAME] = {"name", true, FIELD_TEXT},
     [SET_PARENT] = {"parent", false, FIELD_TEXT},
     [SET_MIN_MEMBERS] = {"min_members", false, FIELD_NUMBER},
+    [SET_MIN_SETS] = {"min_sets", false, FIELD_NUMBER},
 };
 
 static struct error set_fields(const struct reader *reader, const struct line *line,
@@ -73,7 +74,7 @@ static struct error set_read(const struct reader *reader, const struct line *lin
 {
     struct field fields[SET_FIELD_COUNT];
     struct job_set set = {.parent = SET_NONE};
-    int64_t minimum = SET_MINIMUM_ALL;
+    int64_t minimum = SET_MINIMUM_ALL, min_sets = 0;
     TRY(set_fields(reader, line, object, fields, &set.topology));
     if (json_sets_find(sets, fields[SET_NAME].value) >= 0)
         return field_error(line, &fields[SET_NAME], "a name that no set before it has");
@@ -84,6 +85,8 @@ static struct error set_read(const struct reader *reader, const struct line *lin
         set.parent = (uint16_t)parent;
     }
     TRY(field_int(line, &fields[SET_MIN_MEMBERS], 0, UINT32_MAX, &minimum));
+    TRY(field_int(line, &fields[SET_MIN_SETS], 1, JOB_SETS_MAX, &min_sets));
+    set.min_sets = (uint16_t)min_sets;
     set.name = arena_copy(reader->arena, fields[SET_NAME].value);
     sets->minimum[sets->count] = minimum;
     sets->sets[sets->count++] = set;
@@ -109,7 +112,8 @@ struct error json_sets_read(const struct reader *reader, const struct line *line
 struct error json_sets_finish(const struct reader *reader, const struct line *line,
                               struct text array, const struct json_sets *sets, struct job *job)
 {
-    uint64_t members[JOB_SETS_MAX] = {0}, needed = 0;
+    uint64_t members[JOB_SETS_MAX] = {0};
+    bool satisfied[JOB_SETS_MAX];
     if (sets->count == 0)
         return ERROR_OK;
     for (uint32_t g = 0; g < job->group_count; g++)
@@ -122,10 +126,15 @@ struct error json_sets_finish(const struct reader *reader, const struct line *li
         if (minimum > members[s])
             return input_error(line->input, line->text, array,
                                "set '%s' needs more members than its groups have", own[s].name);
+        const uint32_t within = sets_in(own, sets->count, s);
+        if (own[s].min_sets > within)
+            return input_error(line->input, line->text, array,
+                               "set '%s' needs %u of the sets in it, and has %u", own[s].name,
+                               own[s].min_sets, within);
         own[s].min_members = (uint32_t)minimum;
-        needed += minimum;
+        satisfied[s] = minimum == 0;
     }
-    if (needed == 0)
+    if (sets_settle(own, sets->count, job->min_sets, satisfied))
         return input_error(line->input, line->text, array,
                            "some set must need at least one member");
     job->sets = own;

@@ -4,6 +4,7 @@
  *   "sets": [{"name": "decode", "min_members": 2, "topology": {"required": "rack", "preferred": "node"}},
  *            {"name": "workers", "parent": "decode"}]
  *
+ * `min_sets` of a set: how many of the sets directly in it must have what they need; else all.
  * A parent stands before its children.  Levels are names of the cluster's (topologies/cluster.h); without a cluster
  * at hand they are left out.
  */
@@ -36,7 +37,7 @@ struct error json_sets_read(const struct reader *reader, const struct line *line
 /* The index of the set of that name; -1 if there is none. */
 int json_sets_find(const struct json_sets *sets, struct text name);
 
-/* Give them to the job, whose groups are read. */
+/* Give them to the job, whose groups and min_sets are read. */
 struct error json_sets_finish(const struct reader *reader, const struct line *line,
                               struct text array, const struct json_sets *sets,
                               struct job *job) MUST_CHECK;

@@ -38,6 +38,7 @@ struct jsonl_state {
     struct job_group groups[JOB_GROUPS_MAX];
     uint32_t succeeded[JOB_GROUPS_MAX]; /* members of them */
     struct json_sets sets;
+    struct field min_sets;
     struct json_nodes nodes;       /* of the job */
     struct json_nodes group_nodes; /* of the group being read */
 };
@@ -296,6 +297,8 @@ static struct error members_split(struct reader *reader, const struct line *line
             nested->groups = value;
         else if (text_is(key, "sets"))
             nested->sets = value;
+        else if (text_is(key, state->min_sets.name))
+            TRY(json_line_field(line, value, FIELD_NUMBER, reader->arena, &state->min_sets));
         else if (text_is(key, "topology"))
             nested->topology = value;
         else if (text_is(key, "claim"))
@@ -314,6 +317,21 @@ static struct error row_shape(struct reader *reader, const struct line *line, st
     TRY(native_row_shape(reader, line, state->fields, row));
     TRY(json_nodes_read(reader, line, &state->nodes, &nodes));
     row->job.first.request.nodes = nodes;
+    return ERROR_OK;
+}
+
+/* How many of the sets that are in no other, or of the groups, must have what they need. */
+static struct error min_sets_read(const struct line *line, const struct jsonl_state *state,
+                                  bool has_groups, struct job *job)
+{
+    const struct json_sets *sets = &state->sets;
+    const uint32_t most =
+        sets->count > 0 ? sets_in(sets->sets, sets->count, SET_NONE) : job->group_count;
+    int64_t min_sets = 0;
+    if (field_is_set(&state->min_sets) && !has_groups)
+        return ask_error(line, &state->min_sets, "it is of 'groups', or their 'sets'");
+    TRY(field_int(line, &state->min_sets, 1, most, &min_sets));
+    job->min_sets = (uint16_t)min_sets;
     return ERROR_OK;
 }
 
@@ -341,6 +359,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
     fields_clear(state->fields);
     reader->has_ties = true;
     state->sets.count = 0;
+    state->min_sets = (struct field){.name = "min_sets"};
     state->nodes = (struct json_nodes){0};
     TRY(members_split(reader, &line, &nested));
     TRY(required_check(&line, state->fields, nested.groups.at != NULL || nested.claim.at != NULL));
@@ -354,6 +373,7 @@ static struct error jsonl_line(struct reader *reader, struct text text, struct t
         TRY(groups_read(reader, &line, nested.groups, &row->job));
     else
         TRY(row_shape(reader, &line, row));
+    TRY(min_sets_read(&line, state, nested.groups.at != NULL, &row->job));
     TRY(json_sets_finish(reader, &line, nested.sets, &state->sets, &row->job));
     if (nested.groups.at != NULL)
         TRY(succeeded_leave(reader, &line, nested.groups, &row->job));

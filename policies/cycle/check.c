@@ -233,7 +233,8 @@ static struct gang_view view_of(const struct sched *sched, const struct sched_jo
                               .sets = shape->set_count > 0 ? shape->sets : NULL,
                               .held = job->held_more != NULL ? job->held_more : &job->held_one,
                               .group_count = shape->group_count,
-                              .set_count = shape->set_count};
+                              .set_count = shape->set_count,
+                              .min_sets = shape->min_sets};
 }
 
 /* What it should ask next: no member that is still on its way out. */

@@ -12,6 +12,7 @@
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"
 
@@ -19,12 +20,6 @@ struct unit_link { /* a unit has a piece on a node */
     uint32_t unit, holding;
     uint32_t next; /* index + 1; 0: last */
 };
-
-static bool has_holding(const struct sched *sched, const struct unit *unit, uint32_t holding)
-{
-    return unit->holding == holding ||
-           (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
-}
 
 static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
                        const struct piece *piece)
@@ -54,7 +49,7 @@ static void link_units(struct sched *sched)
         const struct unit *unit = &sched->plan->units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
         for (uint32_t h = 0; h < job->holding_count; h++)
-            if (has_holding(sched, unit, h))
+            if (unit_has(sched, unit, h))
                 link_piece(sched, u, h, &sched_job_holding(job, h)->piece);
     }
     for (uint32_t p = 0; p < sched->cluster->pool_count; p++) {

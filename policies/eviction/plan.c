@@ -23,6 +23,7 @@
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/headroom.h"
@@ -35,31 +36,16 @@ static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
     return &sched->jobs.jobs[unit->slot];
 }
 
-/* Is the holding no part of the core: of a surplus unit, or on its way out already? */
-bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding)
-{
-    if (!holding_is_in_place(sched_job_holding(&sched->jobs.jobs[core->slot], holding)))
-        return true;
-    if (core->surplus_count == 0)
-        return false;
-    for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
-        const struct unit *unit = &sched->plan->units[u];
-        if (unit->slot == core->slot && unit->holding == holding)
-            return true;
-    }
-    return false;
-}
-
 /* Do this to every piece of the unit. */
 static void move_unit(struct sched *sched, const struct unit *unit, ledger_move_fn *move)
 {
     const struct sched_job *job = job_of(sched, unit);
-    if (unit->holding != UNIT_CORE) {
+    if (unit->holding < UNIT_SET) {
         sched_move(sched, unit->slot, unit->holding, move);
         return;
     }
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (!plan_is_surplus(sched, unit, i))
+        if (unit_has(sched, unit, i))
             sched_move(sched, unit->slot, i, move);
 }
 
@@ -75,10 +61,9 @@ void plan_charge(struct sched *sched, const struct unit *unit, int sign)
 void plan_take(struct sched *sched, struct unit *unit)
 {
     struct plan_scratch *plan = sched->plan;
-    if (unit->holding == UNIT_CORE && unit->surplus_count > 0) /* its surplus goes before it */
+    if (unit->holding >= UNIT_SET && unit->surplus_count > 0) /* its surplus goes before it */
         for (uint32_t u = 0; u < plan->unit_count; u++)
-            if (plan->units[u].slot == unit->slot && !plan->units[u].is_taken &&
-                &plan->units[u] != unit)
+            if (!plan->units[u].is_taken && unit_stands_on(sched, &plan->units[u], unit))
                 plan_take(sched, &plan->units[u]);
     unit->is_taken = true;
     unit->round = (uint8_t)plan->round;
@@ -108,8 +93,12 @@ bool plan_is_core_taken(const struct sched *sched, const struct unit *unit)
         return false;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
         const struct unit *other = &sched->plan->units[u];
-        if (other->slot == unit->slot && other->holding == UNIT_CORE)
-            return other->is_taken;
+        if (other->slot != unit->slot || other->holding < UNIT_SET)
+            continue;
+        if (other->is_taken && unit_stands_on(sched, unit, other))
+            return true;
+        if (!unit->has_sets) /* there is but the core to stand on */
+            return false;
     }
     return false;
 }
@@ -135,8 +124,7 @@ static void drop_bystanders(struct sched *sched)
         const struct sched_job *job = job_of(sched, unit);
         bool touches = !unit->is_taken || plan_is_core_taken(sched, unit);
         for (uint32_t i = 0; i < job->holding_count && !touches; i++)
-            if (unit->holding == i ||
-                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+            if (unit_has(sched, unit, i))
                 touches = plan->node_mark[sched_job_holding(job, i)->piece.node] != 0;
         if (!touches)
             plan_give_back(sched, unit);

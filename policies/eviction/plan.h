@@ -22,8 +22,6 @@ void plan_give_back(struct sched *sched, struct unit *unit);
 bool plan_is_core_taken(const struct sched *sched, const struct unit *unit);
 /* Jobs that one plan of this kind may evict now. */
 uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind);
-/* Is the holding a surplus member of the job of this core? */
-bool plan_is_surplus(const struct sched *sched, const struct unit *core, uint32_t holding);
 
 /* Charge, sign times, what the unit holds; what the gainer asks. */
 void plan_charge(struct sched *sched, const struct unit *unit, int sign);

@@ -7,6 +7,7 @@
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/candidates.h"
 #include "policies/state/sched_state.h"
@@ -146,8 +147,7 @@ enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
         if (!unit->is_taken)
             continue;
         for (uint32_t i = 0; i < job->holding_count; i++)
-            if (unit->holding == i ||
-                (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, i)))
+            if (unit_has(sched, unit, i))
                 let_go(sched, unit->slot, i);
     }
     for (uint32_t t = 0; t < plan->taken_count; t++) {

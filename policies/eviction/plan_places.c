@@ -17,23 +17,18 @@
 #include "policies/booking/booking.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 
-static bool is_of_unit(const struct sched *sched, const struct unit *unit, uint32_t holding)
-{
-    return unit->holding == holding ||
-           (unit->holding == UNIT_CORE && !plan_is_surplus(sched, unit, holding));
-}
-
-/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member. */
+/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member or a set. */
 static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
     uint32_t chunk[JOB_GROUPS_MAX] = {0};
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (is_of_unit(sched, unit, i))
+        if (unit_has(sched, unit, i))
             chunk[sched_job_holding(job, i)->piece.group] +=
                 sched_job_holding(job, i)->piece.member_count;
     return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
@@ -132,7 +127,7 @@ static int64_t members_less(const struct sched *sched, const struct unit *unit,
         return 1; /* of most units the first piece tells */
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct piece *piece = &sched_job_holding(job, i)->piece;
-        if (piece->node == at->node && piece->group == at->group && is_of_unit(sched, unit, i))
+        if (piece->node == at->node && piece->group == at->group && unit_has(sched, unit, i))
             count += piece->member_count;
     }
     return count;
@@ -145,7 +140,7 @@ static bool is_at_home(const struct sched *sched, const struct unit *unit)
     if (!unit->is_taken || !unit->is_moved || plan_is_core_taken(sched, unit))
         return false;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (is_of_unit(sched, unit, i) && members_less(sched, unit, piece_of(sched, unit, i)) != 0)
+        if (unit_has(sched, unit, i) && members_less(sched, unit, piece_of(sched, unit, i)) != 0)
             return false;
     return true;
 }
@@ -213,7 +208,7 @@ static bool take_back(struct sched *sched, const struct unit *unit)
     bool is_back = true;
     leave_places(sched, unit);
     for (uint32_t i = 0; i < job->holding_count && is_back; i++) {
-        if (!is_of_unit(sched, unit, i))
+        if (!unit_has(sched, unit, i))
             continue;
         const struct space space = shape_space(shape, piece_of(sched, unit, i), unit->slot);
         is_back = is_free(sched->ledger, &space);

@@ -17,26 +17,32 @@
 /* The victim keys, the order chain reversed, the later id. */
 enum { UNIT_KEYS = VICTIM_CHAIN_MAX + ORDER_CHAIN_MAX + 1 };
 
-/* A part of a running job that may be taken: a surplus member, or the core: all that its surplus leaves.  Of most units
- * no more is ever asked than this; the rest is there once they are ranked: victims_rank. */
+/* A part of a running job that may be taken: a surplus member, a surplus set (policies/gang/gang.h) as far as surplus
+ * members leave it, or the core: all that its surplus leaves.  Of most units no more is ever asked than this; the rest is
+ * there once they are ranked: victims_rank. */
 struct unit {
     uint32_t slot;
-    uint32_t holding;       /* index of the surplus member's holding; UNIT_CORE: the core */
+    uint32_t
+        holding; /* index of the surplus member's holding; UNIT_SET: a surplus set; UNIT_CORE: the core */
     uint32_t surplus_count; /* of the job */
     queue_id queue;         /* leaf */
     int64_t held_milli;     /* of GPUs; what it is charged may differ, by the model */
     uint32_t terms;         /* of plan_scratch.terms, from 1; 0: none yet */
     bool is_borrower : 1, is_taken : 1, is_moved : 1, is_refused : 1, is_ranked : 1;
-    uint8_t round; /* of the plan, in which it was taken */
+    bool has_sets : 1; /* the job has a unit that is a set */
+    uint8_t round;     /* of the plan, in which it was taken */
 };
 
 struct unit_terms { /* of a unit that comes into question */
     int64_t charge[QUEUE_SUM_COUNT];
+    uint64_t groups;         /* of a set: its groups and those of the sets in it, as bits */
+    uint32_t sequence;       /* of surplus: in which it leaves the job, from 0 */
     uint64_t key[UNIT_KEYS]; /* smaller goes first */
     struct forfeit forfeit;
     uint32_t first_place, place_count; /* where it is put, while is_moved: of plan_scratch.places */
 };
 #define UNIT_CORE UINT32_MAX
+#define UNIT_SET  (UINT32_MAX - 1)
 
 struct unit_span { /* of one queue, in plan_scratch.units */
     uint32_t first, count, next;

@@ -8,6 +8,7 @@
 
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/candidates.h"
 #include "policies/state/ranks.h"
@@ -58,6 +59,8 @@ struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *uni
     unit->terms = ++plan->term_count;
     struct unit_terms *terms = unit_terms(plan, unit);
     memset(terms->charge, 0, sizeof terms->charge);
+    terms->groups = 0;
+    terms->sequence = 0;
     terms->forfeit = (struct forfeit){.saved_at = TIME_NEVER};
     return terms;
 }
@@ -115,10 +118,15 @@ int victims_compare(const struct plan_scratch *plan, const struct unit *x, const
     for (uint32_t k = 0; k < UNIT_KEYS; k++)
         if (left[k] != right[k])
             return left[k] < right[k] ? -1 : 1;
-    if (x->holding == y->holding)
+    if (x->holding == y->holding && x->holding != UNIT_SET)
         return 0;
     if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
         return x->holding == UNIT_CORE ? 1 : -1;
+    if (x->has_sets) { /* so does y, of the same job */
+        const uint32_t first = unit_terms(plan, x)->sequence,
+                       second = unit_terms(plan, y)->sequence;
+        return first < second ? -1 : first > second;
+    }
     return x->holding > y->holding ? -1 : 1; /* the last surplus first */
 }
 
@@ -166,6 +174,16 @@ void victims_order(struct sched *sched, bool by_queue)
     plan->sorted_capacity = capacity;
 }
 
+/* What the members of the surplus unit are charged, sign times. */
+static void add_unit_charge(const struct sched *sched, const struct unit *unit, int sign,
+                            int64_t amounts[QUEUE_SUM_COUNT])
+{
+    const struct sched_job *job = &sched->jobs.jobs[unit->slot];
+    for (uint32_t i = 0; i < job->holding_count; i++)
+        if (unit_has(sched, unit, i))
+            sched_add_charge(sched, unit->slot, &sched_job_holding(job, i)->piece, sign, amounts);
+}
+
 /* Ranks of the victim without the unit and those of its job that are taken already. */
 static void rank_without(struct sched *sched, const struct unit *unit,
                          uint64_t rank[ORDER_CHAIN_MAX])
@@ -180,14 +198,13 @@ static void rank_without(struct sched *sched, const struct unit *unit,
         sched_rank_with(sched, unit->slot, FILL_BELOW, less, rank);
         return;
     }
-    sched_add_charge(sched, unit->slot, &sched_job_holding(job, unit->holding)->piece, -1, less);
+    add_unit_charge(sched, unit, -1, less);
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *other = &plan->units[plan->taken[t]];
         if (other->slot != unit->slot || !other->is_taken)
             continue;
         taken++;
-        sched_add_charge(sched, unit->slot, &sched_job_holding(job, other->holding)->piece, -1,
-                         less);
+        add_unit_charge(sched, other, -1, less);
     }
     sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM,
                     less, rank);

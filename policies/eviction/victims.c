@@ -1,8 +1,8 @@
 /* Who may be evicted for a job, and in what order.
  *
- * Candidates are units: a surplus member of a job above its minimum, or the core, all that its surplus leaves.  To
- * preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means anybody
- * that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
+ * Candidates are units: a surplus member of a job above its minimum, a surplus set, or the core, all that its surplus
+ * leaves.  To preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means
+ * anybody that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
  * decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
 #include <assert.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "policies/eviction/plan_rounds.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/units.h"
 #include "policies/eviction/victims.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
@@ -164,20 +165,6 @@ static inline bool is_candidate(struct sched *sched, const struct search *search
     return !is_fresh && (!*is_young || card->has_surplus);
 }
 
-static struct unit *add_unit(struct sched *sched, const struct search *search, uint32_t slot,
-                             uint32_t holding)
-{
-    struct plan_scratch *plan = sched->plan;
-    if (plan->unit_count == plan->unit_capacity)
-        MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
-    struct unit *unit = &plan->units[plan->unit_count++];
-    *unit = (struct unit){.slot = slot,
-                          .holding = holding,
-                          .queue = sched->jobs.jobs[slot].queue,
-                          .is_borrower = search->is_borrower};
-    return unit;
-}
-
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
 static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kind kind)
 {
@@ -186,68 +173,6 @@ static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kin
     int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
     return deserved != QUOTA_UNLIMITED &&
            queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
-}
-
-/* The last holding of the group that is not among the job's surplus units yet. */
-static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job,
-                              uint32_t group, uint32_t first_unit)
-{
-    for (uint32_t i = job->holding_count; i-- > 0;) {
-        const struct holding *holding = sched_job_holding(job, i);
-        bool is_used = holding->piece.group != group || !holding_is_in_place(holding);
-        for (uint32_t u = first_unit; u < sched->plan->unit_count && !is_used; u++)
-            is_used = sched->plan->units[u].holding == i;
-        if (!is_used)
-            return i;
-    }
-    return UNIT_CORE;
-}
-
-/* Units for the members above the minimum, the last to come first. */
-static void add_surplus(struct sched *sched, const struct search *search, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan->unit_count;
-    struct gang_view view;
-    sched_gang_view(sched, slot, &view);
-    memcpy(held, view.held, view.group_count * sizeof *held);
-    view.held = held;
-    while (gang_fill(&view) == FILL_ABOVE && gang_shrink(&view, chunk)) {
-        uint32_t group = 0;
-        while (chunk[group] == 0)
-            group++;
-        uint32_t holding = last_of_group(sched, job, group, first);
-        if (holding == UNIT_CORE)
-            return;
-        struct unit *unit = add_unit(sched, search, slot, holding);
-        sched_add_charge(sched, slot, &sched_job_holding(job, holding)->piece, 1,
-                         victims_new_terms(sched->plan, unit)->charge);
-        unit->held_milli = piece_milli(&sched_job_holding(job, holding)->piece);
-        held[group]--;
-    }
-}
-
-/* Without its surplus, where there is any. */
-static void add_core(struct sched *sched, const struct search *search, uint32_t slot,
-                     const struct victim_card *card, uint32_t first_surplus)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t surplus_end = sched->plan->unit_count;
-    struct unit *core = add_unit(sched, search, slot, UNIT_CORE);
-    if (surplus_end == first_surplus && !card->is_leaving) {
-        core->held_milli = card->held_milli;
-        return;
-    }
-    int64_t *charge = victims_new_terms(sched->plan, core)->charge;
-    for (uint32_t i = 0; i < job->holding_count; i++) {
-        bool is_surplus = !holding_is_in_place(sched_job_holding(job, i));
-        for (uint32_t u = first_surplus; u < surplus_end && !is_surplus; u++)
-            is_surplus = sched->plan->units[u].holding == i;
-        if (is_surplus)
-            continue;
-        sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, 1, charge);
-        core->held_milli += piece_milli(&sched_job_holding(job, i)->piece);
-    }
 }
 
 /* GPU time that may be lost for the gainer at all, as plan.c weighs it; without bound where that depends on who goes:
@@ -287,10 +212,10 @@ static inline void add_job(struct sched *sched, const struct search *search, uin
     if ((is_young || is_dear) && !card->has_surplus)
         return;
     if (card->has_surplus)
-        add_surplus(sched, search, slot);
+        units_add_surplus(sched, slot, search->is_borrower);
     uint32_t surplus = sched->plan->unit_count - first;
     if (!is_young && !is_dear)
-        add_core(sched, search, slot, card, first);
+        units_add_core(sched, slot, search->is_borrower, card, first);
     for (uint32_t u = first; surplus > 0 && u < sched->plan->unit_count; u++)
         sched->plan->units[u].surplus_count = surplus;
 }
@@ -506,7 +431,7 @@ static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const stru
     size_t mark = ledger_mark(sched->ledger);
     for (uint32_t u = 0; u < sched->plan->unit_count && may; u++) {
         const struct unit *unit = &sched->plan->units[u];
-        if (unit->slot != core->slot || unit == core || unit->is_taken)
+        if (unit->is_taken || !unit_stands_on(sched, unit, core))
             continue;
         may = victims_is_lawful(sched, gainer, unit);
         uncharge(sched, unit);
@@ -523,7 +448,7 @@ bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, e
     if (kind == PLAN_PREEMPT)
         unit->is_refused = !victims_keep_order(sched, gainer, unit);
     else if (kind == PLAN_RECLAIM && !sched->plan->is_moving)
-        unit->is_refused = unit->holding == UNIT_CORE && unit->surplus_count > 0
+        unit->is_refused = unit->holding >= UNIT_SET && unit->surplus_count > 0
                                ? !may_go_with_surplus(sched, gainer, unit)
                                : !victims_is_lawful(sched, gainer, unit);
     return !unit->is_refused;

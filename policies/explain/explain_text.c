@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policies/gang/gang.h"
+
 enum { AMOUNT_CHARS = 40, MEMBER_CHARS = 160 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct explanation *out, const char *format,
@@ -260,6 +262,26 @@ static void say_never(const struct cluster *cluster, struct explanation *out)
     say(out, ".");
 }
 
+/* Of a job that does not need all its sets. */
+static void say_sets(const struct sched *sched, const struct sched_job *job,
+                     struct explanation *out)
+{
+    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct gang_view view = {.groups = shape->groups,
+                                   .sets = shape->set_count > 0 ? shape->sets : NULL,
+                                   .held = job->held_more != NULL ? job->held_more : &job->held_one,
+                                   .group_count = shape->group_count,
+                                   .set_count = shape->set_count,
+                                   .min_sets = shape->min_sets};
+    const uint32_t sets = shape->set_count > 0 ? sets_in(shape->sets, shape->set_count, SET_NONE)
+                                               : shape->group_count;
+    if (shape->min_sets == 0 || shape->min_sets >= sets)
+        return;
+    const uint32_t satisfied = gang_satisfied(&view);
+    say(out, " It needs %u of its %u groups of members; %u %s all that %s.", shape->min_sets, sets,
+        satisfied, satisfied == 1 ? "has" : "have", satisfied == 1 ? "it needs" : "they need");
+}
+
 void explain_write(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const struct shape *ask = &sched->shapes.shapes[job->ask];
@@ -320,4 +342,5 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
         say_space(sched, ask, out);
     else if (out->code != REASON_QUOTA_LIMIT)
         say_fit(out);
+    say_sets(sched, job, out);
 }

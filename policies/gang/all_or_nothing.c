@@ -1,29 +1,17 @@
 /* all_or_nothing.  What a job needs to run starts in one instant or not at all; above that it grows member by member.
  *
- * The first chunk is, for every set below its minimum, the members missing there, its groups in order; then one member
- * of the first set and group that has members left.  A rigid job (minimum = all) is one chunk.
+ * The first chunk is, for every core set below its minimum, the members missing there, its groups in order; then, for the
+ * sets in order, what a set lacks to be satisfied, or one member of its first group that has members left.  A rigid job
+ * (minimum = all) is one chunk.
  * Source: KAI-Scheduler's tasks to allocate.  Departure: a job whose sets may all be empty starts with one member.
  * Cost: O(sets * groups).
  * Known failure: a large gang waits while small jobs take each GPU that comes free; only a reservation or an
  * eviction helps it.  Growing one by one spreads an elastic job over what happens to be free. */
 #include "policies/gang/gangs.h"
 
-static bool grow_set(const struct gang_view *view, uint32_t set, uint32_t chunk[])
-{
-    for (uint32_t g = 0; g < view->group_count; g++)
-        if (gang_in_set(view, g, set) && view->held[g] < view->groups[g].count) {
-            chunk[g] = 1;
-            return true;
-        }
-    return false;
-}
-
 static bool next(const struct gang_view *view, uint32_t chunk[])
 {
-    bool is_any = gang_minimum_chunk(view, chunk);
-    for (uint32_t s = 0; s < gang_set_count(view) && !is_any; s++)
-        is_any = grow_set(view, s, chunk);
-    return is_any;
+    return gang_minimum_chunk(view, chunk) || gang_surplus_chunk(view, chunk);
 }
 
 const struct gang_policy gang_all_or_nothing = {

@@ -16,6 +16,8 @@ struct gang_view {
     const struct job_set *sets; /* NULL: each group is a set of its own */
     const uint32_t *held;       /* members held, by group; not counting those on their way out */
     uint16_t group_count, set_count;
+    uint16_t
+        min_sets; /* of the sets in no other, or of the groups, that must be satisfied; 0: all */
     const struct policy_own
         *own; /* of a plug-in's policy; NULL: it is built in, or nobody asks it */
 };
@@ -36,14 +38,29 @@ extern const struct gang_policy *const gang_policies[]; /* NULL-terminated */
 uint32_t gang_held(const struct gang_view *view, uint32_t set);
 uint32_t gang_minimum(const struct gang_view *view, uint32_t set);
 
+/* How many sets that are in no other, or groups, are satisfied.  O(sets * groups). */
+uint32_t gang_satisfied(const struct gang_view *view);
+
+/* Which sets make up the minimum, by set.  Where fewer sets are needed than there are (struct job_set): those that are
+ * satisfied first, then those that hold members, then the others; among equals in their order.  O(sets * sets). */
+void gang_core(const struct gang_view *view, bool is_core[]);
+
 /* The members of each group that still lack to the minimum; false if none does. */
 bool gang_minimum_chunk(const struct gang_view *view, uint32_t chunk[]);
+
+/* What comes next above the minimum: what the first set that is not satisfied lacks, or one member of a set before it;
+ * false: the job is full. */
+bool gang_surplus_chunk(const struct gang_view *view, uint32_t chunk[]);
+
+/* The groups of the set and of the sets in it, as bits. */
+uint64_t gang_groups_within(const struct gang_view *view, uint32_t set);
 
 /* FILL_BELOW, FILL_MINIMUM or FILL_ABOVE of the whole job (policies/order/order.h). */
 uint8_t gang_fill(const struct gang_view *view);
 
-/* How many members of each group leave next when the job must give something back: one of a set above its
- * minimum, the last set and group first; or all, when none is.  True if the job can go on without them. */
-bool gang_shrink(const struct gang_view *view, uint32_t chunk[]);
+/* How many members of each group leave next when the job must give something back, the last set and group first: one of
+ * a set above its minimum, all of a set (and of those in it) beyond the core; or all of the job, when there is none.
+ * True if the job can go on without them.  set: which set leaves as a whole; SET_NONE: none does. */
+bool gang_shrink(const struct gang_view *view, uint32_t chunk[], uint32_t *set);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "policies/gang/gang.h"
 #include "policies/util/archive.h"
 
 enum { SHAPE_SLOTS_MIN = 64, GROUP_WORDS = 6 };
@@ -101,6 +102,17 @@ static uint64_t head_word(const struct job *job)
            (uint64_t)job->class << 48 | (uint64_t)job->is_preemptible << 56;
 }
 
+/* How many sets it needs, beside head_word and set_word: few jobs say so. */
+static uint64_t hash_needs(const struct job *job, uint64_t hash)
+{
+    if (job->min_sets > 0)
+        hash = hash_mix(hash, job->min_sets);
+    for (uint32_t s = 0; s < job->set_count; s++)
+        if (job->sets[s].min_sets > 0)
+            hash = hash_mix(hash, (uint64_t)s << 32 | job->sets[s].min_sets);
+    return hash;
+}
+
 static uint64_t hash_tags(const struct job_tags *tags, uint64_t hash)
 {
     hash = hash_mix(hash, tags->tag_count | (uint64_t)tags->rule_count << 16);
@@ -130,6 +142,7 @@ static inline uint64_t hash_job(const struct job *job)
     }
     for (uint32_t s = 0; s < job->set_count; s++)
         hash = hash_mix(hash, set_word(&job->sets[s]));
+    hash = hash_needs(job, hash);
     if (job->tags != NULL)
         hash = hash_tags(job->tags, hash);
     return hash;
@@ -140,6 +153,7 @@ static struct job job_of_shape(const struct shape *shape)
 {
     return (struct job){.group_count = shape->group_count,
                         .set_count = shape->set_count,
+                        .min_sets = shape->min_sets,
                         .sets = shape->sets,
                         .topology = shape->topology,
                         .tags = shape->tags,
@@ -160,7 +174,7 @@ static bool is_same_group(const struct job_group *a, const struct job_group *b)
 static bool is_same(const struct shape *shape, const struct job *job)
 {
     if (shape->group_count != job->group_count || shape->set_count != job->set_count ||
-        shape->topology.required != job->topology.required ||
+        shape->min_sets != job->min_sets || shape->topology.required != job->topology.required ||
         shape->topology.preferred != job->topology.preferred || shape->class != job->class ||
         shape->is_preemptible != job->is_preemptible)
         return false;
@@ -168,7 +182,8 @@ static bool is_same(const struct shape *shape, const struct job *job)
         if (!is_same_group(&shape->groups[g], job_group(job, g)))
             return false;
     for (uint32_t s = 0; s < job->set_count; s++)
-        if (set_word(&shape->sets[s]) != set_word(&job->sets[s]))
+        if (set_word(&shape->sets[s]) != set_word(&job->sets[s]) ||
+            shape->sets[s].min_sets != job->sets[s].min_sets)
             return false;
     return (shape->tags == NULL && job->tags == NULL) || job_tags_are_same(shape->tags, job->tags);
 }
@@ -221,7 +236,9 @@ static bool is_rigid(const struct shape *shape)
         minimum += shape->groups[g].min_count;
     for (uint32_t s = 0; s < shape->set_count; s++)
         minimum += shape->sets[s].min_members;
-    return minimum == shape->member_count;
+    return minimum == shape->member_count &&
+           !sets_may_lack(shape->sets, shape->set_count > 0 ? shape->set_count : shape->group_count,
+                          shape->min_sets);
 }
 
 static bool is_on_piece(const struct job_group *group)
@@ -234,9 +251,18 @@ static bool is_on_piece(const struct job_group *group)
 static uint64_t pieces_in_minimum(const struct shape *shape)
 {
     uint64_t of_set[JOB_SETS_MAX] = {0}, sum = 0;
+    const uint32_t none[JOB_GROUPS_MAX] = {0};
+    const struct gang_view view = {.groups = shape->groups,
+                                   .sets = shape->set_count > 0 ? shape->sets : NULL,
+                                   .held = none,
+                                   .group_count = shape->group_count,
+                                   .set_count = shape->set_count,
+                                   .min_sets = shape->min_sets};
+    bool is_core[JOB_PARTS_MAX];
+    gang_core(&view, is_core);
     for (uint32_t g = 0; g < shape->group_count; g++) {
         const struct job_group *group = &shape->groups[g];
-        if (!is_on_piece(group))
+        if (!is_on_piece(group) || !is_core[shape->set_count > 0 ? group->set : g])
             continue;
         if (shape->set_count > 0)
             of_set[group->set] += group->count;
@@ -283,6 +309,7 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .group_count = job->group_count,
                             .sets = sets,
                             .set_count = job->set_count,
+                            .min_sets = job->min_sets,
                             .topology = job->topology,
                             .tags = copy_tags(table, job->tags),
                             .class = job->class,
@@ -444,6 +471,7 @@ static void archive_set(struct archive *archive, struct job_set *set)
 {
     ARCHIVE_KNOWS(struct job_set, 24);
     ARCHIVE(archive, set->parent);
+    ARCHIVE(archive, set->min_sets);
     ARCHIVE(archive, set->min_members);
     ARCHIVE(archive, set->topology);
     set->name = "";
@@ -492,6 +520,7 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, shape->group_count);
     ARCHIVE(archive, shape->set_count);
+    ARCHIVE(archive, shape->min_sets);
     ARCHIVE(archive, shape->topology);
     ARCHIVE(archive, shape->class);
     ARCHIVE(archive, shape->is_rigid);

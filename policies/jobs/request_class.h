@@ -41,6 +41,7 @@ struct shape {
     const uint16_t *order;          /* of placing: the group with the least room to spare first */
     uint16_t group_count;
     uint16_t set_count;          /* 0: each group is a set of its own */
+    uint16_t min_sets;           /* of those in no other that it needs, or of the groups; 0: all */
     const struct job_set *sets;  /* owned by the table; names left out */
     const struct job_tags *tags; /* owned by the table; NULL: none */
     struct topology_ask topology;

@@ -82,7 +82,8 @@ bool sched_never_fits(struct sched *sched, uint32_t shape)
                                  .sets = whole->set_count > 0 ? whole->sets : NULL,
                                  .held = none,
                                  .group_count = whole->group_count,
-                                 .set_count = whole->set_count};
+                                 .set_count = whole->set_count,
+                                 .min_sets = whole->min_sets};
         if (!gang_minimum_chunk(&view, chunk))
             return false;
         uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
@@ -170,5 +171,6 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
                                .held = sched_job_held(job),
                                .group_count = shape->group_count,
                                .set_count = shape->set_count,
+                               .min_sets = shape->min_sets,
                                .own = sched->gang_own};
 }

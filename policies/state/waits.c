@@ -106,7 +106,8 @@ static bool is_in_force(const struct sched *sched, const struct sched_job *job)
                                    .sets = shape->set_count > 0 ? shape->sets : NULL,
                                    .held = there,
                                    .group_count = shape->group_count,
-                                   .set_count = shape->set_count};
+                                   .set_count = shape->set_count,
+                                   .min_sets = shape->min_sets};
     return gang_fill(&view) != FILL_BELOW;
 }
 

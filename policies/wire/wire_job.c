@@ -35,6 +35,7 @@ static const struct wire_field job_fields[] = {
              JOB_AS_QUEUE),
     WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
     WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
+    WIRE_INT(struct job, min_sets, "min_sets", 1, JOB_PARTS_MAX, 0),
     {0},
 };
 
@@ -58,6 +59,7 @@ static const struct wire_field group_fields[] = {
 static const struct wire_field set_fields[] = {
     WIRE_INT(struct job_set, parent, "parent", 0, SET_NONE, SET_NONE),
     WIRE_INT(struct job_set, min_members, "min_members", 0, UINT32_MAX, WIRE_NEEDED),
+    WIRE_INT(struct job_set, min_sets, "min_sets", 1, JOB_SETS_MAX, 0),
     {0},
 };
 

@@ -225,6 +225,22 @@ static uint32_t placement_draw(int at, const struct spot *spot, uint32_t count)
 
 /* ---- gang ---- */
 
+/* With the chunk, does the job lack its minimum, or a set that members come to its own? */
+static bool lacks_minimum(const struct gang_view *view, const uint32_t chunk[])
+{
+    uint32_t held[JOB_GROUPS_MAX];
+    struct gang_view grown = *view;
+    for (uint32_t g = 0; g < view->group_count; g++)
+        held[g] = view->held[g] + chunk[g];
+    grown.held = held;
+    for (uint32_t g = 0; g < view->group_count; g++) {
+        const uint32_t set = view->sets != NULL ? view->groups[g].set : g;
+        if (chunk[g] > 0 && gang_held(&grown, set) < gang_minimum(view, set))
+            return true;
+    }
+    return gang_fill(&grown) == FILL_BELOW;
+}
+
 static const char *chunk_fault(const struct gang_policy *policy, const struct gang_view *view,
                                const uint32_t chunk[])
 {
@@ -236,13 +252,8 @@ static const char *chunk_fault(const struct gang_policy *policy, const struct ga
     }
     if (count == 0)
         return "asks for a chunk of no members";
-    for (uint32_t s = 0; policy->is_all_or_nothing && s < gang_set_count(view); s++) {
-        uint32_t held = gang_held(view, s);
-        for (uint32_t g = 0; g < view->group_count; g++)
-            held += gang_in_set(view, g, s) ? chunk[g] : 0;
-        if (held < gang_minimum(view, s))
-            return "is all or nothing, but asks for less than the minimum";
-    }
+    if (policy->is_all_or_nothing && lacks_minimum(view, chunk))
+        return "is all or nothing, but asks for less than the minimum";
     return NULL;
 }
 

@@ -61,6 +61,8 @@ cat >>busy.jsonl <<'END'
 {"job_id": "t3", "submit_s": 9002, "duration_s": 5, "gpus": 8, "after": "ok:t 1;t2", "memory_gb": 17.3, "cpus": 3, "min_members": 3, "estimate_s": 7}
 {"job_id": "t4", "submit_s": 8000, "duration_s": 5, "gpus": 1, "node_selector": {"rack": "r1"}, "tolerations": ["spot:NoSchedule"], "array": "x", "array_max": 2, "preemptible": false}
 {"job_id": "t5", "submit_s": 8001, "duration_s": 5, "groups": [{"gpus": 2, "count": 4, "slice_members": 2, "slice_level": "rack", "one_island": true}], "array": "x", "array_max": 2}
+{"job_id": "t6", "submit_s": 8002, "duration_s": 50, "min_sets": 2, "groups": [{"gpus": 2, "count": 2}, {"gpus": 3}, {"gpus": 1, "count": 3, "min_members": 2}]}
+{"job_id": "t7", "submit_s": 8003, "duration_s": 50, "min_sets": 1, "sets": [{"name": "a", "min_sets": 1}, {"name": "a1", "parent": "a"}, {"name": "a2", "parent": "a"}, {"name": "b"}], "groups": [{"gpus": 2, "set": "a"}, {"gpus": 2, "set": "a1"}, {"gpus": 2, "set": "a2"}, {"gpus": 6, "set": "b"}]}
 END
 cat >busy.json <<'END'
 {"cluster": {"levels": ["rack", "node"], "pools": [
@@ -74,6 +76,8 @@ same 'a busy trace' busy.json ''
 same 'a load' busy.json '--set workload.load=1.7'
 same 'a window' busy.json '--set workload.window=[500,9001.5]'
 same 'fifo' busy.json '--set workload.duration_scale=1.37' --policy fifo
+grep -q '"min_sets":2,"groups"' again.jsonl || fail "groups needed: $(grep t6 again.jsonl)"
+grep -q '"min_sets":1,"sets":\[{"name":"a","min_members":1,"min_sets":1}' again.jsonl || fail "sets needed: $(grep t7 again.jsonl)"
 # A job's start in the frozen trace is what it was to the nanosecond.
 grep -q '"after":"ok:t 1;any:t2"' again.jsonl || fail "dependencies: $(grep t3 again.jsonl)"
 

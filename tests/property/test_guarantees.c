@@ -228,6 +228,8 @@ static void play_seed(struct campaign *campaign, uint64_t seed, uint32_t preset)
     for (enum random_world_kind kind = 0; kind < RANDOM_WORLD_KIND_COUNT; kind++) {
         static struct random_world scenario;
         random_world_make(&scenario, seed, preset, kind);
+        if ((seed) % 2 == 0)
+            random_world_choose_sets(&scenario);
         if (kind == RANDOM_WORLD_RECLAIM && !(scenario.policy.guarantees & GUARANTEE_RECLAIM))
             continue;
         find(campaign, &scenario, play(&scenario, campaign));

@@ -127,6 +127,8 @@ static void test_random_worlds(void **state)
     for (uint32_t w = 0; w < worlds; w++) {
         random_world_make(&scenario, base + w, w % presets,
                           (enum random_world_kind)(w / presets % RANDOM_WORLD_KIND_COUNT));
+        if ((base + w) % 2 == 0)
+            random_world_choose_sets(&scenario);
         if (w / presets % 2 == 0) { /* no preset keeps any of so small a cluster */
             scenario.policy.headroom.gpu_milli = GPU_MILLI;
             scenario.policy.headroom.owners_milli = 2 * GPU_MILLI;

@@ -57,6 +57,8 @@ static void play(struct stops *stops, uint64_t seed, uint32_t preset, enum rando
     static struct random_world scenario;
     static struct honest_world plain, stopped;
     random_world_make(&scenario, seed, preset, kind);
+    if ((seed) % 2 == 0)
+        random_world_choose_sets(&scenario);
     random_stream_init(&stops->stream, seed, "stops", preset);
     honest_world_open(&plain, &scenario, NULL);
     honest_world_open(&stopped, &scenario, NULL);

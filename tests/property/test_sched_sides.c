@@ -35,6 +35,8 @@ static void siblings_answer_for_each_other(void **state)
         for (uint64_t run = 0; run < seeds * RANDOM_WORLD_KIND_COUNT; run++) {
             random_world_make(&scenario, run / RANDOM_WORLD_KIND_COUNT + 1, preset,
                               (enum random_world_kind)(run % RANDOM_WORLD_KIND_COUNT));
+            if ((run / RANDOM_WORLD_KIND_COUNT + 1) % 2 == 0)
+                random_world_choose_sets(&scenario);
             if (!scenario.policy.quota->takes_by_side)
                 break;
             const uint64_t hash = play(&scenario, &evictions);

@@ -131,6 +131,8 @@ static void write_job(const struct honest_world *world, uint32_t j, struct buffe
         buffer_format(out, ", \"min_members\": %u", job->job.first.min_count);
     if (job->job.checkpoint.duration > 0)
         buffer_format(out, ", \"checkpoint_s\": %g", seconds(job->job.checkpoint.duration));
+    if (job->job.min_sets > 0)
+        buffer_format(out, ", \"min_subgroups\": %u", job->job.min_sets);
     for (uint32_t s = 0; s < job->job.set_count; s++)
         buffer_format(out, "%s{\"name\": \"%s\", \"min_members\": %u}%s",
                       s == 0 ? ", \"subgroups\": [" : ", ", job->job.sets[s].name,

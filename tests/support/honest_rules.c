@@ -85,13 +85,25 @@ static uint32_t only_group(const struct job *job, const uint32_t members[])
     return only;
 }
 
-/* The members of the decision, those of one piece or all, come back into the queue's books; or go again. */
+/* Without others that left for the decision, its set would lack its minimum: the set comes back as a whole. */
+static bool comes_with_set(const struct honest_job *job, const struct hold *hold)
+{
+    uint32_t members[RANDOM_WORLD_GROUPS_MAX];
+    honest_job_members(job, members);
+    const uint32_t g = hold->piece.group;
+    return job->job.min_sets > 0 && job->job.min_sets < job->job.set_count &&
+           members[g] + (hold->phase == HOLD_LEAVING) < job->job.sets[g].min_members;
+}
+
+/* The members of the decision, those of one piece (or of its whole set) or all, come back into the queue's books; or go
+ * again. */
 static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only,
-                      bool is_kept)
+                      bool by_set, bool is_kept)
 {
     for (uint32_t i = 0; i < job->hold_count; i++) {
         struct hold *hold = &job->holds[i];
-        if (hold->decision == decision && (only == NULL || hold == only))
+        if (hold->decision == decision &&
+            (only == NULL || hold == only || (by_set && hold->piece.group == only->piece.group)))
             hold->phase = is_kept ? HOLD_RUNNING : HOLD_LEAVING;
     }
 }
@@ -99,6 +111,7 @@ static void mark_kept(struct honest_job *job, decision_id decision, const struct
 struct honest_plan { /* for one gainer */
     uint32_t gainer, group, members[RANDOM_WORLD_GROUPS_MAX];
     const struct decision *reserve; /* behind its evictions */
+    const struct decision *end;     /* of the cycle's decisions */
     int evict_count;
 };
 
@@ -185,12 +198,28 @@ static bool stays_within(const struct honest_world *world, const struct honest_p
     return true;
 }
 
+/* What later plans of the cycle claim that is free now: a START that was there when this plan was made, and that they
+ * took back.  Such a START is never told. */
+static void take_recalled(const struct honest_world *world, const struct honest_plan *plan,
+                          struct honest_space *space)
+{
+    for (const struct decision *later = plan->reserve + 1; later < plan->end; later++)
+        for (uint32_t p = 0; p < later->piece_count && later->kind == DECISION_RESERVE; p++) {
+            struct honest_space without = *space;
+            honest_space_change(world, &without, world->job_of[later->job], &later->pieces[p], -1);
+            if (!honest_space_is_overdrawn(world, &without))
+                *space = without;
+        }
+}
+
 static bool fits_without(struct honest_world *world, const struct honest_plan *plan,
                          struct honest_job *victim, decision_id decision, const struct hold *only)
 {
     struct honest_space space;
-    mark_kept(victim, decision, only, true);
+    const bool by_set = only != NULL && comes_with_set(victim, only);
+    mark_kept(victim, decision, only, by_set, true);
     honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
+    take_recalled(world, plan, &space);
     const struct request *request =
         &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
     bool fits =
@@ -198,7 +227,7 @@ static bool fits_without(struct honest_world *world, const struct honest_plan *p
         honest_quota_allows(world, plan->gainer, plan->members) &&
         (!is_own(world, plan, victim) || !takes_back(world, plan) || stays_within(world, plan)) &&
         (!may_move(world, plan) || all_move(world, plan, &space));
-    mark_kept(victim, decision, only, false);
+    mark_kept(victim, decision, only, by_set, false);
     return fits;
 }
 
@@ -219,9 +248,10 @@ static void check_spared(struct honest_world *world, const struct honest_plan *p
 }
 
 static void check_minimal(struct honest_world *world, struct honest_rules *rules,
-                          const struct decision *all, size_t at)
+                          const struct decision *all, size_t count, size_t at)
 {
-    struct honest_plan plan = {.gainer = world->job_of[all[at].job], .reserve = &all[at]};
+    struct honest_plan plan = {
+        .gainer = world->job_of[all[at].job], .reserve = &all[at], .end = all + count};
     members_of(&all[at], plan.members);
     plan.group = only_group(&world->jobs[plan.gainer].job, plan.members);
     for (size_t i = at; i-- > 0 && plan.group != NOBODY && all[i].kind == DECISION_EVICT &&
@@ -373,7 +403,6 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
     struct honest_rules *rules = world->watch.self;
     const struct decision *decision = &all[at];
     uint32_t j = world->job_of[decision->job];
-    (void)count;
     if (decision->kind == DECISION_EVICT && rules->guarantees & GUARANTEE_NO_LOOP) {
         check_endless(world, rules, j);
         /* Who is consolidated was moved, not preempted, though another may be faster to where it was to go; how often
@@ -384,7 +413,7 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
     if (decision->kind == DECISION_RESERVE) {
         rules->breakages[j] = world->breakages;
         if (rules->guarantees & GUARANTEE_MINIMAL && honest_knows_quota(world))
-            check_minimal(world, rules, all, at);
+            check_minimal(world, rules, all, count, at);
     }
     if (decision->kind == DECISION_RELEASE)
         check_release(world, rules, j);

@@ -49,16 +49,15 @@ uint32_t honest_job_held(const struct honest_job *job)
 
 bool honest_job_is_whole(const struct honest_job *job)
 {
-    uint32_t members[RANDOM_WORLD_GROUPS_MAX], held = 0;
+    uint32_t members[RANDOM_WORLD_GROUPS_MAX], held = 0, whole = 0;
     honest_job_members(job, members);
     for (uint32_t g = 0; g < job->job.group_count; g++) {
         uint32_t minimum = job->job.set_count > 0 ? job->job.sets[g].min_members
                                                   : job_group(&job->job, g)->min_count;
-        if (members[g] < minimum)
-            return false;
+        whole += members[g] >= minimum;
         held += members[g];
     }
-    return held > 0;
+    return held > 0 && whole >= (job->job.min_sets > 0 ? job->job.min_sets : job->job.group_count);
 }
 
 bool honest_job_waits(const struct honest_job *job)

@@ -377,3 +377,14 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
     world->refuse_milli = kind == RANDOM_WORLD_BUSY && once_in(&stream, 2) ? 100 : 0;
     world->is_each_tick = once_in(&stream, 4);
 }
+
+void random_world_choose_sets(struct random_world *world)
+{
+    struct random_stream stream;
+    random_stream_init(&stream, world->seed, "random world sets", world->preset);
+    for (uint32_t j = 0; j < world->job_count; j++) {
+        struct job *job = &world->jobs[j].job;
+        if (job->set_count > 0 && once_in(&stream, 2))
+            job->min_sets = (uint16_t)between(&stream, 1, job->set_count);
+    }
+}

@@ -400,7 +400,18 @@ static void bad_instances(void **state)
                 "\"min_members\": 1}], \"tasks\": [{\"subgroup\": \"s\", \"mig\": "
                 "{\"1g.10gb\": 2}}]}],\n" EXPECT,
            "its subgroups have no 'min_members'");
+    refuse(HEAD
+           "\"jobs\": [@{\"name\": \"a\", \"min_subgroups\": 1, \"subgroups\": [{\"name\": \"s\"}, "
+           "{\"name\": \"t\"}], \"tasks\": [{\"subgroup\": \"s\", \"mig\": {\"1g.10gb\": 2}}, "
+           "{\"subgroup\": \"t\", \"gpus\": 1}]}],\n" EXPECT,
+           "it has no 'min_subgroups'");
 }
+
+/* A job of two subgroups with a task each. */
+#define SUBGROUPS(job, mark, first)                                                                \
+    HEAD "\"jobs\": [{\"name\": \"a\", " job ", \"subgroups\": [" mark "{\"name\": " first         \
+         "}, {\"name\": \"t\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\"}, {\"gpus\": 1, "   \
+         "\"subgroup\": \"t\"}]}],\n" EXPECT
 
 static void bad_jobs_and_queues(void **state)
 {
@@ -414,6 +425,18 @@ static void bad_jobs_and_queues(void **state)
            "\"jobs\": [@{\"name\": \"a\", \"min_members\": 2, \"subgroups\": [{\"name\": "
            "\"s\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\", \"count\": 3}]}],\n" EXPECT,
            "add up to 3");
+    refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"min_subgroups\": @1, \"tasks\": [{\"gpus\": "
+                "1}]}],\n" EXPECT,
+           "the job has none");
+    refuse(SUBGROUPS("\"min_subgroups\": @0", "", "\"s\""), "from 1 to");
+    refuse(SUBGROUPS("\"min_subgroups\": @3", "", "\"s\""), "is 3, but 2 subgroups");
+    refuse(SUBGROUPS("\"min_members\": 2, \"min_subgroups\": @1", "", "\"s\""),
+           "excludes 'min_members'");
+    refuse(SUBGROUPS("\"age_s\": 1", "@", "\"s\", \"min_subgroups\": 1"), "of the subgroups in it");
+    refuse(HEAD
+           "\"jobs\": [{\"name\": \"a\", \"min_subgroups\": 1, \"subgroups\": [{\"name\": "
+           "\"s\"}], \"tasks\": [{\"gpus\": 1, \"subgroup\": \"s\"}, @{\"gpus\": 1}]}],\n" EXPECT,
+           "names its subgroup");
     refuse(HEAD "\"jobs\": [{\"name\": \"a\", \"topology\": {\"required\": @\"rock\"}, "
                 "\"tasks\": [{\"gpus\": 1}]}],\n" EXPECT,
            "no level 'rock'");

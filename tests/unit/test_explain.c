@@ -173,6 +173,28 @@ static void test_one_domain_must_hold_it(void **state)
     check_one_domain(true);
 }
 
+/* Two of three groups are needed; the first fits, the second does not. */
+static void test_not_all_groups_are_needed(void **state)
+{
+    (void)state;
+    struct sched_case c;
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), SKIP_FIFO);
+    const struct job_group more[] = {{.request = {.gpus = 1}, .count = 2, .min_count = 2},
+                                     {.request = {.gpus = 1}, .count = 1, .min_count = 1}};
+    struct job job = sched_case_job(1, 2, 1, 50);
+    sched_case_adopt(&c, sched_case_job(0, 1, 1, 50), (struct piece){.node = 0, .gpu_mask = 1});
+    job.group_count = 3;
+    job.more = more;
+    job.min_sets = 2;
+    sched_case_submit(&c, job, 0);
+    assert_int_equal(sched_case_start(&c, 0), 0);
+    const struct explanation why = sched_case_explain(&c, 1, REASON_RESOURCES);
+    assert_int_equal(why.members, 4);
+    assert_non_null(
+        strstr(why.text, "It needs 2 of its 3 groups of members; 0 have all that they need."));
+    sched_case_close(&c);
+}
+
 /* ---- What is kept for somebody else ---- */
 
 /* A gang of two nodes waits for one of them; what has come already is kept from the next. */
@@ -540,6 +562,7 @@ int main(void)
         cmocka_unit_test(test_every_node_has_its_reason),
         cmocka_unit_test(test_shares_and_instances),
         cmocka_unit_test(test_one_domain_must_hold_it),
+        cmocka_unit_test(test_not_all_groups_are_needed),
         cmocka_unit_test(test_a_reservation_keeps_others_out),
         cmocka_unit_test(test_a_forecast_keeps_others_out),
         cmocka_unit_test(test_an_old_forecast_keeps_nobody_out),

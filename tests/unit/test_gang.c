@@ -50,6 +50,27 @@ static void random_gang(struct random_stream *stream, struct gang *gang)
     view_gang(gang, group_count, set_count);
 }
 
+/* Not all sets are needed: of those in no other, and of those in set 0, any number from 1.  Each needs a member, or one
+ * of a set in it. */
+static void random_choice_gang(struct random_stream *stream, struct gang *gang)
+{
+    bool has_group[SETS_MAX] = {false};
+    do {
+        random_gang(stream, gang);
+        memset(has_group, false, sizeof has_group);
+        for (uint32_t g = 0; g < gang->view.group_count; g++)
+            has_group[gang->groups[g].set] = true;
+    } while (gang->view.set_count > 0 &&
+             memchr(has_group, false, gang->view.set_count) != NULL); /* a set without groups */
+    const uint32_t sets = gang->view.set_count;
+    for (uint32_t s = 0; s < sets; s++)
+        gang->sets[s].min_members += gang->sets[s].min_members == 0;
+    const uint32_t outer = sets == 0 ? gang->view.group_count : sets_in(gang->sets, sets, SET_NONE);
+    gang->view.min_sets = (uint16_t)(1 + random_below(stream, outer));
+    const uint32_t inner = sets == 0 ? 0 : sets_in(gang->sets, sets, 0);
+    gang->sets[0].min_sets = (uint16_t)(inner > 0 ? random_below(stream, inner + 1) : 0);
+}
+
 static void hold_at_random(struct random_stream *stream, struct gang *gang)
 {
     for (uint32_t g = 0; g < gang->view.group_count; g++)
@@ -72,20 +93,40 @@ static bool is_full(const struct gang *gang)
     return true;
 }
 
-/* Literally: every set has its minimum, and something is held. */
+static uint32_t set_of(const struct gang *gang, uint32_t group)
+{
+    return gang->view.sets != NULL ? gang->groups[group].set : group;
+}
+
+/* Literally: the set's own groups hold its minimum, and enough of the sets in it are satisfied. */
+static bool is_satisfied(const struct gang *gang, uint32_t set)
+{
+    uint32_t held = 0, inner = 0, satisfied = 0;
+    for (uint32_t g = 0; g < gang->view.group_count; g++)
+        held += set_of(gang, g) == set ? gang->held[g] : 0;
+    if (gang->view.sets == NULL)
+        return held >= gang->groups[set].min_count;
+    for (uint32_t s = set + 1; s < gang->view.set_count; s++)
+        if (gang->sets[s].parent == set) {
+            inner++;
+            satisfied += is_satisfied(gang, s);
+        }
+    const uint32_t needed = gang->sets[set].min_sets > 0 ? gang->sets[set].min_sets : inner;
+    return held >= gang->sets[set].min_members && satisfied >= needed;
+}
+
+/* Literally: enough sets are satisfied, and something is held. */
 static bool runs(const struct gang *gang)
 {
     uint32_t sets = gang->view.sets != NULL ? gang->view.set_count : gang->view.group_count;
-    for (uint32_t s = 0; s < sets; s++) {
-        uint32_t held = 0;
-        for (uint32_t g = 0; g < gang->view.group_count; g++)
-            if ((gang->view.sets != NULL ? gang->groups[g].set : g) == s)
-                held += gang->held[g];
-        if (held <
-            (gang->view.sets != NULL ? gang->sets[s].min_members : gang->groups[s].min_count))
-            return false;
-    }
-    return sum(gang->held, gang->view.group_count) > 0;
+    uint32_t outer = 0, satisfied = 0;
+    for (uint32_t s = 0; s < sets; s++)
+        if (gang->view.sets == NULL || gang->sets[s].parent == SET_NONE) {
+            outer++;
+            satisfied += is_satisfied(gang, s);
+        }
+    return satisfied >= (gang->view.min_sets > 0 ? gang->view.min_sets : outer) &&
+           sum(gang->held, gang->view.group_count) > 0;
 }
 
 static void take(struct gang *gang, const uint32_t chunk[])
@@ -130,7 +171,7 @@ static void sets_are_filled_together(void **state)
     struct gang gang = {
         .groups = {{.count = 3, .set = 0}, {.count = 3, .set = 1}, {.count = 2, .set = 0}},
         .sets = {{.parent = SET_NONE, .min_members = 4}, {.parent = 0, .min_members = 1}}};
-    uint32_t chunk[GROUPS_MAX];
+    uint32_t chunk[GROUPS_MAX], set;
     view_gang(&gang, 3, 2);
     assert_int_equal(gang_minimum(&gang.view, 0), 4);
     assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){3, 1, 1});
@@ -141,13 +182,13 @@ static void sets_are_filled_together(void **state)
     take(&gang, (uint32_t[]){0, 0, 1});
     assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1, 0});
     take(&gang, (uint32_t[]){0, 1, 0});
-    assert_true(gang_shrink(&gang.view, chunk)); /* the last set first */
+    assert_true(gang_shrink(&gang.view, chunk, &set)); /* the last set first */
     assert_memory_equal(chunk, ((uint32_t[]){0, 1, 0}), sizeof(uint32_t[3]));
     gang.held[1] = 1;
-    assert_true(gang_shrink(&gang.view, chunk)); /* and in it the last group */
+    assert_true(gang_shrink(&gang.view, chunk, &set)); /* and in it the last group */
     assert_memory_equal(chunk, ((uint32_t[]){0, 0, 1}), sizeof(uint32_t[3]));
     gang.held[2] = 1;
-    assert_false(gang_shrink(&gang.view, chunk)); /* at its minimum: all or nothing */
+    assert_false(gang_shrink(&gang.view, chunk, &set)); /* at its minimum: all or nothing */
     assert_memory_equal(chunk, gang.held, sizeof(uint32_t[3]));
 }
 
@@ -170,17 +211,18 @@ static void an_empty_minimum_starts_with_one(void **state)
 {
     (void)state;
     struct gang gang = {.groups = {{.count = 2}}, .sets = {{.parent = SET_NONE}}};
-    uint32_t chunk[GROUPS_MAX];
+    uint32_t chunk[GROUPS_MAX], set;
     view_gang(&gang, 1, 1);
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
     assert_false(gang_minimum_chunk(&gang.view, chunk));
     assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){1});
     gang.held[0] = 1;
     assert_int_equal(gang_fill(&gang.view), FILL_ABOVE);
-    assert_false(gang_shrink(&gang.view, chunk)); /* without its last member it does not go on */
+    assert_false(
+        gang_shrink(&gang.view, chunk, &set)); /* without its last member it does not go on */
     assert_int_equal(chunk[0], 1);
     gang.held[0] = 2;
-    assert_true(gang_shrink(&gang.view, chunk));
+    assert_true(gang_shrink(&gang.view, chunk, &set));
 }
 
 static void rigid_jobs_start_whole(void **state)
@@ -202,13 +244,23 @@ static void rigid_jobs_start_whole(void **state)
     }
 }
 
-/* From any state: chunks of at least one member, none below the minimum but whole, until the job is full. */
+static uint32_t satisfied_sets(const struct gang *gang)
+{
+    uint32_t count = 0;
+    for (uint32_t s = 0; s < gang_set_count(&gang->view); s++)
+        count += is_satisfied(gang, s);
+    return count;
+}
+
+/* From any state: chunks of at least one member, none below the minimum but whole, until the job is full.  Where it runs,
+ * one member, or what makes a set satisfied. */
 static void grow_to_full(struct gang *gang, const struct gang_policy *policy)
 {
     uint32_t chunk[GROUPS_MAX];
     uint32_t left = MEMBERS_MAX;
     while (policy->next(&gang->view, chunk)) {
         bool ran = runs(gang);
+        uint32_t satisfied = satisfied_sets(gang);
         uint32_t size = sum(chunk, gang->view.group_count);
         assert_true(size > 0 && size <= left);
         left -= size;
@@ -217,7 +269,7 @@ static void grow_to_full(struct gang *gang, const struct gang_policy *policy)
             assert_true(gang->held[g] <= gang->groups[g].count);
         if (policy->is_all_or_nothing)
             assert_true(runs(gang));
-        if (ran || !policy->is_all_or_nothing)
+        if ((ran && satisfied_sets(gang) == satisfied) || !policy->is_all_or_nothing)
             assert_int_equal(size, 1);
     }
     assert_true(is_full(gang));
@@ -231,7 +283,7 @@ static void every_state_grows_to_full(void **state)
     random_stream_init(&stream, 1, "test_gang_grow", 0);
     for (int i = 0; i < 20000; i++) {
         struct gang gang;
-        random_gang(&stream, &gang);
+        (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
         if (i % 2)
             hold_at_random(&stream, &gang);
         struct gang other = gang;
@@ -252,7 +304,7 @@ static void the_first_chunk_is_minimal(void **state)
     for (int i = 0; i < 5000; i++) {
         struct gang gang;
         uint32_t chunk[GROUPS_MAX];
-        random_gang(&stream, &gang);
+        (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
         assert_true(gang_all_or_nothing.next(&gang.view, chunk));
         take(&gang, chunk);
         for (uint32_t g = 0; g < gang.view.group_count; g++) {
@@ -274,19 +326,19 @@ static void shrinking_is_growth_reversed(void **state)
     for (int i = 0; i < 5000; i++) {
         struct gang gang;
         uint32_t grown[MEMBERS_MAX][GROUPS_MAX], chunk[GROUPS_MAX];
-        uint32_t steps = 0;
-        random_gang(&stream, &gang);
+        uint32_t steps = 0, set;
+        (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
         size_t bytes = gang.view.group_count * sizeof chunk[0];
         while (gang_all_or_nothing.next(&gang.view, grown[steps]))
             take(&gang, grown[steps++]);
         while (steps-- > 1) {
-            assert_true(gang_shrink(&gang.view, chunk));
+            assert_true(gang_shrink(&gang.view, chunk, &set));
             assert_memory_equal(chunk, grown[steps], bytes);
             for (uint32_t g = 0; g < gang.view.group_count; g++)
                 gang.held[g] -= chunk[g];
             assert_true(runs(&gang));
         }
-        assert_false(gang_shrink(&gang.view, chunk));
+        assert_false(gang_shrink(&gang.view, chunk, &set));
         assert_memory_equal(chunk, grown[0], bytes);
     }
 }
@@ -298,12 +350,12 @@ static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
     random_stream_init(&stream, 1, "test_gang_any", 0);
     for (int i = 0; i < 20000; i++) {
         struct gang gang;
-        uint32_t chunk[GROUPS_MAX];
-        random_gang(&stream, &gang);
+        uint32_t chunk[GROUPS_MAX], set;
+        (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
         hold_at_random(&stream, &gang);
         uint8_t fill = gang_fill(&gang.view);
         assert_int_equal(fill != FILL_BELOW, runs(&gang));
-        bool goes_on = gang_shrink(&gang.view, chunk);
+        bool goes_on = gang_shrink(&gang.view, chunk, &set);
         for (uint32_t g = 0; g < gang.view.group_count; g++) {
             assert_true(chunk[g] <= gang.held[g]);
             gang.held[g] -= chunk[g];
@@ -316,6 +368,40 @@ static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
     }
 }
 
+/* Two of three groups are needed: the first two start, the third comes as a whole and leaves as a whole. */
+static void a_surplus_set_comes_and_goes_as_a_whole(void **state)
+{
+    (void)state;
+    uint32_t chunk[GROUPS_MAX], set;
+    struct gang gang = {.groups = {{.count = 2, .min_count = 1},
+                                   {.count = 2, .min_count = 2},
+                                   {.count = 3, .min_count = 2}}};
+    view_gang(&gang, 3, 0);
+    gang.view.min_sets = 2;
+    static const uint32_t steps[][3] = {{1, 2, 0}, {1, 0, 0}, {0, 0, 2}, {0, 0, 1}};
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_chunk(&gang, &gang_all_or_nothing, steps[i]);
+        take(&gang, steps[i]);
+        assert_int_equal(gang_fill(&gang.view), i == 0 ? FILL_MINIMUM : FILL_ABOVE);
+    }
+    assert_false(gang_all_or_nothing.next(&gang.view, chunk));
+    assert_true(gang_shrink(&gang.view, chunk, &set));
+    assert_memory_equal(chunk, steps[3], sizeof steps[3]);
+    assert_int_equal(set, SET_NONE);
+    gang.held[2] = 2;
+    assert_true(gang_shrink(&gang.view, chunk, &set));
+    assert_memory_equal(chunk, steps[2], sizeof steps[2]);
+    assert_int_equal(set, 2);
+    gang.held[0] = gang.held[2] = 0; /* those that run are core, whatever their order */
+    assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
+    gang.held[2] = 2;
+    assert_int_equal(gang_fill(&gang.view), FILL_MINIMUM);
+    gang.held[2] = 1; /* what began to run is filled before what did not */
+    static const uint32_t missing[] = {0, 0, 1};
+    assert_chunk(&gang, &gang_all_or_nothing, missing);
+    assert_int_equal(gang_satisfied(&gang.view), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +410,7 @@ int main(void)
         cmocka_unit_test(hoarding_takes_one_by_one),
         cmocka_unit_test(an_empty_minimum_starts_with_one),
         cmocka_unit_test(rigid_jobs_start_whole),
+        cmocka_unit_test(a_surplus_set_comes_and_goes_as_a_whole),
         cmocka_unit_test(every_state_grows_to_full),
         cmocka_unit_test(the_first_chunk_is_minimal),
         cmocka_unit_test(shrinking_is_growth_reversed),

@@ -121,6 +121,86 @@ static void test_set_complaints(void **state)
     check_complaint(sound, "no set must");
 }
 
+/* So many of the sets that are in no other, and of those in a set; without sets of the groups. */
+static void test_needed_sets(void **state)
+{
+    (void)state;
+    struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .min_members = 1},
+                             {.name = "b", .parent = SET_NONE, .min_members = 1},
+                             {.name = "c", .parent = 1, .min_members = 1},
+                             {.name = "d", .parent = 1, .min_members = 1}};
+    struct job_group more[3];
+    for (uint16_t g = 0; g < 3; g++)
+        more[g] = (struct job_group){.request = {.gpus = 1}, .count = 1, .min_count = 1};
+    struct job sound = job_default(), job;
+    sound.group_count = 4;
+    sound.more = more;
+    job = sound, job.min_sets = 4, assert_null(job_complaint(&job));
+    job = sound, job.min_sets = 5, check_complaint(job, "more sets than it has");
+    for (uint16_t g = 0; g < 3; g++)
+        more[g].set = (uint16_t)(g + 1);
+    sound.set_count = 4;
+    sound.sets = sets;
+    sound.min_sets = 2;
+    sets[1].min_sets = 2;
+    assert_null(job_complaint(&sound));
+    job = sound, job.min_sets = 3, check_complaint(job, "more sets than it has");
+    sets[1].min_sets = 3;
+    check_complaint(sound, "more sets than are in it");
+    sets[1].min_sets = 1;
+    sets[0].min_members = 0;
+    sound.min_sets = 1;
+    check_complaint(sound, "no set must"); /* the first would be satisfied by nothing */
+    sound.min_sets = 2;
+    assert_null(job_complaint(&sound));
+    assert_int_equal(sets_in(sets, 4, SET_NONE), 2);
+    assert_int_equal(sets_in(sets, 4, 1), 2);
+    assert_true(sets_may_lack(sets, 4, 2));
+    sets[1].min_sets = 2;
+    assert_false(sets_may_lack(sets, 4, 2));
+    assert_true(sets_may_lack(NULL, 3, 2));
+    assert_false(sets_may_lack(NULL, 3, 0));
+}
+
+/* A set in another counts for that one alone; what is not satisfied does not count, whatever it holds. */
+static void test_satisfied_sets(void **state)
+{
+    (void)state;
+    const struct job_set sets[] = {
+        {.parent = SET_NONE}, {.parent = SET_NONE, .min_sets = 1}, {.parent = 1}, {.parent = 1}};
+    bool all[] = {true, true, false, true};
+    assert_true(sets_settle(sets, 4, 0, all));
+    assert_true(all[0] && all[1] && !all[2] && all[3]);
+    bool none_in_1[] = {true, true, false, false};
+    assert_false(sets_settle(sets, 4, 2, none_in_1));
+    assert_false(none_in_1[1]);
+    bool enough[] = {true, true, false, false};
+    assert_true(sets_settle(sets, 4, 1, enough));
+    bool groups[] = {false, true, true};
+    assert_true(sets_settle(NULL, 3, 2, groups));
+    assert_false(sets_settle(NULL, 3, 0, groups));
+}
+
+/* Of two groups that are needed one has succeeded as a whole: one more is needed, of those that are left. */
+static void test_needed_sets_that_succeeded(void **state)
+{
+    (void)state;
+    struct job_group more[] = {{.request = {.gpus = 1}, .count = 2, .min_count = 2},
+                               {.request = {.gpus = 1}, .count = 2, .min_count = 2}};
+    struct job job = job_default();
+    uint16_t new_index[3];
+    job.first = more[0];
+    job.group_count = 3;
+    job.more = more;
+    job.min_sets = 2;
+    job_leave_out(&job, more, NULL, (uint32_t[]){0, 2, 0}, new_index);
+    assert_int_equal(job.group_count, 2);
+    assert_int_equal(job.min_sets, 1);
+    job_leave_out(&job, more, NULL, (uint32_t[]){2, 0}, new_index);
+    assert_int_equal(job.min_sets, 1); /* any will do */
+    assert_null(job_complaint(&job));
+}
+
 static void test_closeness_complaints(void **state)
 {
     (void)state;
@@ -288,6 +368,9 @@ int main(void)
         cmocka_unit_test(test_groups_sum_their_members),
         cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_set_complaints),
+        cmocka_unit_test(test_needed_sets),
+        cmocka_unit_test(test_satisfied_sets),
+        cmocka_unit_test(test_needed_sets_that_succeeded),
         cmocka_unit_test(test_closeness_complaints),
         cmocka_unit_test(test_tensor_parallel_groups),
         cmocka_unit_test(test_tie_complaints),

@@ -71,6 +71,11 @@ struct story {
 #define CUT(number, job, node, layout)                                                             \
     "{\"repartition\":" #number ",\"job\":" #job ",\"node\":\"" node                               \
     "\",\"gpu\":0,\"layout\":\"" layout "\"}"
+#define PAIR(node, gpus, group)                                                                    \
+    "{\"node\":\"" node "\",\"gpus\":\"" gpus "\",\"members\":2,\"group\":" group "}"
+#define TWO_OF_THREE                                                                               \
+    "{\"job_submitted\":0,\"job\":{\"id\":0,\"min_sets\":2,\"groups\":[{\"count\":2,\"gpus\":1},"  \
+    "{\"count\":2,\"gpus\":1},{\"count\":2,\"gpus\":1}]}}"
 #define SMALL            JOB(0, "{\"mig\":\"1g.10gb\"}")
 #define LARGE            JOB(1, "{\"mig\":\"7g.80gb\"}")
 #define ON_SMALL(number) START(number, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}")
@@ -116,6 +121,15 @@ static const struct story stories[] = {
     {{JOB(0, "{\"count\":2,\"gpus\":1}"),
       START(1, 0, "{\"node\":\"n0\",\"gpus\":\"0-1\",\"members\":2}")},
      NULL},
+    /* Two of three groups are needed: any two; the third comes as a whole. */
+    {{TWO_OF_THREE, START(1, 0, PAIR("n0", "0-1", "2"))},
+     "job 0: it would have fewer members than must run together: 2"},
+    {{TWO_OF_THREE, START(1, 0, PAIR("n0", "0-1", "2") "," PAIR("n0", "2-3", "0")),
+      START(2, 0, PAIR("n1", "0-1", "1"))},
+     NULL},
+    {{TWO_OF_THREE, START(1, 0, PAIR("n0", "0-1", "2") "," PAIR("n0", "2-3", "0")),
+      START(2, 0, "{\"node\":\"n1\",\"gpus\":\"0\",\"group\":1}")},
+     "job 0: its set 1 would have 1 members and needs 2"},
     /* Shares, memory, instances, models. */
     {{JOB(0, "{\"gpu_fraction\":0.6}"), JOB(1, "{\"gpu_fraction\":0.5}"),
       START(1, 0, "{\"node\":\"n0\",\"gpus\":\"0\",\"milli\":600}"),

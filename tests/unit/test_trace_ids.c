@@ -158,8 +158,11 @@ static void test_sets(void **state)
         " \"topology\": {\"required\": \"node\"},"
         " \"groups\": [{\"set\": \"b\", \"count\": 4, \"gpus\": 1}, {\"set\": \"a\", \"gpus\": 2},"
         " {\"set\": \"b\", \"count\": 2, \"gpus\": 1}],"
-        " \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"parent\": \"a\", \"min_members\": 3,"
-        " \"topology\": {\"preferred\": \"node\"}}]}\n",
+        " \"sets\": [{\"name\": \"a\", \"min_sets\": 1}, {\"name\": \"b\", \"parent\": \"a\", "
+        "\"min_members\": 3,"
+        " \"topology\": {\"preferred\": \"node\"}}]}\n"
+        "{\"job_id\": 3, " MUST
+        ", \"min_sets\": 2, \"groups\": [{\"gpus\": 1}, {\"gpus\": 2}, {\"gpus\": 3}]}\n",
         &jsonl, cluster);
     const struct job *job = &read.jobs[1];
     uint8_t node = cluster_level_of(cluster, TEXT("node"));
@@ -170,6 +173,9 @@ static void test_sets(void **state)
     assert_int_equal(job->sets[0].min_members, 1); /* all there are */
     assert_int_equal(job->sets[1].parent, 0);
     assert_int_equal(job->sets[1].min_members, 3);
+    assert_int_equal(job->sets[0].min_sets, 1);
+    assert_int_equal(job->min_sets, 0);
+    assert_int_equal(read.jobs[2].min_sets, 2);
     assert_int_equal(job->sets[1].topology.preferred, node);
     assert_int_equal(job->sets[1].topology.required, 0);
     assert_int_equal(job->topology.required, node);
@@ -226,6 +232,20 @@ static void test_refused_sets(void **state)
          "needs more members"},
         {"\"sets\": [{\"name\": \"a\", \"min_members\": 0}], \"groups\": [{\"gpus\": 1, \"set\": "
          "\"a\"}]",
+         "at least one member"},
+        {"\"min_sets\": 3, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]",
+         "'min_sets' must be an integer from 1 to 2"},
+        {"\"min_sets\": 0, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]",
+         "'min_sets' must be an integer from 1 to 2"},
+        {"\"min_sets\": 2, \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"parent\": \"a\"}], "
+         "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
+         "'min_sets' must be an integer from 1 to 1"},
+        {"\"min_sets\": 1, \"gpus\": 1", "'min_sets': it is of 'groups'"},
+        {"\"sets\": [{\"name\": \"a\", \"min_sets\": 1}], \"groups\": [{\"gpus\": 1, \"set\": "
+         "\"a\"}]",
+         "set 'a' needs 1 of the sets in it, and has 0"},
+        {"\"min_sets\": 1, \"sets\": [{\"name\": \"a\", \"min_members\": 0}, {\"name\": \"b\"}], "
+         "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
          "at least one member"},
         {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2}]", "are given together"},
         {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_level\": \"unit\"}]",
