@@ -173,10 +173,7 @@ static uint32_t list_lanes(struct look *look)
         look->scratch->lanes[field->entry_count] = (struct kept_space_lane){.instead = HAND_NONE};
         field->entries[field->entry_count++] =
             (struct contest_entry){.lane = lane, .slot = pending_head(pending, lane)};
-        if (pending_hand(pending, lane, true) == look->hand) {
-            held_up++;
-            pending->shapes->shapes[pending->lanes[lane].shape].beyond = HAND_NONE;
-        }
+        held_up += pending_hand(pending, lane, true) == look->hand;
     }
     return held_up;
 }
@@ -201,19 +198,19 @@ static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool i
     struct sched *sched = look->sched;
     struct contest_field *field = &look->scratch->field;
     const struct lane *lane = &sched->pending.lanes[field->entries[index].lane];
+    field->entries[index].is_out = true;
+    look->scratch->lanes[index].instead = (uint8_t)hand;
     for (uint32_t e = 0; e < field->entry_count; e++) {
         struct contest_entry *entry = &field->entries[e];
         const struct lane *other = &sched->pending.lanes[entry->lane];
-        const bool is_alike = e == index || (is_shape && other->shape == lane->shape);
+        const bool is_alike = is_shape && other->shape == lane->shape;
         const bool is_behind = sched->pending.is_strict && other->line == lane->line;
         if (entry->is_out || (!is_alike && !is_behind))
             continue;
         entry->is_out = true;
         look->scratch->lanes[e].instead = is_alike ? (uint8_t)hand : HAND_NONE;
-        contest_field_changed(field, &sched->tree, &sched->pending, e);
     }
-    if (is_shape)
-        sched->shapes.shapes[lane->shape].beyond = (uint8_t)hand;
+    contest_field_left(field, &sched->tree, &sched->pending);
     field->work += field->entry_count / LANES_PER_STEP;
 }
 
@@ -339,15 +336,13 @@ static void tell(struct look *look)
         if (pending_hand(&sched->pending, id, true) != look->hand)
             continue;
         const bool are_all_taken = field->entries[e].slot == SLOT_NONE;
-        const bool was_like_it = lane->split == (uint8_t)look->hand && lane->instead != HAND_LIMIT;
         /* With reservations gone the headroom holds it up: to remove either alone does not start it. */
         const bool is_by_both =
             look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
         pending_split(&sched->pending, id, look->hand,
-                      is_by_both       ? HAND_RESOURCES
-                      : !are_all_taken ? (enum clock_hand)found->instead
-                      : was_like_it    ? (enum clock_hand)lane->instead
-                                       : HAND_RESOURCES);
+                      is_by_both      ? HAND_RESOURCES
+                      : are_all_taken ? look->hand
+                                      : (enum clock_hand)found->instead);
         if (found->taken + lane->front_count > 0)
             set_front(look, lane);
     }
@@ -363,8 +358,6 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
     if (hand == HAND_RESERVED_FOR_OTHER)
         sched->waits.has_reserved = held_up > 0;
     field->work = sched->pending.busy_count / LANES_PER_STEP + 1;
-    if (hand == HAND_HEADROOM)
-        sched->waits.room_milli = sched_free_milli(sched);
     if (held_up == 0) {
         field->entry_count = 0;
         return (int64_t)field->work;
@@ -376,8 +369,6 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
     contest_field_open(field, &sched->tree, &sched->pending);
     for (uint32_t e = next_entry(&look); e != CONTEST_NONE; e = next_entry(&look))
         try_next(&look, e);
-    if (hand == HAND_HEADROOM)
-        sched->waits.room_milli = sched_free_milli(sched);
     if (hand == HAND_RESERVED_FOR_OTHER)
         lent_end(sched, gone);
     else
@@ -401,63 +392,19 @@ void kept_space_left(struct sched *sched, uint32_t lane)
     waits->thin[waits->thin_count++] = lane;
 }
 
-/* Is the lane held up by the space that it is split by? */
-static bool is_split_now(const struct sched *sched, uint32_t lane)
-{
-    const uint8_t split = sched->pending.lanes[lane].split;
-    return split != HAND_NONE && pending_hand(&sched->pending, lane, true) == split;
-}
-
-bool kept_space_is_for_newcomer(struct sched *sched, uint32_t slot)
-{
-    const uint32_t id = sched->jobs.jobs[slot].lane;
-    const struct lane *lane = &sched->pending.lanes[id];
-    struct shape *shape = &sched->shapes.shapes[lane->shape];
-    const int64_t milli = shape->charge[QUEUE_SUM_GPU];
-    if (!is_split_now(sched, id) || lane->instead == HAND_LIMIT)
-        return false;
-    if (shape->front_spare > 0) {
-        shape->front_spare--;
-        return true;
-    }
-    if (lane->split != HAND_HEADROOM || shape->beyond != HAND_NONE ||
-        sched->waits.room_milli < milli)
-        return false;
-    sched->waits.room_milli -= milli;
-    return true;
-}
-
-/* The first job of the lane that is not in front, if it is held up by that. */
-static uint32_t first_behind(const struct sched *sched, uint32_t id, uint8_t split)
-{
-    const struct lane *lane = &sched->pending.lanes[id];
-    uint64_t visits = 0;
-    if (lane->split != split || lane->front_count >= lane->count || !is_split_now(sched, id))
-        return SLOT_NONE;
-    return first_job(&sched->pending, lane, 0, is_not_behind, SLOT_NONE, &visits);
-}
-
-/* Who is in front in place of one that has left: the next of its lane, or of another of the same shape; SLOT_NONE. */
-static uint32_t successor(const struct sched *sched, uint32_t lane)
-{
-    const uint8_t split = sched->pending.lanes[lane].split;
-    const struct shape *shape = &sched->shapes.shapes[sched->pending.lanes[lane].shape];
-    uint32_t slot = first_behind(sched, lane, split);
-    for (uint32_t l = 0; l < shape->lane_count && slot == SLOT_NONE; l++)
-        if (sched->pending.lanes[shape->lanes[l]].instead != HAND_LIMIT)
-            slot = first_behind(sched, shape->lanes[l], split);
-    return slot;
-}
-
+/* The next job of a class queue is in front in place of one that has left it. */
 static void follow(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
+    uint64_t visits = 0;
     for (uint32_t i = 0; i < waits->thin_count; i++) {
-        const uint32_t lane = waits->thin[i], slot = successor(sched, lane);
+        const struct lane *lane = &sched->pending.lanes[waits->thin[i]];
+        const uint32_t slot =
+            lane->front_count < lane->count
+                ? first_job(&sched->pending, lane, 0, is_not_behind, SLOT_NONE, &visits)
+                : SLOT_NONE;
         if (slot != SLOT_NONE)
             waits_in_lane(sched, slot, true);
-        else
-            sched->shapes.shapes[sched->pending.lanes[lane].shape].front_spare++;
     }
     waits->thin_count = 0;
 }
@@ -483,8 +430,6 @@ void kept_space_look(struct sched *sched)
     if (waits->credit < KEPT_SPACE_PRICE * likely_cost(sched))
         return;
     waits->looked_change = sched->changes;
-    for (uint32_t id = 0; id < sched->shapes.count; id++)
-        sched->shapes.shapes[id].front_spare = 0;
     if (headroom_is_kept(sched))
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
     if (is_space_reserved(sched) || waits->has_reserved ||

@@ -11,11 +11,11 @@
  * Laws
  *  - Right after a look the jobs in front of the class queues that the headroom holds up are exactly those that an
  *    allocate action would start with no headroom; likewise for reservations, whose own jobs stand aside.
- *  - Between looks the number in front stays, by request class: when one of them leaves, the next of its class queue
- *    follows, or one of another class queue of the same request class, or a newcomer.  Newcomers also take what GPUs the
- *    last look left.
+ *  - Between looks a job keeps the reason that it was told.  When one of those in front leaves, the next job of its class
+ *    queue follows.  A job that comes is told what those behind are told; where the last look found no job behind, that
+ *    the kept space holds it up, too.
  *  - A look changes no decision.  It is a trial in the ledger; the lanes only say what their jobs are told.
- *  - A look is paid for: each step of it (two queues compared, about 140 instructions) takes KEPT_SPACE_PRICE facts or
+ *  - A look is paid for: each step of it (two queues compared) takes KEPT_SPACE_PRICE facts or
  *    decisions.  What is not spent is saved, up to KEPT_SPACE_CREDIT_MAX; a run begins with KEPT_SPACE_CREDIT.  A cycle
  *    after which anything has changed has its look if what is saved will do for the jobs that wait.
  *
@@ -34,7 +34,7 @@
 struct sched;
 
 enum { /* in facts and decisions */
-       KEPT_SPACE_PRICE = 8,
+       KEPT_SPACE_PRICE = 2,
        KEPT_SPACE_CREDIT = 1 << 15,
        KEPT_SPACE_CREDIT_MAX = 1 << 18
 };
@@ -53,9 +53,6 @@ void kept_space_release(struct sched *sched);
 
 /* At the end of a cycle, while some shape is closed. */
 void kept_space_look(struct sched *sched);
-
-/* A cycle has seen the job, which came since the last: is it in front?  Then it is counted so. */
-bool kept_space_is_for_newcomer(struct sched *sched, uint32_t slot);
 
 /* A job in front leaves this lane. */
 void kept_space_left(struct sched *sched, uint32_t lane);

@@ -21,7 +21,7 @@
 #include "policies/state/waits.h"
 #include "policies/util/archive.h"
 
-enum { SAVE_VERSION = 14 };
+enum { SAVE_VERSION = 15 };
 #define SAVE_BYTE_ORDER UINT32_C(0x04030201)
 
 static const char save_magic[8] = {'w', 't', 's', 'c', 'h', 'e', 'd', '\n'};
@@ -117,7 +117,7 @@ static void archive_evictions(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5296);
+    ARCHIVE_KNOWS(struct sched, 5288);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
     shape_table_archive(archive, &sched->shapes);

@@ -315,7 +315,6 @@ static uint32_t add_shape(struct shape_table *table, const struct cluster *clust
                             .class = job->class,
                             .is_preemptible = job->is_preemptible,
                             .recut_seen = UINT64_MAX,
-                            .beyond = HAND_NONE,
                             .clock = {.since = table->now, .hand = HAND_NONE}};
     add_charge(table, shape, cluster);
     shape->is_rigid = is_rigid(shape);
@@ -516,7 +515,7 @@ static void archive_parts(struct archive *archive, struct shape_table *table, st
 
 static void archive_shape(struct archive *archive, struct shape_table *table, struct shape *shape)
 {
-    ARCHIVE_KNOWS(struct shape, 232);
+    ARCHIVE_KNOWS(struct shape, 224);
     ARCHIVE_KNOWS(struct wait_clock, HAND_COUNT * 8 + 16);
     ARCHIVE(archive, shape->group_count);
     ARCHIVE(archive, shape->set_count);
@@ -531,8 +530,6 @@ static void archive_shape(struct archive *archive, struct shape_table *table, st
     ARCHIVE(archive, shape->is_gang_on_pieces);
     ARCHIVE(archive, shape->closed);
     ARCHIVE(archive, shape->blocked_by);
-    ARCHIVE(archive, shape->beyond);
-    ARCHIVE(archive, shape->front_spare);
     ARCHIVE(archive, shape->member_count);
     ARCHIVE(archive, shape->whole_nodes);
     ARCHIVE(archive, shape->charge);

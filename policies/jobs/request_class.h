@@ -54,9 +54,6 @@ struct shape {
         closed; /* the placement memo: why nobody who asks it is tried, enum shape_closed; set by shape_close */
     uint8_t blocked_by; /* enum clock_hand: what SHAPE_BLOCKED means; set before it is */
     bool is_by_model;   /* what a member is charged depends on the GPU model that it is placed on */
-    /* As of the last look (policies/allocate/kept_space.h): */
-    uint8_t beyond; /* enum clock_hand: what holds up a job behind those in front; HAND_NONE */
-    uint32_t front_spare;   /* jobs that could be in front besides those that are */
     bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
     uint32_t member_count;
     struct wait_clock clock; /* of what closed it */

@@ -100,8 +100,7 @@ struct waits {
     uint32_t thin_count;
     uint64_t seen_change, looked_change; /* see kept_space_look */
     int64_t credit;
-    int64_t room_milli; /* GPUs of the headroom that nobody in front would take */
-    bool has_reserved;  /* the last look found lanes that reservations hold up */
+    bool has_reserved; /* the last look found lanes that reservations hold up */
 };
 
 static inline struct wait_entry *waits_entry(const struct waits *waits, uint32_t entry)

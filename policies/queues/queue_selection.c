@@ -387,6 +387,24 @@ void contest_field_changed(struct contest_field *field, struct queue_tree *tree,
         hold_again(field, tree, pending, q);
 }
 
+/* In the queue and below: who is not the best leaves no other best. */
+static void hold_where_best_left(struct contest_field *field, struct queue_tree *tree,
+                                 const struct pending *pending, queue_id queue)
+{
+    const uint32_t best = field->nodes[queue].best;
+    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE;
+         c = field->nodes[c].next_sibling)
+        hold_where_best_left(field, tree, pending, c);
+    if (best != CONTEST_NONE && field->entries[best].is_out)
+        hold_again(field, tree, pending, queue);
+}
+
+void contest_field_left(struct contest_field *field, struct queue_tree *tree,
+                        const struct pending *pending)
+{
+    hold_where_best_left(field, tree, pending, QUEUE_ROOT);
+}
+
 void contest_field_close(struct contest_field *field, struct queue_tree *tree,
                          const struct pending *pending)
 {

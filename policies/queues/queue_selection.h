@@ -64,6 +64,9 @@ void contest_field_open(struct contest_field *field, struct queue_tree *tree,
 uint32_t contest_field_next(const struct contest_field *field);
 void contest_field_changed(struct contest_field *field, struct queue_tree *tree,
                            const struct pending *pending, uint32_t entry);
+/* Entries were put out; nothing else has changed since.  O(queues that take part), and O(siblings) where the best left. */
+void contest_field_left(struct contest_field *field, struct queue_tree *tree,
+                        const struct pending *pending);
 void contest_field_close(struct contest_field *field, struct queue_tree *tree,
                          const struct pending *pending);
 void contest_field_release(struct contest_field *field);

@@ -158,8 +158,7 @@ void waits_see_fresh(struct sched *sched)
     for (uint32_t i = 0; i < waits->fresh_count;
          i++) /* or it has left; another may have its slot */
         if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
-            waits_in_lane(sched, waits->fresh[i],
-                          kept_space_is_for_newcomer(sched, waits->fresh[i]));
+            waits_in_lane(sched, waits->fresh[i], false);
     waits->fresh_count = 0;
 }
 
@@ -365,7 +364,7 @@ void waits_archive(struct archive *archive, struct sched *sched)
 {
     struct waits *waits = &sched->waits;
     uint32_t count = waits->count;
-    ARCHIVE_KNOWS(struct waits, 144);
+    ARCHIVE_KNOWS(struct waits, 136);
     ARCHIVE(archive, waits->is_off);
     ARCHIVE(archive, count);
     archive_expect(archive, count <= archive_left(archive) || !archive_is_reading(archive));
@@ -377,7 +376,6 @@ void waits_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, waits->seen_change);
     ARCHIVE(archive, waits->looked_change);
     ARCHIVE(archive, waits->credit);
-    ARCHIVE(archive, waits->room_milli);
     ARCHIVE(archive, waits->has_reserved);
     for (uint32_t i = 0; i < waits->free_count; i++)
         archive_expect(archive, waits->free[i] > 0 && waits->free[i] <= count);
