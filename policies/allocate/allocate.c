@@ -2,10 +2,9 @@
 #include "policies/allocate/allocate.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/nominees.h"
-#include "policies/eviction/plan.h"
-#include "policies/eviction/plan_scratch.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
 #include "policies/state/over_quota.h"
@@ -18,7 +17,7 @@ static void close_lane(struct sched *sched, uint32_t lane_id, queue_id forbids)
     sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_lanes;
     sched->tree.queues[forbids].has_closed_lanes = true;
     queue_tree_touch(&sched->tree, sched->pending.lanes[lane_id].line);
-    sched->plan->is_turn_stale = true;
+    nominees_turn_moved(sched);
 }
 
 /* Place the chunk; in the ledger it stays taken when it fits.  Returns 0, or how that closes the shape. */
@@ -61,7 +60,7 @@ static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint
     if (closed & SHAPE_SPARES_OWNERS)
         borrowers_find(sched, lane_id);
     waits_close_shape(sched, job->ask, closed);
-    sched->plan->is_turn_stale = true;
+    nominees_turn_moved(sched);
 }
 
 /* Does a limit keep the head of the lane, or what is kept for others?  Then the lane is closed. */

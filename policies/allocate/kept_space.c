@@ -5,9 +5,10 @@
 #include <assert.h>
 
 #include "policies/booking/booking.h"
-#include "policies/eviction/plan_scratch.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/eviction/eviction.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
+#include "policies/state/lend.h"
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
@@ -17,6 +18,15 @@ enum { STEPS_PER_TRY = 18, LANES_PER_STEP = 8, JOBS_PER_STEP = 8 };
 struct kept_space_lane {
     uint32_t taken;  /* jobs of the lane that would start */
     uint8_t instead; /* enum clock_hand: what holds up the next one then */
+};
+
+struct kept_space_scratch { /* reused; {0} is empty */
+    struct contest_field field;
+    struct kept_space_lane *lanes; /* by entry of the field */
+    size_t lane_capacity;
+    uint32_t *taken; /* slots that would start */
+    size_t taken_capacity;
+    uint32_t taken_count;
 };
 
 /* What is looked at in one trial. */
@@ -52,51 +62,13 @@ struct reservations { /* what was let go */
 /* Until lent_end: claims, drained nodes and forecasts are gone; the jobs that they are for stand aside. */
 static struct reservations lend(struct sched *sched)
 {
-    struct reservations gone = {.forecast_count = sched->forecasts->count};
-    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
-        ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], true);
-    gone.mark = ledger_mark(sched->ledger);
-    for (uint32_t c = 0; c < sched->claim_count; c++) {
-        const uint32_t slot = sched->claims[c];
-        const struct sched_job *job = &sched->jobs.jobs[slot];
-        int64_t amounts[QUEUE_SUM_COUNT] = {0};
-        for (uint32_t i = 0; i < job->holding_count; i++)
-            if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED) {
-                sched_move(sched, slot, i, ledger_unclaim);
-                sched_add_charge(sched, slot, &sched_job_holding(job, i)->piece, -1, amounts);
-            }
-        ledger_charge(sched->ledger, job->queue, amounts);
-    }
-    if (sched->reserves)
-        sched->forecasts->count = 0;
-    return gone;
+    return (struct reservations){lend_reservations(sched), forecast_set_aside(sched)};
 }
 
 static void lent_end(struct sched *sched, struct reservations gone)
 {
-    ledger_rollback(sched->ledger, gone.mark);
-    for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
-        ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], false);
-    sched->forecasts->count = gone.forecast_count;
-}
-
-static bool is_space_reserved(const struct sched *sched)
-{
-    return sched->claim_count + sched->kept_nodes.count > 0;
-}
-
-bool kept_space_would_hold(struct sched *sched, const struct shape *shape)
-{
-    if (!is_space_reserved(sched) || sched->ledger->mark_depth > 0)
-        return false;
-    struct piece_list pieces = {0};
-    const struct reservations gone = lend(sched);
-    const bool fits =
-        placement_may_fit(sched->ledger, shape) &&
-        placement_place(sched->policy.placement, sched->ledger, shape, OWNER_NONE - 1, &pieces);
-    lent_end(sched, gone);
-    piece_list_release(&pieces);
-    return fits;
+    lend_end(sched, gone.mark);
+    forecast_bring_back(sched, gone.forecast_count);
 }
 
 /* Since a shape was found not to fit, reservations may have come or gone.  Returns what that cost, in steps. */
@@ -107,7 +79,7 @@ static int64_t judge_again(struct sched *sched)
          id = shape_next_closed(&sched->shapes, id + 1)) {
         const struct shape *shape = &sched->shapes.shapes[id];
         if (!(shape->closed & SHAPE_BLOCKED) ||
-            !(is_space_reserved(sched) || shape->blocked_by == HAND_RESERVED_FOR_OTHER))
+            !(lend_is_any(sched) || shape->blocked_by == HAND_RESERVED_FOR_OTHER))
             continue;
         waits_close_shape(sched, id, shape->closed);
         tries++;
@@ -383,15 +355,6 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
 
 /* ---- Looks, and between them ---- */
 
-void kept_space_left(struct sched *sched, uint32_t lane)
-{
-    struct waits *waits = &sched->waits;
-    assert(sched->pending.lanes[lane].front_count > 0);
-    sched->pending.lanes[lane].front_count--;
-    MEM_GROW(waits->thin, waits->thin_capacity, (size_t)waits->thin_count + 1);
-    waits->thin[waits->thin_count++] = lane;
-}
-
 /* The next job of a class queue is in front in place of one that has left it. */
 static void follow(struct sched *sched)
 {
@@ -432,8 +395,7 @@ void kept_space_look(struct sched *sched)
     waits->looked_change = sched->changes;
     if (headroom_is_kept(sched))
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
-    if (is_space_reserved(sched) || waits->has_reserved ||
-        (sched->reserves && sched->forecasts->count > 0)) {
+    if (lend_is_any(sched) || waits->has_reserved || forecast_is_any(sched)) {
         waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
     }

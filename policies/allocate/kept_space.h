@@ -29,8 +29,6 @@
 #ifndef POLICIES_ALLOCATE_KEPT_SPACE_H
 #define POLICIES_ALLOCATE_KEPT_SPACE_H
 
-#include "policies/queues/queue_selection.h"
-
 struct sched;
 
 enum { /* in facts and decisions */
@@ -39,25 +37,10 @@ enum { /* in facts and decisions */
        KEPT_SPACE_CREDIT_MAX = 1 << 18
 };
 
-struct kept_space_scratch { /* reused; {0} is empty */
-    struct contest_field field;
-    struct kept_space_lane *lanes; /* by entry of the field */
-    size_t lane_capacity;
-    uint32_t *taken; /* slots that would start */
-    size_t taken_capacity;
-    uint32_t taken_count;
-};
-
 void kept_space_init(struct sched *sched);
 void kept_space_release(struct sched *sched);
 
 /* At the end of a cycle, while some shape is closed. */
 void kept_space_look(struct sched *sched);
-
-/* A job in front leaves this lane. */
-void kept_space_left(struct sched *sched, uint32_t lane);
-
-/* Would a job of the shape, which does not fit, fit without what reservations hold? */
-bool kept_space_would_hold(struct sched *sched, const struct shape *shape);
 
 #endif

@@ -41,14 +41,6 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece)
     sched->decisions[sched->decision_count - 1].piece_count++;
 }
 
-void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
-{
-    const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct space space = shape_space(&sched->shapes.shapes[job->shape],
-                                     &sched_job_holding(job, holding)->piece, slot);
-    move(sched->ledger, &space);
-}
-
 /* Less is charged below a queue that closed lanes: they may try again. */
 static void reopen_lanes(struct sched *sched, queue_id queue)
 {

@@ -10,9 +10,6 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
 /* Say that the holding is part of the last decision. */
 void sched_tell_piece(struct sched *sched, const struct piece *piece);
 
-typedef void ledger_move_fn(struct ledger *ledger, const struct space *space);
-void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move);
-
 /* Charge the queue of the job (amounts may be negative); outside of trials reopens what that lets go, and the job is
  * settled or forgotten before the next contest. */
 void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEUE_SUM_COUNT]);

@@ -3,6 +3,7 @@
 #include "policies/booking/booking.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/headroom.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
@@ -119,4 +120,26 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source)
         ledger_take(sched->ledger, &space);
     }
     book_start(sched, slot, source);
+}
+
+void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
+                 enum source source)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const struct shape *shape = sched_shape(sched, job);
+    sched_unwait(sched, slot);
+    for (uint32_t p = 0; p < pieces->count; p++) {
+        struct space space = shape_space(shape, &pieces->pieces[p], slot);
+        ledger_claim(sched->ledger, &space);
+    }
+    sched_hold(sched, slot, pieces, HOLDING_CLAIMED, 0);
+    sched_settle(sched, slot);
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = slot;
+    sched->jobs.facts[slot].claimed_at = sched->now;
+    sched->claims_until = sched->now; /* found out when time passes */
+    sched->jobs.facts[slot].claim_source = (uint8_t)source;
+    sched_decide(sched, DECISION_RESERVE, slot);
+    for (uint32_t p = 0; p < pieces->count; p++)
+        sched_tell_piece(sched, &pieces->pieces[p]);
 }

@@ -9,6 +9,9 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source);
 /* The same, where the ledger has given the space already. */
 void book_start(struct sched *sched, uint32_t slot, enum source source);
 
+/* The waiting job claims the pieces: their space is free, or on its way. */
+void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
+                 enum source source);
 /* Start the claims whose space has come.  What is claimed draws no job in until it starts: a claim that started just now may
  * have shut another, which goes in the next cycle. */
 void claims_start(struct sched *sched);

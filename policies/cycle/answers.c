@@ -1,7 +1,7 @@
 /* What the scheduler answers when asked, and changes nothing by it. */
 #include "policies/drain/drain.h"
 #include "policies/repartition/repartitions.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
 void sched_job_foreseen(const struct sched *sched, job_id id)
@@ -31,20 +31,9 @@ void sched_count(const struct sched *sched, struct sched_counts *counts)
         .attempts = sched->attempts,
         .plans = sched->plans,
         .plans_tried = sched->plans_tried,
-        .promised_starts = sched->forecasts->promised_starts,
-        .late_starts = sched->forecasts->late_starts,
-        .drains = sched->drain->begun,
-        .drains_filled = sched->drain->filled,
-        .recuts = sched->recuts->told,
+        .recuts = repartitions_told(sched),
         .kept_gpu_ns = sched->kept_nodes.kept_gpu_ns,
     };
-}
-
-time_ns sched_forecast(const struct sched *sched, job_id id)
-{
-    const struct forecast_book *book = sched->forecasts;
-    for (uint32_t f = 0; f < book->count; f++)
-        if (book->of[f].job == id)
-            return book->of[f].start;
-    return TIME_NEVER;
+    reservation_count(sched, &counts->promised_starts, &counts->late_starts);
+    drain_count(sched, &counts->drains, &counts->drains_filled);
 }

@@ -6,11 +6,10 @@
  * Cost: O(jobs * depth + lanes + GPUs). */
 #include "base/mem.h"
 #include "policies/cycle/cycle_inside.h"
-#include "policies/drain/drain.h"
-#include "policies/eviction/plan_scratch.h"
-#include "policies/eviction/victims.h"
+#include "policies/eviction/eviction.h"
+#include "policies/order/order.h"
 #include "policies/quota/cells_index.h"
-#include "policies/repartition/repartition_places.h"
+#include "policies/repartition/repartitions.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/over_quota.h"
@@ -539,12 +538,9 @@ static const char *check_scratch(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
     bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
-    for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 ||
-                   sched->offers->nodes[n].milli != 0;
     for (size_t q = 0; q < sched->contest.capacity; q++)
         is_left |= sched->contest.marks[q].is_marked;
-    return is_left ? "something is left of a trial" : NULL;
+    return is_left ? "something is left of a trial" : eviction_check(sched);
 }
 
 static const char *check_tally(const struct sched *sched, const struct tally *tally)
@@ -579,7 +575,7 @@ const char *sched_check(const struct sched *sched)
     broken = broken != NULL ? broken : roster_check(sched);
     broken = broken != NULL ? broken : agenda_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
-    broken = broken != NULL ? broken : recut_places_check(sched);
+    broken = broken != NULL ? broken : repartitions_check(sched);
     broken = broken != NULL ? broken : cells_index_check(sched->ledger);
     arena_release(&tally.arena);
     return broken;

@@ -14,14 +14,13 @@
 #include <assert.h>
 
 #include "policies/allocate/allocate.h"
+#include "policies/allocate/kept_space.h"
 #include "policies/booking/booking.h"
 #include "policies/booking/start.h"
 #include "policies/drain/drain.h"
 #include "policies/eviction/eviction.h"
-#include "policies/eviction/headroom_refill.h"
-#include "policies/eviction/plan_scratch.h"
 #include "policies/repartition/repartitions.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"
 #include "policies/state/kept_quota.h"
@@ -264,7 +263,9 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
         if (sched->decisions[i].piece_count > 0)
             piece += sched->decisions[i].piece_count;
     }
-    waits_look(sched);
+    waits_end_cycle(sched);
+    if (sched->shapes.closed_count > 0)
+        kept_space_look(sched);
     return find_wake(sched);
 }
 
@@ -274,7 +275,7 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
     sched->cycle++;
     sched->decision_count = 0;
     sched->told.count = 0;
-    sched->evicted_in_cycle = sched->plan->turn_attempts = 0;
+    eviction_begin_cycle(sched);
     sched->recalls_after = UINT64_MAX;
     *wake_at = is_idle(sched) ? TIME_NEVER : decide(sched);
     *out = sched->decisions;

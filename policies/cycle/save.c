@@ -8,10 +8,9 @@
 #include "policies/config/digest.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/drain/drain.h"
-#include "policies/eviction/moves.h"
-#include "policies/eviction/victims.h"
+#include "policies/eviction/eviction.h"
 #include "policies/repartition/repartitions.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/accounts.h"
 #include "policies/state/candidates.h"
 #include "policies/state/preemption_bound.h"
@@ -95,26 +94,6 @@ static void archive_lists(struct archive *archive, struct sched *sched)
     ARCHIVE_ARRAY(archive, sched->releases, sched->release_capacity, sched->release_count);
 }
 
-/* What disruption budgets remember. */
-static void archive_evictions(struct archive *archive, struct sched *sched)
-{
-    const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
-    ARCHIVE_KNOWS(struct eviction_log, 16);
-    for (queue_id q = 0; q < sched->tree.count && bound > 0; q++) {
-        uint32_t count = q < sched->eviction_capacity ? sched->evictions[q].count : 0;
-        ARCHIVE(archive, count);
-        if (count == 0)
-            continue;
-        MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)q + 1);
-        struct eviction_log *log = &sched->evictions[q];
-        log->count = count;
-        if (archive_is_reading(archive))
-            log->at = mem_zalloc(bound, sizeof *log->at);
-        archive_bytes(archive, log->at, bound * sizeof *log->at);
-        ARCHIVE(archive, log->next);
-    }
-}
-
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
     ARCHIVE_KNOWS(struct sched, 5288);
@@ -145,8 +124,7 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     potential_archive(archive, &sched->potential, sched->cluster);
     roster_archive(archive, sched);
     agenda_archive(archive, sched);
-    archive_evictions(archive, sched);
-    moves_archive(archive, sched);
+    eviction_archive(archive, sched);
 }
 
 /* ---- Saving ---- */

@@ -15,9 +15,9 @@
 
 #include "policies/allocate/allocate.h"
 #include "policies/drain/drain.h"
-#include "policies/eviction/moves.h"
-#include "policies/eviction/plan_scratch.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/drain/drain_state.h"
+#include "policies/eviction/eviction.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
@@ -127,17 +127,16 @@ static time_ns due_at(const struct sched *sched, uint32_t lane_id)
 /* The first of them in the contest; LANE_NONE. */
 static uint32_t choose_lane(struct sched *sched)
 {
-    struct plan_scratch *plan = sched->plan;
-    plan->lane_count = 0;
+    struct drain *drain = sched->drain;
+    uint32_t count = 0;
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
         const uint32_t lane = sched->pending.busy[b];
         if (!may_have_one(sched, lane) || due_at(sched, lane) > sched->now)
             continue;
-        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)plan->lane_count + 1);
-        plan->lanes[plan->lane_count++] = lane;
+        MEM_GROW(drain->lanes, drain->lane_capacity, (size_t)count + 1);
+        drain->lanes[count++] = lane;
     }
-    return contest_best(&sched->tree, &sched->pending, plan->lanes, plan->lane_count,
-                        &sched->contest);
+    return contest_best(&sched->tree, &sched->pending, drain->lanes, count, &sched->contest);
 }
 
 /* ---- Which nodes ---- */
@@ -379,6 +378,7 @@ void drain_init(struct sched *sched)
 void drain_release(struct sched *sched)
 {
     mem_free(sched->kept_nodes.nodes);
+    mem_free(sched->drain->lanes);
     mem_free(sched->drain->choices);
     mem_free(sched->drain->ends);
     mem_free(sched->drain);
@@ -387,7 +387,7 @@ void drain_release(struct sched *sched)
 void drain_archive(struct archive *archive, struct sched *sched)
 {
     struct drain *drain = sched->drain;
-    ARCHIVE_KNOWS(struct drain, 88);
+    ARCHIVE_KNOWS(struct drain, 104);
     ARCHIVE_ARRAY(archive, sched->kept_nodes.nodes, sched->kept_nodes.capacity,
                   sched->kept_nodes.count);
     ARCHIVE(archive, sched->kept_nodes.lane);
@@ -404,4 +404,10 @@ void drain_archive(struct archive *archive, struct sched *sched)
         archive_expect(archive, sched->kept_nodes.nodes[i] < sched->cluster->node_count);
     archive_expect(archive, sched->kept_nodes.count == 0 ||
                                 sched->kept_nodes.lane < sched->pending.lane_count);
+}
+
+void drain_count(const struct sched *sched, uint64_t *begun, uint64_t *filled)
+{
+    *begun = sched->drain->begun;
+    *filled = sched->drain->filled;
 }

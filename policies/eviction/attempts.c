@@ -32,46 +32,6 @@ static time_ns patient_at(const struct sched *sched, const struct lane *lane, en
            (kind == PLAN_CONSOLIDATE && wait > delay ? wait : delay);
 }
 
-static bool has_action(const struct sched *sched, enum action action)
-{
-    for (uint32_t a = 0; a < sched->policy.action_count; a++)
-        if (sched->policy.actions[a] == action)
-            return true;
-    return false;
-}
-
-/* A queue or a job may say when its gangs are stale, whatever the policy says. */
-static bool may_act(const struct policy_config *policy, enum action action)
-{
-    return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
-}
-
-void eviction_init(struct sched *sched)
-{
-    sched->plan = mem_zalloc(1, sizeof *sched->plan);
-    sched->offers = mem_zalloc(1, sizeof *sched->offers);
-    sched->moves = mem_zalloc(1, sizeof *sched->moves);
-    if (sched->policy.preemption->evicts) {
-        sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
-        offers_init(sched);
-    }
-    static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
-                                                         ACTION_PREEMPT};
-    for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        sched->agendas[k].is_used =
-            sched->policy.preemption->evicts && has_action(sched, actions[k]);
-    sched->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
-                        sched->agendas[PLAN_RECLAIM].is_used &&
-                        sched->agendas[PLAN_PREEMPT].is_used &&
-                        sched->policy.preempt.within_queue != WITHIN_NEVER;
-    sched->agendas[PLAN_PREEMPT].is_used &= !sched->takes_both;
-    sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
-                           sched->agendas[PLAN_RECLAIM].is_used;
-    for (uint32_t a = 0; a < sched->policy.action_count; a++)
-        if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
-            sched->acts[sched->act_count++] = sched->policy.actions[a];
-}
-
 /* When the lane may ask: when it is due, and its head has waited long enough. */
 static time_ns ask_at(const struct sched *sched, uint32_t lane_id, enum plan_kind kind)
 {
@@ -270,13 +230,4 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind)
         plan_gather_lanes(sched, kind); /* the next head of the queue, and the lane behind it */
     }
     return is_booked;
-}
-
-void eviction_release(struct sched *sched)
-{
-    plan_release(sched->plan);
-    offers_release(sched->offers);
-    victims_release(sched);
-    mem_free(sched->moves->at);
-    mem_free(sched->moves);
 }

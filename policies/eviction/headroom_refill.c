@@ -1,5 +1,5 @@
 /* Space comes back to the headroom by evictions, where they cost least. */
-#include "policies/eviction/headroom_refill.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
@@ -157,13 +158,4 @@ bool moves_vacate(struct sched *sched, uint32_t gainer)
     plan_book(sched, sched->jobs.jobs[gainer].id, PLAN_CONSOLIDATE);
     moves_hold_places(sched);
     return true;
-}
-
-void moves_archive(struct archive *archive, struct sched *sched)
-{
-    struct move_log *log = sched->moves;
-    ARCHIVE_KNOWS(struct move_log, 24);
-    ARCHIVE_ARRAY(archive, log->at, log->capacity, log->count);
-    for (uint32_t i = 1; i < log->count; i++)
-        archive_expect(archive, log->at[i - 1] <= log->at[i]);
 }

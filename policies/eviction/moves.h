@@ -23,13 +23,8 @@ struct move_log {
 time_ns moves_cost(struct sched *sched, uint32_t slot);
 /* It is better left where it is: by its planned end it has less to run than that. */
 bool moves_spares(struct sched *sched, uint32_t slot);
-/* Jobs that one plan may move now; notes when it may be more. */
-int64_t moves_bound(struct sched *sched);
 void moves_log(struct sched *sched); /* a job is being moved */
 /* The moved of the plan, which is booked, claim the places found for them, if the policy says so. */
 void moves_hold_places(struct sched *sched);
-/* For the gainer's sake move jobs off the nodes that are kept, as far as they find other places.  True if one is. */
-bool moves_vacate(struct sched *sched, uint32_t gainer);
-void moves_archive(struct archive *archive, struct sched *sched);
 
 #endif

@@ -159,3 +159,8 @@ void nominees_book(struct sched *sched, uint32_t lane)
     sched->pending.memos[lane][PLAN_RECLAIM].tried_cycle = 0; /* the next head may ask */
     plan->is_turn_stale = true;
 }
+
+void nominees_turn_moved(struct sched *sched)
+{
+    sched->plan->is_turn_stale = true;
+}

@@ -29,6 +29,8 @@ bool plan_attempt(struct sched *sched, uint32_t lane, enum plan_kind kind, bool 
  * attempts made. */
 int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_booked);
 
+/* Other class queues are open than before, or fewer. */
+void nominees_turn_moved(struct sched *sched);
 /* A contest begins: nobody is nominated yet. */
 void nominees_begin(struct sched *sched);
 /* Does a lane that may ask for a plan of reclaim go before this one (LANE_NONE: is there any)?  *whose: the lane, unless

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/node_search.h"
 #include "policies/eviction/plan.h"
@@ -29,6 +30,7 @@
 #include "policies/state/headroom.h"
 #include "policies/state/over_quota.h"
 #include "policies/state/preemption_bound.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 static struct sched_job *job_of(struct sched *sched, const struct unit *unit)
@@ -493,7 +495,7 @@ bool plan_await(struct sched *sched, uint32_t slot)
     bool is_found = fits_what_comes(sched, slot);
     ledger_rollback(sched->ledger, mark);
     if (is_found)
-        plan_book_gainer(sched, slot, SOURCE_FREE);
+        sched_claim(sched, slot, &sched->plan->pieces, SOURCE_FREE);
     return is_found;
 }
 
@@ -523,7 +525,7 @@ bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
         return false;
     const bool has_victims = taken_jobs(sched) > 0;
     const enum source source = plan_book(sched, sched->jobs.jobs[gainer].id, kind);
-    plan_book_gainer(sched, gainer, source);
+    sched_claim(sched, gainer, &sched->plan->pieces, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);
     sched->plans++;

@@ -12,9 +12,6 @@ bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 /* Make room for the gainer, who waits in a lane, by a plan of this kind.  True if it is booked. */
 bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 
-/* The chunk fits what is free and is leaving together: claim both, before those behind it.  False: it does not. */
-bool plan_await(struct sched *sched, uint32_t slot);
-
 /* Take the unit in the trial; the surplus of a core goes with it. */
 void plan_take(struct sched *sched, struct unit *unit);
 void plan_give_back(struct sched *sched, struct unit *unit);
@@ -47,8 +44,5 @@ bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind ki
 /* Let the taken units go in the books, for the gainer's sake (JOB_NONE: nobody's).  Members that run are evicted; the START of
  * those that start is recalled: it is not told, and the job waits as before.  Returns what the gainer's space is owed to. */
 enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind);
-
-/* The gainer claims the pieces of the plan. */
-void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source);
 
 #endif

@@ -168,29 +168,6 @@ enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
     return needs_grace ? SOURCE_EVICTION : SOURCE_GRACE_0;
 }
 
-void plan_book_gainer(struct sched *sched, uint32_t gainer, enum source source)
-{
-    struct sched_job *job = &sched->jobs.jobs[gainer];
-    const struct shape *shape = sched_shape(sched, job);
-    const struct piece_list *pieces = &sched->plan->pieces;
-    sched_unwait(sched, gainer);
-    for (uint32_t p = 0; p < pieces->count; p++) {
-        struct space space = shape_space(shape, &pieces->pieces[p], gainer);
-        ledger_claim(sched->ledger, &space);
-    }
-    sched_hold(sched, gainer, pieces, HOLDING_CLAIMED, 0);
-    sched_settle(sched, gainer);
-    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
-    sched->claims[sched->claim_count++] = gainer;
-    sched->jobs.facts[gainer].claimed_at = sched->now;
-    sched->claims_until = sched->now; /* found out when time passes */
-    sched->jobs.facts[gainer].claim_source = (uint8_t)source;
-    struct decision *decision = sched_decide(sched, DECISION_RESERVE, gainer);
-    (void)decision;
-    for (uint32_t p = 0; p < pieces->count; p++)
-        sched_tell_piece(sched, &pieces->pieces[p]);
-}
-
 void plan_release(struct plan_scratch *plan)
 {
     mem_free(plan->units);

@@ -9,6 +9,7 @@
  * must be freed by somebody; before the wait is worth that, there is no plan.
  * Cost: O(1). */
 #include "policies/eviction/preemption_cost.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/state/candidates.h"
 #include "policies/state/headroom.h"

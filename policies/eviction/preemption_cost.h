@@ -8,9 +8,6 @@
 int64_t worth_of_wait(const struct sched *sched, uint32_t gainer);
 /* The loss is more than that: note when it may not be. */
 void worth_note(struct sched *sched, uint32_t gainer, const struct forfeit *forfeit);
-/* A job that may be a victim one day is there, or was told to have saved; the queues changed. */
-void worth_know(struct sched *sched, uint32_t slot);
-void worth_queues_changed(struct sched *sched);
 /* Before that no plan of reclaim can be worth the gainer's wait; 0: it may be any time. */
 time_ns worth_earliest(const struct sched *sched, uint32_t gainer);
 /* When a plan that was too dear is worth another look. */

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_rounds.h"

@@ -11,8 +11,6 @@ struct eviction_log { /* of one queue */
 
 /* Fill plan.units with all that may be evicted for the gainer; in the order of the keys if that is wanted. */
 void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered);
-/* From when on a reclaim for the gainer might take all of this job, as it stands; TIME_NEVER: it may not. */
-time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
 struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind);
 /* May the unit be taken in the present trial state?  If not, it is not asked again in this plan. */

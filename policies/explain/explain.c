@@ -6,7 +6,7 @@
 
 #include "policies/explain/explain_text.h"
 #include "policies/quota/amounts.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"

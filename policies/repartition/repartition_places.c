@@ -1,5 +1,6 @@
 /* Trees over the nodes; see policies/repartition/repartition_places.h. */
 #include "policies/repartition/repartition_places.h"
+#include "policies/repartition/repartition_book.h"
 
 #include <string.h>
 

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "policies/booking/booking.h"
-#include "policies/eviction/plan.h"
-#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/eviction.h"
 #include "policies/ledger/ledger_tags.h"
+#include "policies/repartition/repartition_book.h"
 #include "policies/repartition/repartition_places.h"
 #include "policies/repartition/repartitions.h"
-#include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
@@ -140,7 +140,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
     const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     for (uint32_t step = 0; step < RECUTS_PER_PLAN && make_more(sched, ask); step++) {
         size_t mark = ledger_mark(sched->ledger);
-        if (sched_place(sched, slot, &sched->plan->pieces)) {
+        if (sched_place(sched, slot, &sched->recuts->pieces)) {
             ledger_commit(sched->ledger, mark);
             return true;
         }
@@ -253,13 +253,13 @@ static bool cut_for(struct sched *sched, uint32_t slot)
         note_failure(sched, sched_ask(sched, &sched->jobs.jobs[slot]));
     is_good = is_good && book->plan_count <= budget_left(sched) &&
               (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
-              (!sched->reserves || reserve_is_clear(sched, slot, &sched->plan->pieces));
+              (!sched->reserves || reserve_is_clear(sched, slot, &sched->recuts->pieces));
     ledger_rollback(sched->ledger, mark);
     if (!is_good)
         return false;
     for (uint32_t i = 0; i < book->plan_count; i++)
         tell_cut(sched, slot, &book->plan[i]);
-    plan_book_gainer(sched, slot, SOURCE_FREE);
+    sched_claim(sched, slot, &book->pieces, SOURCE_FREE);
     headroom_close(sched);
     return true;
 }
@@ -511,6 +511,7 @@ void recuts_release(struct sched *sched)
     mem_free(book->at);
     mem_free(book->cut_at);
     mem_free(book->lanes);
+    piece_list_release(&book->pieces);
     mem_free(book->hopes);
     recut_places_free(book->places);
     mem_free(book);
@@ -534,4 +535,14 @@ void recuts_archive(struct archive *archive, struct sched *sched)
     archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
     ARCHIVE(archive, book->told);
     ARCHIVE(archive, book->rested_at);
+}
+
+uint64_t repartitions_told(const struct sched *sched)
+{
+    return sched->recuts->told;
+}
+
+const char *repartitions_check(const struct sched *sched)
+{
+    return recut_places_check(sched);
 }

@@ -8,6 +8,7 @@
 
 #include "policies/booking/start.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/listeners.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"

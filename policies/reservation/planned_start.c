@@ -11,8 +11,10 @@
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
 #include "policies/reservation/freed_early.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/profile.h"
+#include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
 void forecast_let_go(struct sched *sched, uint32_t slot)

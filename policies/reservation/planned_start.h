@@ -112,15 +112,11 @@ struct overtake_scratch {
 time_ns forecast_end(const struct sched *sched, uint32_t e);
 
 /* What the job holds has changed; it holds nothing and is forgotten; a piece of it is leaving that node for good; it waits
- * no more; what the node is has changed. */
+ * no more. */
 void forecast_settle(struct sched *sched, uint32_t slot);
 void forecast_forget(struct sched *sched, uint32_t slot);
 void forecast_left(struct sched *sched, uint32_t slot, node_id node);
 void forecast_unwait(struct sched *sched, uint32_t slot);
-void forecast_node_changed(struct sched *sched, node_id node);
-
-void reservation_init(struct sched *sched); /* as the backfill policy wants it */
-void reservation_release(struct sched *sched);
 
 /* A pass begins: forget the forecasts that do not stand, put the others in the order of their starts. */
 void forecast_begin(struct sched *sched);
@@ -160,10 +156,6 @@ void forecast_note_promise(struct sched *sched, const struct forecast *forecast,
 /* Under `replan`, at the end of a pass: the forecast of the first job in line becomes a promise.  O(lanes + forecasts). */
 void forecast_note_first(struct sched *sched);
 
-/* ---- forecast_archive.c */
-
-void forecast_archive(struct archive *archive, struct sched *sched);
-
 /* ---- forecast.c */
 
 /* When and where the job will start, not after `latest`, kept beside those found before; false: nobody knows.  Where the caller
@@ -183,45 +175,9 @@ bool forecast_is_all(struct sched *sched, uint32_t slot);
 /* Where it may start now without standing in the way of a forecast; `only` as above. */
 bool forecast_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
                        struct piece_list *pieces);
-/* Do the forecasts hold still: those that stand, or of one line those of the last cycle, all of jobs that wait? */
-bool forecast_is_fresh(const struct sched *sched);
-/* Keep, in a trial, what those of others need while the job would run if it started now. */
-void forecast_keep(struct sched *sched, uint32_t slot);
 
 /* ---- overtake.c */
 
-/* Start who may go before those in front of him, by the backfill policy. */
-void overtake(struct sched *sched);
-/* When a pass is wanted though nothing is told. */
-time_ns overtake_wake(const struct sched *sched);
 void overtake_release(struct overtake_scratch *overtake);
-
-/* ---- reserve.c: where queues compete
- *
- *   as soon as reserve_is_due(sched):
- *       reserve_begin(sched), for each lane = reserve_next(sched): try it, and if it is closed then, reserve_for(sched, lane);
- *   contest: who fits on `pieces` may go if reserve_is_clear(), or else where reserve_place() finds room;
- *   as long as forecasts fell, reserve_review(sched), again;
- *   reserve_end_contest(sched);
- */
-
-bool reserve_is_due(const struct sched *sched);
-time_ns reserve_wake(const struct sched *sched); /* when a pass is wanted though nothing is told */
-/* All forecasts fall; all lanes are in the contest for new ones. */
-void reserve_begin(struct sched *sched);
-uint32_t reserve_next(struct sched *sched); /* the best lane; LANE_NONE: no more, or enough */
-void reserve_for(struct sched *sched, uint32_t lane); /* and it leaves the contest */
-/* Sets aside, until this is asked of another, the forecasts that do not hold up this job. */
-void reserve_look_ahead(struct sched *sched, uint32_t slot);
-/* Is the job, there and now, in nobody's way? */
-bool reserve_is_clear(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
-/* It was not: take space for it where it is in nobody's way, on sched->pieces; false: there is none, and nothing is taken. */
-bool reserve_place(struct sched *sched, uint32_t slot);
-/* Nor was there space for the lane's head: the first of its jobs behind the head and of its queue that is over before any
- * forecast which may hold up the head begins; SLOT_NONE.  O(jobs of the lane). */
-uint32_t reserve_shorter(struct sched *sched, uint32_t lane);
-/* Those that stand no more fall; did any?  Who waited for them may try again. */
-bool reserve_review(struct sched *sched);
-void reserve_end_contest(struct sched *sched);
 
 #endif

@@ -2,6 +2,7 @@
  * and a profile is drawn anew only where something has changed. */
 #include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"

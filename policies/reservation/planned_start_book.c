@@ -12,6 +12,7 @@
 #include "policies/ledger/ledger_tags.h"
 #include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/planned_end.h"
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
@@ -519,6 +520,19 @@ void forecast_started(struct sched *sched, uint32_t slot)
     book->has_endless |= book->end_of[slot] == TIME_NEVER;
 }
 
+uint32_t forecast_set_aside(struct sched *sched)
+{
+    const uint32_t count = sched->forecasts->count;
+    if (sched->reserves)
+        sched->forecasts->count = 0;
+    return count;
+}
+
+void forecast_bring_back(struct sched *sched, uint32_t count)
+{
+    sched->forecasts->count = count;
+}
+
 void reservation_init(struct sched *sched)
 {
     const struct policy_config *policy = &sched->policy;
@@ -554,4 +568,24 @@ void reservation_release(struct sched *sched)
     node_marks_release(&book->stale);
     easing_release(&book->eased);
     mem_free(book);
+}
+
+time_ns sched_forecast(const struct sched *sched, job_id id)
+{
+    const struct forecast_book *book = sched->forecasts;
+    for (uint32_t f = 0; f < book->count; f++)
+        if (book->of[f].job == id)
+            return book->of[f].start;
+    return TIME_NEVER;
+}
+
+void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late)
+{
+    *promised = sched->forecasts->promised_starts;
+    *late = sched->forecasts->late_starts;
+}
+
+bool forecast_is_any(const struct sched *sched)
+{
+    return sched->reserves && sched->forecasts->count > 0;
 }

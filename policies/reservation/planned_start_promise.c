@@ -3,6 +3,7 @@
  * Where forecasts stand and only become earlier, every forecast is a promise.  Otherwise only that of the first job in line is
  * one: no job is planned before it. */
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
 bool forecast_replans(const struct sched *sched)

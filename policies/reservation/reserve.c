@@ -13,8 +13,9 @@
  * ledger and O(log) placements; between passes O(pieces of the forecasts) for each job that starts. */
 #include <stdlib.h>
 
-#include "policies/eviction/victims.h"
+#include "policies/eviction/eviction.h"
 #include "policies/reservation/planned_start.h"
+#include "policies/reservation/reservation.h"
 #include "policies/state/candidates.h"
 #include "policies/state/listeners.h"
 #include "policies/state/over_quota.h"

@@ -174,3 +174,11 @@ void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
                                .min_sets = shape->min_sets,
                                .own = sched->gang_own};
 }
+
+void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
+{
+    const struct sched_job *job = &sched->jobs.jobs[slot];
+    struct space space = shape_space(&sched->shapes.shapes[job->shape],
+                                     &sched_job_holding(job, holding)->piece, slot);
+    move(sched->ledger, &space);
+}

@@ -22,4 +22,8 @@ void sched_add_charge(const struct sched *sched, uint32_t slot, const struct pie
 uint32_t sched_next_chunk(struct sched *sched, uint32_t slot);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 
+/* Do this in the ledger with what the holding takes. */
+typedef void ledger_move_fn(struct ledger *ledger, const struct space *space);
+void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move);
+
 #endif

@@ -1,6 +1,9 @@
 /* Times by reason; see policies/state/waits.h. */
 #include "policies/state/waits.h"
-#include "policies/allocate/kept_space.h"
+#include "policies/state/lend.h"
+
+#include <assert.h>
+
 #include "policies/gang/gang.h"
 #include "policies/ledger/ledger_tags.h"
 #include "policies/order/order.h"
@@ -138,6 +141,15 @@ void waits_review(struct sched *sched, uint32_t slot)
     }
 }
 
+void waits_left_front(struct sched *sched, uint32_t lane)
+{
+    struct waits *waits = &sched->waits;
+    assert(sched->pending.lanes[lane].front_count > 0);
+    sched->pending.lanes[lane].front_count--;
+    MEM_GROW(waits->thin, waits->thin_capacity, (size_t)waits->thin_count + 1);
+    waits->thin[waits->thin_count++] = lane;
+}
+
 void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -245,9 +257,8 @@ void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed)
 {
     struct shape *shape = &sched->shapes.shapes[id];
     if (closed & SHAPE_BLOCKED)
-        shape->blocked_by = kept_space_would_hold(sched, shape)
-                                ? HAND_RESERVED_FOR_OTHER
-                                : (uint8_t)waits_blocked_by(sched, shape);
+        shape->blocked_by = lend_would_fit(sched, shape) ? HAND_RESERVED_FOR_OTHER
+                                                         : (uint8_t)waits_blocked_by(sched, shape);
     shape_close(&sched->shapes, id, closed);
 }
 

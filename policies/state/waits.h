@@ -11,7 +11,6 @@
 #ifndef POLICIES_STATE_WAITS_H
 #define POLICIES_STATE_WAITS_H
 
-#include "policies/allocate/kept_space.h"
 #include "policies/gang/gang.h"
 #include "policies/order/order.h"
 #include "policies/state/sched_state.h"
@@ -21,12 +20,15 @@ void waits_release(struct sched *sched);
 /* The span since the mark goes to the job's times; only if there is one. */
 void waits_book(struct sched *sched, struct sched_job *job);
 
+/* A job that the kept space would hold leaves this lane. */
+void waits_left_front(struct sched *sched, uint32_t lane);
+
 static inline void waits_end(struct sched *sched, struct sched_job *job)
 {
     if (job->wait.kind != WAIT_NOT && job->wait.since != sched->now)
         waits_book(sched, job);
     if (job->wait.kind == WAIT_FRONT)
-        kept_space_left(sched, job->lane);
+        waits_left_front(sched, job->lane);
     job->wait.kind = WAIT_NOT;
 }
 
@@ -93,12 +95,10 @@ static inline void waits_started(struct sched *sched, uint32_t slot)
 void waits_see_fresh(struct sched *sched);
 
 /* A cycle ends: the newcomers have been seen. */
-static inline void waits_look(struct sched *sched)
+static inline void waits_end_cycle(struct sched *sched)
 {
     if (sched->waits.fresh_count > 0)
         waits_see_fresh(sched);
-    if (sched->shapes.closed_count > 0)
-        kept_space_look(sched);
 }
 
 /* The job is forgotten. */

@@ -10,11 +10,27 @@ failures=0
 
 # ---- The clean project: the rules themselves, and a little of every layer ----
 
-mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/policies/cycle" "$copy/sim" \
-    "$copy/reports" "$copy/tests/unit"
+mkdir -p "$copy/tools" "$copy/base" "$copy/topologies" "$copy/workloads" "$copy/policies/order" "$copy/policies/books" \
+    "$copy/policies/cycle" "$copy/sim" "$copy/reports" "$copy/tests/unit"
 cp -r "$root/tools/lint" "$copy/tools/"
 cp "$root/.clang-format" "$copy/"
 cd "$copy"
+
+law='base:
+topologies: base
+workloads: base topologies
+policies: base topologies workloads/job
+policies/sched:
+policies/order: policies/sched
+policies/books [books]: policies/sched
+policies/cycle [-]: policies/sched policies/order
+    policies/books
+sim: base topologies workloads policies
+reports: base workloads/job sim/record
+tools: *
+tests: *
+tests/unit/test_notes: * policies/books/notes'
+printf '%s\n' "$law" >tools/lint/layers
 
 header() { # path, body
     guard=$(echo "$1" | tr 'a-z/.' 'A-Z__')
@@ -39,14 +55,20 @@ printf '#include "workloads/job.h"\n\nint job_width(void)\n{\n    return text_wi
 printf '#include "workloads/job_truth.h"\n\nint job_truth(void)\n{\n    return 7;\n}\n' >workloads/job_truth.c
 printf '#include "sim/record.h"\n\nint record_rows(void)\n{\n    return job_width();\n}\n' >sim/record.c
 printf '#include "sim/engine.h"\n\nint engine_run(void)\n{\n    return 1;\n}\n' >sim/engine.c
+header policies/books/books.h 'int books_count(void);'
+header policies/books/notes.h 'int notes_count(void);'
+printf '#include "policies/books/books.h"\n#include "policies/books/notes.h"\n\nint books_count(void)\n{\n    return notes_count();\n}\n' >policies/books/books.c
+printf '#include "policies/books/notes.h"\n\nint notes_count(void)\n{\n    return 3;\n}\n' >policies/books/notes.c
+printf '#include "policies/books/notes.h"\n' >tests/unit/test_notes.c
 cat >policies/cycle/facts.c <<'END'
+#include "policies/books/books.h"
 #include "policies/sched.h"
 
 static const char *const names[] = {"fifo", "priority"};
 
 int sched_cycle(void)
 {
-    return job_width() + text_width(names[0]);
+    return job_width() + text_width(names[0]) + books_count();
 }
 END
 
@@ -54,7 +76,8 @@ compile() { # source
     mkdir -p "objects/$(dirname "$1")"
     "$cc" -std=gnu11 -D_GNU_SOURCE -I. -O2 -fPIC -fno-builtin -c -o "objects/${1%.c}.o" "$1"
 }
-for source in base/text.c workloads/job.c workloads/job_truth.c sim/record.c sim/engine.c policies/cycle/facts.c; do
+for source in base/text.c workloads/job.c workloads/job_truth.c sim/record.c sim/engine.c policies/books/books.c \
+    policies/books/notes.c policies/cycle/facts.c; do
     compile "$source"
 done
 
@@ -107,7 +130,20 @@ passes no_world objects
 
 file_breaks base/up.c 'base may not include sim/record.h' includes '#include "sim/record.h"'
 file_breaks policies/peek.c 'policies may not include workloads/job_truth.h' includes '#include "workloads/job_truth.h"'
-file_breaks policies/order/peek.c 'policies may not include sim/engine.h' includes '#include "sim/engine.h"'
+file_breaks policies/order/peek.c 'policies/order may not include sim/engine.h' includes '#include "sim/engine.h"'
+# Rooms: up the list, into what is private, out through a face, and a circle in the law itself.
+file_breaks policies/order/up.c 'policies/order may not include policies/books/books.h' includes '#include "policies/books/books.h"'
+file_breaks policies/books/up.h 'policies/books may not include policies/order/order.h' includes '#include "policies/order/order.h"'
+file_breaks policies/cycle/deep.c 'policies/books/notes.h is private to policies/books' includes '#include "policies/books/notes.h"'
+file_breaks tests/unit/test_deep.c 'policies/books/notes.h is private to policies/books' includes '#include "policies/books/notes.h"'
+cp policies/books/books.h books.saved
+header policies/books/books.h '#include "policies/books/notes.h"'
+finds policies/books/books.h 'policies/books/notes.h is private to policies/books' includes
+mv books.saved policies/books/books.h
+printf '%s\npolicies/deep: policies/deeper\npolicies/deeper: policies/deep\n' "$law" >tools/lint/layers
+finds tools/lint/layers 'policies/deep may not use policies/deeper, which has no line above it' includes
+printf '%s\n' "$law" >tools/lint/layers
+
 file_breaks reports/deep.c 'reports may not include sim/engine.h' includes '#include "sim/engine.h"'
 file_breaks reports/deep.c 'reports may not include policies/sched.h' includes '#include "policies/sched.h"'
 file_breaks base/bare.c 'must name its folder' includes '#include "text.h"'
@@ -123,6 +159,10 @@ source_breaks topologies/up.c 'uses job_width of workloads/job.c' symbols \
     'int job_width(void); int up(void); int up(void) { return job_width(); }'
 source_breaks policies/peek.c 'uses job_truth of workloads/job_truth.c' symbols \
     'int job_truth(void); int peek(void); int peek(void) { return job_truth(); }'
+source_breaks policies/order/up.c 'uses books_count of policies/books/books.c, which policies/order may not' symbols \
+    'int books_count(void); int up(void); int up(void) { return books_count(); }'
+source_breaks policies/books/up.c 'uses sched_cycle of policies/cycle/facts.c, which policies/books may not' symbols \
+    'int sched_cycle(void); int up(void); int up(void) { return sched_cycle(); }'
 source_breaks reports/deep.c 'uses engine_run of sim/engine.c' symbols \
     'int engine_run(void); int deep(void); int deep(void) { return engine_run(); }'
 

@@ -22,6 +22,7 @@
 #include "policies/config/presets.h"
 #include "policies/defrag/defrags.h"
 #include "policies/drain/drain.h"
+#include "policies/drain/drain_state.h"
 #include "policies/estimate/estimates.h"
 #include "policies/placement/placements.h"
 #include "policies/preemption/preemptions.h"

@@ -13,6 +13,7 @@
 
 #include "base/random.h"
 #include "policies/policy_config.h"
+#include "policies/repartition/repartition_book.h"
 #include "policies/repartition/repartition_places.h"
 #include "policies/repartition/repartitions.h"
 #include "policies/state/sched_state.h"

@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "policies/allocate/allocate.h"
+#include "policies/eviction/eviction.h"
 #include "policies/eviction/plan_scratch.h"
 #include "policies/eviction/preemption_cost.h"
 #include "policies/state/sched_state.h"

@@ -1,15 +1,28 @@
 # Functions shared by tools/lint/includes and tools/lint/symbols: the law of layers and rooms.
 
-# Read tools/lint/layers into may[entry, thing]; entries keep the order of their lines.
-function layers_read(path,    line, word, count, i, entry, number) {
+# Read tools/lint/layers into may[entry, thing], and which headers are faces.
+function layers_read(path,    line, word, count, i, entry, number, faces, face, face_count, is_more) {
     while ((getline line < path) > 0) {
         number++
         sub(/#.*/, "", line)
+        faces = ""
+        if (match(line, /\[[^\]]*\]/)) {
+            faces = substr(line, RSTART + 1, RLENGTH - 2)
+            line = substr(line, 1, RSTART - 1) substr(line, RSTART + RLENGTH)
+        }
+        is_more = line ~ /^[ \t]+[^ \t]/ # of the entry above
         count = split(line, word, /[ \t:]+/)
-        if (count == 0 || word[1] == "")
+        if (count == 0 || (word[1] == "" && !is_more))
             continue
-        entry = word[1]
+        if (!is_more)
+            entry = word[1]
         is_entry[entry] = 1
+        if (faces != "") {
+            has_faces[entry] = 1
+            face_count = split(faces, face, " ")
+            for (i = 1; i <= face_count; i++)
+                is_face[entry "/" face[i]] = 1
+        }
         is_layer[top_of(entry)] = 1
         for (i = 2; i <= count; i++) {
             if (word[i] == "")
@@ -35,9 +48,9 @@ function up_from(path) {
     return path ~ /\// ? substr(path, 1, match(path, /\/[^\/]*$/) - 1) : ""
 }
 
-# Is there a line for the thing, or for a folder that holds it?
+# Is there a line for the thing, or for a room that holds it?
 function stands(thing) {
-    for (; thing != ""; thing = up_from(thing))
+    for (; thing ~ /\//; thing = up_from(thing))
         if (thing in is_entry)
             return 1
     return 0
@@ -71,4 +84,12 @@ function layers_allow(user, path,    entry) {
         if (names(entry, path))
             return 1
     return 0
+}
+
+# Is the header private to a room that the file is not in, or would a face of the room hand it on?
+function is_private_to(user, is_header, header,    room) {
+    room = entry_of(header)
+    if (!(room in has_faces) || header == room || header in is_face || (user, header) in may)
+        return 0
+    return entry_of(user) != room || (is_header && user in is_face)
 }

@@ -1,0 +1,106 @@
+/* The state of the eviction room: made, released, saved, checked. */
+#include "policies/eviction/eviction.h"
+#include "policies/eviction/moves.h"
+#include "policies/eviction/node_search.h"
+#include "policies/eviction/plan_scratch.h"
+#include "policies/eviction/victims.h"
+#include "policies/state/retry_queue.h"
+#include "policies/util/archive.h"
+
+static bool has_action(const struct sched *sched, enum action action)
+{
+    for (uint32_t a = 0; a < sched->policy.action_count; a++)
+        if (sched->policy.actions[a] == action)
+            return true;
+    return false;
+}
+
+/* A queue or a job may say when its gangs are stale, whatever the policy says. */
+static bool may_act(const struct policy_config *policy, enum action action)
+{
+    return action == ACTION_ALLOCATE || action == ACTION_STALE_GANG || policy->preemption->evicts;
+}
+
+void eviction_init(struct sched *sched)
+{
+    sched->plan = mem_zalloc(1, sizeof *sched->plan);
+    sched->offers = mem_zalloc(1, sizeof *sched->offers);
+    sched->moves = mem_zalloc(1, sizeof *sched->moves);
+    if (sched->policy.preemption->evicts) {
+        sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
+        offers_init(sched);
+    }
+    static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
+                                                         ACTION_PREEMPT};
+    for (int k = 0; k < PLAN_KIND_COUNT; k++)
+        sched->agendas[k].is_used =
+            sched->policy.preemption->evicts && has_action(sched, actions[k]);
+    sched->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+                        sched->agendas[PLAN_RECLAIM].is_used &&
+                        sched->agendas[PLAN_PREEMPT].is_used &&
+                        sched->policy.preempt.within_queue != WITHIN_NEVER;
+    sched->agendas[PLAN_PREEMPT].is_used &= !sched->takes_both;
+    sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
+                           sched->agendas[PLAN_RECLAIM].is_used;
+    for (uint32_t a = 0; a < sched->policy.action_count; a++)
+        if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
+            sched->acts[sched->act_count++] = sched->policy.actions[a];
+}
+
+void eviction_release(struct sched *sched)
+{
+    plan_release(sched->plan);
+    offers_release(sched->offers);
+    victims_release(sched);
+    mem_free(sched->moves->at);
+    mem_free(sched->moves);
+}
+
+/* What disruption budgets remember. */
+static void archive_evictions(struct archive *archive, struct sched *sched)
+{
+    const uint32_t bound = (uint32_t)sched->policy.preempt.evictions_per_queue_h;
+    ARCHIVE_KNOWS(struct eviction_log, 16);
+    for (queue_id q = 0; q < sched->tree.count && bound > 0; q++) {
+        uint32_t count = q < sched->eviction_capacity ? sched->evictions[q].count : 0;
+        ARCHIVE(archive, count);
+        if (count == 0)
+            continue;
+        MEM_GROW(sched->evictions, sched->eviction_capacity, (size_t)q + 1);
+        struct eviction_log *log = &sched->evictions[q];
+        log->count = count;
+        if (archive_is_reading(archive))
+            log->at = mem_zalloc(bound, sizeof *log->at);
+        archive_bytes(archive, log->at, bound * sizeof *log->at);
+        ARCHIVE(archive, log->next);
+    }
+}
+
+static void archive_moves(struct archive *archive, struct sched *sched)
+{
+    struct move_log *log = sched->moves;
+    ARCHIVE_KNOWS(struct move_log, 24);
+    ARCHIVE_ARRAY(archive, log->at, log->capacity, log->count);
+    for (uint32_t i = 1; i < log->count; i++)
+        archive_expect(archive, log->at[i - 1] <= log->at[i]);
+}
+
+void eviction_archive(struct archive *archive, struct sched *sched)
+{
+    archive_evictions(archive, sched);
+    archive_moves(archive, sched);
+}
+
+void eviction_begin_cycle(struct sched *sched)
+{
+    sched->evicted_in_cycle = sched->plan->turn_attempts = 0;
+}
+
+const char *eviction_check(const struct sched *sched)
+{
+    bool is_left = false;
+    for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
+        is_left |= sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 ||
+                   sched->offers->nodes[n].milli != 0;
+    return is_left ? "something is left of a plan" : NULL;
+}
