@@ -82,8 +82,7 @@ void buffer_scaled(struct buffer *buffer, int64_t value, int64_t scale)
     assert(scale >= 1);
     uint64_t fraction;
     int fraction_digits;
-    uint64_t whole =
-        divide_scale(magnitude_of(value), (uint64_t)scale, &fraction, &fraction_digits);
+    uint64_t whole = divide_scale(magnitude_of(value), (uint64_t)scale, &fraction, &fraction_digits);
     char digits[SCALED_CHARS_MAX];
     char *point = digits + INT64_CHARS_MAX; /* whole digits end here */
     char *end = point;
@@ -199,8 +198,7 @@ void buffer_indices(struct buffer *out, uint16_t set)
     char *begin = buffer_reserve(out, (size_t)BITS_MAX * CHARS_MAX), *at = begin;
     while (mask != 0) {
         unsigned first = (unsigned)__builtin_ctz(mask);
-        unsigned end =
-            first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
+        unsigned end = first + (unsigned)__builtin_ctz(~(mask >> first)); /* of 16 bits: there is one */
         at = put_index(at, first);
         if (end - first > 1) {
             *at++ = '-';

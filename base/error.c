@@ -52,8 +52,7 @@ struct error error_new(enum error_kind kind, const char *format, ...)
     return error;
 }
 
-struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column,
-                      const char *format, ...)
+struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -306,8 +305,7 @@ static void show_line(FILE *out, const struct error *error)
     }
 }
 
-static char *shown_new(const struct error *error, const char *before,
-                       void (*show_error)(FILE *, const struct error *))
+static char *shown_new(const struct error *error, const char *before, void (*show_error)(FILE *, const struct error *))
 {
     char *text = NULL;
     size_t length = 0;

@@ -43,16 +43,16 @@ struct error {
 
 #define ERROR_OK   ((struct error){ERROR_NONE, NULL})
 #define MUST_CHECK __attribute__((warn_unused_result))
-#define RARE       __attribute__((cold)) /* ways to its calls are kept away from the usual ones */
-#define LIKE_PRINTF(format_index, first_index)                                                     \
-    __attribute__((format(printf, format_index, first_index)))
+/* Ways to its calls are kept away from the usual ones. */
+#define RARE                                   __attribute__((cold))
+#define LIKE_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 
 /* Leave the enclosing function with the error of `expression`, if there is one. */
-#define TRY(expression)                                                                            \
-    do {                                                                                           \
-        struct error try_error_ = (expression);                                                    \
-        if (error_is(try_error_))                                                                  \
-            return try_error_;                                                                     \
+#define TRY(expression)                                                                                                \
+    do {                                                                                                               \
+        struct error try_error_ = (expression);                                                                        \
+        if (error_is(try_error_))                                                                                      \
+            return try_error_;                                                                                         \
     } while (0)
 
 static inline bool error_is(struct error error)
@@ -61,12 +61,11 @@ static inline bool error_is(struct error error)
 }
 
 /* An error without a place in a text. */
-struct error error_new(enum error_kind kind, const char *format, ...) RARE MUST_CHECK
-    LIKE_PRINTF(2, 3);
+struct error error_new(enum error_kind kind, const char *format, ...) RARE MUST_CHECK LIKE_PRINTF(2, 3);
 
 /* An error at `file`, `line` and `column` (both from 1, columns in bytes; 0: unknown, left out). */
-struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column,
-                      const char *format, ...) RARE MUST_CHECK LIKE_PRINTF(5, 6);
+struct error error_at(enum error_kind kind, const char *file, size_t line, size_t column, const char *format,
+                      ...) RARE MUST_CHECK LIKE_PRINTF(5, 6);
 
 /* An ERROR_IO for `path` with the text of `errno_value`: "cannot <verb> PATH: <reason>". */
 struct error error_io(const char *verb, const char *path, int errno_value) RARE MUST_CHECK;

@@ -64,8 +64,7 @@ static struct error bad_data(const struct input *input, const char *format, ...)
     if (vasprintf(&message, format, arguments) < 0)
         message = NULL;
     va_end(arguments);
-    struct error error =
-        error_at(ERROR_DATA, input->path, 0, 0, "%s", message != NULL ? message : "");
+    struct error error = error_at(ERROR_DATA, input->path, 0, 0, "%s", message != NULL ? message : "");
     free(message);
     return error;
 }
@@ -94,14 +93,13 @@ static struct error zstd_error(const struct input *input, size_t code)
 {
     switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_frameParameter_windowTooLarge: {
-        struct error error = bad_data(input, "decompressing it needs a window above %d MiB",
-                                      1 << (WINDOW_LOG_MAX - 20));
+        struct error error =
+            bad_data(input, "decompressing it needs a window above %d MiB", 1 << (WINDOW_LOG_MAX - 20));
         error_set_hint(&error, "compress it again without --long above %d", WINDOW_LOG_MAX);
         return error;
     }
     case ZSTD_error_memory_allocation:
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it",
-                         input->path);
+        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
     case ZSTD_error_prefix_unknown:
         return bad_data(input, "something that is not zstd follows the last frame");
     default:
@@ -112,8 +110,7 @@ static struct error zstd_error(const struct input *input, size_t code)
 static struct error refill_stored(struct input *input)
 {
     size_t count = 0;
-    TRY(read_some(input->fd, input->path, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES,
-                  &count));
+    TRY(read_some(input->fd, input->path, (char *)(uintptr_t)input->stored.src, BLOCK_BYTES, &count));
     input->stored.size = count;
     input->stored.pos = 0;
     return ERROR_OK;
@@ -147,12 +144,11 @@ static struct error read_zstd(struct input *input, char *bytes, size_t room, siz
 static struct error check_caps(const struct input *input)
 {
     if (input->produced_bytes > input->caps.bytes_max)
-        return bad_data(input, "it holds more than the %" PRIu64 " bytes allowed",
-                        input->caps.bytes_max);
+        return bad_data(input, "it holds more than the %" PRIu64 " bytes allowed", input->caps.bytes_max);
     if (input->zstd != NULL && input->produced_bytes > ratio_free_bytes &&
         input->produced_bytes / input->caps.ratio_max >= input->stored_bytes) {
-        struct error error = bad_data(
-            input, "it grows more than %" PRIu64 "-fold when decompressed", input->caps.ratio_max);
+        struct error error =
+            bad_data(input, "it grows more than %" PRIu64 "-fold when decompressed", input->caps.ratio_max);
         error_set_hint(&error, "if that is meant, decompress it first");
         return error;
     }
@@ -222,8 +218,7 @@ static struct error start_zstd(struct input *input, size_t count)
     input->stored = (ZSTD_inBuffer){stored, count, 0};
     input->zstd = ZSTD_createDStream();
     if (input->zstd == NULL)
-        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it",
-                         input->path);
+        return error_new(ERROR_IO, "cannot read %s: too little memory to decompress it", input->path);
     size_t status = ZSTD_DCtx_setParameter(input->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     return ZSTD_isError(status) ? zstd_error(input, status) : ERROR_OK;
 }
@@ -234,8 +229,7 @@ static struct error start(struct input *input)
     size_t count = 0;
     size_t more = 1;
     while (more != 0 && count < MAGIC_BYTES) {
-        TRY(read_some(input->fd, input->path, input->block + count, input->capacity - count,
-                      &more));
+        TRY(read_some(input->fd, input->path, input->block + count, input->capacity - count, &more));
         count += more;
     }
     if (is_zstd_stump(input, count))
@@ -253,8 +247,7 @@ static bool is_standard_input(const char *path)
 
 static struct error open_file(const char *path, int *fd)
 {
-    *fd = open(path,
-               O_RDONLY | O_CLOEXEC | O_NOCTTY); /* a directory opens, and then cannot be read */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY); /* a directory opens, and then cannot be read */
     return *fd < 0 ? error_io("open", path, errno) : ERROR_OK;
 }
 
@@ -362,8 +355,7 @@ static struct error nul_in_line(const struct input *input, struct text line)
 
 static void skip_byte_order_mark(struct input *input)
 {
-    if (input->end - input->begin >= 3 &&
-        memcmp(input->block + input->begin, "\xef\xbb\xbf", 3) == 0)
+    if (input->end - input->begin >= 3 && memcmp(input->block + input->begin, "\xef\xbb\xbf", 3) == 0)
         input->begin += 3;
 }
 
@@ -406,8 +398,7 @@ struct error input_line(struct input *input, struct text *line, bool *has)
     return ERROR_OK;
 }
 
-struct error input_error(const struct input *input, struct text line, struct text piece,
-                         const char *format, ...)
+struct error input_error(const struct input *input, struct text line, struct text piece, const char *format, ...)
 {
     size_t column = piece.at != NULL ? (size_t)(piece.at - line.at) + 1 : 0;
     va_list arguments;
@@ -416,8 +407,8 @@ struct error input_error(const struct input *input, struct text line, struct tex
     if (vasprintf(&message, format, arguments) < 0)
         message = NULL;
     va_end(arguments);
-    struct error error = error_at(ERROR_DATA, input->path, (size_t)input->line_number, column, "%s",
-                                  message != NULL ? message : "");
+    struct error error =
+        error_at(ERROR_DATA, input->path, (size_t)input->line_number, column, "%s", message != NULL ? message : "");
     free(message);
     error_set_excerpt(&error, line.at, line.length, piece.length != 0 ? piece.length : 1);
     return error;

@@ -26,16 +26,14 @@
 /* 0 stands for the default. */
 struct input_caps {
     uint64_t bytes_max; /* decompressed; default 64 GiB */
-    uint64_t
-        ratio_max;     /* decompressed / compressed, applied beyond the first 64 MiB; default 200 */
-    uint64_t line_max; /* bytes in one line; default 16 MiB */
+    uint64_t ratio_max; /* decompressed / compressed, applied beyond the first 64 MiB; default 200 */
+    uint64_t line_max;  /* bytes in one line; default 16 MiB */
 };
 
 struct input; /* opaque */
 
 /* zstd is recognised by its magic number, not by the name.  "-" is standard input.  caps NULL: the defaults. */
-struct error input_open(struct input **out, const char *path,
-                        const struct input_caps *caps) MUST_CHECK;
+struct error input_open(struct input **out, const char *path, const struct input_caps *caps) MUST_CHECK;
 
 /* The next line without its LF or CRLF; the last may lack one.  Borrowed until the next call.
  * A UTF-8 byte order mark at the start is skipped.  A NUL byte in a line is ERROR_DATA. */
@@ -46,14 +44,13 @@ const char *input_path(const struct input *input);
 void input_close(struct input *input); /* NULL is fine */
 
 /* The whole file as text (e.g. JSON), at most `bytes_max`; caller frees with mem_free. */
-struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes,
-                            size_t *length) MUST_CHECK;
+struct error input_read_all(const char *path, uint64_t bytes_max, char **bytes, size_t *length) MUST_CHECK;
 
 /* 128-bit digest (XXH3) of the file's bytes as they are on disk, as 32 hex digits. */
 struct error input_digest(const char *path, char hex[33]) MUST_CHECK;
 
 /* An ERROR_DATA at the current line and the place of `piece` in it, with excerpt; piece.at NULL: the whole line. */
-struct error input_error(const struct input *input, struct text line, struct text piece,
-                         const char *format, ...) MUST_CHECK LIKE_PRINTF(4, 5);
+struct error input_error(const struct input *input, struct text line, struct text piece, const char *format,
+                         ...) MUST_CHECK LIKE_PRINTF(4, 5);
 
 #endif

@@ -19,8 +19,7 @@ static struct text without_byte_order_mark(struct text text)
     return text;
 }
 
-struct error json_doc_parse(struct json_doc **out, const char *name, struct text text,
-                            enum error_kind kind)
+struct error json_doc_parse(struct json_doc **out, const char *name, struct text text, enum error_kind kind)
 {
     json_error_t refusal;
     *out = NULL;
@@ -69,8 +68,7 @@ struct origin {
     struct json_place place; /* if is_in_text */
 };
 
-static bool is_prefix(const struct json_step *prefix, size_t prefix_count,
-                      const struct json_step *steps, size_t count)
+static bool is_prefix(const struct json_step *prefix, size_t prefix_count, const struct json_step *steps, size_t count)
 {
     if (prefix_count > count)
         return false;
@@ -81,8 +79,7 @@ static bool is_prefix(const struct json_step *prefix, size_t prefix_count,
 }
 
 /* The newest override, from patch `first` on, of something at or below these steps; NULL if there is none. */
-static const char *override_below(const struct json_doc *doc, size_t first,
-                                  const struct json_step *steps, size_t count)
+static const char *override_below(const struct json_doc *doc, size_t first, const struct json_step *steps, size_t count)
 {
     for (size_t i = doc->patch_count; i-- > first;)
         if (doc->patches[i].grafted == NULL &&
@@ -93,8 +90,7 @@ static const char *override_below(const struct json_doc *doc, size_t first,
 
 /* A value that stands nowhere (it is missing, or was made on the way to an override) has the origin of
  * what an override put into it, or else of what is around it. */
-static struct origin find_origin(const struct json_doc *doc, const struct json_step *steps,
-                                 size_t count, bool of_key)
+static struct origin find_origin(const struct json_doc *doc, const struct json_step *steps, size_t count, bool of_key)
 {
     for (size_t i = doc->patch_count; i-- > 0;) {
         const struct json_patch *patch = &doc->patches[i];
@@ -108,8 +104,7 @@ static struct origin find_origin(const struct json_doc *doc, const struct json_s
         size_t rest_count = count - patch->step_count;
         struct json_place unused;
         const char *assigned = override_below(doc, i + 1, steps, count);
-        if (assigned != NULL &&
-            !json_place_find(patch->grafted->text, rest, rest_count, of_key, &unused))
+        if (assigned != NULL && !json_place_find(patch->grafted->text, rest, rest_count, of_key, &unused))
             return (struct origin){.file = assigned};
         return find_origin(patch->grafted, rest, rest_count, of_key);
     }
@@ -137,8 +132,7 @@ static struct json_step *steps_new(const struct json_value *value, const char *k
     return steps;
 }
 
-bool json_fail_at(const struct json_value *value, const char *key, const char *format,
-                  va_list arguments)
+bool json_fail_at(const struct json_value *value, const char *key, const char *format, va_list arguments)
 {
     if (error_is(*value->error))
         return false;
@@ -148,11 +142,10 @@ bool json_fail_at(const struct json_value *value, const char *key, const char *f
     size_t count;
     struct json_step *steps = steps_new(value, key, &count);
     struct origin origin = find_origin(value->doc, steps, count, key != NULL);
-    *value->error = error_at(value->doc->kind, origin.file, origin.place.line, origin.place.column,
-                             "%s", message != NULL ? message : "");
+    *value->error = error_at(value->doc->kind, origin.file, origin.place.line, origin.place.column, "%s",
+                             message != NULL ? message : "");
     if (origin.is_in_text)
-        error_set_excerpt(value->error, origin.place.line_text.at, origin.place.line_text.length,
-                          origin.place.span);
+        error_set_excerpt(value->error, origin.place.line_text.at, origin.place.line_text.length, origin.place.span);
     struct buffer pointer = {0};
     json_pointer_of(steps, count, &pointer);
     error_set_where(value->error, buffer_c_string(&pointer));
@@ -170,8 +163,7 @@ void json_fail(const struct json_value *value, const char *format, ...)
     va_end(arguments);
 }
 
-static bool fail_at_key(const struct json_value *value, const char *key, const char *format, ...)
-    LIKE_PRINTF(3, 4);
+static bool fail_at_key(const struct json_value *value, const char *key, const char *format, ...) LIKE_PRINTF(3, 4);
 
 static bool fail_at_key(const struct json_value *value, const char *key, const char *format, ...)
 {

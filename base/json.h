@@ -30,8 +30,7 @@
 struct json_doc; /* the text, its name, the tree, the overrides */
 
 /* Parse `text` (copied).  name: for messages, a path.  On error *out is NULL; kind: ERROR_CONFIG or ERROR_DATA. */
-struct error json_doc_parse(struct json_doc **out, const char *name, struct text text,
-                            enum error_kind kind) MUST_CHECK;
+struct error json_doc_parse(struct json_doc **out, const char *name, struct text text, enum error_kind kind) MUST_CHECK;
 void json_doc_free(struct json_doc *doc);
 const char *json_doc_name(const struct json_doc *doc);
 
@@ -42,8 +41,7 @@ struct error json_doc_set(struct json_doc *doc, const char *assignment) MUST_CHE
 
 /* Replace the value at the dotted path (as above) by the whole tree of `other`; messages about it then name
  * other's file and lines.  `other` is owned by doc from then on, on error too. */
-struct error json_doc_graft(struct json_doc *doc, const char *path,
-                            struct json_doc *other) MUST_CHECK;
+struct error json_doc_graft(struct json_doc *doc, const char *path, struct json_doc *other) MUST_CHECK;
 
 /* A value and the way to it.  Lives on the caller's stack; a child must not outlive its parent. */
 struct json_value {
@@ -66,9 +64,8 @@ struct json_object {
     struct json_value value;
     const char *asked[JSON_KEYS_MAX]; /* keys read so far; borrowed until the object is closed */
     size_t asked_count;
-    size_t
-        walked_count; /* leading keys that json_object_key gave out: all of them count as asked */
-    void *walk;       /* where json_object_key stands */
+    size_t walked_count; /* leading keys that json_object_key gave out: all of them count as asked */
+    void *walk;          /* where json_object_key stands */
     size_t walk_index;
 };
 
@@ -77,25 +74,20 @@ void json_object_open(struct json_object *object, const struct json_value *value
 /* Unknown keys set the sticky error, with the nearest known key as a hint. */
 void json_object_close(struct json_object *object);
 
-bool json_has(struct json_object *object, const char *key);  /* present and not null */
-void json_need(struct json_object *object, const char *key); /* its absence sets the sticky error */
-struct json_value json_member(struct json_object *object,
-                              const char *key); /* node NULL if absent or null */
+bool json_has(struct json_object *object, const char *key);                 /* present and not null */
+void json_need(struct json_object *object, const char *key);                /* its absence sets the sticky error */
+struct json_value json_member(struct json_object *object, const char *key); /* node NULL if absent or null */
 
 /* Each returns `otherwise` when the key is absent or null, or an error is set.  Ranges are inclusive. */
-int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high,
-                     int64_t otherwise);
-double json_get_real(struct json_object *object, const char *key, double low, double high,
-                     double otherwise);
+int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high, int64_t otherwise);
+double json_get_real(struct json_object *object, const char *key, double low, double high, double otherwise);
 bool json_get_bool(struct json_object *object, const char *key, bool otherwise);
-const char *json_get_string(struct json_object *object, const char *key,
-                            const char *otherwise); /* borrowed from doc */
+const char *json_get_string(struct json_object *object, const char *key, const char *otherwise); /* borrowed from doc */
 /* One of `names` (NULL-terminated); the index; otherwise when absent. */
-int json_get_choice(struct json_object *object, const char *key, const char *const *names,
-                    int otherwise);
+int json_get_choice(struct json_object *object, const char *key, const char *const *names, int otherwise);
 /* A number (times `scale`, cut) as text_to_scaled does, e.g. 0.25 with 1000 -> 250. */
-int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low,
-                        int64_t high, int64_t otherwise);
+int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low, int64_t high,
+                        int64_t otherwise);
 /* Seconds as a number, or a string with a unit ("14d"); not negative. */
 time_ns json_get_duration(struct json_object *object, const char *key, time_ns otherwise);
 /* The same, or "never": TIME_NEVER. */
@@ -115,7 +107,6 @@ const char *json_value_string(const struct json_value *value);
 
 /* The document as canonical text (sorted keys, no blanks), for digests and manifests; caller frees with free(). */
 char *json_doc_canonical_new(const struct json_doc *doc);
-char *
-json_value_canonical_new(const struct json_value *value); /* of a part of it; absent: "null" */
+char *json_value_canonical_new(const struct json_value *value); /* of a part of it; absent: "null" */
 
 #endif

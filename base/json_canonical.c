@@ -15,8 +15,7 @@ static void write_object(struct buffer *out, const json_t *node)
 {
     size_t count = json_object_size(node);
     const char **keys = mem_zalloc(count, sizeof *keys);
-    json_t *object =
-        (json_t *)(uintptr_t)node; /* jansson's iterators take no const; nothing is changed */
+    json_t *object = (json_t *)(uintptr_t)node; /* jansson's iterators take no const; nothing is changed */
     size_t filled = 0;
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at))
         keys[filled++] = json_object_iter_key(at);

@@ -28,8 +28,7 @@ static size_t string_end(struct text text, size_t begin)
 static size_t word_end(struct text text, size_t begin)
 {
     size_t at = begin + 1;
-    while (at < text.length && !is_blank(text.at[at]) && !is_structure(text.at[at]) &&
-           text.at[at] != '"')
+    while (at < text.length && !is_blank(text.at[at]) && !is_structure(text.at[at]) && text.at[at] != '"')
         at++;
     return at;
 }
@@ -237,8 +236,7 @@ static size_t value_end(struct json_walk *walk)
     return end;
 }
 
-bool json_place_find(struct text text, const struct json_step *steps, size_t count, bool of_key,
-                     struct json_place *out)
+bool json_place_find(struct text text, const struct json_step *steps, size_t count, bool of_key, struct json_place *out)
 {
     struct json_walk walk = {.text = text};
     size_t matched = 0; /* leading frames that stand at their step */
@@ -249,8 +247,7 @@ bool json_place_find(struct text text, const struct json_step *steps, size_t cou
         /* the outer frames stay where they are while an inner one moves */
         if (walk.depth != 0 && walk.depth <= count && matched >= walk.depth - 1)
             matched = walk.depth - 1 + frame_is(innermost(&walk), &steps[walk.depth - 1]);
-        is_found =
-            walk.depth == count && matched == count && (of_key ? walk.is_key : walk.is_value);
+        is_found = walk.depth == count && matched == count && (of_key ? walk.is_key : walk.is_value);
     }
     if (is_found) {
         size_t begin = walk.begin; /* value_end moves the walk */

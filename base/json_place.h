@@ -40,7 +40,7 @@ struct json_walk {
     size_t end;                /* behind it */
     size_t comma;              /* byte of the last comma */
     struct json_frame *frames; /* owned; the open brackets, outermost first */
-    size_t depth; /* frames around the token: a closing bracket stands in its own frame */
+    size_t depth;              /* frames around the token: a closing bracket stands in its own frame */
     size_t frame_capacity;
     bool is_value;   /* a scalar or an opening bracket */
     bool is_key;     /* a string before a colon */

@@ -44,8 +44,7 @@ static bool node_to_int(const json_t *node, int64_t *out)
 /* The decimal that was written, as far as a double keeps it. */
 static bool real_to_scaled(double real, int64_t scale, int64_t *out)
 {
-    const double tolerance =
-        1e-9; /* of a unit: 0.7999999999999999 came from a sum that meant 0.8 */
+    const double tolerance = 1e-9; /* of a unit: 0.7999999999999999 came from a sum that meant 0.8 */
     double units = real * (double)scale;
     if (fabs(units) < 1e15 && fabs(units - rint(units)) <= tolerance) {
         *out = (int64_t)rint(units);
@@ -68,8 +67,7 @@ static bool node_to_scaled(const json_t *node, int64_t scale, int64_t *out)
 static bool node_to_duration(const json_t *node, int64_t *out)
 {
     if (json_is_string(node))
-        return time_parse_duration((struct text){json_string_value(node), json_string_length(node)},
-                                   out);
+        return time_parse_duration((struct text){json_string_value(node), json_string_length(node)}, out);
     return node_to_scaled(node, TIME_NS_PER_S, out) && *out >= 0 && *out <= TIME_NS_MAX;
 }
 
@@ -77,8 +75,7 @@ static bool accepts(const struct want *want, const json_t *node, struct got *got
 {
     switch (want->form) {
     case FORM_INT:
-        return node_to_int(node, &got->integer) && got->integer >= want->low &&
-               got->integer <= want->high;
+        return node_to_int(node, &got->integer) && got->integer >= want->low && got->integer <= want->high;
     case FORM_SCALED:
         return node_to_scaled(node, want->scale, &got->integer) && got->integer >= want->low &&
                got->integer <= want->high;
@@ -212,8 +209,7 @@ static const char *quotes_hint(const struct want *want, const json_t *node)
         return json_is_number(node) || json_is_boolean(node) ? "put it in quotes" : NULL;
     if (!json_is_string(node))
         return NULL;
-    json_t *bare =
-        json_loadb(json_string_value(node), json_string_length(node), JSON_DECODE_ANY, NULL);
+    json_t *bare = json_loadb(json_string_value(node), json_string_length(node), JSON_DECODE_ANY, NULL);
     bool is_good = bare != NULL && accepts(want, bare, &got);
     json_decref(bare);
     return is_good ? "remove the quotes" : NULL;
@@ -253,23 +249,20 @@ static bool read_value(const struct json_value *value, const struct want *want, 
 }
 
 /* False too if the key is absent. */
-static bool read_member(struct json_object *object, const char *key, const struct want *want,
-                        struct got *got)
+static bool read_member(struct json_object *object, const char *key, const struct want *want, struct got *got)
 {
     struct json_value member = json_member(object, key);
     return member.node != NULL && read_value(&member, want, got);
 }
 
-int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high,
-                     int64_t otherwise)
+int64_t json_get_int(struct json_object *object, const char *key, int64_t low, int64_t high, int64_t otherwise)
 {
     struct want want = {.form = FORM_INT, .low = low, .high = high};
     struct got got;
     return read_member(object, key, &want, &got) ? got.integer : otherwise;
 }
 
-double json_get_real(struct json_object *object, const char *key, double low, double high,
-                     double otherwise)
+double json_get_real(struct json_object *object, const char *key, double low, double high, double otherwise)
 {
     struct want want = {.form = FORM_REAL, .real_low = low, .real_high = high};
     struct got got;
@@ -290,8 +283,8 @@ const char *json_get_string(struct json_object *object, const char *key, const c
     return read_member(object, key, &want, &got) ? got.string : otherwise;
 }
 
-int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low,
-                        int64_t high, int64_t otherwise)
+int64_t json_get_scaled(struct json_object *object, const char *key, int64_t scale, int64_t low, int64_t high,
+                        int64_t otherwise)
 {
     struct want want = {.form = FORM_SCALED, .scale = scale, .low = low, .high = high};
     struct got got;
@@ -308,8 +301,7 @@ time_ns json_get_duration(struct json_object *object, const char *key, time_ns o
 time_ns json_get_patience(struct json_object *object, const char *key, time_ns otherwise)
 {
     struct json_value value = json_member(object, key);
-    if (value.node != NULL && json_is_string(value.node) &&
-        strcmp(json_string_value(value.node), "never") == 0)
+    if (value.node != NULL && json_is_string(value.node) && strcmp(json_string_value(value.node), "never") == 0)
         return TIME_NEVER;
     return json_get_duration(object, key, otherwise);
 }
@@ -321,8 +313,7 @@ static void fail_choice(const struct json_value *value, const char *const *names
     for (size_t i = 0; names[i] != NULL; i++)
         buffer_format(&list, "%s'%s'", i != 0 ? ", " : "", names[i]);
     json_describe(&found, value->node);
-    json_fail(value, "'%s' must be one of %s; got %s", value->key, buffer_c_string(&list),
-              buffer_c_string(&found));
+    json_fail(value, "'%s' must be one of %s; got %s", value->key, buffer_c_string(&list), buffer_c_string(&found));
     const char *nearest = NULL;
     if (json_is_string(value->node))
         nearest = text_nearest(text_of(json_string_value(value->node)), names);
@@ -332,8 +323,7 @@ static void fail_choice(const struct json_value *value, const char *const *names
     buffer_release(&found);
 }
 
-int json_get_choice(struct json_object *object, const char *key, const char *const *names,
-                    int otherwise)
+int json_get_choice(struct json_object *object, const char *key, const char *const *names, int otherwise)
 {
     struct json_value member = json_member(object, key);
     if (member.node == NULL)

@@ -15,8 +15,7 @@ struct target {
 
 /* ---- the path ---- */
 
-static struct error bad_path(const struct target *target, const char *format, ...)
-    LIKE_PRINTF(2, 3);
+static struct error bad_path(const struct target *target, const char *format, ...) LIKE_PRINTF(2, 3);
 
 static struct error bad_path(const struct target *target, const char *format, ...)
 {
@@ -26,8 +25,7 @@ static struct error bad_path(const struct target *target, const char *format, ..
     if (vasprintf(&message, format, arguments) < 0)
         message = NULL;
     va_end(arguments);
-    struct error error =
-        error_at(target->doc->kind, target->shown, 0, 0, "%s", message != NULL ? message : "");
+    struct error error = error_at(target->doc->kind, target->shown, 0, 0, "%s", message != NULL ? message : "");
     mem_free(message);
     return error;
 }
@@ -90,9 +88,8 @@ static struct error take_step(struct target *target, json_t **node, struct text 
     } else if (*node != NULL && !json_is_null(*node)) {
         struct buffer got = {0};
         json_describe(&got, *node);
-        struct error error =
-            bad_path(target, "'%s' would stand inside %s, which is no object or array", taken->key,
-                     buffer_c_string(&got));
+        struct error error = bad_path(target, "'%s' would stand inside %s, which is no object or array", taken->key,
+                                      buffer_c_string(&got));
         buffer_release(&got);
         return error;
     } else {
@@ -114,8 +111,7 @@ static bool is_utf8(struct text text)
     return true;
 }
 
-static struct error target_find(struct target *target, struct json_doc *doc, const char *shown,
-                                struct text path)
+static struct error target_find(struct target *target, struct json_doc *doc, const char *shown, struct text path)
 {
     *target = (struct target){.doc = doc, .shown = shown};
     if (!is_utf8(path))
@@ -153,8 +149,8 @@ static struct error target_put(const struct target *target, json_t *value)
         node = next;
     }
     const struct json_step *last = &target->steps[target->step_count - 1];
-    int status = last->key != NULL ? json_object_set_new(node, last->key, value)
-                                   : json_array_set_new(node, last->index, value);
+    int status =
+        last->key != NULL ? json_object_set_new(node, last->key, value) : json_array_set_new(node, last->index, value);
     if (status != 0)
         return bad_path(target, "the value cannot be put there");
     return ERROR_OK;
@@ -164,10 +160,8 @@ static void remember(const struct target *target, struct json_doc *grafted)
 {
     struct json_doc *doc = target->doc;
     MEM_GROW(doc->patches, doc->patch_capacity, doc->patch_count + 1);
-    doc->patches[doc->patch_count++] = (struct json_patch){.steps = target->steps,
-                                                           .step_count = target->step_count,
-                                                           .assigned = target->shown,
-                                                           .grafted = grafted};
+    doc->patches[doc->patch_count++] = (struct json_patch){
+        .steps = target->steps, .step_count = target->step_count, .assigned = target->shown, .grafted = grafted};
 }
 
 static const char *shown_new(struct json_doc *doc, const char *prefix, struct text path)
@@ -194,8 +188,7 @@ struct error json_doc_set(struct json_doc *doc, const char *assignment)
         return error;
     }
     struct text text = text_of(equals + 1);
-    json_t *value =
-        json_loadb(text.at, text.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    json_t *value = json_loadb(text.at, text.length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (value == NULL)
         value = json_stringn(text.at, text.length);
     if (value == NULL)

@@ -76,8 +76,7 @@ static void judge_end(struct syntax *syntax)
         say(syntax, "the text ends too early", "");
     } else {
         struct json_place opened = json_place_of(syntax->text, frame->begin, frame->begin + 1);
-        buffer_format(&syntax->message,
-                      "the text ends before the '%c' that closes the '%c' of line %zu",
+        buffer_format(&syntax->message, "the text ends before the '%c' that closes the '%c' of line %zu",
                       frame->is_object ? '}' : ']', frame->is_object ? '{' : '[', opened.line);
     }
 }
@@ -95,8 +94,7 @@ static void judge_string(struct syntax *syntax, const json_error_t *refusal)
         break;
     default:
         say_as_jansson(syntax, refusal->text);
-        say(syntax, " in this string",
-            strstr(refusal->text, "control") != NULL ? "a tab is written \\t" : "");
+        say(syntax, " in this string", strstr(refusal->text, "control") != NULL ? "a tab is written \\t" : "");
     }
 }
 
@@ -213,8 +211,8 @@ static bool judge_comma(struct syntax *syntax, char c)
     if (frame->is_object == (c == '}'))
         return false;
     struct json_place opened = json_place_of(syntax->text, frame->begin, frame->begin + 1);
-    buffer_format(&syntax->message, "'%c' cannot close the '%c' of line %zu", c,
-                  frame->is_object ? '{' : '[', opened.line);
+    buffer_format(&syntax->message, "'%c' cannot close the '%c' of line %zu", c, frame->is_object ? '{' : '[',
+                  opened.line);
     return true;
 }
 
@@ -326,13 +324,11 @@ static void judge_by_code(struct syntax *syntax)
 static struct error error_of(struct syntax *syntax, const char *name, enum error_kind kind)
 {
     struct json_place place = json_place_of(syntax->text, syntax->begin, syntax->end);
-    struct error error =
-        error_at(kind, name, place.line, place.column, "%s", buffer_c_string(&syntax->message));
+    struct error error = error_at(kind, name, place.line, place.column, "%s", buffer_c_string(&syntax->message));
     error_set_excerpt(&error, place.line_text.at, place.line_text.length, place.span);
     /* a comma, a bracket that closes and the end are nobody's members */
     size_t depth = syntax->walk.depth;
-    bool is_member =
-        syntax->token.length != 0 && !syntax->walk.is_closing && syntax->token.at[0] != ',';
+    bool is_member = syntax->token.length != 0 && !syntax->walk.is_closing && syntax->token.at[0] != ',';
     if (depth != 0 && !is_member)
         depth--;
     if (syntax->code == json_error_stack_overflow)
@@ -346,11 +342,9 @@ static struct error error_of(struct syntax *syntax, const char *name, enum error
     return error;
 }
 
-struct error json_syntax_error(const char *name, struct text text, enum error_kind kind,
-                               const json_error_t *refusal)
+struct error json_syntax_error(const char *name, struct text text, enum error_kind kind, const json_error_t *refusal)
 {
-    struct syntax syntax = {
-        .text = text, .code = json_error_code(refusal), .jansson_says = refusal->text};
+    struct syntax syntax = {.text = text, .code = json_error_code(refusal), .jansson_says = refusal->text};
     syntax.walk.text = text;
     walk_to(&syntax, refusal->position > 0 ? (size_t)refusal->position : 0);
     if (syntax.code == json_error_invalid_utf8)

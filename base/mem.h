@@ -24,8 +24,8 @@
 typedef void mem_exhausted_fn(size_t bytes);
 void mem_on_exhausted(mem_exhausted_fn *handler);
 
-void *mem_alloc(size_t bytes);               /* uninitialised; 0 bytes give a unique block */
-void *mem_zalloc(size_t count, size_t size); /* zeroed; overflow counts as exhausted */
+void *mem_alloc(size_t bytes);                            /* uninitialised; 0 bytes give a unique block */
+void *mem_zalloc(size_t count, size_t size);              /* zeroed; overflow counts as exhausted */
 void *mem_resize(void *block, size_t count, size_t size); /* as realloc; contents kept */
 void mem_free(void *block);                               /* NULL is fine */
 char *mem_copy_text(const char *text);                    /* strdup */
@@ -36,8 +36,7 @@ static inline void *mem_room(void *array, size_t *capacity, size_t needed, size_
 {
     return needed <= *capacity ? array : mem_grow(array, capacity, needed, size);
 }
-#define MEM_GROW(array, capacity, needed)                                                          \
-    ((array) = mem_room((array), &(capacity), (needed), sizeof *(array)))
+#define MEM_GROW(array, capacity, needed) ((array) = mem_room((array), &(capacity), (needed), sizeof *(array)))
 
 /* Blocks that die together.  {0} is an empty arena.  Alignment is that of max_align_t. */
 struct arena_block;
@@ -47,8 +46,7 @@ struct arena {
 };
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* zeroed; O(1) */
-#define arena_alloc_array(arena, count, type)                                                      \
-    ((type *)arena_alloc_many((arena), (count), sizeof(type)))
+#define arena_alloc_array(arena, count, type) ((type *)arena_alloc_many((arena), (count), sizeof(type)))
 void *arena_alloc_many(struct arena *arena, size_t count, size_t size);
 char *arena_copy(struct arena *arena, struct text text); /* NUL-terminated */
 void arena_reset(struct arena *arena);                   /* forget all, keep one block */

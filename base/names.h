@@ -17,8 +17,7 @@ struct names *names_new(void);
 void names_free(struct names *names);
 uint32_t names_add(struct names *names, struct text name);        /* the id, new or known; O(1) */
 uint32_t names_find(const struct names *names, struct text name); /* NAMES_NONE if unknown */
-const char *names_text(const struct names *names,
-                       uint32_t id); /* borrowed, stable, NUL-terminated */
+const char *names_text(const struct names *names, uint32_t id);   /* borrowed, stable, NUL-terminated */
 uint32_t names_count(const struct names *names);
 
 #endif

@@ -18,16 +18,13 @@
 #include <zstd.h>
 
 enum {
-    FLUSH_BYTES =
-        32 << 10, /* what was just formatted is compressed while it is still in the nearest cache */
+    FLUSH_BYTES = 32 << 10, /* what was just formatted is compressed while it is still in the nearest cache */
     TEMP_NAME_BYTES = 64,
     TEMP_ATTEMPTS_MAX = 1000, /* files of that name left behind by killed processes */
-    WRITE_BYTES =
-        128 << 10, /* whole pages, many at once: half the kernel's work of one block at a time */
-    BEHIND_BYTES = 4 << 20, /* parts in which the disk follows; see write_behind */
+    WRITE_BYTES = 128 << 10,  /* whole pages, many at once: half the kernel's work of one block at a time */
+    BEHIND_BYTES = 4 << 20,   /* parts in which the disk follows; see write_behind */
     ZSTD_LEVEL = 1,
-    ZSTD_HASH_LOG =
-        10, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
+    ZSTD_HASH_LOG = 10, /* lines of CSV repeat nearby: a table that stays in the first cache is faster and no worse */
     ZSTD_WINDOW_LOG = 17,
     ZSTD_STEP = 3,
     FILE_MODE = 0666, /* less the umask */
@@ -35,18 +32,18 @@ enum {
 };
 
 struct output {
-    char *path;        /* as given, for messages */
-    char *target_path; /* the folder and name written to: path with symbolic links followed */
-    const char *name;  /* the last part of target_path */
-    int folder_fd;     /* -1: written directly */
-    int fd;            /* -1: closed */
+    char *path;                      /* as given, for messages */
+    char *target_path;               /* the folder and name written to: path with symbolic links followed */
+    const char *name;                /* the last part of target_path */
+    int folder_fd;                   /* -1: written directly */
+    int fd;                          /* -1: closed */
     char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file has no name */
     struct buffer buffer;            /* not yet written */
     ZSTD_CCtx *zstd;                 /* NULL: plain */
     char *compressed;                /* WRITE_BYTES, of which zstd has filled... */
     size_t compressed_length;        /* ...so many */
-    off_t written, behind; /* bytes given to the kernel; those the disk was told to take */
-    int failure;           /* errno of the first write that failed; it fails the commit too */
+    off_t written, behind;           /* bytes given to the kernel; those the disk was told to take */
+    int failure;                     /* errno of the first write that failed; it fails the commit too */
     bool is_sealed;
 };
 
@@ -56,8 +53,7 @@ struct output {
 static int take_temp_name(struct output *output, int (*try_name)(struct output *output))
 {
     for (int attempt = 0; attempt < TEMP_ATTEMPTS_MAX; attempt++) {
-        snprintf(output->temp_name, sizeof output->temp_name, ".windtunnel-%ld-%d.tmp",
-                 (long)getpid(), attempt);
+        snprintf(output->temp_name, sizeof output->temp_name, ".windtunnel-%ld-%d.tmp", (long)getpid(), attempt);
         if (try_name(output) == 0)
             return 0;
         if (errno != EEXIST)
@@ -70,8 +66,8 @@ static int take_temp_name(struct output *output, int (*try_name)(struct output *
 
 static int try_create(struct output *output)
 {
-    output->fd = openat(output->folder_fd, output->temp_name,
-                        O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
+    output->fd =
+        openat(output->folder_fd, output->temp_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, FILE_MODE);
     return output->fd < 0 ? -1 : 0;
 }
 
@@ -156,8 +152,7 @@ static struct error start_zstd(struct output *output)
 {
     output->zstd = ZSTD_createCCtx();
     if (output->zstd == NULL || !set_zstd(output, ZSTD_c_compressionLevel, ZSTD_LEVEL) ||
-        !set_zstd(output, ZSTD_c_hashLog, ZSTD_HASH_LOG) ||
-        !set_zstd(output, ZSTD_c_windowLog, ZSTD_WINDOW_LOG) ||
+        !set_zstd(output, ZSTD_c_hashLog, ZSTD_HASH_LOG) || !set_zstd(output, ZSTD_c_windowLog, ZSTD_WINDOW_LOG) ||
         !set_zstd(output, ZSTD_c_checksumFlag, 1))
         return error_io("compress", output->path, ENOMEM);
     /* Longer steps where nothing matches: a tenth faster, and files larger by 2 %.  A step makes zstd leave literals
@@ -208,8 +203,7 @@ static struct error write_behind(struct output *output)
         int status = sync_file_range(output->fd, now, BEHIND_BYTES, SYNC_FILE_RANGE_WRITE);
         if (status == 0 && before >= 0)
             status = sync_file_range(output->fd, before, BEHIND_BYTES,
-                                     SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                                         SYNC_FILE_RANGE_WAIT_AFTER);
+                                     SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
         if (status != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
             return fail_write(output, errno);
         if (status == 0 && before >= 0)
@@ -239,8 +233,7 @@ static struct error compress_bytes(struct output *output, bool is_last)
     size_t rest;
     do {
         ZSTD_outBuffer out = {output->compressed, WRITE_BYTES, output->compressed_length};
-        rest =
-            ZSTD_compressStream2(output->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
+        rest = ZSTD_compressStream2(output->zstd, &out, &in, is_last ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(rest)) {
             output->failure = ENOMEM; /* with good parameters nothing else can fail */
             return error_io("compress", output->path, output->failure);

@@ -46,7 +46,8 @@ static void philox_start(struct random_philox *state, uint64_t key, uint64_t ent
     };
 }
 
-/* One copy for all who draw: the rounds are long when unrolled, and who draws from one stream soon does from another. */
+/* One copy for all who draw: the rounds are long when unrolled, and who draws from one stream soon does from another.
+ */
 static __attribute__((noinline)) void philox_refill(struct random_philox *state)
 {
     random_philox_block(state->counter, state->key, state->block);
@@ -94,8 +95,7 @@ static const gsl_rng_type philox_type = {
     .get_double = on_gsl_get_double,
 };
 
-void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose,
-                        uint64_t entity)
+void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose, uint64_t entity)
 {
     uint64_t key = hash_mix(hash_bytes(purpose, strlen(purpose), seed), entity);
     /* the entity again in the counter: two entities never meet, even if their keys do */

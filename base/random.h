@@ -29,17 +29,15 @@ struct random_stream {
     gsl_rng rng; /* points at state: a stream must not be copied or moved */
 };
 
-void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose,
-                        uint64_t entity);
+void random_stream_init(struct random_stream *stream, uint64_t seed, const char *purpose, uint64_t entity);
 
 static inline gsl_rng *random_gsl(struct random_stream *stream)
 {
     return &stream->rng;
 }
 
-double random_uniform(struct random_stream *stream); /* (0, 1) open: odd multiples of 2^-53 */
-uint32_t random_below(struct random_stream *stream,
-                      uint32_t bound); /* 0..bound-1, unbiased; bound >= 1 */
+double random_uniform(struct random_stream *stream);                 /* (0, 1) open: odd multiples of 2^-53 */
+uint32_t random_below(struct random_stream *stream, uint32_t bound); /* 0..bound-1, unbiased; bound >= 1 */
 
 /* The bare block function, for its published test vectors. */
 void random_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);

@@ -40,8 +40,7 @@ const char *reason_name(enum reason reason)
 
 const char *reason_legend(enum reason reason)
 {
-    return reason == REASON_HEADROOM
-               ? "the first jobs of the queues, as many as would start if no headroom were kept"
+    return reason == REASON_HEADROOM ? "the first jobs of the queues, as many as would start if no headroom were kept"
            : reason == REASON_RESERVED_FOR_OTHER
                ? "the first jobs of the queues, as many as would start if nothing were reserved"
                : NULL;

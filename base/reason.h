@@ -28,7 +28,7 @@ enum reason {
     REASON_SCHEDULING,         /* no cycle has looked at it since it came to wait */
     REASON_CONFIGURING,        /* its START is decided and has not taken effect */
     REASON_GANG_ON_SLICES,     /* refused: its members must run together, on pieces of GPUs */
-    REASON_AFFINITY, /* they would do, but for rules of tags: its own, or of those that are there */
+    REASON_AFFINITY,           /* they would do, but for rules of tags: its own, or of those that are there */
     REASON_COUNT
 };
 

@@ -111,8 +111,7 @@ bool text_to_int64(struct text text, int64_t low, int64_t high, int64_t *out)
     for (; at != end; at++) {
         if (!is_digit(*at))
             return false;
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_sub_overflow(value, *at - '0', &value))
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_sub_overflow(value, *at - '0', &value))
             return false;
     }
     if (!is_negative && __builtin_sub_overflow(0, value, &value))
@@ -185,8 +184,7 @@ static bool decimal_split(struct text text, struct decimal *out)
 /* Push one more digit behind *value, kept negative.  False on overflow. */
 static bool push_digit(int64_t *value, int digit)
 {
-    return !__builtin_mul_overflow(*value, 10, value) &&
-           !__builtin_sub_overflow(*value, digit, value);
+    return !__builtin_mul_overflow(*value, 10, value) && !__builtin_sub_overflow(*value, digit, value);
 }
 
 /* The decimal with its point moved `shift` places to the right, cut toward zero. */
@@ -261,9 +259,8 @@ bool text_to_scaled(struct text text, int64_t scale, int64_t *out)
  * once and correctly (Clinger, "How to read floating point numbers accurately", PLDI 1990). */
 static bool double_quick(const struct decimal *decimal, double *out)
 {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int64_t power = decimal->exponent - (int64_t)decimal->fraction.length;
     if (decimal->whole.length + decimal->fraction.length > 15 || power < -22 || power > 22)
         return false;

@@ -33,14 +33,8 @@ bool time_parse_duration(struct text text, time_ns *out)
         int64_t scale;
         int64_t step_ns;
     } units[] = {
-        {"ns", 1, 1},
-        {"us", 1000, 1},
-        {"ms", 1000000, 1},
-        {"s", 1000000000, 1},
-        {"m", 1000000000, 60},
-        {"h", 1000000000, 3600},
-        {"d", 1000000000, 86400},
-        {"w", 1000000000, 604800},
+        {"ns", 1, 1},          {"us", 1000, 1},         {"ms", 1000000, 1},       {"s", 1000000000, 1},
+        {"m", 1000000000, 60}, {"h", 1000000000, 3600}, {"d", 1000000000, 86400}, {"w", 1000000000, 604800},
     };
     if (text.length == 0)
         return false;
@@ -71,8 +65,7 @@ bool time_parse_duration(struct text text, time_ns *out)
 static bool take_number(struct text *text, size_t digits, int *out)
 {
     int64_t value;
-    if (text->length < digits || text->at[0] == '-' ||
-        !text_to_int64((struct text){text->at, digits}, 0, 9999, &value))
+    if (text->length < digits || text->at[0] == '-' || !text_to_int64((struct text){text->at, digits}, 0, 9999, &value))
         return false;
     text->at += digits;
     text->length -= digits;
@@ -110,8 +103,7 @@ static bool days_from_date(int year, int month, int day, int64_t *days)
     int days_in = days_before[month] - days_before[month - 1] + (month == 2 && has_29);
     if (day > days_in)
         return false;
-    *days = days_before_year(year) - days_before_year(1970) + days_before[month - 1] +
-            (month > 2 && has_29) + day - 1;
+    *days = days_before_year(year) - days_before_year(1970) + days_before[month - 1] + (month > 2 && has_29) + day - 1;
     return true;
 }
 
@@ -119,9 +111,8 @@ static bool days_from_date(int year, int month, int day, int64_t *days)
 static bool clock_parse(struct text text, time_ns *out)
 {
     int hour, minute, second;
-    if (!take_number(&text, 2, &hour) || hour > 23 || !take_char(&text, ':') ||
-        !take_number(&text, 2, &minute) || minute > 59 || !take_char(&text, ':') ||
-        !take_number(&text, 2, &second) || second > 59)
+    if (!take_number(&text, 2, &hour) || hour > 23 || !take_char(&text, ':') || !take_number(&text, 2, &minute) ||
+        minute > 59 || !take_char(&text, ':') || !take_number(&text, 2, &second) || second > 59)
         return false;
     int64_t fraction_ns = 0;
     if (take_char(&text, '.')) {
@@ -157,8 +148,8 @@ bool time_parse_date(struct text text, time_ns *out)
             return false;
     }
     int64_t ns;
-    if (__builtin_mul_overflow(days, 86400 * TIME_NS_PER_S, &ns) ||
-        __builtin_add_overflow(ns, clock_ns, &ns) || ns > TIME_NS_MAX || ns < -TIME_NS_MAX)
+    if (__builtin_mul_overflow(days, 86400 * TIME_NS_PER_S, &ns) || __builtin_add_overflow(ns, clock_ns, &ns) ||
+        ns > TIME_NS_MAX || ns < -TIME_NS_MAX)
         return false;
     *out = ns;
     return true;

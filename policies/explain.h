@@ -13,7 +13,7 @@
  *    that fit, and one that was blocked when it was last tried may fit since.
  *  - Asking changes no later decision: trials in the ledger are rolled back.
  *
- * Cost: O(nodes x groups of the job + what runs), with backfill O(forecasts) more.
+ * Cost: O(nodes x groups of the job + what runs), with backfill O(planned starts) more.
  * Known limits: groups of one job are counted as if each had the cluster to itself; of sets within sets the narrowest
  * domain that a group must stay within counts.
  *
@@ -35,7 +35,7 @@ enum explain_node {
     EXPLAIN_CPUS,
     EXPLAIN_MEMORY,
     EXPLAIN_TASKS,    /* the node may take no more members */
-    EXPLAIN_KEPT,     /* for a reservation, for a forecast of backfill, or as headroom */
+    EXPLAIN_KEPT,     /* for a reservation, for a planned start of backfill, or as headroom */
     EXPLAIN_CELLS,    /* what is free belongs to other queues' cells */
     EXPLAIN_AFFINITY, /* rules of tags shut it: the job's own, or those of others that are there */
     EXPLAIN_DOMAIN,   /* a member fits, but its domain has no room for all that must be there */
@@ -52,13 +52,12 @@ struct explanation {
     uint32_t nodes[EXPLAIN_NODE_COUNT]; /* sums to the cluster's */
 
     /* What it waits for: its minimum, or the next part of it. */
-    uint32_t members,
-        members_fitting; /* fitting: members that the nodes that fit hold, at most all */
-    bool fits_now;       /* all of them together, but for limits and for what is kept */
-    bool is_behind; /* jobs before it would take what is kept: policies/allocate/kept_space.h */
+    uint32_t members, members_fitting; /* fitting: members that the nodes that fit hold, at most all */
+    bool fits_now;                     /* all of them together, but for limits and for what is kept */
+    bool is_behind;                    /* jobs before it would take what is kept: policies/allocate/kept_space.h */
 
-    /* Short of: for the members that do not fit, or for the headroom.  CPUs and MiB: on the node that lacks least of those where nothing else
-     * is missing before. */
+    /* Short of: for the members that do not fit, or for the headroom.  CPUs and MiB: on the node that lacks least of
+     * those where nothing else is missing before. */
     int64_t gpu_milli_short, cpu_milli_short, memory_mib_short;
     uint32_t nodes_short;   /* with room for as many members as an empty one has */
     int64_t gpu_milli_free; /* of up nodes, anywhere and of any model */

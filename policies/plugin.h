@@ -1,6 +1,7 @@
 /* policies/plugin.h -- a policy of your own, built outside this tree, as a shared object.
  *
- * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const struct:
+ * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const
+ * struct:
  *
  *   static const struct order_policy widest = {.name = "widest", .version = 1, .summary = "...", .rank = rank};
  *   const struct windtunnel_plugin windtunnel_plugin = {
@@ -13,7 +14,8 @@
  * Parameters.  A plug-in declares what a policy file may set, under "params" and the name of its policy:
  *
  *   static const struct plugin_param params[] = {
- *       {.name = "weight", .kind = PARAM_INT, .low = 0, .high = 100, .otherwise = 8, .help = "GPUs that an hour counts"}};
+ *       {.name = "weight", .kind = PARAM_INT, .low = 0, .high = 100, .otherwise = 8, .help = "GPUs that an hour
+ *       counts"}};
  *   const struct windtunnel_plugin windtunnel_plugin = {..., .params = params, .param_count = 1};
  *
  *   "order": ["widest"], "params": {"widest": {"weight": 16}}
@@ -21,16 +23,16 @@
  * They are checked as all other fields are, and stand as integers, in this order, in what a hook is handed as `own`
  * (policies/own.h).
  *
- * State.  With a state_size the scheduler keeps so many bytes for the plug-in, zeroed at first, and saves them with its own
- * state.  on_job alone writes them; hooks read them through `own`.
+ * State.  With a state_size the scheduler keeps so many bytes for the plug-in, zeroed at first, and saves them with
+ * its own state.  on_job alone writes them; hooks read them through `own`.
  *
  * Laws
- *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes, but for a seam's own
- *    struct that only grows at its end: its size tells the older plug-ins of that seam, and those of other seams need
- *    not be built again.  tests/unit/test_plugin.c holds the sizes, so that this is not forgotten.
- *  - What the seam says of its hooks holds here too: pure but where it says otherwise, integers, total orders.  There is
- *    no other state than the plug-in's own and what the seam keeps for a policy (quota: by queue, estimate: by user and
- *    shape); a static variable would outlive a run.
+ *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes, but for a
+ *    seam's own struct that only grows at its end: its size tells the older plug-ins of that seam, and those of other
+ *    seams need not be built again.  tests/unit/test_plugin.c holds the sizes, so that this is not forgotten.
+ *  - What the seam says of its hooks holds here too: pure but where it says otherwise, integers, total orders.  There
+ *    is no other state than the plug-in's own and what the seam keeps for a policy (quota: by queue, estimate: by user
+ *    and request class); a static variable would outlive a run.
  *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
  *
  * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
@@ -79,20 +81,19 @@ enum plugin_param_kind {
 };
 
 struct plugin_param {
-    const char *name; /* 1 to 40 of a-z, 0-9 and '_'; not that of another */
-    uint32_t kind;    /* enum plugin_param_kind */
-    int64_t low, high,
-        otherwise; /* as hooks find it; low and high of a BOOL or a CHOICE count nothing */
-    const char *const *choices; /* of a CHOICE: 2 to OWN_CHOICES_MAX names, then NULL */
-    const char *help;           /* a line for people */
+    const char *name;             /* 1 to 40 of a-z, 0-9 and '_'; not that of another */
+    uint32_t kind;                /* enum plugin_param_kind */
+    int64_t low, high, otherwise; /* as hooks find it; low and high of a BOOL or a CHOICE count nothing */
+    const char *const *choices;   /* of a CHOICE: 2 to OWN_CHOICES_MAX names, then NULL */
+    const char *help;             /* a line for people */
 };
 
 /* What happened to a job. */
 enum plugin_event {
     PLUGIN_JOB_SUBMITTED, /* it is not waiting yet */
-    PLUGIN_JOB_STARTED, /* a START took effect, or it ran when the scheduler came; growth is a start, too */
-    PLUGIN_JOB_EVICTED, /* some or all of it has left; the view is of what remains */
-    PLUGIN_JOB_ENDED,   /* or failed; the view is of what it held last */
+    PLUGIN_JOB_STARTED,   /* a START took effect, or it ran when the scheduler came; growth is a start, too */
+    PLUGIN_JOB_EVICTED,   /* some or all of it has left; the view is of what remains */
+    PLUGIN_JOB_ENDED,     /* or failed; the view is of what it held last */
 };
 
 struct windtunnel_plugin {
@@ -105,34 +106,28 @@ struct windtunnel_plugin {
     const void *policy;                /* the seam's struct */
     const struct plugin_param *params; /* NULL: it has none */
     uint32_t param_count;              /* at most OWN_PARAMS_MAX */
-    uint32_t state_size; /* bytes; zeroed at first, aligned as for any type; 0: it has none */
+    uint32_t state_size;               /* bytes; zeroed at first, aligned as for any type; 0: it has none */
     /* Something happened to a job: the only hook that may write the state.  Called once for each; O(1), please.  With a
      * state_size, and only then. */
-    void (*on_job)(void *state, const int64_t *params, enum plugin_event event,
-                   const struct order_view *view);
+    void (*on_job)(void *state, const int64_t *params, enum plugin_event event, const struct order_view *view);
 };
 
 /* The sizes by which a struct that changed without PLUGIN_ABI is noticed. */
-#define PLUGIN_SIZES_ORDER                                                                         \
-    sizeof(struct order_policy), sizeof(struct order_view) + sizeof(struct order_config)
-#define PLUGIN_SIZES_QUOTA                                                                         \
-    sizeof(struct quota_policy), sizeof(struct queue_tree) + sizeof(struct queue_state) +          \
-                                     sizeof(struct queue_spec) + sizeof(struct quota_config) +     \
-                                     sizeof(struct ledger) + sizeof(struct shape) +                \
-                                     sizeof(struct taking) + sizeof(struct contender)
-#define PLUGIN_SIZES_PLACEMENT                                                                     \
-    sizeof(struct placement_policy), sizeof(struct spot) + sizeof(struct request) +                \
-                                         sizeof(struct ledger) + sizeof(struct node_cell) +        \
-                                         sizeof(struct gpu_cell) + sizeof(struct node_index) +     \
-                                         sizeof(struct cluster) + sizeof(struct node_type)
-#define PLUGIN_SIZES_GANG                                                                          \
-    sizeof(struct gang_policy),                                                                    \
-        sizeof(struct gang_view) + sizeof(struct job_group) + sizeof(struct job_set)
+#define PLUGIN_SIZES_ORDER sizeof(struct order_policy), sizeof(struct order_view) + sizeof(struct order_config)
+#define PLUGIN_SIZES_QUOTA                                                                                             \
+    sizeof(struct quota_policy), sizeof(struct queue_tree) + sizeof(struct queue_state) + sizeof(struct queue_spec) +  \
+                                     sizeof(struct quota_config) + sizeof(struct ledger) +                             \
+                                     sizeof(struct request_class) + sizeof(struct taking) + sizeof(struct contender)
+#define PLUGIN_SIZES_PLACEMENT                                                                                         \
+    sizeof(struct placement_policy), sizeof(struct spot) + sizeof(struct request) + sizeof(struct ledger) +            \
+                                         sizeof(struct node_cell) + sizeof(struct gpu_cell) +                          \
+                                         sizeof(struct node_index) + sizeof(struct cluster) + sizeof(struct node_type)
+#define PLUGIN_SIZES_GANG                                                                                              \
+    sizeof(struct gang_policy), sizeof(struct gang_view) + sizeof(struct job_group) + sizeof(struct job_set)
 #define PLUGIN_SIZES_ESTIMATE   sizeof(struct estimate_policy), sizeof(time_ns)
 #define PLUGIN_SIZES_VICTIM     sizeof(struct victim_key), sizeof(struct victim_view)
 #define PLUGIN_SIZES_PREEMPTION sizeof(struct preemption_policy), sizeof(struct victim_view)
-#define PLUGIN_SIZES_BACKFILL                                                                      \
-    sizeof(struct backfill_policy), sizeof(struct order_view) + sizeof(struct backfill_config)
+#define PLUGIN_SIZES_BACKFILL   sizeof(struct backfill_policy), sizeof(struct order_view) + sizeof(struct backfill_config)
 
 /* The first four fields of a plug-in for a seam: ORDER, QUOTA, PLACEMENT, GANG, ESTIMATE, VICTIM,
  * PREEMPTION or BACKFILL. */
@@ -152,10 +147,9 @@ const char *plugin_seam_name(enum plugin_seam seam); /* "order", ..., as a polic
 uint32_t plugin_policy_size(enum plugin_seam seam);  /* as compiled here */
 uint32_t plugin_view_size(enum plugin_seam seam);
 
-/* Fill config->plugins with those of the set that the policies chosen so far are of, and their parameters from "params" of
- * the policy file.  Fails through the sticky error. */
-void plugin_params_read(struct policy_config *config, struct json_object *object,
-                        const struct plugin_set *plugins);
+/* Fill config->plugins with those of the set that the policies chosen so far are of, and their parameters from
+ * "params" of the policy file.  Fails through the sticky error. */
+void plugin_params_read(struct policy_config *config, struct json_object *object, const struct plugin_set *plugins);
 
 /* Append "an integer from 0 to 100, 8 unless said" of a parameter, for people. */
 void plugin_param_describe(const struct plugin_param *param, struct buffer *out);

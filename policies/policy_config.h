@@ -1,6 +1,6 @@
 /* policies/policy_config.h -- which policies stand in which seam, with their parameters.
  *
- * Read from JSON: a preset (policies/presets) or a file of the same shape; every field has a default, and
+ * Read from JSON: a preset (policies/presets) or a file of the same request class; every field has a default, and
  * docs/policies.md has the table of them all.
  *
  *   {"order": ["priority", "fifo"],      the chain, first difference wins; the last key is always the id
@@ -64,11 +64,10 @@ extern const char *const guarantee_names[]; /* "gang", "reclaim", "no_loop", "mi
 /* Free space that floats over the cluster, so that those it is kept for start at once and nobody is evicted for
  * them.  Latency-critical inference may use all of it; other jobs must leave so much free: */
 struct headroom_config {
-    int64_t gpu_milli;    /* GPUs */
-    int64_t whole_nodes;  /* nodes wholly free */
-    int64_t owners_milli; /* GPUs, in addition, if their queue goes beyond what it deserves */
-    int64_t gpus_ppm, nodes_ppm,
-        owners_ppm; /* the same as parts of the cluster, added; GPUs are rounded down to
+    int64_t gpu_milli;                       /* GPUs */
+    int64_t whole_nodes;                     /* nodes wholly free */
+    int64_t owners_milli;                    /* GPUs, in addition, if their queue goes beyond what it deserves */
+    int64_t gpus_ppm, nodes_ppm, owners_ppm; /* the same as parts of the cluster, added; GPUs are rounded down to
                                                 whole nodes */
 };
 
@@ -78,8 +77,7 @@ struct policy_config {
     uint32_t order_count;
     struct order_config order_config;
     bool is_strict;
-    bool
-        inference_first; /* before all queues: latency-critical inference, in the order of the chain */
+    bool inference_first; /* before all queues: latency-critical inference, in the order of the chain */
     const struct quota_policy *quota;
     struct quota_config quota_config;
     const struct estimate_policy *estimate; /* for what plans in time */
@@ -92,8 +90,7 @@ struct policy_config {
     const struct sharing_policy *sharing;
     struct sharing_config sharing_config;
     const struct gang_policy *gang;
-    time_ns
-        stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
+    time_ns stale_after; /* a gang below its minimum for so long loses the rest; TIME_NEVER: never */
     const struct placement_policy *placement;
     const struct placement_policy *placement_firm; /* of jobs that are never evicted */
     struct placement_config placement_config;
@@ -114,10 +111,9 @@ struct policy_config policy_config_default(void);
 /* Does placement ask which members usually come (sched_typical_told)? */
 bool policy_uses_typical(const struct policy_config *config);
 
-/* Fail through the sticky error, at the "actions" of the policy read from `value`, if no job can ever start under it.  All
- * other actions serve jobs that `allocate` could not place: without it they do nothing. */
-void policy_config_need_allocate(const struct policy_config *config,
-                                 const struct json_value *value);
+/* Fail through the sticky error, at the "actions" of the policy read from `value`, if no job can ever start under it.
+ * All other actions serve jobs that `allocate` could not place: without it they do nothing. */
+void policy_config_need_allocate(const struct policy_config *config, const struct json_value *value);
 
 /* Do all jobs wait in one line that stops at its head? */
 bool policy_has_one_line(const struct policy_config *config);

@@ -1,8 +1,8 @@
 /* policies/sched.h -- the scheduler, as a simulator or a live adaptor sees it: facts in, decisions out.
  *
- * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions,
- * which the world carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine.c), lines of
- * text (policies/wire.h), and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
+ * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions, which the world
+ * carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine.c), lines of text
+ * (policies/wire.h), and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
  *
  * Laws
  *  1. No world inside: no clock, I/O, environment, globals or threads; `now` comes from outside and never
@@ -13,11 +13,13 @@
  *  4. When a node goes down the world says so first, then, for every job that had anything on it, starting
  *     ones included, exactly one of evicted or ended.
  *  5. The same facts and cycles at the same times give the same decisions.
- *  6. It comes to rest.  wake_at is a time at which something can change, later than now; a plan that came to nothing is
+ *  6. It comes to rest.  wake_at is a time at which something can change, later than now; a plan that came to nothing
+ *  is
  *     made again for state changes, or at a time that it named, never because a cycle came.  No timer of the policy is
  *     shorter than a second (SCHED_PATIENCE_MIN), whatever the policy says.
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
- *     reservation stands until its victims were due to leave.  What was evicted in vain is evicted more and more rarely.
+ *     reservation stands until its victims were due to leave.  What was evicted in vain is evicted more and more
+ *     rarely.
  *
  *   struct sched *sched = sched_new(cluster, queues, policy, &error);
  *   sched_job_submitted(sched, &job, now);
@@ -25,12 +27,12 @@
  *   for (size_t i = 0; i < count; i++)
  *       if (decisions[i].kind == DECISION_START) ... sched_job_started(sched, decisions[i].job, decisions[i].id, now);
  *
- * Members.  A job may hold fewer members than it has: at least its minimum when gangs are all or nothing, one by
- * one under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that
- * holds members already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
+ * Members.  A job may hold fewer members than it has: at least its minimum when gangs are all or nothing, one by one
+ * under the `hoard` gang policy, and above the minimum it grows and shrinks.  A START of a job that holds members
+ * already is a growth; an EVICT of some of its members is a shrink.  Both name their pieces.
  *
- * Geometry.  A REPARTITION asks that a GPU be cut anew (policies/geometry/geometry.h); sched_gpu_changed says that it is.
- * Until then what is made of it is claimed for the job the decision names, which starts afterwards.
+ * Geometry.  A REPARTITION asks that a GPU be cut anew (policies/geometry/geometry.h); sched_gpu_changed says that it
+ * is. Until then what is made of it is claimed for the job the decision names, which starts afterwards.
  *
  * It does not: say more of why a job waits than a code and times (policies/explain.h does).
  */
@@ -61,8 +63,7 @@ struct piece {
     uint16_t gpu_milli;    /* of each GPU in the mask: GPU_MILLI, or a share of the one GPU */
     uint16_t member_count; /* placed here */
     uint8_t group;         /* of the job */
-    uint8_t
-        mig_start; /* memory slice where its MIG instance starts, if it is one; of a share that is
+    uint8_t mig_start;     /* memory slice where its MIG instance starts, if it is one; of a share that is
                           of a kind PIECE_SHARE + enum share_kind */
 };
 enum { PIECE_SHARE = MIG_SLICES };
@@ -70,8 +71,7 @@ enum { PIECE_SHARE = MIG_SLICES };
 /* Of a piece that is no instance. */
 static inline enum share_kind piece_share(const struct piece *piece)
 {
-    return piece->mig_start < PIECE_SHARE ? SHARE_PLAIN
-                                          : (enum share_kind)(piece->mig_start - PIECE_SHARE);
+    return piece->mig_start < PIECE_SHARE ? SHARE_PLAIN : (enum share_kind)(piece->mig_start - PIECE_SHARE);
 }
 
 typedef uint64_t decision_id;
@@ -89,11 +89,11 @@ enum source {
 };
 
 enum decision_kind {
-    DECISION_START,   /* pieces: where; of a job that runs: these are added */
-    DECISION_EVICT,   /* pieces go, within `grace`; for_job gains (JOB_NONE: nobody) */
-    DECISION_RESERVE, /* pieces are held for job while others leave them; a START follows */
-    DECISION_RELEASE, /* the reservation of job is given up */
-    DECISION_REJECT,  /* job will never be started; it is forgotten at once; no fact follows */
+    DECISION_START,       /* pieces: where; of a job that runs: these are added */
+    DECISION_EVICT,       /* pieces go, within `grace`; for_job gains (JOB_NONE: nobody) */
+    DECISION_RESERVE,     /* pieces are held for job while others leave them; a START follows */
+    DECISION_RELEASE,     /* the reservation of job is given up */
+    DECISION_REJECT,      /* job will never be started; it is forgotten at once; no fact follows */
     DECISION_REPARTITION, /* the one GPU of the piece is to be cut as `layout` says, for the job's sake */
 };
 
@@ -136,7 +136,7 @@ void sched_free(struct sched *sched);
  * the same bytes, and so does what was loaded from it.  They are for the same version, byte order and size of pointers,
  * and say so.
  * An error if the quota policy cannot be saved; then `out` is as before.  O(jobs + jobs ever submitted (a byte each) +
- * shapes + GPUs + queues). */
+ * request classes + GPUs + queues). */
 struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHECK;
 
 /* Load what sched_save wrote.  cluster, queues and policy are given anew, borrowed as by sched_new, and must be those
@@ -145,46 +145,38 @@ struct error sched_save(const struct sched *sched, struct buffer *out) MUST_CHEC
  * saved: may go afterwards.  What is cut off, damaged, of another version, machine, cluster, policy or queues gives
  * NULL, and *error says which.  The checksum tells accidents, not forgeries.  Costs as much as saving, and O(nodes). */
 struct sched *sched_load(const struct cluster *cluster, const struct queue_table *queues,
-                         const struct policy_config *policy, struct text saved,
-                         struct error *error);
+                         const struct policy_config *policy, struct text saved, struct error *error);
 
 /* Facts.  Each is O(1) but for the length of a placement and the depth of the queue tree, unless it says so.
  * A fact about a job the scheduler does not know is ignored: it may have rejected it. */
-void sched_job_submitted(struct sched *sched, const struct job *job,
-                         time_ns now); /* copied; a held one waits */
-void sched_job_released(struct sched *sched, job_id job, time_ns now); /* no longer held */
-void sched_job_cancelled(struct sched *sched, job_id job,
-                         time_ns now); /* while it waits; O(jobs of its kind) */
+void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now); /* copied; a held one waits */
+void sched_job_released(struct sched *sched, job_id job, time_ns now);             /* no longer held */
+void sched_job_cancelled(struct sched *sched, job_id job, time_ns now); /* while it waits; O(jobs of its kind) */
 
 /* It was running when the scheduler came: submitted, and on these pieces since `started`.  member_count of a
  * piece and the job's groups must agree; the space must be free. */
-void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
-                       uint32_t piece_count, time_ns started, time_ns now);
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
+                       time_ns started, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
 /* Members are on their way out, though nobody decided it here. */
 void sched_job_leaving(struct sched *sched, job_id job, struct members which, time_ns now);
 /* Members have left; a job that lost all waits again, one below its minimum is stale. */
-void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end,
-                       time_ns now);
-void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry,
-                     time_ns now);
+void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now);
+void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now);
 /* Its work up to now is safe.  Without this fact the declared interval is believed. */
 void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now);
-void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
-                            time_ns now);
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now);
 void sched_node_changed(struct sched *sched, node_id node, enum node_state state, time_ns now);
 /* The GPU is cut so now, decided here or not; what was in use there went before, and was told.  A layout that does not
  * hold what is in use is ignored. */
-void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
-                       time_ns now);
-void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
-                          time_ns now); /* O(queues) */
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now);
+void sched_queues_changed(struct sched *sched, const struct queue_table *queues, time_ns now); /* O(queues) */
 
-/* Which members usually come, for placement policies that ask (uses_typical): kinds of them, `count` of each, in place of what
- * such a policy learns from the jobs submitted.  Copied; later ones take the place of earlier ones.  O(kinds). */
-void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
-                        time_ns now);
+/* Which members usually come, for placement policies that ask (uses_typical): kinds of them, `count` of each, in place
+ * of what such a policy learns from the jobs submitted.  Copied; later ones take the place of earlier ones.  O(kinds).
+ */
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now);
 
 /* Decide.  *out is borrowed until the next call.  *wake_at: when a cycle is wanted even if nothing is told
  * (TIME_NEVER: never). */
@@ -192,20 +184,19 @@ size_t sched_cycle(struct sched *sched, time_ns now, const struct decision **out
 
 /* What it counts, for reports and checks. */
 struct sched_counts {
-    uint32_t pending_jobs;  /* not decided to start; reserved and held ones included */
-    uint32_t reserved_jobs; /* those of them for which space is being freed */
-    uint32_t running_jobs;  /* started or starting, not being evicted */
-    int64_t
-        used_gpu_milli; /* booked to starting and running jobs and to reservations already there */
-    int64_t
-        reserved_gpu_milli; /* the part of it held for jobs whose other pieces are not there yet */
+    uint32_t pending_jobs;            /* not decided to start; reserved and held ones included */
+    uint32_t reserved_jobs;           /* those of them for which space is being freed */
+    uint32_t running_jobs;            /* started or starting, not being evicted */
+    int64_t used_gpu_milli;           /* booked to starting and running jobs and to reservations already there */
+    int64_t reserved_gpu_milli;       /* the part of it held for jobs whose other pieces are not there yet */
     int64_t releasing_gpu_milli;      /* of jobs being evicted */
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
     uint64_t plans_tried;             /* victims were sought; most plans come to nothing */
+    uint64_t promised_starts;         /* of jobs that backfill may not delay: it had told when they would start */
     uint64_t
-        promised_starts; /* of jobs that backfill may not delay: it had told when they would start */
-    uint64_t
-        late_starts; /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before them */
+        /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before
+         * them */
+        late_starts;
     uint64_t drains, drains_filled; /* begun; those whose gang started on the nodes */
     int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
     uint64_t recuts;                /* GPUs that were to be cut anew */
@@ -216,12 +207,14 @@ void sched_count(const struct sched *sched, struct sched_counts *counts);
  * Changes nothing but the time that takes; a job that is not known is no error. */
 void sched_job_foreseen(const struct sched *sched, job_id job);
 
-/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait: policies/state/waits.h. */
+/* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait:
+ * policies/state/waits.h. */
 enum reason sched_why(const struct sched *sched, job_id job);
 
-/* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is planned
- * for it.  Under `conservative` it starts no later, unless something outlives its limit.  O(jobs with a forecast). */
-time_ns sched_forecast(const struct sched *sched, job_id job);
+/* When a waiting job will start by what was known in the last cycle that planned in time; TIME_NEVER: nothing is
+ * planned for it.  Under `conservative` it starts no later, unless something outlives its limit.  O(jobs with a
+ * planned start). */
+time_ns sched_planned_start(const struct sched *sched, job_id job);
 
 /* How long it has waited until `now`, by what sched_why said meanwhile, all its waits together; they add up exactly.
  * now: not before the last fact or cycle.  False: not at all, or it is not known. */

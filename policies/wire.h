@@ -84,10 +84,9 @@ enum {
 
 /* The end of the answer to a cycle. */
 struct wire_done {
-    uint64_t decision_count; /* lines of decisions before it */
-    time_ns wake_at;         /* TIME_NEVER: no cycle is wanted before something happens */
-    int64_t
-        reserved_gpu_milli; /* free space that is kept for reservations; for the timeline of a run */
+    uint64_t decision_count;    /* lines of decisions before it */
+    time_ns wake_at;            /* TIME_NEVER: no cycle is wanted before something happens */
+    int64_t reserved_gpu_milli; /* free space that is kept for reservations; for the timeline of a run */
 };
 
 struct wire_line {
@@ -101,29 +100,27 @@ struct wire_line {
 struct wire; /* opaque: names to numbers, and the memory of what was read */
 
 /* queues: where names of queues are looked up; a line of FACT_QUEUES_CHANGED changes it.  Both are borrowed. */
-/* Kinds of members, `count` of each, as an array of what they ask, as `windtunnel trace info --shapes` writes it. */
+/* Kinds of members, `count` of each, as an array of what they ask, as `windtunnel trace info --request classes` writes
+ * it. */
 enum { WIRE_KINDS_MAX = 1 << 16 };
-void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
-                      const struct job_group *kinds, uint32_t count);
+void wire_write_kinds(struct buffer *out, const struct cluster *cluster, const struct job_group *kinds, uint32_t count);
 /* Borrowed until wire_forget.  Fails through the sticky error. */
-const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array,
-                                        uint32_t *count);
+const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array, uint32_t *count);
 
 struct wire *wire_new(const struct cluster *cluster, struct queue_table *queues);
 void wire_free(struct wire *wire);
 
 /* Read one line.  file and number: for messages.  wanted: bits of the kinds that may come.  What *out points to stays
  * until wire_forget.  Cost: the length of the line. */
-struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line,
-                       unsigned wanted, struct wire_line *out) MUST_CHECK;
+struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line, unsigned wanted,
+                       struct wire_line *out) MUST_CHECK;
 void wire_forget(struct wire *wire);
 
 /* Append a line with its newline. */
-void wire_write_fact(struct buffer *out, const struct cluster *cluster,
-                     const struct queue_table *queues, const struct fact *fact);
+void wire_write_fact(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                     const struct fact *fact);
 void wire_write_cycle(struct buffer *out, time_ns now);
-void wire_write_decision(struct buffer *out, const struct cluster *cluster,
-                         const struct decision *decision);
+void wire_write_decision(struct buffer *out, const struct cluster *cluster, const struct decision *decision);
 void wire_write_done(struct buffer *out, const struct wire_done *done);
 
 /* ---- the header ---- */
@@ -136,13 +133,12 @@ struct wire_header {
 };
 
 /* policy: the JSON object that policy_config_read takes, on one line. */
-void wire_write_header(struct buffer *out, const struct cluster *cluster,
-                       const struct queue_table *queues, struct text policy);
+void wire_write_header(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                       struct text policy);
 
 /* Parse the first line, so that overrides may be set in it: "cluster", "queues" and "policy" stand at the top of the
  * document.  ERROR_DATA if it is no header.  Caller: json_doc_free. */
-struct error wire_header_parse(struct json_doc **doc, const char *file,
-                               struct text line) MUST_CHECK;
+struct error wire_header_parse(struct json_doc **doc, const char *file, struct text line) MUST_CHECK;
 
 /* On error *out holds nothing.  Caller: wire_header_release; names in the table of queues do not need the document. */
 struct error wire_header_read(struct wire_header *out, struct json_doc *doc) MUST_CHECK;

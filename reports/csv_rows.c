@@ -65,9 +65,8 @@ static bool next_record(struct csv_rows *rows)
     while (has_open_quote((struct text){rows->joined.bytes, rows->joined.length})) {
         struct text more;
         if (!next_line(rows, &more)) {
-            set_error(rows,
-                      error_at(ERROR_DATA, input_path(rows->input), input_line_number(rows->input),
-                               0, "a quoted field is not closed at the end of the file"));
+            set_error(rows, error_at(ERROR_DATA, input_path(rows->input), input_line_number(rows->input), 0,
+                                     "a quoted field is not closed at the end of the file"));
             return false;
         }
         buffer_char(&rows->joined, '\n');
@@ -103,8 +102,7 @@ static bool next_field(struct csv_rows *rows, struct text *rest, struct field *f
     if (rest->length > 0 && rest->at[0] == '"') {
         length = unquote(rows, *rest, &field->value);
         if (length == 0) {
-            set_error(rows, input_error(rows->input, rows->line, *rest,
-                                        "text follows the closing quote of a field"));
+            set_error(rows, input_error(rows->input, rows->line, *rest, "text follows the closing quote of a field"));
             return false;
         }
         field->raw = (struct text){rest->at, length};
@@ -140,9 +138,8 @@ bool csv_rows_next(struct csv_rows *rows)
         count++;
     }
     if (!error_is(rows->error) && count != rows->column_count)
-        set_error(rows,
-                  input_error(rows->input, rows->line, (struct text){NULL, 0},
-                              "this row has %u fields, the header %u", count, rows->column_count));
+        set_error(rows, input_error(rows->input, rows->line, (struct text){NULL, 0},
+                                    "this row has %u fields, the header %u", count, rows->column_count));
     return !error_is(rows->error);
 }
 
@@ -159,15 +156,13 @@ static unsigned wanted_index(const struct csv_rows *rows, struct text name)
 static void header_column(struct csv_rows *rows, const struct field *field, bool *is_there)
 {
     if (rows->column_count == CSV_COLUMNS_MAX) {
-        set_error(rows, input_error(rows->input, rows->line, field->raw, "more than %d columns",
-                                    CSV_COLUMNS_MAX));
+        set_error(rows, input_error(rows->input, rows->line, field->raw, "more than %d columns", CSV_COLUMNS_MAX));
         return;
     }
     unsigned wanted = wanted_index(rows, field->value);
     if (wanted != NOT_WANTED && is_there[wanted])
-        set_error(rows, input_error(rows->input, rows->line, field->raw,
-                                    "column '%.*s' stands here twice", (int)field->value.length,
-                                    field->value.at));
+        set_error(rows, input_error(rows->input, rows->line, field->raw, "column '%.*s' stands here twice",
+                                    (int)field->value.length, field->value.at));
     if (wanted != NOT_WANTED)
         is_there[wanted] = true;
     rows->wanted_of[rows->column_count++] = wanted;
@@ -177,8 +172,8 @@ static void read_header(struct csv_rows *rows)
 {
     bool is_there[CSV_COLUMNS_MAX + 1] = {false};
     if (!next_record(rows)) {
-        set_error(rows, error_at(ERROR_DATA, input_path(rows->input), 1, 1,
-                                 "the file is empty; a header line was expected"));
+        set_error(rows,
+                  error_at(ERROR_DATA, input_path(rows->input), 1, 1, "the file is empty; a header line was expected"));
         return;
     }
     row_begin(rows);
@@ -188,9 +183,8 @@ static void read_header(struct csv_rows *rows)
         header_column(rows, &field, is_there);
     for (unsigned w = 0; w < rows->wanted_count && !error_is(rows->error); w++)
         if (!is_there[w])
-            set_error(rows, input_error(rows->input, rows->line, (struct text){NULL, 0},
-                                        "column '%.*s' is missing", (int)rows->wanted[w].length,
-                                        rows->wanted[w].at));
+            set_error(rows, input_error(rows->input, rows->line, (struct text){NULL, 0}, "column '%.*s' is missing",
+                                        (int)rows->wanted[w].length, rows->wanted[w].at));
 }
 
 struct error csv_rows_open(struct csv_rows **out, const char *path, const char *wanted)

@@ -44,12 +44,11 @@ struct text csv_text(const struct csv_rows *rows, unsigned column);
 
 /* Read a field; garbage and numbers outside [low, high] set the sticky error. */
 int64_t csv_int(struct csv_rows *rows, unsigned column, int64_t low, int64_t high);
-int64_t csv_scaled(struct csv_rows *rows, unsigned column, int64_t scale); /* >= 0, times scale */
-int64_t csv_signed(struct csv_rows *rows, unsigned column, int64_t scale); /* any, times scale */
-double csv_double(struct csv_rows *rows, unsigned column);                 /* finite */
-time_ns csv_time(struct csv_rows *rows, unsigned column); /* seconds, >= 0; empty: TIME_NEVER */
-int csv_choice(struct csv_rows *rows, unsigned column,
-               const char *const *names); /* NULL-terminated */
+int64_t csv_scaled(struct csv_rows *rows, unsigned column, int64_t scale);        /* >= 0, times scale */
+int64_t csv_signed(struct csv_rows *rows, unsigned column, int64_t scale);        /* any, times scale */
+double csv_double(struct csv_rows *rows, unsigned column);                        /* finite */
+time_ns csv_time(struct csv_rows *rows, unsigned column);                         /* seconds, >= 0; empty: TIME_NEVER */
+int csv_choice(struct csv_rows *rows, unsigned column, const char *const *names); /* NULL-terminated */
 
 /* Set the sticky error at the place of the field. */
 void csv_fail(struct csv_rows *rows, unsigned column, const char *complaint);

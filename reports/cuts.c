@@ -5,8 +5,7 @@
 
 #include "reports/metrics_inside.h"
 
-const char *const metrics_cut_names[] = {"class", "workload_class", "class_size", "queue",
-                                         "size",  "gpu_model",      NULL};
+const char *const metrics_cut_names[] = {"class", "workload_class", "class_size", "queue", "size", "gpu_model", NULL};
 
 static const char *const size_keys[SIZE_SLOTS] = {
     "0",
@@ -121,10 +120,8 @@ static void name_kind_sizes(struct metrics *metrics)
         struct buffer key = {0};
         if (metrics->kind_sizes[kind_size(cell)] != NULL)
             continue;
-        buffer_format(&key, "%s/%s", names_text(metrics->kind_names, cell->kind),
-                      size_keys[cell->size]);
-        metrics->kind_sizes[kind_size(cell)] =
-            arena_copy(&metrics->arena, (struct text){key.bytes, key.length});
+        buffer_format(&key, "%s/%s", names_text(metrics->kind_names, cell->kind), size_keys[cell->size]);
+        metrics->kind_sizes[kind_size(cell)] = arena_copy(&metrics->arena, (struct text){key.bytes, key.length});
         buffer_release(&key);
     }
 }
@@ -211,8 +208,7 @@ static bool has_jobs(const struct tally *tally)
 static int compare_by_name(const void *a, const void *b, void *metrics_as_void)
 {
     const struct metrics *metrics = metrics_as_void;
-    return strcmp(names_text(metrics->queues, *(const uint32_t *)a),
-                  names_text(metrics->queues, *(const uint32_t *)b));
+    return strcmp(names_text(metrics->queues, *(const uint32_t *)a), names_text(metrics->queues, *(const uint32_t *)b));
 }
 
 /* Workload classes by the class of their first job, then by name; their sizes within them. */
@@ -295,8 +291,7 @@ const char *metrics_cut_key(const struct metrics *metrics, const char *name, siz
     return cut_key(metrics, (enum cut_kind)(cut - metrics->cuts), cut->order[index]);
 }
 
-const struct metric *metrics_cut(const struct metrics *metrics, const char *name, size_t index,
-                                 size_t *count)
+const struct metric *metrics_cut(const struct metrics *metrics, const char *name, size_t index, size_t *count)
 {
     const struct cut *cut = cut_named(metrics, name);
     *count = 0;

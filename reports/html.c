@@ -21,8 +21,8 @@ static void page_open(const char *title, struct buffer *out)
     buffer_string(out, "</style>\n</head>\n<body><main>\n");
 }
 
-static void headline(const struct metrics *metrics, const struct html_options *options,
-                     const char *title, struct buffer *out)
+static void headline(const struct metrics *metrics, const struct html_options *options, const char *title,
+                     struct buffer *out)
 {
     static const char dot[] = " \xc2\xb7 "; /* U+00B7 */
     const struct run_facts *facts = metrics_facts(metrics);
@@ -70,8 +70,7 @@ static void rejections(const struct metrics *metrics, struct buffer *out)
         if (count == 0)
             continue;
         buffer_format(out, "<p class=\"warn\">%s: ",
-                      view_is_refused(metrics, reason) ? "Refused by the program that decides"
-                                                       : "Rejected");
+                      view_is_refused(metrics, reason) ? "Refused by the program that decides" : "Rejected");
         view_count(out, (double)count);
         buffer_format(out, " jobs, %s.</p>\n", view_rejection(reason));
     }
@@ -89,8 +88,7 @@ static void rejections(const struct metrics *metrics, struct buffer *out)
 /* What a reader must know before believing the rest. */
 static void warnings(const struct metrics *metrics, struct buffer *out)
 {
-    static const double little_error_max =
-        0.01; /* a sum of waits this far off is a broken record */
+    static const double little_error_max = 0.01; /* a sum of waits this far off is a broken record */
     if (metrics_facts(metrics)->is_partial)
         buffer_string(out, "<p class=\"warn\">Partial: the run was stopped before its end.</p>\n");
     rejections(metrics, out);
@@ -112,8 +110,8 @@ static void tile_close(const char *below, struct buffer *out)
     buffer_format(out, "</dd><dd>%s</dd></dl>\n", below);
 }
 
-static void tile_ratio(const struct metrics *metrics, const char *label, const char *metric,
-                       const char *below, struct buffer *out)
+static void tile_ratio(const struct metrics *metrics, const char *label, const char *metric, const char *below,
+                       struct buffer *out)
 {
     if (!isfinite(metrics_value(metrics, metric)))
         return;
@@ -194,17 +192,15 @@ static bool is_activity_assumed(const struct result_manifest *manifest)
     return manifest->workload.format != NULL && strcmp(manifest->workload.format, "synth") == 0;
 }
 
-static void tiles(const struct metrics *metrics, const struct result_manifest *manifest,
-                  struct buffer *out)
+static void tiles(const struct metrics *metrics, const struct result_manifest *manifest, struct buffer *out)
 {
     double jain = metrics_value(metrics, "jain_fairness");
     buffer_string(out, "<div class=\"tiles\">\n");
     tile_wait(metrics, out);
     tile_ratio(metrics, "Allocated", "allocation_ratio", "of all GPU time", out);
     tile_ratio(metrics, "SM-active", "sm_active_ratio",
-               is_activity_assumed(manifest)
-                   ? "of all GPU time, as the workload assumes: not measured"
-                   : "of all GPU time, as the trace tells",
+               is_activity_assumed(manifest) ? "of all GPU time, as the workload assumes: not measured"
+                                             : "of all GPU time, as the trace tells",
                out);
     tile_jobs(metrics, out);
     tile_ratio(metrics, "Goodput", "goodput_ratio", "of held GPU time became kept work", out);
@@ -218,16 +214,14 @@ static void tiles(const struct metrics *metrics, const struct result_manifest *m
     buffer_string(out, "</div>\n");
 }
 
-static void levels(const struct metrics *metrics, const struct service_levels *levels,
-                   struct buffer *out)
+static void levels(const struct metrics *metrics, const struct service_levels *levels, struct buffer *out)
 {
     static const char *const classes[] = {"met", "unmet", "unknown"};
     if (levels->count == 0)
         return;
-    buffer_string(
-        out, "<section><h2>Service levels</h2>\n<div class=\"scroll\"><table>\n<thead><tr>"
-             "<th scope=\"col\">metric</th><th scope=\"col\">state</th>"
-             "<th scope=\"col\">value</th><th scope=\"col\">bound</th></tr></thead>\n<tbody>\n");
+    buffer_string(out, "<section><h2>Service levels</h2>\n<div class=\"scroll\"><table>\n<thead><tr>"
+                       "<th scope=\"col\">metric</th><th scope=\"col\">state</th>"
+                       "<th scope=\"col\">value</th><th scope=\"col\">bound</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < levels->count; i++) {
         const struct service_level *level = &levels->levels[i];
         const enum level_state state = service_level_state(metrics, level);
@@ -235,8 +229,7 @@ static void levels(const struct metrics *metrics, const struct service_levels *l
         metric_selector_write(&level->of, &name);
         buffer_string(out, "<tr><th scope=\"row\">");
         html_name(out, buffer_c_string(&name));
-        buffer_format(out, "</th><td class=\"%s\">%s</td><td>", classes[state],
-                      level_state_names[state]);
+        buffer_format(out, "</th><td class=\"%s\">%s</td><td>", classes[state], level_state_names[state]);
         service_level_value(level, metric_selector_value(metrics, &level->of), out);
         buffer_string(out, "</td><td>");
         service_level_bound(level, out);
@@ -266,13 +259,12 @@ static void gpu_time(const struct metrics *metrics, bool is_assumed, struct buff
     period(out, view_window_s(metrics));
     buffer_string(out, "</h2>\n<div class=\"bar\" aria-hidden=\"true\">");
     for (size_t i = 0; i < count; i++)
-        buffer_format(out, "<span class=\"fill %s\" style=\"width:%.2f%%\"></span>",
-                      parts[i].colour, fmax(0, parts[i].share) * 100);
+        buffer_format(out, "<span class=\"fill %s\" style=\"width:%.2f%%\"></span>", parts[i].colour,
+                      fmax(0, parts[i].share) * 100);
     buffer_string(out, "</div>\n<ul class=\"legend\">");
     for (size_t i = shares.has_active ? 0 : 1; i < count; i++) {
         buffer_format(out, "<li class=\"%s\"><i class=\"box\"%s></i>%s ", parts[i].colour,
-                      parts[i].colour[1] == '0' ? " style=\"border:1px solid var(--dim)\"" : "",
-                      parts[i].label);
+                      parts[i].colour[1] == '0' ? " style=\"border:1px solid var(--dim)\"" : "", parts[i].label);
         view_percent(out, parts[i].share);
         buffer_string(out, "</li>");
     }
@@ -383,8 +375,8 @@ void html_text(const struct metrics *metrics, const struct result_manifest *mani
     buffer_string(out, "</main></body>\n</html>\n");
 }
 
-struct error html_write(const char *folder, const struct metrics *metrics,
-                        const struct result_manifest *manifest, const struct html_options *options)
+struct error html_write(const char *folder, const struct metrics *metrics, const struct result_manifest *manifest,
+                        const struct html_options *options)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/" HTML_FILE, folder);

@@ -24,8 +24,8 @@ static void legend(const struct plot *plot, struct buffer *out)
 }
 
 /* The drawing, or why there is none. */
-static void drawing(const struct plot *plot, const struct plot_tool *tool, const char *y_text,
-                    const char *x_text, struct buffer *out)
+static void drawing(const struct plot *plot, const struct plot_tool *tool, const char *y_text, const char *x_text,
+                    struct buffer *out)
 {
     struct buffer svg = {0};
     struct error error = plot_svg(plot, tool, &svg);
@@ -38,8 +38,7 @@ static void drawing(const struct plot *plot, const struct plot_tool *tool, const
         legend(plot, out);
         buffer_format(out, "<figure><figcaption><span>%s</span></figcaption>\n", y_text);
         buffer_bytes(out, svg.bytes, svg.length);
-        buffer_format(out, "<figcaption><span></span><span>%s</span></figcaption></figure>\n",
-                      x_text);
+        buffer_format(out, "<figcaption><span></span><span>%s</span></figcaption></figure>\n", x_text);
     }
     buffer_release(&svg);
 }
@@ -76,7 +75,7 @@ enum space_curve {
 
 struct curves {
     size_t count;
-    double *time; /* in units of the axis; middle of each interval */
+    double *time;                                           /* in units of the axis; middle of each interval */
     double *allocated, *active, *reserved, *down, *pending; /* means over the interval */
     double *space[SPACE_COUNT];                             /* means of its samples, in GPUs */
     bool has_space;
@@ -103,8 +102,7 @@ static void choose_unit(struct curves *curves, double end_s)
 }
 
 /* Means over intervals are differences of the running integrals: exact, however wide the interval. */
-static void add_interval(struct curves *curves, const struct timeline_row *from,
-                         const struct timeline_row *to)
+static void add_interval(struct curves *curves, const struct timeline_row *from, const struct timeline_row *to)
 {
     double start_s = time_to_seconds(from->time), end_s = time_to_seconds(to->time);
     double span_s = end_s - start_s;
@@ -134,8 +132,7 @@ static struct curves curves_new(const struct metrics *metrics)
     const struct timeline_row *samples = metrics_samples(metrics, &count);
     double *numbers = mem_zalloc((6 + SPACE_COUNT) * (POINTS_MAX + 1), sizeof *numbers);
     struct curves curves = {.time = numbers};
-    double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down,
-                          &curves.pending};
+    double **columns[] = {&curves.allocated, &curves.active, &curves.reserved, &curves.down, &curves.pending};
     for (size_t c = 0; c < 5; c++)
         *columns[c] = numbers + (c + 1) * (POINTS_MAX + 1);
     for (size_t c = 0; c < SPACE_COUNT; c++)
@@ -186,8 +183,8 @@ static double highest(const double *values, size_t count)
 }
 
 /* Two points: an upright line at the end of the warm-up. */
-static bool warmup_series(const struct metrics *metrics, const struct curves *curves, double top,
-                          double x[2], double y[2], struct plot_series *series)
+static bool warmup_series(const struct metrics *metrics, const struct curves *curves, double top, double x[2],
+                          double y[2], struct plot_series *series)
 {
     double at = time_to_seconds(metrics_facts(metrics)->warmup) / curves->unit_s;
     if (!(at > 0 && at < curves->end))
@@ -195,18 +192,13 @@ static bool warmup_series(const struct metrics *metrics, const struct curves *cu
     x[0] = x[1] = at;
     y[0] = 0;
     y[1] = top;
-    *series = (struct plot_series){.label = "end of the warm-up",
-                                   .x = x,
-                                   .y = y,
-                                   .count = 2,
-                                   .colour = PLOT_PINK,
-                                   .is_dashed = true};
+    *series = (struct plot_series){
+        .label = "end of the warm-up", .x = x, .y = y, .count = 2, .colour = PLOT_PINK, .is_dashed = true};
     return true;
 }
 
-static void time_table(const struct curves *curves, const double *const *columns,
-                       const char *const *heads, size_t column_count, bool is_open,
-                       struct buffer *out)
+static void time_table(const struct curves *curves, const double *const *columns, const char *const *heads,
+                       size_t column_count, bool is_open, struct buffer *out)
 {
     data_open(is_open, curves->unit, out);
     for (size_t c = 0; c < column_count; c++)
@@ -231,9 +223,8 @@ static void x_caption(const struct curves *curves, struct buffer *out)
 }
 
 /* The end of a section: the drawing, and its numbers. */
-static void draw_over_time(const struct plot *plot, const struct curves *curves,
-                           const struct plot_tool *tool, const char *y_text,
-                           const double *const *columns, const char *const *heads,
+static void draw_over_time(const struct plot *plot, const struct curves *curves, const struct plot_tool *tool,
+                           const char *y_text, const double *const *columns, const char *const *heads,
                            size_t column_count, struct buffer *out)
 {
     size_t from = out->length;
@@ -245,8 +236,8 @@ static void draw_over_time(const struct plot *plot, const struct curves *curves,
     buffer_string(out, "</section>\n");
 }
 
-static void utilization(const struct metrics *metrics, const struct curves *curves,
-                        const struct plot_tool *tool, struct buffer *out)
+static void utilization(const struct metrics *metrics, const struct curves *curves, const struct plot_tool *tool,
+                        struct buffer *out)
 {
     double gpus = (double)metrics_facts(metrics)->gpu_count;
     double top = scale_end(gpus * 1.02);
@@ -265,11 +256,7 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
          .count = curves->count,
          .colour = PLOT_BLUE,
          .is_filled = true},
-        {.label = "reserved",
-         .x = curves->time,
-         .y = curves->reserved,
-         .count = curves->count,
-         .colour = PLOT_ORANGE},
+        {.label = "reserved", .x = curves->time, .y = curves->reserved, .count = curves->count, .colour = PLOT_ORANGE},
         {.label = "capacity", .x = capacity_x, .y = capacity_y, .count = 2, .colour = PLOT_BLACK},
     };
     size_t count = 4;
@@ -277,11 +264,8 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
     if (!has_active)
         memmove(&series[1], &series[2], --count * sizeof series[0]);
     if (highest(curves->down, curves->count) > 0)
-        series[count++] = (struct plot_series){.label = "down",
-                                               .x = curves->time,
-                                               .y = curves->down,
-                                               .count = curves->count,
-                                               .colour = PLOT_VERMILLION};
+        series[count++] = (struct plot_series){
+            .label = "down", .x = curves->time, .y = curves->down, .count = curves->count, .colour = PLOT_VERMILLION};
     if (warmup_series(metrics, curves, top, warmup_x, warmup_y, &series[count]))
         count++;
     struct plot plot = {
@@ -298,15 +282,14 @@ static void utilization(const struct metrics *metrics, const struct curves *curv
     const double *columns[] = {curves->allocated, curves->reserved, curves->down, curves->active};
     buffer_string(out, "<section><h2>Utilization over time</h2>\n<p class=\"note\">Means over each "
                        "interval. ");
-    buffer_string(
-        out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
-                          "two is GPU time held but not used.</p>\n"
-                        : "The workload does not tell how active the SMs are.</p>\n");
+    buffer_string(out, has_active ? "SM-active is what the allocated GPUs computed on: the gap between the "
+                                    "two is GPU time held but not used.</p>\n"
+                                  : "The workload does not tell how active the SMs are.</p>\n");
     draw_over_time(&plot, curves, tool, "GPUs", columns, heads, has_active ? 4 : 3, out);
 }
 
-static void free_gpus(const struct metrics *metrics, const struct curves *curves,
-                      const struct plot_tool *tool, struct buffer *out)
+static void free_gpus(const struct metrics *metrics, const struct curves *curves, const struct plot_tool *tool,
+                      struct buffer *out)
 {
     static const struct {
         const char *label;
@@ -351,16 +334,14 @@ static void free_gpus(const struct metrics *metrics, const struct curves *curves
                                                    "share",
                                                    "MIG geometry",
                                                    "topology"};
-    buffer_string(out,
-                  "<section><h2>Free GPUs over time</h2>\n<p class=\"note\">Means of the samples. "
-                  "What is of no use for typical jobs, the kinds that 95 % of the workload's "
-                  "members are of, is told by cause in the table.</p>\n");
-    draw_over_time(&plot, curves, tool, "GPUs", (const double *const *)curves->space, heads,
-                   SPACE_COUNT, out);
+    buffer_string(out, "<section><h2>Free GPUs over time</h2>\n<p class=\"note\">Means of the samples. "
+                       "What is of no use for typical jobs, the kinds that 95 % of the workload's "
+                       "members are of, is told by cause in the table.</p>\n");
+    draw_over_time(&plot, curves, tool, "GPUs", (const double *const *)curves->space, heads, SPACE_COUNT, out);
 }
 
-static void queue_length(const struct metrics *metrics, const struct curves *curves,
-                         const struct plot_tool *tool, struct buffer *out)
+static void queue_length(const struct metrics *metrics, const struct curves *curves, const struct plot_tool *tool,
+                         struct buffer *out)
 {
     double top = scale_end(highest(curves->pending, curves->count) * 1.02);
     double warmup_x[2], warmup_y[2];
@@ -386,9 +367,8 @@ static void queue_length(const struct metrics *metrics, const struct curves *cur
     };
     static const char *const heads[] = {"pending jobs"};
     const double *columns[] = {curves->pending};
-    buffer_string(out,
-                  "<section><h2>Queue length over time</h2>\n<p class=\"note\">Jobs that waited, "
-                  "the mean over each interval.</p>\n");
+    buffer_string(out, "<section><h2>Queue length over time</h2>\n<p class=\"note\">Jobs that waited, "
+                       "the mean over each interval.</p>\n");
     draw_over_time(&plot, curves, tool, "jobs", columns, heads, 1, out);
 }
 
@@ -428,8 +408,8 @@ static void distribution_draw(struct distribution *distribution, double x_max)
     distribution->y[distribution->drawn++] = 100;
 }
 
-static void distribution_init(struct distribution *distribution, const struct metrics *metrics,
-                              int class, struct arena *arena)
+static void distribution_init(struct distribution *distribution, const struct metrics *metrics, int class,
+                              struct arena *arena)
 {
     static const enum plot_colour colours[] = {PLOT_BLACK, PLOT_BLUE, PLOT_GREEN, PLOT_VERMILLION};
     *distribution = (struct distribution){
@@ -440,19 +420,16 @@ static void distribution_init(struct distribution *distribution, const struct me
         .x = arena_alloc_array(arena, CDF_POINTS + 2, double),
         .y = arena_alloc_array(arena, CDF_POINTS + 2, double),
     };
-    distribution->count =
-        metrics_wait_cdf(metrics, class, distribution->wait_s, distribution->ratio, CDF_POINTS);
+    distribution->count = metrics_wait_cdf(metrics, class, distribution->wait_s, distribution->ratio, CDF_POINTS);
 }
 
-static void share_table(const struct distribution *distributions, size_t count, bool is_open,
-                        struct buffer *out)
+static void share_table(const struct distribution *distributions, size_t count, bool is_open, struct buffer *out)
 {
     static const struct {
         const char *text;
         double wait_s;
-    } marks[] = {{"0 s", 0},      {"1 s", 1},      {"10 s", 10},     {"1 min", 60},
-                 {"10 min", 600}, {"1 h", 3600},   {"6 h", 21600},   {"1 d", 86400},
-                 {"3 d", 259200}, {"1 w", 604800}, {"30 d", 2592000}};
+    } marks[] = {{"0 s", 0},     {"1 s", 1},     {"10 s", 10},    {"1 min", 60},   {"10 min", 600},  {"1 h", 3600},
+                 {"6 h", 21600}, {"1 d", 86400}, {"3 d", 259200}, {"1 w", 604800}, {"30 d", 2592000}};
     data_open(is_open, "waited at most", out);
     for (size_t d = 0; d < count; d++)
         buffer_format(out, "<th scope=\"col\">%s</th>", distributions[d].label);
@@ -460,15 +437,13 @@ static void share_table(const struct distribution *distributions, size_t count, 
     for (size_t m = 0; m < sizeof marks / sizeof marks[0]; m++) {
         buffer_format(out, "<tr><td>%s</td>", marks[m].text);
         for (size_t d = 0; d < count; d++)
-            buffer_format(out, "<td>%.1f %%</td>",
-                          100 * share_at(&distributions[d], marks[m].wait_s));
+            buffer_format(out, "<td>%.1f %%</td>", 100 * share_at(&distributions[d], marks[m].wait_s));
         buffer_string(out, "</tr>\n");
     }
     data_close(out);
 }
 
-static void queue_times(const struct metrics *metrics, const struct plot_tool *tool,
-                        struct buffer *out)
+static void queue_times(const struct metrics *metrics, const struct plot_tool *tool, struct buffer *out)
 {
     struct arena arena = {0};
     struct distribution distributions[JOB_CLASS_COUNT + 1];
@@ -506,10 +481,9 @@ static void queue_times(const struct metrics *metrics, const struct plot_tool *t
         .y_max = 100,
     };
     if (count > 0) {
-        buffer_string(
-            out, "<section><h2>Queue time</h2>\n<p class=\"note\">Share of jobs that waited at "
-                 "most so long, from eligible to first start. Jobs still waiting at the end count "
-                 "with the wait they had so far.</p>\n");
+        buffer_string(out, "<section><h2>Queue time</h2>\n<p class=\"note\">Share of jobs that waited at "
+                           "most so long, from eligible to first start. Jobs still waiting at the end count "
+                           "with the wait they had so far.</p>\n");
         size_t from = out->length;
         drawing(&plot, tool, "share of jobs", "queue time", out);
         share_table(distributions, count, !has_drawing(out, from), out);

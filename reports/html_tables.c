@@ -68,8 +68,7 @@ static void head_row(struct buffer *out, const char *first)
     buffer_string(out, "</tr></thead>\n");
 }
 
-static void body_row(const struct metrics *metrics, const char *cut, size_t index,
-                     struct buffer *out)
+static void body_row(const struct metrics *metrics, const char *cut, size_t index, struct buffer *out)
 {
     double asked_in_all = metrics_value(metrics, "asked_gpu_h");
     double asked = view_cut_value(metrics, cut, index, "asked_gpu_h");
@@ -85,8 +84,8 @@ static void body_row(const struct metrics *metrics, const char *cut, size_t inde
 }
 
 /* rows_max rows of the order given; NULL: the cut's own. */
-static void table(const struct metrics *metrics, const char *cut, const char *head,
-                  const size_t *order, size_t from, size_t to, struct buffer *out)
+static void table(const struct metrics *metrics, const char *cut, const char *head, const size_t *order, size_t from,
+                  size_t to, struct buffer *out)
 {
     buffer_string(out, "<div class=\"scroll\"><table>\n");
     head_row(out, head);
@@ -104,8 +103,8 @@ static size_t key_count(const struct metrics *metrics, const char *cut)
     return count;
 }
 
-static void plain_section(const struct metrics *metrics, const char *cut, const char *title,
-                          const char *head, struct buffer *out)
+static void plain_section(const struct metrics *metrics, const char *cut, const char *title, const char *head,
+                          struct buffer *out)
 {
     size_t count = key_count(metrics, cut);
     if (count == 0)
@@ -124,11 +123,10 @@ static void queue_section(const struct metrics *metrics, struct buffer *out)
     if (count > 0) {
         size_t shown = count < QUEUES_AT_ONCE ? count : QUEUES_AT_ONCE;
         size_t listed = count < HTML_QUEUES_MAX ? count : HTML_QUEUES_MAX;
-        buffer_string(
-            out, "<section class=\"long\"><h2>By queue</h2>\n<p class=\"note\">Ordered by demand, "
-                 "the GPU time asked for. Served is the GPU time held as a share of it: "
-                 "it passes 100&nbsp;% where work was repeated, and stays below where jobs "
-                 "had not run, or not finished, at the end.</p>\n");
+        buffer_string(out, "<section class=\"long\"><h2>By queue</h2>\n<p class=\"note\">Ordered by demand, "
+                           "the GPU time asked for. Served is the GPU time held as a share of it: "
+                           "it passes 100&nbsp;% where work was repeated, and stays below where jobs "
+                           "had not run, or not finished, at the end.</p>\n");
         table(metrics, "queue", "queue", order, 0, shown, out);
         if (listed > shown) {
             buffer_format(out, "<details><summary>the next %zu</summary>\n", listed - shown);
@@ -136,8 +134,7 @@ static void queue_section(const struct metrics *metrics, struct buffer *out)
             buffer_string(out, "</details>\n");
         }
         if (count > listed)
-            buffer_format(out, "<p class=\"note\">and %zu more, in result.json.</p>\n",
-                          count - listed);
+            buffer_format(out, "<p class=\"note\">and %zu more, in result.json.</p>\n", count - listed);
         buffer_string(out, "</section>\n");
     }
     mem_free(order);

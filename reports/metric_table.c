@@ -9,9 +9,8 @@
 #include "reports/metrics_inside.h"
 
 const struct metric metric_table[METRIC_COUNT] = {
-    [METRIC_ALLOCATION_RATIO] =
-        {"allocation_ratio", NAN, "ratio", BETTER_HIGHER,
-         "GPU time allocated to jobs that run / all GPU time of the cluster in the window."},
+    [METRIC_ALLOCATION_RATIO] = {"allocation_ratio", NAN, "ratio", BETTER_HIGHER,
+                                 "GPU time allocated to jobs that run / all GPU time of the cluster in the window."},
     [METRIC_SM_ACTIVE_RATIO] = {"sm_active_ratio", NAN, "ratio", BETTER_HIGHER,
                                 "Allocated GPU time x the SM activity of the job that holds it / "
                                 "all GPU time of the cluster in the window. The activity is what "
@@ -21,16 +20,14 @@ const struct metric metric_table[METRIC_COUNT] = {
          "GPU time that is reserved and idle / all GPU time of the cluster in the window: held for "
          "a job while the rest of its space is being freed, or held by a gang below its minimum of "
          "members."},
-    [METRIC_DOWN_RATIO] =
-        {"down_ratio", NAN, "ratio", BETTER_LOWER,
-         "GPU time of nodes that are down / all GPU time of the cluster in the window."},
+    [METRIC_DOWN_RATIO] = {"down_ratio", NAN, "ratio", BETTER_LOWER,
+                           "GPU time of nodes that are down / all GPU time of the cluster in the window."},
     [METRIC_OFFERED_LOAD_RATIO] =
         {"offered_load_ratio", NAN, "ratio", BETTER_NEITHER,
          "GPU time that the counted jobs ask / all GPU time of the cluster in the window. Rejected "
          "jobs are included, but not those that never fit."},
-    [METRIC_IDLE_RESERVED_GPU_H] =
-        {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
-         "GPU time in the window that is reserved and idle: see idle_reserved_ratio."},
+    [METRIC_IDLE_RESERVED_GPU_H] = {"idle_reserved_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                                    "GPU time in the window that is reserved and idle: see idle_reserved_ratio."},
     [METRIC_PARTIAL_GANG_GPU_H] =
         {"partial_gang_gpu_h", NAN, "gpu_h", BETTER_LOWER,
          "The part of idle_reserved_gpu_h that is held by gangs below their minimum of members."},
@@ -38,14 +35,11 @@ const struct metric metric_table[METRIC_COUNT] = {
                               "(sum x)^2 / (n sum x^2) over the n queues that asked for GPUs, x = "
                               "allocated / asked GPU time of a queue: 1 if all were served alike, "
                               "1/n if one got everything (Jain, Chiu, Hawe: DEC-TR-301, 1984)."},
-    [METRIC_COST_USD] =
-        {"cost_usd", NAN, "usd", BETTER_LOWER,
-         "Price of a GPU hour x all GPUs of the cluster x the time from the end of the warm-up to "
-         "where the window ends, used or not. Not defined if the cluster has no price."},
-    [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER,
-                                 "cost_usd / jobs_completed."},
-    [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER,
-                           "From the first submission to the last end of a job."},
+    [METRIC_COST_USD] = {"cost_usd", NAN, "usd", BETTER_LOWER,
+                         "Price of a GPU hour x all GPUs of the cluster x the time from the end of the warm-up to "
+                         "where the window ends, used or not. Not defined if the cluster has no price."},
+    [METRIC_COST_PER_JOB_USD] = {"cost_per_job_usd", NAN, "usd", BETTER_LOWER, "cost_usd / jobs_completed."},
+    [METRIC_MAKESPAN_S] = {"makespan_s", NAN, "s", BETTER_LOWER, "From the first submission to the last end of a job."},
     [METRIC_QUEUE_LENGTH_MEAN] = {"queue_length_mean", NAN, "jobs", BETTER_LOWER,
                                   "Mean number of pending jobs over the window."},
     [METRIC_LITTLE_ERROR_RATIO] =
@@ -53,10 +47,9 @@ const struct metric metric_table[METRIC_COUNT] = {
          "A check of the run itself by Little's law: |L - lambda W| / L over the whole run, "
          "warm-up included, where L T is the integral of pending jobs and lambda W T the sum of "
          "all waits. 1 if jobs waited and L is 0."},
-    [METRIC_IDLE_RATIO] =
-        {"idle_ratio", NAN, "ratio", BETTER_LOWER,
-         "Mean of the free GPUs / all GPUs over the window. Known only if the jobs are known "
-         "before they come and this program decides, as are all metrics of free GPUs below."},
+    [METRIC_IDLE_RATIO] = {"idle_ratio", NAN, "ratio", BETTER_LOWER,
+                           "Mean of the free GPUs / all GPUs over the window. Known only if the jobs are known "
+                           "before they come and this program decides, as are all metrics of free GPUs below."},
     [METRIC_STRANDED_RATIO] = {"stranded_ratio", NAN, "ratio", BETTER_LOWER,
                                "Mean of the free GPUs that no waiting member can use / all GPUs; 0 "
                                "while no job that asks for GPUs waits."},
@@ -65,12 +58,10 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Mean of the fragmented GPUs / all GPUs: free GPUs that typical members of the workload "
          "cannot use, weighed by how often such members come (Weng et al., FGD, USENIX ATC 2023). "
          "The sum of the fragmented_*_ratio."},
-    [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] =
-        {"fgd_fragmentation_of_idle_ratio", NAN, "ratio", BETTER_LOWER,
-         "Mean of the fragmented GPUs / mean of the free GPUs."},
-    [METRIC_FRAGMENTED_BY_FROM] =
-        {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER,
-         "The part of fgd_fragmentation_ratio due to typical members that ask no GPU."},
+    [METRIC_FGD_FRAGMENTATION_OF_IDLE_RATIO] = {"fgd_fragmentation_of_idle_ratio", NAN, "ratio", BETTER_LOWER,
+                                                "Mean of the fragmented GPUs / mean of the free GPUs."},
+    [METRIC_FRAGMENTED_BY_FROM] = {"fragmented_no_gpu_ratio", NAN, "ratio", BETTER_LOWER,
+                                   "The part of fgd_fragmentation_ratio due to typical members that ask no GPU."},
     {"fragmented_type_ratio", NAN, "ratio", BETTER_LOWER,
      "The part of fgd_fragmentation_ratio where the node has another GPU model than the member "
      "asks."},
@@ -99,41 +90,33 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Bandwidth of each GPU over the narrowest link between the members of its job "
          "(topologies/links.h), mean by GPU time of the attempts with more than one GPU, warm-up "
          "included."},
-    [METRIC_GANG_LINK_GB_PER_S_P10] =
-        {"gang_link_gb_per_s_p10", NAN, "gb_per_s", BETTER_HIGHER,
-         "The same bandwidth: a tenth of that GPU time has this or less."},
-    [METRIC_GANG_LINKS_FROM] =
-        {"gang_link_nvlink_ratio", NAN, "ratio", BETTER_HIGHER,
-         "The part of that GPU time in jobs whose members are joined by NVLink."},
-    [METRIC_GANG_LINKS_FROM +
-        1] = {"gang_link_pcie_ratio", NAN, "ratio", BETTER_NEITHER,
-              "The part of that GPU time in jobs on one node whose traffic crosses PCIe."},
+    [METRIC_GANG_LINK_GB_PER_S_P10] = {"gang_link_gb_per_s_p10", NAN, "gb_per_s", BETTER_HIGHER,
+                                       "The same bandwidth: a tenth of that GPU time has this or less."},
+    [METRIC_GANG_LINKS_FROM] = {"gang_link_nvlink_ratio", NAN, "ratio", BETTER_HIGHER,
+                                "The part of that GPU time in jobs whose members are joined by NVLink."},
+    [METRIC_GANG_LINKS_FROM + 1] = {"gang_link_pcie_ratio", NAN, "ratio", BETTER_NEITHER,
+                                    "The part of that GPU time in jobs on one node whose traffic crosses PCIe."},
     [METRIC_GANG_LINKS_FROM + 2] = {"gang_link_leaf_ratio", NAN, "ratio", BETTER_NEITHER,
                                     "The part of that GPU time in jobs on several nodes of one "
                                     "unit, on the same rails: one leaf switch each."},
-    [METRIC_GANG_LINKS_FROM +
-        3] = {"gang_link_spine_ratio", NAN, "ratio", BETTER_LOWER,
-              "The part of that GPU time in jobs whose traffic crosses the spine switches."},
-    [METRIC_GANG_LINKS_FROM +
-        4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER,
-              "The part of that GPU time in jobs whose traffic crosses the core switches."},
+    [METRIC_GANG_LINKS_FROM + 3] = {"gang_link_spine_ratio", NAN, "ratio", BETTER_LOWER,
+                                    "The part of that GPU time in jobs whose traffic crosses the spine switches."},
+    [METRIC_GANG_LINKS_FROM + 4] = {"gang_link_core_ratio", NAN, "ratio", BETTER_LOWER,
+                                    "The part of that GPU time in jobs whose traffic crosses the core switches."},
     [METRIC_QUEUE_TIME_P50_S] =
         {"queue_time_p50_s", NAN, "s", BETTER_LOWER,
          "Median of the wait from eligible to first start (eligible: submitted, and every job it "
          "depends on has ended). A job that still waits at the end counts with its wait so far, a "
          "rejected job does not count. Percentiles are exact: the ceil(p n)-th smallest."},
-    [METRIC_QUEUE_TIME_P95_S] =
-        {"queue_time_p95_s", NAN, "s", BETTER_LOWER,
-         "95th percentile of the wait from eligible to first start; see queue_time_p50_s."},
-    [METRIC_QUEUE_TIME_P99_S] =
-        {"queue_time_p99_s", NAN, "s", BETTER_LOWER,
-         "99th percentile of the wait from eligible to first start; see queue_time_p50_s."},
+    [METRIC_QUEUE_TIME_P95_S] = {"queue_time_p95_s", NAN, "s", BETTER_LOWER,
+                                 "95th percentile of the wait from eligible to first start; see queue_time_p50_s."},
+    [METRIC_QUEUE_TIME_P99_S] = {"queue_time_p99_s", NAN, "s", BETTER_LOWER,
+                                 "99th percentile of the wait from eligible to first start; see queue_time_p50_s."},
     [METRIC_QUEUE_TIME_MEAN_S] =
         {"queue_time_mean_s", NAN, "s", BETTER_LOWER,
          "Mean of the wait from eligible to first start; see queue_time_p50_s for who counts."},
-    [METRIC_QUEUE_TIME_MAX_S] =
-        {"queue_time_max_s", NAN, "s", BETTER_LOWER,
-         "Longest wait from eligible to first start; see queue_time_p50_s for who counts."},
+    [METRIC_QUEUE_TIME_MAX_S] = {"queue_time_max_s", NAN, "s", BETTER_LOWER,
+                                 "Longest wait from eligible to first start; see queue_time_p50_s for who counts."},
     [METRIC_ADMISSION_P99_S] = {"admission_p99_s", NAN, "s", BETTER_LOWER,
                                 "99th percentile of the time from submission to first start. Of "
                                 "the whole run: inference jobs only; in a cut: all its jobs."},
@@ -144,15 +127,13 @@ const struct metric metric_table[METRIC_COUNT] = {
                             "Sum over the jobs of GPUs x reference work asked: the demand."},
     [METRIC_ALLOCATED_GPU_H] = {"allocated_gpu_h", NAN, "gpu_h", BETTER_NEITHER,
                                 "Sum over the attempts of GPUs held x run time."},
-    [METRIC_GOODPUT_RATIO] =
-        {"goodput_ratio", NAN, "ratio", BETTER_HIGHER,
-         "Sum over the jobs of GPUs x work that was kept / allocated GPU time. Work of a job that "
-         "was killed at its time limit is not kept; limit_gpu_h tells it."},
-    [METRIC_LIMIT_GPU_H] =
-        {"limit_gpu_h", NAN, "gpu_h", BETTER_LOWER,
-         "GPU time allocated to jobs that were killed at their time limit, all of "
-         "their attempts together. It is part of allocated_gpu_h; what evictions "
-         "lost of it is also in lost_gpu_h."},
+    [METRIC_GOODPUT_RATIO] = {"goodput_ratio", NAN, "ratio", BETTER_HIGHER,
+                              "Sum over the jobs of GPUs x work that was kept / allocated GPU time. Work of a job that "
+                              "was killed at its time limit is not kept; limit_gpu_h tells it."},
+    [METRIC_LIMIT_GPU_H] = {"limit_gpu_h", NAN, "gpu_h", BETTER_LOWER,
+                            "GPU time allocated to jobs that were killed at their time limit, all of "
+                            "their attempts together. It is part of allocated_gpu_h; what evictions "
+                            "lost of it is also in lost_gpu_h."},
     [METRIC_LOST_GPU_H] = {"lost_gpu_h", NAN, "gpu_h", BETTER_LOWER,
                            "GPU time of work that was thrown away, of checkpoints made in order to "
                            "leave, and of restarts."},
@@ -170,12 +151,10 @@ const struct metric metric_table[METRIC_COUNT] = {
          "or it never started. Counted at the job that should have gained."},
     [METRIC_ADMISSIONS_FREE] = {"admissions_free", NAN, "jobs", BETTER_NEITHER,
                                 "Jobs whose first start used space that was free."},
-    [METRIC_ADMISSIONS_HEADROOM] =
-        {"admissions_headroom", NAN, "jobs", BETTER_NEITHER,
-         "Jobs whose first start used space that was kept free for their class (headroom)."},
-    [METRIC_ADMISSIONS_GRACE_0] =
-        {"admissions_grace_0", NAN, "jobs", BETTER_NEITHER,
-         "Jobs whose first start used space of victims that needed no grace."},
+    [METRIC_ADMISSIONS_HEADROOM] = {"admissions_headroom", NAN, "jobs", BETTER_NEITHER,
+                                    "Jobs whose first start used space that was kept free for their class (headroom)."},
+    [METRIC_ADMISSIONS_GRACE_0] = {"admissions_grace_0", NAN, "jobs", BETTER_NEITHER,
+                                   "Jobs whose first start used space of victims that needed no grace."},
     [METRIC_ADMISSIONS_EVICTION] =
         {"admissions_eviction", NAN, "jobs", BETTER_LOWER,
          "Jobs whose first start used space of victims that were given a grace; of a gang that "
@@ -185,21 +164,15 @@ const struct metric metric_table[METRIC_COUNT] = {
     [METRIC_JOBS_ACCEPTED] = {"jobs_accepted", NAN, "jobs", BETTER_HIGHER,
                               "Jobs submitted after the warm-up and not rejected: those of which "
                               "the queue times are."},
-    [METRIC_REJECTED_RATIO] = {"rejected_ratio", NAN, "ratio", BETTER_LOWER,
-                               "jobs_rejected / jobs_submitted."},
-    [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER,
-                               "Jobs that did all their work."},
-    [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER,
-                            "Jobs that ended by a failure of their own."},
-    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled", NAN, "jobs", BETTER_NEITHER,
-                               "Jobs that were cancelled."},
-    [METRIC_JOBS_LIMIT] = {"jobs_limit", NAN, "jobs", BETTER_LOWER,
-                           "Jobs that were killed at their time limit."},
-    [METRIC_JOBS_REJECTED] =
-        {"jobs_rejected", NAN, "jobs", BETTER_LOWER,
-         "Jobs that were never admitted: they can never fit, another program that decides refused "
-         "them, the queue limit was reached, or a "
-         "dependency ended otherwise than asked. They count in no wait."},
+    [METRIC_REJECTED_RATIO] = {"rejected_ratio", NAN, "ratio", BETTER_LOWER, "jobs_rejected / jobs_submitted."},
+    [METRIC_JOBS_COMPLETED] = {"jobs_completed", NAN, "jobs", BETTER_HIGHER, "Jobs that did all their work."},
+    [METRIC_JOBS_FAILED] = {"jobs_failed", NAN, "jobs", BETTER_LOWER, "Jobs that ended by a failure of their own."},
+    [METRIC_JOBS_CANCELLED] = {"jobs_cancelled", NAN, "jobs", BETTER_NEITHER, "Jobs that were cancelled."},
+    [METRIC_JOBS_LIMIT] = {"jobs_limit", NAN, "jobs", BETTER_LOWER, "Jobs that were killed at their time limit."},
+    [METRIC_JOBS_REJECTED] = {"jobs_rejected", NAN, "jobs", BETTER_LOWER,
+                              "Jobs that were never admitted: they can never fit, another program that decides refused "
+                              "them, the queue limit was reached, or a "
+                              "dependency ended otherwise than asked. They count in no wait."},
     [METRIC_JOBS_PENDING] = {"jobs_pending", NAN, "jobs", BETTER_LOWER,
                              "Jobs that had not started when the run ended."},
     [METRIC_JOBS_RUNNING] = {"jobs_running", NAN, "jobs", BETTER_NEITHER,
@@ -243,10 +216,9 @@ const struct metric metric_table[METRIC_COUNT] = {
          "Time that the jobs waited because its space is reserved and still being freed; all their "
          "waits from the submission on. Not defined if no job did, or if the run did not keep "
          "reasons."},
-    [METRIC_WAIT_HELD_JOB_H] =
-        {"wait_held_job_h", NAN, "job_h", BETTER_LOWER,
-         "Time that the jobs waited because its submitter holds it; all their waits from the "
-         "submission on. Not defined if no job did, or if the run did not keep reasons."},
+    [METRIC_WAIT_HELD_JOB_H] = {"wait_held_job_h", NAN, "job_h", BETTER_LOWER,
+                                "Time that the jobs waited because its submitter holds it; all their waits from the "
+                                "submission on. Not defined if no job did, or if the run did not keep reasons."},
     [METRIC_WAIT_DEPENDENCY_JOB_H] = {"wait_dependency_job_h", NAN, "job_h", BETTER_LOWER,
                                       "Time that the jobs waited because a job that it depends on "
                                       "has not ended; all their waits from the submission on. Not "
@@ -344,8 +316,7 @@ static void explain_json(size_t index, struct buffer *out)
     const char *cuts[CUTS_MAX];
     size_t count = cuts_of(index, cuts);
     buffer_format(out, "%s\n {\"name\": \"%s\", \"unit\": \"%s\", \"better\": \"%s\", \"by\": [",
-                  out->length > 1 ? "," : "", metric->name, metric->unit,
-                  better_names[metric->better]);
+                  out->length > 1 ? "," : "", metric->name, metric->unit, better_names[metric->better]);
     for (size_t i = 0; i < count; i++)
         buffer_format(out, "%s\"%s\"", i == 0 ? "" : ", ", cuts[i]);
     buffer_string(out, "],\n  \"definition\": ");

@@ -77,13 +77,11 @@ static void fill_group(const struct group *group, double *value)
         value[METRIC_ADMISSION_P99_S] = time_to_seconds(group->admission.value[0]);
     }
     if (tally->jobs[END_COMPLETED] > 0)
-        value[METRIC_SLOWDOWN_BOUNDED_MEAN] =
-            (double)tally->slowdown_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
+        value[METRIC_SLOWDOWN_BOUNDED_MEAN] = (double)tally->slowdown_micro / (double)tally->jobs[END_COMPLETED] / 1e6;
     value[METRIC_ASKED_GPU_H] = milli_ns_to_hours(tally->asked_milli_ns);
     value[METRIC_ALLOCATED_GPU_H] = milli_ns_to_hours(tally->allocated_milli_ns);
     if (tally->allocated_milli_ns > 0)
-        value[METRIC_GOODPUT_RATIO] =
-            (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
+        value[METRIC_GOODPUT_RATIO] = (double)tally->kept_milli_ns / (double)tally->allocated_milli_ns;
     for (int reason = 0; reason < REASON_COUNT; reason++)
         if (tally->waits_ns[reason] > 0 && wait_metrics[reason] != 0)
             value[wait_metrics[reason]] = (double)tally->waits_ns[reason] / ns_per_hour;
@@ -91,8 +89,7 @@ static void fill_group(const struct group *group, double *value)
     value[METRIC_LOST_GPU_H] = (double)tally->lost_gpu_ns / ns_per_hour;
     value[METRIC_LOST_BY_PREEMPTION_GPU_H] = (double)tally->preempted_gpu_ns / ns_per_hour;
     if (tally->evictions > 0)
-        value[METRIC_LOST_PER_EVICTION_S] =
-            (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
+        value[METRIC_LOST_PER_EVICTION_S] = (double)tally->lost_gpu_ns / 1e9 / (double)tally->evictions;
 }
 
 static double jain_fairness(const struct cut *queues)
@@ -140,8 +137,7 @@ static void fill_window(const struct metrics *metrics, double *value)
     if (!metrics->has_unknown_activity)
         value[METRIC_SM_ACTIVE_RATIO] = (to->active_gpu_s - from->active_gpu_s) / gpu_s;
     value[METRIC_IDLE_RESERVED_RATIO] = (to->reserved_gpu_s - from->reserved_gpu_s) / gpu_s;
-    const wide_int asked =
-        metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
+    const wide_int asked = metrics->cuts[CUT_ALL].groups[0].tally.asked_milli_ns + metrics->rejected_milli_ns;
     value[METRIC_OFFERED_LOAD_RATIO] = (double)asked / (GPU_MILLI * 1e9) / gpu_s;
     value[METRIC_DOWN_RATIO] = (to->down_gpu_s - from->down_gpu_s) / gpu_s;
 }
@@ -189,8 +185,7 @@ static void fill_links(const struct metrics *metrics, double *value)
         value[METRIC_GANG_LINKS_FROM + tier - LINK_NVLINK] = 0;
     for (size_t i = 0; i < metrics->link_count; i++) {
         const struct link_use *use = &metrics->links[i];
-        const double share = (double)use->milli_ns / (double)all,
-                     rate = (double)use->bytes_per_s / 1e9;
+        const double share = (double)use->milli_ns / (double)all, rate = (double)use->bytes_per_s / 1e9;
         if (seen * 10 < all && (seen + use->milli_ns) * 10 >= all)
             value[METRIC_GANG_LINK_GB_PER_S_P10] = rate;
         seen += use->milli_ns;
@@ -242,8 +237,7 @@ void metric_values_fill(struct metrics *metrics)
     for (enum cut_kind kind = CUT_ALL; kind < CUT_COUNT; kind++) {
         struct cut *cut = &metrics->cuts[kind];
         int from = kind == CUT_ALL ? 0 : METRIC_CUTS_FROM;
-        size_t groups =
-            kind == CUT_ALL ? 1 : cut->count; /* the whole has metrics even without jobs */
+        size_t groups = kind == CUT_ALL ? 1 : cut->count; /* the whole has metrics even without jobs */
         size_t per_group = (size_t)(METRIC_COUNT - from);
         cut->metrics = mem_zalloc(groups * per_group, sizeof *cut->metrics);
         for (size_t i = 0; i < groups; i++) {
@@ -282,8 +276,7 @@ double metrics_value(const struct metrics *metrics, const char *name)
 
 /* ---- JSON ---- */
 
-static void write_group(const struct metric *metrics, size_t count, const char *indent,
-                        struct buffer *out)
+static void write_group(const struct metric *metrics, size_t count, const char *indent, struct buffer *out)
 {
     const char *separator = "";
     buffer_char(out, '{');
@@ -292,8 +285,7 @@ static void write_group(const struct metric *metrics, size_t count, const char *
             continue;
         buffer_format(out, "%s\n%s\"%s\": {\"value\": ", separator, indent, metrics[m].name);
         buffer_double(out, metrics[m].value);
-        buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\"}", metrics[m].unit,
-                      better_names[metrics[m].better]);
+        buffer_format(out, ", \"unit\": \"%s\", \"better\": \"%s\"}", metrics[m].unit, better_names[metrics[m].better]);
         separator = ",";
     }
     buffer_char(out, '}');
@@ -308,8 +300,7 @@ static void write_arrived(const struct metrics *metrics, struct buffer *out)
         return;
     buffer_string(out, ",\n \"" METRICS_ARRIVED "\": {");
     for (size_t i = 0; i < count; i++) {
-        struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO],
-                                  metric_table[METRIC_FGD_FRAGMENTATION_RATIO]};
+        struct metric values[] = {metric_table[METRIC_ALLOCATION_RATIO], metric_table[METRIC_FGD_FRAGMENTATION_RATIO]};
         values[0].value = rows[i].allocation_ratio;
         values[1].value = rows[i].fragmentation_ratio;
         buffer_format(out, "%s\n  \"%u\": ", i == 0 ? "" : ",", rows[i].percent);

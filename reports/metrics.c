@@ -38,8 +38,7 @@ void metrics_free(struct metrics *metrics)
 
 /* ---- rows ---- */
 
-static uint32_t queue_of_slow(struct metrics *metrics, struct queue_cache_entry *entry,
-                              const char *name)
+static uint32_t queue_of_slow(struct metrics *metrics, struct queue_cache_entry *entry, const char *name)
 {
     uint32_t queue = names_add(metrics->queues, text_of(name));
     MEM_GROW(metrics->queue_tallies, metrics->queue_capacity, (size_t)queue + 1);
@@ -68,8 +67,7 @@ static inline uint8_t size_slot(int64_t gpu_milli)
     return slot < SIZE_SLOTS ? (uint8_t)slot : SIZE_SLOTS - 1;
 }
 
-static __attribute__((noinline)) uint32_t kind_of_slow(struct metrics *metrics,
-                                                       struct queue_cache_entry *entry,
+static __attribute__((noinline)) uint32_t kind_of_slow(struct metrics *metrics, struct queue_cache_entry *entry,
                                                        const char *name, uint8_t class)
 {
     const uint32_t known = names_count(metrics->kind_names);
@@ -83,8 +81,7 @@ static __attribute__((noinline)) uint32_t kind_of_slow(struct metrics *metrics,
 
 static inline uint32_t kind_of(struct metrics *metrics, const struct job_row *row)
 {
-    const char *name =
-        row->workload_class != NULL ? row->workload_class : job_class_names[row->class];
+    const char *name = row->workload_class != NULL ? row->workload_class : job_class_names[row->class];
     size_t slot = ((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15)) >> 58;
     struct queue_cache_entry *entry = &metrics->kind_cache[slot & (KIND_CACHE_SLOTS - 1)];
     return entry->name == name ? entry->queue : kind_of_slow(metrics, entry, name, row->class);
@@ -97,8 +94,7 @@ static inline struct cell *cell_of(struct metrics *metrics, const struct job_row
     uint8_t model = row->model < MODEL_SLOT_ANY ? row->model : MODEL_SLOT_ANY;
     assert(row->class < JOB_CLASS_COUNT);
     const uint32_t kind = kind_of(metrics, row);
-    uint16_t *index =
-        &metrics->kinds[kind].cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
+    uint16_t *index = &metrics->kinds[kind].cell_of[(row->class * SIZE_SLOTS + size) * MODEL_SLOTS + model];
     if (*index == 0) {
         if (metrics->cell_count == UINT16_MAX)
             return NULL;
@@ -176,8 +172,8 @@ static inline struct point admission_of(const struct job_row *row)
 }
 
 /* Keep what is not zero; the zeros are counted. */
-static inline void job_points(struct metrics *metrics, const struct job_row *row, uint32_t queue,
-                              uint16_t cell, struct job_sums *sums)
+static inline void job_points(struct metrics *metrics, const struct job_row *row, uint32_t queue, uint16_t cell,
+                              struct job_sums *sums)
 {
     struct point point = admission_of(row);
     point.queue = queue;
@@ -200,8 +196,7 @@ static inline void job_points(struct metrics *metrics, const struct job_row *row
     points_add(&metrics->points, point);
 }
 
-static void on_rejected(struct metrics *metrics, const struct job_row *row, struct tally *queue,
-                        struct tally *cell)
+static void on_rejected(struct metrics *metrics, const struct job_row *row, struct tally *queue, struct tally *cell)
 {
     queue->jobs[END_REJECTED]++;
     cell->jobs[END_REJECTED]++;
@@ -270,8 +265,8 @@ static struct error on_gang(void *self, const struct gang_row *row)
 {
     struct metrics *metrics = self;
     size_t at = 0;
-    while (at < metrics->link_count && (metrics->links[at].tier != row->link_tier ||
-                                        metrics->links[at].bytes_per_s != row->link_bytes_per_s))
+    while (at < metrics->link_count &&
+           (metrics->links[at].tier != row->link_tier || metrics->links[at].bytes_per_s != row->link_bytes_per_s))
         at++;
     if (at == metrics->link_count) {
         MEM_GROW(metrics->links, metrics->link_capacity, at + 1);
@@ -350,8 +345,7 @@ static double between(double low, double high, double share)
 }
 
 /* The integrals at a time between two samples, on the straight line between them. */
-static struct integrals integrals_between(const struct integrals *a, const struct integrals *b,
-                                          double time_s)
+static struct integrals integrals_between(const struct integrals *a, const struct integrals *b, double time_s)
 {
     double share = (time_s - a->time_s) / (b->time_s - a->time_s);
     return (struct integrals){
@@ -473,8 +467,7 @@ const struct run_facts *metrics_facts(const struct metrics *metrics)
     return &metrics->facts;
 }
 
-size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s, double *ratio,
-                        size_t max)
+size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s, double *ratio, size_t max)
 {
     assert(metrics->is_finished && max >= 2);
     const struct cut *cut = &metrics->cuts[class < 0 ? CUT_ALL : CUT_CLASS];
@@ -488,13 +481,11 @@ size_t metrics_wait_cdf(const struct metrics *metrics, int class, double *wait_s
         wait_s[count] = 0;
         ratio[count++] = (double)seen / (double)total;
     }
-    uint64_t stride =
-        total / (max - 1) + 1; /* the first and every later point cover that many jobs */
+    uint64_t stride = total / (max - 1) + 1; /* the first and every later point cover that many jobs */
     uint64_t next = seen + stride;
     for (size_t i = 0; i < metrics->points.count && seen < total; i++) {
         const struct point *point = &metrics->points.sorted[i];
-        if (!(point->flags & POINT_WAIT) ||
-            (class >= 0 && metrics->cells[point->cell].class != class))
+        if (!(point->flags & POINT_WAIT) || (class >= 0 && metrics->cells[point->cell].class != class))
             continue;
         if (++seen < next && seen < total)
             continue;

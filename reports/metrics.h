@@ -1,14 +1,14 @@
 /* reports/metrics.h -- the metrics of a run, from its rows.
  *
- * Law: the same rows give the same metrics, whether they come from the run or from its files; sums are
- * kept as integers where the rows are integers.  A job still waiting at the end counts in every wait percentile
- * with the wait it has so far (censored), never left out; a rejected one counts in jobs_rejected only.
- * Percentiles are exact, nearest rank: the ceil(p n)-th smallest.
+ * Law: the same rows give the same metrics, whether they come from the run or from its files; sums are kept as
+ * integers where the rows are integers.  A job still waiting at the end counts in every wait percentile with the wait
+ * it has so far (censored), never left out; a rejected one counts in jobs_rejected only. Percentiles are exact,
+ * nearest rank: the ceil(p n)-th smallest.
  * Only rows with is_counted and integrals after the warm-up enter.  16 bytes a job that waited, 32 while finishing.
  *
- * What each one is, is said in the table of reports/metric_table.c, which `windtunnel metrics` prints.  Its words: "the
- * window" is from the warm-up's end (between two samples: on the straight line) to the last sample; "the jobs" are those
- * counted and not rejected; GPUs are those of all members.
+ * What each one is, is said in the table of reports/metric_table.c, which `windtunnel metrics` prints.  Its words:
+ * "the window" is from the warm-up's end (between two samples: on the straight line) to the last sample; "the jobs"
+ * are those counted and not rejected; GPUs are those of all members.
  *
  *   struct metrics *metrics = metrics_new();
  *   struct record_sink sink = metrics_sink(metrics);
@@ -55,14 +55,13 @@ struct error metrics_explain(const char *name, bool is_json, struct buffer *out)
 /* "wait_resources_job_h" of REASON_RESOURCES; NULL of a reason that nobody waits for. */
 const char *metrics_wait_name(enum reason reason);
 
-/* A cut: "class" (training, interactive, inference), "workload_class" (what the workload calls its classes: "small training"; a
- * job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue", "size" (GPUs asked, in
- * powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt; of a job that never started the
- * one model that it can have, or "any").  Keys in a fixed order.  NULL past the end. */
+/* A cut: "class" (training, interactive, inference), "workload_class" (what the workload calls its classes: "small
+ * training"; a job without one has its class), "class_size" ("small training/5-8": workload class and size), "queue",
+ * "size" (GPUs asked, in powers of two: "0", "<1", "1", "2", "3-4", "5-8", ...), "gpu_model" (of the last attempt; of
+ * a job that never started the one model that it can have, or "any").  Keys in a fixed order.  NULL past the end. */
 extern const char *const metrics_cut_names[]; /* NULL-terminated */
 const char *metrics_cut_key(const struct metrics *metrics, const char *cut, size_t index);
-const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index,
-                                 size_t *count);
+const struct metric *metrics_cut(const struct metrics *metrics, const char *cut, size_t index, size_t *count);
 
 /* The state of a cluster that is being filled, by percent of its GPUs asked; element i is of i + 1 percent.  None of
  * another workload.  In result.json by.arrived_pct, a group of metrics of these values per percent. */
@@ -81,8 +80,8 @@ uint64_t metrics_rejected(const struct metrics *metrics, enum reason reason);
  * jobs waited wait_s[i] or less. */
 enum { METRICS_SAMPLES_MAX = 2000 };
 const struct timeline_row *metrics_samples(const struct metrics *metrics, size_t *count);
-size_t metrics_wait_cdf(const struct metrics *metrics, int class /* -1: all */, double *wait_s,
-                        double *ratio, size_t max);
+size_t metrics_wait_cdf(const struct metrics *metrics, int class /* -1: all */, double *wait_s, double *ratio,
+                        size_t max);
 time_ns metrics_until(const struct run_facts *facts); /* where the window of GPU time ends */
 const struct run_facts *metrics_facts(const struct metrics *metrics);
 

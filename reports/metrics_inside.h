@@ -200,8 +200,7 @@ struct metrics {
     time_ns submit_min, end_max; /* of counted jobs; TIME_NEVER and 0: none */
     wide_int all_waits_ns;       /* warm-up included, for Little's law */
     uint64_t rejected[REASON_COUNT];
-    wide_int
-        rejected_milli_ns; /* GPU-milli x time that the counted ones asked, but those that never fit */
+    wide_int rejected_milli_ns; /* GPU-milli x time that the counted ones asked, but those that never fit */
 
     struct timeline_row *samples;
     size_t sample_count, sample_capacity;
@@ -217,8 +216,7 @@ struct metrics {
     size_t model_count;
     struct run_facts facts;
     bool has_facts, is_finished;
-    struct integrals window_start, window_end,
-        run_end; /* of all samples, before they are thinned */
+    struct integrals window_start, window_end, run_end; /* of all samples, before they are thinned */
     struct space_means space;
     struct cut cuts[CUT_COUNT];
 };

@@ -26,8 +26,8 @@ struct folder {
 
 static struct error folder_make(struct folder *folder, const char *scratch)
 {
-    int length = snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-XXXXXX",
-                          scratch != NULL ? scratch : "/tmp");
+    int length =
+        snprintf(folder->path, sizeof folder->path, "%s/windtunnel-plot-XXXXXX", scratch != NULL ? scratch : "/tmp");
     if (length < 0 || (size_t)length + 32 > sizeof folder->path)
         return error_io("make a folder in", scratch, ENAMETOOLONG);
     if (mkdtemp(folder->path) == NULL)
@@ -64,8 +64,7 @@ static struct error write_all(int file, const struct buffer *text, const char *p
     return ERROR_OK;
 }
 
-static struct error folder_write(const struct folder *folder, const char *name,
-                                 const struct buffer *text)
+static struct error folder_write(const struct folder *folder, const char *name, const struct buffer *text)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/%s", folder->path, name);
@@ -123,14 +122,12 @@ static int start(pid_t *process, const char *gnuplot, const struct folder *folde
     sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     int status = posix_spawn_file_actions_addchdir_np(&actions, folder->path);
     for (int file = 0; file < 3 && status == 0; file++)
-        status = posix_spawn_file_actions_addopen(&actions, file, "/dev/null",
-                                                  file == 0 ? O_RDONLY : O_WRONLY, 0);
+        status = posix_spawn_file_actions_addopen(&actions, file, "/dev/null", file == 0 ? O_RDONLY : O_WRONLY, 0);
     if (status == 0)
         status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     if (status == 0)

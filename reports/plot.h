@@ -1,16 +1,16 @@
 /* reports/plot.h -- line plots as SVG, drawn by gnuplot without trusting anything to it.
  *
- * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder,
- * with an empty environment and a time limit, started without a shell.  No name, label or path of anybody's is ever in a script;
- * labels and titles are put into the SVG afterwards, escaped.  What does not end in </svg> is refused (gnuplot
+ * Law: gnuplot sees fixed script templates with numbers in them and data files of numbers, in a private folder, with
+ * an empty environment and a time limit, started without a shell.  No name, label or path of anybody's is ever in a
+ * script; labels and titles are put into the SVG afterwards, escaped.  What does not end in </svg> is refused (gnuplot
  * exits with 0 on a full disk).
  *
  *   struct buffer svg = {0};
  *   struct error error = plot_svg(&plot, NULL, &svg);
  *   if (error_is(error)) ... show a table instead, and error_message(&error) ...
  *
- * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a
- * <g class="series cN"> with N its colour, and what is black follows the classes' rules in reports/html_style.c.
+ * The SVG is meant to stand inside an HTML page: no XML header, no name spaces, no links; every series is a <g
+ * class="series cN"> with N its colour, and what is black follows the classes' rules in reports/html_style.c.
  */
 #ifndef REPORTS_PLOT_H
 #define REPORTS_PLOT_H
@@ -69,7 +69,6 @@ struct plot_tool {
 };
 
 /* Append the drawing.  On error nothing is appended; a missing gnuplot is an error that says so. */
-struct error plot_svg(const struct plot *plot, const struct plot_tool *tool,
-                      struct buffer *svg) MUST_CHECK;
+struct error plot_svg(const struct plot *plot, const struct plot_tool *tool, struct buffer *svg) MUST_CHECK;
 
 #endif

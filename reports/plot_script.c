@@ -18,10 +18,9 @@ static const char head[] = "set terminal svg size 960,300 dynamic noenhanced fon
                            "set tmargin 1\n"
                            "set bmargin 2.5\n";
 
-static const char duration_axis[] =
-    "set logscale x\n"
-    "set xtics ('\xe2\x89\xa4 1 s' 1, '10 s' 10, '1 min' 60, '10 min' 600, '1 h' 3600, "
-    "'6 h' 21600, '1 d' 86400, '1 w' 604800, '30 d' 2592000, '1 y' 31536000)\n";
+static const char duration_axis[] = "set logscale x\n"
+                                    "set xtics ('\xe2\x89\xa4 1 s' 1, '10 s' 10, '1 min' 60, '10 min' 600, '1 h' 3600, "
+                                    "'6 h' 21600, '1 d' 86400, '1 w' 604800, '30 d' 2592000, '1 y' 31536000)\n";
 
 static void range(struct buffer *out, const char *axis, double low, double high)
 {
@@ -52,12 +51,10 @@ static void elements(const struct plot *plot, struct buffer *out)
     buffer_string(out, "plot ");
     for (size_t i = 0; i < plot->series_count; i++)
         if (plot->series[i].is_filled)
-            element(out, i, "filledcurves y1=0 fillstyle transparent solid 0.25 noborder",
-                    plot->series[i].colour);
+            element(out, i, "filledcurves y1=0 fillstyle transparent solid 0.25 noborder", plot->series[i].colour);
     for (size_t i = 0; i < plot->series_count; i++) {
         element(out, i, "lines", plot->series[i].colour);
-        buffer_string(out,
-                      plot->series[i].is_dashed ? " linewidth 1.25 dashtype 2" : " linewidth 1.75");
+        buffer_string(out, plot->series[i].is_dashed ? " linewidth 1.25 dashtype 2" : " linewidth 1.75");
     }
     buffer_char(out, '\n');
 }
@@ -121,8 +118,7 @@ static const struct plot_series *series_of(const struct plot *plot, size_t numbe
     for (size_t i = 0; i < plot->series_count; i++)
         if (plot->series[i].is_filled && ++seen == number)
             return &plot->series[i];
-    return number > seen && number - seen <= plot->series_count ? &plot->series[number - seen - 1]
-                                                                : NULL;
+    return number > seen && number - seen <= plot->series_count ? &plot->series[number - seen - 1] : NULL;
 }
 
 static void open_svg(const struct plot *plot, struct buffer *out)

@@ -39,8 +39,7 @@ static void gather_chunk(struct points *points, const struct point *chunk, size_
 /* Move all chunks into one array, freeing each as it is done, so that both are never whole at once. */
 static void gather(struct points *points, time_ns end, struct digits *digits)
 {
-    size_t total =
-        points->chunk_count == 0 ? 0 : (points->chunk_count - 1) * POINTS_PER_CHUNK + points->used;
+    size_t total = points->chunk_count == 0 ? 0 : (points->chunk_count - 1) * POINTS_PER_CHUNK + points->used;
     assert(total < UINT32_MAX);
     points->sorted = mem_alloc(total * sizeof(struct point));
     for (size_t c = 0; c < points->chunk_count; c++) {
@@ -52,8 +51,7 @@ static void gather(struct points *points, time_ns end, struct digits *digits)
 }
 
 /* Stable scatter by one digit. */
-static void scatter(const struct point *from, struct point *to, size_t count, unsigned d,
-                    const uint32_t *digit_count)
+static void scatter(const struct point *from, struct point *to, size_t count, unsigned d, const uint32_t *digit_count)
 {
     uint32_t place[DIGIT_VALUES];
     uint32_t sum = 0;
@@ -94,8 +92,7 @@ void points_release(struct points *points)
     *points = (struct points){0};
 }
 
-void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent,
-                uint8_t count)
+void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent, uint8_t count)
 {
     assert(count <= RANKS_MAX && zeros <= total);
     *ranks = (struct ranks){.seen = zeros, .rank_count = total == 0 ? 0 : count};

@@ -22,7 +22,7 @@
 enum {
     POINT_WAIT = 1,      /* a wait until the first start, censored ones included */
     POINT_ADMISSION = 2, /* a time from submission to start */
-    POINT_SUBMIT = 4, /* the value is a time of submission; points_sort makes it the time since */
+    POINT_SUBMIT = 4,    /* the value is a time of submission; points_sort makes it the time since */
     POINTS_PER_CHUNK = 1 << 16,
 };
 
@@ -68,8 +68,7 @@ struct ranks {
 
 /* Look for `count` whole percents among `total` values of which `zeros` are zero and will not be shown.
  * The rank of p percent is ceil(p total / 100), nearest rank.  total 0: nothing is found. */
-void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent,
-                uint8_t count);
+void ranks_init(struct ranks *ranks, uint64_t total, uint64_t zeros, const uint8_t *percent, uint8_t count);
 
 void ranks_found(struct ranks *ranks, int64_t value); /* the inner part of ranks_see */
 

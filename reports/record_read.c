@@ -214,8 +214,7 @@ static const struct wait_times *read_waits(struct reading *reading)
         int reason = reason_named(reading, name);
         if (reason == REASON_NONE || (waits->mask >> reason & 1) || part.at == NULL ||
             !text_to_scaled(part, TIME_NS_PER_S, &span) || span <= 0) {
-            csv_fail(reading->rows, JOB_WAITS,
-                     "not a list of reasons, each once, with seconds above 0");
+            csv_fail(reading->rows, JOB_WAITS, "not a list of reasons, each once, with seconds above 0");
             return NULL;
         }
         wait_times_add(waits, (enum reason)reason, span);
@@ -303,14 +302,12 @@ static struct error read_attempt(struct reading *reading)
     const struct record_sink *sink = reading->sink;
     if (!csv_has_error(rows) && sink->on_attempt != NULL)
         TRY(sink->on_attempt(sink->self, &row));
-    if (!csv_has_error(rows) && sink->on_gang != NULL && row.link_tier != LINK_NONE &&
-        !row.is_partial)
-        TRY(sink->on_gang(sink->self,
-                          &(struct gang_row){.start = row.start,
-                                             .end = row.end,
-                                             .gpu_milli = row.gpu_milli,
-                                             .link_tier = row.link_tier,
-                                             .link_bytes_per_s = row.link_bytes_per_s}));
+    if (!csv_has_error(rows) && sink->on_gang != NULL && row.link_tier != LINK_NONE && !row.is_partial)
+        TRY(sink->on_gang(sink->self, &(struct gang_row){.start = row.start,
+                                                         .end = row.end,
+                                                         .gpu_milli = row.gpu_milli,
+                                                         .link_tier = row.link_tier,
+                                                         .link_bytes_per_s = row.link_bytes_per_s}));
     return ERROR_OK;
 }
 
@@ -362,8 +359,7 @@ static struct error read_sample(struct reading *reading, time_ns *latest)
 }
 
 /* Read one file, calling what belongs to it per row. */
-static struct error read_file(struct reading *reading, const char *folder, const char *name,
-                              const char *columns)
+static struct error read_file(struct reading *reading, const char *folder, const char *name, const char *columns)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/%s", folder, name);
@@ -390,8 +386,7 @@ static struct error read_arrived(struct reading *reading, const struct result *r
     return ERROR_OK;
 }
 
-static struct error read_files(struct reading *reading, const char *folder,
-                               const struct result *result)
+static struct error read_files(struct reading *reading, const char *folder, const struct result *result)
 {
     if (reading->sink->on_attempt != NULL || reading->sink->on_gang != NULL)
         TRY(read_file(reading, folder, "attempts.csv.zst", record_attempt_columns));

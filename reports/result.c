@@ -87,8 +87,7 @@ static void write_workload(const struct result_workload *workload, struct buffer
         before = ", ";
     }
     if (workload->load_gpus > 0) {
-        buffer_format(out, "%s\"load_gpus\": %llu", before,
-                      (unsigned long long)workload->load_gpus);
+        buffer_format(out, "%s\"load_gpus\": %llu", before, (unsigned long long)workload->load_gpus);
         before = ", ";
     }
     if (workload->gpu_h_per_day > 0) {
@@ -166,8 +165,8 @@ static void write_host(const struct result_host *host, struct buffer *out)
     buffer_char(out, '}');
 }
 
-void result_text(const struct result_manifest *manifest, const struct metrics *metrics,
-                 const struct result_host *host, struct buffer *out)
+void result_text(const struct result_manifest *manifest, const struct metrics *metrics, const struct result_host *host,
+                 struct buffer *out)
 {
     buffer_format(out, "{\"schema_version\": %d,\n", RESULT_SCHEMA_VERSION);
     write_manifest(manifest, out);
@@ -184,8 +183,8 @@ void result_text(const struct result_manifest *manifest, const struct metrics *m
     buffer_string(out, "}\n");
 }
 
-struct error result_write(const char *folder, const struct result_manifest *manifest,
-                          const struct metrics *metrics, const struct result_host *host)
+struct error result_write(const char *folder, const struct result_manifest *manifest, const struct metrics *metrics,
+                          const struct result_host *host)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/" RESULT_FILE, folder);

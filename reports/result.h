@@ -39,9 +39,9 @@ struct result_workload {
     const char *format; /* "synth", or of the trace; NULL: not known */
     uint64_t load_gpus; /* the GPUs that its loads are shares of; 0: no load is */
     double
-        gpu_h_per_day; /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
-    double
-        arrival_factor; /* what the gaps between a trace's arrivals were multiplied by; 0: not a trace's */
+        /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
+        gpu_h_per_day;
+    double arrival_factor; /* what the gaps between a trace's arrivals were multiplied by; 0: not a trace's */
 };
 
 /* What made the run.  All borrowed. */
@@ -49,8 +49,7 @@ struct result_manifest {
     const char *version; /* of this program */
     uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
     const char *fingerprint;
-    const char
-        *arrivals; /* 16 hex digits: workloads/freeze.h; of the jobs that came; NULL: left out */
+    const char *arrivals; /* 16 hex digits: workloads/freeze.h; of the jobs that came; NULL: left out */
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;
@@ -69,12 +68,12 @@ struct result_host {
 };
 
 /* The text of the file.  host NULL: {}. */
-void result_text(const struct result_manifest *manifest, const struct metrics *metrics,
-                 const struct result_host *host, struct buffer *out);
+void result_text(const struct result_manifest *manifest, const struct metrics *metrics, const struct result_host *host,
+                 struct buffer *out);
 
 /* Write it to FOLDER/result.json; the folder must be there. */
-struct error result_write(const char *folder, const struct result_manifest *manifest,
-                          const struct metrics *metrics, const struct result_host *host) MUST_CHECK;
+struct error result_write(const char *folder, const struct result_manifest *manifest, const struct metrics *metrics,
+                          const struct result_host *host) MUST_CHECK;
 
 /* What stands in it, for making reports again. */
 struct result {

@@ -15,8 +15,7 @@ static const char *keep(struct arena *arena, const char *text)
 }
 
 /* NULL-terminated; none if there is no such member. */
-static const char *const *read_texts(struct json_object *object, const char *key,
-                                     struct arena *arena)
+static const char *const *read_texts(struct json_object *object, const char *key, struct arena *arena)
 {
     struct json_value array = json_member(object, key);
     if (array.node == NULL)
@@ -92,8 +91,7 @@ static void read_scenario(struct result *result, struct json_object *manifest)
     json_doc_free(doc);
 }
 
-static void read_workload(struct result_workload *workload, const struct json_value *value,
-                          struct arena *arena)
+static void read_workload(struct result_workload *workload, const struct json_value *value, struct arena *arena)
 {
     struct json_object object;
     if (value->node == NULL)
@@ -114,8 +112,7 @@ static void read_manifest(struct result *result, struct json_object *root)
     json_object_open(&manifest, &value);
     result->manifest.version = keep(&result->arena, json_get_string(&manifest, "version", ""));
     result->manifest.seed = read_seed(&manifest);
-    result->manifest.fingerprint =
-        keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
+    result->manifest.fingerprint = keep(&result->arena, json_get_string(&manifest, "fingerprint", ""));
     result->manifest.arrivals = keep(&result->arena, json_get_string(&manifest, "arrivals", NULL));
     read_inputs(result, &manifest);
     struct json_value workload = json_member(&manifest, "workload");
@@ -134,8 +131,7 @@ static void read_facts(struct result *result, struct json_object *root)
     json_need(&object, "end_s");
     facts->end = json_get_scaled(&object, "end_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     facts->warmup = json_get_scaled(&object, "warmup_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
-    facts->measured_until =
-        json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
+    facts->measured_until = json_get_scaled(&object, "measured_until_s", TIME_NS_PER_S, 0, INT64_MAX, 0);
     facts->node_count = (uint64_t)json_get_int(&object, "nodes", 0, INT64_MAX, 0);
     json_need(&object, "gpus");
     facts->gpu_count = (uint64_t)json_get_int(&object, "gpus", 0, INT64_MAX, 0);
@@ -266,13 +262,11 @@ struct error result_read(struct result *out, const char *folder)
     struct error error = input_read_all(buffer_c_string(&path), result_bytes_max, &bytes, &length);
     struct json_doc *doc = NULL;
     if (!error_is(error))
-        error =
-            json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
+        error = json_doc_parse(&doc, buffer_c_string(&path), (struct text){bytes, length}, ERROR_DATA);
     if (!error_is(error))
         error = read_doc(out, doc);
     if (!error_is(error))
-        error = service_levels_of_scenario(out->manifest.scenario_json, &out->arena,
-                                           &out->manifest.levels);
+        error = service_levels_of_scenario(out->manifest.scenario_json, &out->arena, &out->manifest.levels);
     if (error_is(error))
         result_release(out);
     json_doc_free(doc);

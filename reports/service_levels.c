@@ -49,8 +49,7 @@ struct metric_selector metric_selector_read(struct json_object *object, struct a
             continue;
         struct json_value place = json_member(object, metrics_cut_names[c]);
         if (of.cut != NULL)
-            json_fail(&place, "'%s' and '%s': a metric is of one cut", of.cut,
-                      metrics_cut_names[c]);
+            json_fail(&place, "'%s' and '%s': a metric is of one cut", of.cut, metrics_cut_names[c]);
         of.cut = metrics_cut_names[c];
         of.key = arena_copy(arena, text_of(json_get_string(object, metrics_cut_names[c], "")));
     }
@@ -82,8 +81,7 @@ void metric_selector_write(const struct metric_selector *of, struct buffer *out)
 
 /* ---- Reading ---- */
 
-static double bound_read(struct json_object *object, const char *key, const char *unit,
-                         double otherwise)
+static double bound_read(struct json_object *object, const char *key, const char *unit, double otherwise)
 {
     struct json_value value = json_member(object, key);
     if (value.node == NULL)
@@ -129,8 +127,7 @@ struct service_levels service_levels_read(const struct json_value *value, struct
     return (struct service_levels){levels, count};
 }
 
-struct error service_levels_of_scenario(const char *scenario_json, struct arena *arena,
-                                        struct service_levels *out)
+struct error service_levels_of_scenario(const char *scenario_json, struct arena *arena, struct service_levels *out)
 {
     struct json_doc *doc;
     *out = (struct service_levels){0};
@@ -149,8 +146,7 @@ struct error service_levels_of_scenario(const char *scenario_json, struct arena 
 
 /* ---- Met or not ---- */
 
-enum level_state service_level_state(const struct metrics *metrics,
-                                     const struct service_level *level)
+enum level_state service_level_state(const struct metrics *metrics, const struct service_level *level)
 {
     const double value = metric_selector_value(metrics, &level->of);
     if (!isfinite(value))
@@ -191,8 +187,7 @@ static void pair_number(struct buffer *out, const char *key, double value)
     buffer_double(out, value);
 }
 
-void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics,
-                               struct buffer *out)
+void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics, struct buffer *out)
 {
     buffer_string(out, "\"service_levels\": [");
     for (size_t i = 0; i < levels->count; i++) {

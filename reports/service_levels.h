@@ -3,11 +3,12 @@
  *   "service_levels": [{"metric": "queue_time_p95_s", "workload_class": "small training", "max": "10m"},
  *                      {"metric": "allocation_ratio", "min": 0.7}]
  *
- * A selector of jobs: a metric, and at most one key of a cut (`class`, `workload_class`, `class_size`, `queue`, `size`,
- * `gpu_model`; none: the whole run).  Its bound is `max`, `min`, or both; of a metric in seconds also as a duration.
+ * A selector of jobs: a metric, and at most one key of a cut (`class`, `workload_class`, `class_size`, `queue`,
+ * `size`, `gpu_model`; none: the whole run).  Its bound is `max`, `min`, or both; of a metric in seconds also as a
+ * duration.
  *
- * Law: a level is met if the value is defined and within its bounds, both inclusive; a level whose value is not defined (no such
- * jobs) is neither met nor broken, and says so.
+ * Law: a level is met if the value is defined and within its bounds, both inclusive; a level whose value is not
+ * defined (no such jobs) is neither met nor broken, and says so.
  *
  * It does not: end a run otherwise than without levels.
  */
@@ -52,16 +53,14 @@ struct error service_levels_of_scenario(const char *scenario_json, struct arena 
 
 enum level_state { LEVEL_MET, LEVEL_NOT_MET, LEVEL_NOT_DEFINED };
 extern const char *const level_state_names[]; /* "met", "not met", "not defined" */
-enum level_state service_level_state(const struct metrics *metrics,
-                                     const struct service_level *level);
+enum level_state service_level_state(const struct metrics *metrics, const struct service_level *level);
 
 /* "at most 10m 00s", "at least 70.0 %"; and a value of that metric, as people write it. */
 void service_level_bound(const struct service_level *level, struct buffer *out);
 void service_level_value(const struct service_level *level, double value, struct buffer *out);
 
-/* "service_levels": [{"metric", the cut, "max", "min", "unit", "value", "is_met"}, ...] as in result.json; value and is_met are
- * null where the value is not defined. */
-void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics,
-                               struct buffer *out);
+/* "service_levels": [{"metric", the cut, "max", "min", "unit", "value", "is_met"}, ...] as in result.json; value and
+ * is_met are null where the value is not defined. */
+void service_levels_write_json(const struct service_levels *levels, const struct metrics *metrics, struct buffer *out);
 
 #endif

@@ -10,13 +10,7 @@
 
 /* ---- a grid of short cells, columns as wide as they need ---- */
 
-enum {
-    GRID_ROWS = REASON_COUNT + 2,
-    GRID_COLUMNS = 8,
-    NAME_WIDTH = 30,
-    LEVEL_WIDTH = 48,
-    TABLE_LEVELS_AT_ONCE = 16
-};
+enum { GRID_ROWS = REASON_COUNT + 2, GRID_COLUMNS = 8, NAME_WIDTH = 30, LEVEL_WIDTH = 48, TABLE_LEVELS_AT_ONCE = 16 };
 
 struct grid {
     struct buffer cells[GRID_ROWS][GRID_COLUMNS];
@@ -108,8 +102,7 @@ static const char *dot(const struct table_options *options)
     return options->is_ascii ? " | " : " \xc2\xb7 "; /* U+00B7 */
 }
 
-static void write_headline(const struct metrics *metrics, const struct table_options *options,
-                           struct buffer *out)
+static void write_headline(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     const struct run_facts *facts = metrics_facts(metrics);
     if (options->cluster != NULL) {
@@ -146,8 +139,8 @@ static void write_headline(const struct metrics *metrics, const struct table_opt
 
 enum { BAR_WIDTH = 50, BAR_LABEL_WIDTH = 9 };
 
-static void write_bar(const char *label, double ratio, double gpu_h, const char *note,
-                      bool is_ascii, struct buffer *out)
+static void write_bar(const char *label, double ratio, double gpu_h, const char *note, bool is_ascii,
+                      struct buffer *out)
 {
     long filled = lround(fmin(fmax(ratio, 0), 1) * BAR_WIDTH);
     buffer_format(out, "  %-*s  ", BAR_LABEL_WIDTH, label);
@@ -166,15 +159,13 @@ static void write_bar(const char *label, double ratio, double gpu_h, const char 
     buffer_release(&cell);
 }
 
-static void write_gpu_time(const struct metrics *metrics, const struct table_options *options,
-                           struct buffer *out)
+static void write_gpu_time(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     const struct run_facts *facts = metrics_facts(metrics);
     struct view_gpu_time shares;
     if (!view_gpu_time(metrics, &shares))
         return;
-    double gpu_h =
-        time_to_seconds(metrics_until(facts) - facts->warmup) / 3600 * (double)facts->gpu_count;
+    double gpu_h = time_to_seconds(metrics_until(facts) - facts->warmup) / 3600 * (double)facts->gpu_count;
     const struct {
         const char *label;
         double ratio;
@@ -193,25 +184,21 @@ static void write_gpu_time(const struct metrics *metrics, const struct table_opt
             buffer_string(out, "  SM-active  not known: the workload does not tell\n");
         else
             write_bar(bars[i].label, bars[i].ratio, bars[i].ratio * gpu_h,
-                      i == 1 && options->is_activity_assumed ? ", assumed" : "", options->is_ascii,
-                      out);
+                      i == 1 && options->is_activity_assumed ? ", assumed" : "", options->is_ascii, out);
     buffer_char(out, '\n');
 }
 
-static void wait_cells(struct grid *grid, const struct metrics *metrics, const char *cut,
-                       size_t index)
+static void wait_cells(struct grid *grid, const struct metrics *metrics, const char *cut, size_t index)
 {
-    static const char *const waits[] = {"queue_time_p50_s", "queue_time_p95_s", "queue_time_p99_s",
-                                        "queue_time_max_s"};
+    static const char *const waits[] = {"queue_time_p50_s", "queue_time_p95_s", "queue_time_p99_s", "queue_time_max_s"};
     bool is_whole = cut == NULL;
     view_count(grid_cell(grid, 1), is_whole ? metrics_value(metrics, "jobs_accepted")
                                             : view_cut_value(metrics, cut, index, "jobs_accepted"));
     for (size_t i = 0; i < 4; i++)
-        view_duration(grid_cell(grid, 2 + i), is_whole
-                                                  ? metrics_value(metrics, waits[i])
-                                                  : view_cut_value(metrics, cut, index, waits[i]));
-    view_count(grid_cell(grid, 6), is_whole ? metrics_value(metrics, "jobs_pending")
-                                            : view_cut_value(metrics, cut, index, "jobs_pending"));
+        view_duration(grid_cell(grid, 2 + i),
+                      is_whole ? metrics_value(metrics, waits[i]) : view_cut_value(metrics, cut, index, waits[i]));
+    view_count(grid_cell(grid, 6),
+               is_whole ? metrics_value(metrics, "jobs_pending") : view_cut_value(metrics, cut, index, "jobs_pending"));
     view_count(grid_cell(grid, 7), is_whole ? metrics_value(metrics, "jobs_rejected")
                                             : view_cut_value(metrics, cut, index, "jobs_rejected"));
 }
@@ -246,8 +233,7 @@ static void write_waits(const struct metrics *metrics, struct buffer *out)
 _Static_assert((int)TABLE_CLASSES_MAX + 1 < (int)GRID_ROWS, "the classes have a row each");
 _Static_assert((int)TABLE_QUEUES_MAX < (int)GRID_ROWS, "the queues have a row each");
 
-static void write_levels(const struct metrics *metrics, const struct service_levels *levels,
-                         struct buffer *out)
+static void write_levels(const struct metrics *metrics, const struct service_levels *levels, struct buffer *out)
 {
     static const char *const heads[] = {"Service levels", "state", "value", "bound", NULL};
     struct grid grid = {0};
@@ -288,15 +274,13 @@ static void write_reasons(const struct metrics *metrics, struct buffer *out)
     grid_write(&grid, out);
     for (size_t i = 0; i < count; i++)
         if (reason_legend(waits[i].reason) != NULL)
-            buffer_format(out, "  %s: %s\n", reason_name(waits[i].reason),
-                          reason_legend(waits[i].reason));
+            buffer_format(out, "  %s: %s\n", reason_name(waits[i].reason), reason_legend(waits[i].reason));
     buffer_char(out, '\n');
 }
 
 static void write_queues(const struct metrics *metrics, struct buffer *out)
 {
-    static const char *const heads[] = {"Queues by demand", "jobs",     "demand",
-                                        "served",           "p50",      "p99",
+    static const char *const heads[] = {"Queues by demand", "jobs",     "demand", "served", "p50", "p99",
                                         "lost GPU h",       "rejected", NULL};
     if (metrics_cut_key(metrics, "queue", 0) == NULL)
         return;
@@ -329,15 +313,13 @@ static void write_queues(const struct metrics *metrics, struct buffer *out)
     mem_free(order);
 }
 
-static void write_outcomes(const struct metrics *metrics, const struct table_options *options,
-                           struct buffer *out)
+static void write_outcomes(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     static const struct {
         const char *metric, *text;
     } outcomes[] = {
-        {"jobs_completed", "completed"}, {"jobs_failed", "failed"},
-        {"jobs_cancelled", "cancelled"}, {"jobs_limit", "over limit"},
-        {"jobs_running", "running"},     {"jobs_pending", "pending"},
+        {"jobs_completed", "completed"}, {"jobs_failed", "failed"},   {"jobs_cancelled", "cancelled"},
+        {"jobs_limit", "over limit"},    {"jobs_running", "running"}, {"jobs_pending", "pending"},
     };
     buffer_string(out, "Jobs         ");
     for (size_t i = 0, shown = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
@@ -352,9 +334,8 @@ static void write_outcomes(const struct metrics *metrics, const struct table_opt
 }
 
 /* What was rejected by us, or refused by another program; nothing if nothing was. */
-static void write_reasons_of(const struct metrics *metrics, const struct table_options *options,
-                             bool is_refused, const char *head, const char *tail,
-                             struct buffer *out)
+static void write_reasons_of(const struct metrics *metrics, const struct table_options *options, bool is_refused,
+                             const char *head, const char *tail, struct buffer *out)
 {
     bool is_first = true;
     for (enum reason reason = REASON_NONE; reason < REASON_COUNT; reason++) {
@@ -370,16 +351,14 @@ static void write_reasons_of(const struct metrics *metrics, const struct table_o
         buffer_format(out, "%s\n", tail);
 }
 
-static void write_rejections(const struct metrics *metrics, const struct table_options *options,
-                             struct buffer *out)
+static void write_rejections(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     write_reasons_of(metrics, options, false, "Rejected     ", "", out);
     write_reasons_of(metrics, options, true, "Refused      ", ", by the program that decides", out);
 }
 
 /* Where the space of inference came from, if any of it was made for it. */
-static void write_admissions(const struct metrics *metrics, const struct table_options *options,
-                             struct buffer *out)
+static void write_admissions(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     static const struct {
         const char *metric, *words;
@@ -389,8 +368,7 @@ static void write_admissions(const struct metrics *metrics, const struct table_o
                    {"admissions_eviction", " by others"}};
     const char *key;
     size_t i = 0;
-    while ((key = metrics_cut_key(metrics, "class", i)) != NULL &&
-           strcmp(key, job_class_name(JOB_INFERENCE)) != 0)
+    while ((key = metrics_cut_key(metrics, "class", i)) != NULL && strcmp(key, job_class_name(JOB_INFERENCE)) != 0)
         i++;
     double made = 0;
     for (size_t s = 1; s < 4 && key != NULL; s++)
@@ -407,8 +385,7 @@ static void write_admissions(const struct metrics *metrics, const struct table_o
 }
 
 /* Only where there is something to say. */
-static void write_evictions(const struct metrics *metrics, const struct table_options *options,
-                            struct buffer *out)
+static void write_evictions(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     double wasted = metrics_value(metrics, "evictions_wasted");
     double partial = metrics_value(metrics, "partial_gang_gpu_h");
@@ -420,8 +397,7 @@ static void write_evictions(const struct metrics *metrics, const struct table_op
         view_count(out, wasted);
         buffer_string(out, " for nothing");
         buffer_string(out, dot(options));
-        view_count(out, metrics_value(metrics, "admissions_grace_0") +
-                            metrics_value(metrics, "admissions_eviction"));
+        view_count(out, metrics_value(metrics, "admissions_grace_0") + metrics_value(metrics, "admissions_eviction"));
         buffer_string(out, " jobs started by them\n");
     }
     if (isfinite(partial) && partial > 0) {
@@ -431,8 +407,7 @@ static void write_evictions(const struct metrics *metrics, const struct table_op
     }
 }
 
-static void write_losses(const struct metrics *metrics, const struct table_options *options,
-                         struct buffer *out)
+static void write_losses(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     buffer_string(out, "Preemptions  ");
     view_count(out, metrics_value(metrics, "preemptions"));
@@ -469,8 +444,7 @@ static void write_losses(const struct metrics *metrics, const struct table_optio
     }
 }
 
-void table_run(const struct metrics *metrics, const struct table_options *options,
-               struct buffer *out)
+void table_run(const struct metrics *metrics, const struct table_options *options, struct buffer *out)
 {
     static const struct table_options defaults = {0};
     if (options == NULL)

@@ -23,7 +23,6 @@ struct table_options {
 };
 
 /* options NULL: the defaults. */
-void table_run(const struct metrics *metrics, const struct table_options *options,
-               struct buffer *out);
+void table_run(const struct metrics *metrics, const struct table_options *options, struct buffer *out);
 
 #endif

@@ -89,8 +89,7 @@ static size_t shown_bytes(struct text text)
     unsigned char third = bytes > 2 ? (unsigned char)text.at[2] : 0;
     if (c == 0xc2 && second < 0xa0)
         return 0; /* U+0080..9F: control */
-    if (c == 0xe2 && second == 0x80 &&
-        ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae)))
+    if (c == 0xe2 && second == 0x80 && ((third >= 0x8b && third <= 0x8f) || (third >= 0xa8 && third <= 0xae)))
         return 0; /* U+200B..200F, U+2028..202E: no width, line ends, direction */
     if (c == 0xe2 && second == 0x81 && third >= 0xa0 && third <= 0xaf)
         return 0; /* U+2060..206F: joiners, isolates */
@@ -177,8 +176,7 @@ bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares)
     return isfinite(allocated);
 }
 
-size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT],
-                  double *job_h)
+size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT], double *job_h)
 {
     size_t count = 0;
     *job_h = 0;
@@ -204,8 +202,7 @@ static double value_of(const struct metric *metrics, size_t count, const char *n
     return NAN;
 }
 
-double view_cut_value(const struct metrics *metrics, const char *cut, size_t index,
-                      const char *name)
+double view_cut_value(const struct metrics *metrics, const char *cut, size_t index, const char *name)
 {
     size_t count;
     const struct metric *values = metrics_cut(metrics, cut, index, &count);

@@ -22,8 +22,8 @@ void view_duration(struct buffer *out, double seconds);
 /* "500 nodes, 4,000 GPUs": the cluster that ran. */
 void view_size(struct buffer *out, const struct metrics *metrics);
 
-/* "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h": what the jobs asked of all GPU time of the window.  False and nothing
- * if it is not defined. */
+/* "offered load 90.3 %: 1,126,942 GPU h asked in 13d 00h": what the jobs asked of all GPU time of the window.  False
+ * and nothing if it is not defined. */
 bool view_offered(struct buffer *out, const struct metrics *metrics);
 
 /* Seconds that sums are over: of GPU time and cost the window, of what jobs had all from the warm-up to the end. */
@@ -41,8 +41,7 @@ size_t view_width(struct text text);
 struct view_gpu_time {
     double active, inactive; /* allocated and SM-active, allocated and not */
     double reserved, idle, down;
-    bool
-        has_active; /* else SM activity is not known: active is 0, inactive all that is allocated */
+    bool has_active; /* else SM activity is not known: active is 0, inactive all that is allocated */
 };
 bool view_gpu_time(const struct metrics *metrics, struct view_gpu_time *shares);
 
@@ -51,12 +50,10 @@ struct view_wait {
     enum reason reason;
     double job_h;
 };
-size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT],
-                  double *job_h);
+size_t view_waits(const struct metrics *metrics, struct view_wait waits[REASON_COUNT], double *job_h);
 
 /* A metric of one key of a cut; NAN if there is none. */
-double view_cut_value(const struct metrics *metrics, const char *cut, size_t index,
-                      const char *name);
+double view_cut_value(const struct metrics *metrics, const char *cut, size_t index, const char *name);
 
 /* The indices of the cut's keys by GPU time asked, then by jobs, then in their own order; *count of
  * them; caller frees with mem_free. */
@@ -68,8 +65,8 @@ const char *view_rejection(enum reason reason);
 /* Was that said by another program, which decided?  Not of the queue limit, which is the world's. */
 bool view_is_refused(const struct metrics *metrics, enum reason reason);
 
-/* "50.0 % of the training jobs were rejected (12 of 24): their queue times are of the others", of the class at `index` of
- * its cut; false, and nothing, if that are no more than VIEW_REJECTED_PERCENT of them. */
+/* "50.0 % of the training jobs were rejected (12 of 24): their queue times are of the others", of the class at `index`
+ * of its cut; false, and nothing, if that are no more than VIEW_REJECTED_PERCENT of them. */
 enum { VIEW_REJECTED_PERCENT = 1 };
 bool view_class_rejections(struct buffer *out, const struct metrics *metrics, size_t index);
 

@@ -7,8 +7,8 @@
  * Laws
  *  - Time is counted from CASE_NOW, the first cycle; what lies before (ages, run times) is told to the scheduler in
  *    the order of time.
- *  - A case that could not exist (two tasks on one GPU, a task on an unknown node) is told with its place in the file; the
- *    other cases of the file are run.
+ *  - A case that could not exist (two tasks on one GPU, a task on an unknown node) is told with its place in the file;
+ *    the other cases of the file are run.
  *
  *   struct case_file file;
  *   TRY(case_file_read(&file, path));
@@ -61,14 +61,14 @@ struct case_job {
     uint32_t piece_count;
     const char *const *task_names; /* by task of the text, those of a `count` each; NULL: none */
     uint32_t task_count;
-    /* By group: members that one task is, and 0 of a group whose members another group counts: a task that needs several MIG
-     * instances is a member for each, in a group for each profile. */
+    /* By group: members that one task is, and 0 of a group whose members another group counts: a task that needs
+     * several MIG instances is a member for each, in a group for each profile. */
     const uint32_t *task_members;
     time_ns started;      /* of the pieces */
     time_ns checkpointed; /* TIME_NEVER: never */
     bool is_leaving;      /* the pieces are on their way out; when they are gone so is the job */
     bool never_leaves;    /* they stay on their way out for ever */
-    uint32_t part_of; /* the leaving part of another job: its index; CASE_NONE: a job of its own */
+    uint32_t part_of;     /* the leaving part of another job: its index; CASE_NONE: a job of its own */
     struct case_expect expect;
 };
 #define CASE_NONE UINT32_MAX
@@ -95,15 +95,14 @@ struct case_file {
     struct arena arena;
 };
 
-/* Read one case or an array of them.  plugins: what any case may use beside the plug-ins that its policy names; NULL: none.
- * A bad case holds its own error.  An error of the whole file (ERROR_DATA: no JSON, no case in it) is returned; then
- * nothing is kept. */
-struct error case_file_read(struct case_file *file, const char *path,
-                            const struct plugin_options *plugins) MUST_CHECK;
+/* Read one case or an array of them.  plugins: what any case may use beside the plug-ins that its policy names; NULL:
+ * none. A bad case holds its own error.  An error of the whole file (ERROR_DATA: no JSON, no case in it) is returned;
+ * then nothing is kept. */
+struct error case_file_read(struct case_file *file, const char *path, const struct plugin_options *plugins) MUST_CHECK;
 void case_file_release(struct case_file *file);
 
-/* Run one that has no error.  False: *differs says what is not as expected, without a line's end.  log: a table of every round's
- * decisions and of what each job has then; NULL: none. */
+/* Run one that has no error.  False: *differs says what is not as expected, without a line's end.  log: a table of
+ * every round's decisions and of what each job has then; NULL: none. */
 bool case_run(const struct case_spec *spec, struct buffer *differs, struct buffer *log);
 
 #endif

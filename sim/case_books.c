@@ -8,19 +8,18 @@
 
 void case_books_init(struct case_books *books, const struct case_spec *spec)
 {
-    *books = (struct case_books){
-        .spec = spec,
-        .entries = mem_zalloc(spec->job_count, sizeof *books->entries),
-        .gpu_milli = mem_zalloc((size_t)spec->cluster->gpu_count + 1, sizeof *books->gpu_milli)};
+    *books =
+        (struct case_books){.spec = spec,
+                            .entries = mem_zalloc(spec->job_count, sizeof *books->entries),
+                            .gpu_milli = mem_zalloc((size_t)spec->cluster->gpu_count + 1, sizeof *books->gpu_milli)};
     for (job_id id = 0; id < spec->job_count; id++) {
         struct case_entry *entry = &books->entries[id];
         entry->job = &spec->jobs[id];
         MEM_GROW(entry->held, entry->held_capacity, entry->job->piece_count + 1u);
         for (uint32_t i = 0; i < entry->job->piece_count; i++)
-            entry->held[entry->held_count++] =
-                (struct case_held){.piece = entry->job->pieces[i],
-                                   .is_leaving = entry->job->is_leaving,
-                                   .task = entry->job->piece_tasks[i]};
+            entry->held[entry->held_count++] = (struct case_held){.piece = entry->job->pieces[i],
+                                                                  .is_leaving = entry->job->is_leaving,
+                                                                  .task = entry->job->piece_tasks[i]};
         entry->evicted = mem_zalloc(entry->job->job.group_count, sizeof *entry->evicted);
         entry->evicted_tasks = mem_zalloc(entry->job->piece_count + 1u, sizeof(uint32_t));
     }
@@ -76,8 +75,7 @@ static const char *check_closeness(const struct cluster *cluster, const struct c
     return complaint;
 }
 
-static const char *start(const struct cluster *cluster, struct case_entry *entry,
-                         const struct decision *decision)
+static const char *start(const struct cluster *cluster, struct case_entry *entry, const struct decision *decision)
 {
     const struct job *job = &entry->job->job;
     for (uint32_t i = 0; i < decision->piece_count; i++)
@@ -91,8 +89,7 @@ static const char *start(const struct cluster *cluster, struct case_entry *entry
 }
 
 /* How many members of `held` the piece means, and which GPUs of it. */
-static uint32_t overlap(const struct piece *held, const struct piece *piece, uint32_t wanted,
-                        uint16_t *mask)
+static uint32_t overlap(const struct piece *held, const struct piece *piece, uint32_t wanted, uint16_t *mask)
 {
     *mask = held->gpu_mask & piece->gpu_mask;
     if (held->node != piece->node || held->group != piece->group || held->member_count == 0)
@@ -131,8 +128,7 @@ static bool leave(struct case_entry *entry, const struct piece *piece, decision_
         uint32_t members = held->is_leaving ? 0 : overlap(&held->piece, piece, wanted, &mask);
         if (members == 0)
             continue;
-        struct case_held leaving = {
-            .piece = held->piece, .is_leaving = true, .task = held->task, .decision = decision};
+        struct case_held leaving = {.piece = held->piece, .is_leaving = true, .task = held->task, .decision = decision};
         note_evicted(entry, held->task);
         leaving.piece.gpu_mask = mask;
         leaving.piece.member_count = (uint16_t)members;
@@ -234,18 +230,15 @@ const char *case_books_check(struct case_books *books)
 
 /* ---- States ---- */
 
-static void add_reserved(struct case_books *books, struct case_state *state,
-                         const struct piece *piece)
+static void add_reserved(struct case_books *books, struct case_state *state, const struct piece *piece)
 {
     for (uint32_t i = 0; i < state->reserved_place_count; i++)
         if (books->reserved_places[i].node == piece->node) {
             books->reserved_places[i].gpu_mask |= piece->gpu_mask;
             return;
         }
-    MEM_GROW(books->reserved_places, books->reserved_place_capacity,
-             state->reserved_place_count + 1u);
-    books->reserved_places[state->reserved_place_count++] =
-        (struct case_place){piece->node, piece->gpu_mask};
+    MEM_GROW(books->reserved_places, books->reserved_place_capacity, state->reserved_place_count + 1u);
+    books->reserved_places[state->reserved_place_count++] = (struct case_place){piece->node, piece->gpu_mask};
 }
 
 static void add_place(struct case_books *books, struct case_state *state, const struct piece *piece)
@@ -259,8 +252,8 @@ static void add_place(struct case_books *books, struct case_state *state, const 
     books->places[state->place_count++] = (struct case_place){piece->node, piece->gpu_mask};
 }
 
-static void add_held(struct case_books *books, struct case_state *state,
-                     const struct case_entry *entry, bool are_leaving)
+static void add_held(struct case_books *books, struct case_state *state, const struct case_entry *entry,
+                     bool are_leaving)
 {
     for (uint32_t i = 0; i < entry->held_count; i++)
         if (entry->held[i].is_leaving == are_leaving && entry->held[i].piece.member_count > 0)
@@ -309,8 +302,7 @@ struct case_state case_books_state(struct case_books *books, job_id job)
                                .evicted_task_count = entry->evicted_task_count};
     for (uint32_t i = 0; i < entry->held_count; i++) {
         const struct piece *piece = &entry->held[i].piece;
-        int64_t gpus = piece->gpu_milli < GPU_MILLI ? piece->member_count
-                                                    : __builtin_popcount(piece->gpu_mask);
+        int64_t gpus = piece->gpu_milli < GPU_MILLI ? piece->member_count : __builtin_popcount(piece->gpu_mask);
         if (entry->held[i].is_leaving || piece->member_count == 0)
             continue;
         running[piece->group] += piece->member_count;
@@ -329,9 +321,7 @@ struct case_state case_books_state(struct case_books *books, job_id job)
     for (uint32_t i = 0; i < entry->held_count; i++)
         is_leaving = is_leaving || entry->held[i].is_leaving;
     is_leaving = is_leaving || (part->job->is_leaving && !part->is_gone) || entry->is_gone;
-    state.status = has_minimum(entry, members) ? CASE_RUNNING
-                   : is_leaving                ? CASE_RELEASING
-                                               : CASE_PENDING;
+    state.status = has_minimum(entry, members) ? CASE_RUNNING : is_leaving ? CASE_RELEASING : CASE_PENDING;
     if (state.place_count == 0) {
         add_held(books, &state, entry, true);
         if (part != entry)

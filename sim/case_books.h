@@ -12,7 +12,7 @@
 struct case_held {
     struct piece piece;
     bool is_leaving;
-    uint32_t task; /* of the text, if it ran at first; CASE_NONE: one that was started here */
+    uint32_t task;        /* of the text, if it ran at first; CASE_NONE: one that was started here */
     decision_id decision; /* of the EVICT, if it is leaving by one; else 0 */
 };
 

@@ -8,15 +8,13 @@ static const char *const key_of[] = {
     [ASK_MIG] = "mig",   [ASK_MODEL] = "gpu_class",
 };
 
-static void fail_class(struct case_reading *reading, const struct json_value *value,
-                       struct text name)
+static void fail_class(struct case_reading *reading, const struct json_value *value, struct text name)
 {
     json_fail(value, "the case has no GPU class '%.*s'", (int)name.length, name.at);
     gpu_class_hint(reading->spec->cluster, name, reading->error);
 }
 
-void case_class_read(struct case_reading *reading, struct json_object *object, int64_t milli,
-                     struct request *request)
+void case_class_read(struct case_reading *reading, struct json_object *object, int64_t milli, struct request *request)
 {
     const struct cluster *cluster = reading->spec->cluster;
     const struct text name = text_of(json_get_string(object, "gpu_class", NULL));
@@ -47,12 +45,10 @@ void case_class_read(struct case_reading *reading, struct json_object *object, i
     *request = group.request;
 }
 
-void case_claim_read(struct case_reading *reading, struct json_object *object,
-                     struct case_task *task)
+void case_claim_read(struct case_reading *reading, struct json_object *object, struct case_task *task)
 {
-    static const char *const said[] = {"gpus",       "gpu_fraction", "gpu_memory_gb",
-                                       "mig",        "gpu_class",    "slice_members",
-                                       "one_island", "slice_level"};
+    static const char *const said[] = {"gpus",      "gpu_fraction",  "gpu_memory_gb", "mig",
+                                       "gpu_class", "slice_members", "one_island",    "slice_level"};
     const struct cluster *cluster = reading->spec->cluster;
     struct json_value value = json_member(object, "claim");
     struct job_group group;
@@ -72,8 +68,7 @@ void case_claim_read(struct case_reading *reading, struct json_object *object,
     const char *complaint = claims_group(&claims, cluster, &group);
     if (complaint != NULL) {
         json_fail(&value, "'claim': %s", complaint);
-        if (claims.claim.class.length != 0 &&
-            cluster_gpu_class_of(cluster, claims.claim.class) == NULL)
+        if (claims.claim.class.length != 0 && cluster_gpu_class_of(cluster, claims.claim.class) == NULL)
             gpu_class_hint(cluster, claims.claim.class, reading->error);
         return;
     }

@@ -30,8 +30,8 @@ static int read_reason(struct json_object *object)
 }
 
 /* The nodes that a member names; NULL if it is absent. */
-static const node_id *read_nodes(struct case_reading *reading, struct json_object *object,
-                                 const char *key, uint32_t *node_count)
+static const node_id *read_nodes(struct case_reading *reading, struct json_object *object, const char *key,
+                                 uint32_t *node_count)
 {
     struct json_value value = json_member(object, key);
     if (value.node == NULL)
@@ -51,8 +51,7 @@ static const node_id *read_nodes(struct case_reading *reading, struct json_objec
 }
 
 /* One task that ran at first, by its name or its number. */
-static uint32_t read_task(struct case_reading *reading, const struct case_job *job,
-                          const struct json_value *value)
+static uint32_t read_task(struct case_reading *reading, const struct case_job *job, const struct json_value *value)
 {
     const char *name = json_is_string(value->node) ? json_value_string(value) : NULL;
     uint32_t task = UINT32_MAX, named = 0;
@@ -66,8 +65,7 @@ static uint32_t read_task(struct case_reading *reading, const struct case_job *j
     if (case_failed(reading))
         return 0;
     if (name != NULL && named != 1) {
-        json_fail(value, named == 0 ? "the job has no task '%s'" : "several tasks are named '%s'",
-                  name);
+        json_fail(value, named == 0 ? "the job has no task '%s'" : "several tasks are named '%s'", name);
         error_set_hint(reading->error, "a number names a task too: they are counted from 0, those "
                                        "of a 'count' each");
         return 0;
@@ -79,8 +77,8 @@ static uint32_t read_task(struct case_reading *reading, const struct case_job *j
     return 0;
 }
 
-static void read_evicted_tasks(struct case_reading *reading, struct json_object *object,
-                               const struct case_job *job, struct case_expect *expect)
+static void read_evicted_tasks(struct case_reading *reading, struct json_object *object, const struct case_job *job,
+                               struct case_expect *expect)
 {
     struct json_value value = json_member(object, "evicted_tasks");
     if (value.node == NULL)
@@ -112,8 +110,7 @@ static uint16_t read_mask(struct case_reading *reading, const struct json_value 
 }
 
 /* A flat list is of all GPUs it holds; a list of lists has one for each node. */
-static void read_gpu_index(struct case_reading *reading, struct json_object *object,
-                           struct case_expect *expect)
+static void read_gpu_index(struct case_reading *reading, struct json_object *object, struct case_expect *expect)
 {
     struct json_value value = json_member(object, "gpu_index");
     if (value.node == NULL)
@@ -133,8 +130,7 @@ static void read_gpu_index(struct case_reading *reading, struct json_object *obj
     expect->gpu_mask_count = (uint32_t)count;
 }
 
-static void read_job(struct case_reading *reading, struct case_job *job,
-                     const struct json_value *value)
+static void read_job(struct case_reading *reading, struct case_job *job, const struct json_value *value)
 {
     struct json_object object;
     struct case_expect *expect = &job->expect;
@@ -147,8 +143,7 @@ static void read_job(struct case_reading *reading, struct case_job *job,
     expect->reserved = read_some(&object, "reserved", &expect->any_reserved);
     expect->reason = read_reason(&object);
     expect->nodes = read_nodes(reading, &object, "node", &expect->node_count);
-    expect->reserved_nodes =
-        read_nodes(reading, &object, "reserved_node", &expect->reserved_node_count);
+    expect->reserved_nodes = read_nodes(reading, &object, "reserved_node", &expect->reserved_node_count);
     read_evicted_tasks(reading, &object, job, expect);
     read_gpu_index(reading, &object, expect);
     json_object_close(&object);
@@ -194,8 +189,7 @@ static void say_gpus(struct buffer *out, uint16_t mask)
         buffer_string(out, "none");
 }
 
-static void say_places(const struct case_spec *spec, const struct case_state *state,
-                       struct buffer *out)
+static void say_places(const struct case_spec *spec, const struct case_state *state, struct buffer *out)
 {
     for (uint32_t i = 0; i < state->place_count; i++) {
         const struct case_place *place = &state->places[i];
@@ -209,8 +203,7 @@ static void say_places(const struct case_spec *spec, const struct case_state *st
 
 void case_describe(const struct case_spec *spec, const struct case_state *state, struct buffer *out)
 {
-    buffer_format(out, "%-9s %lld running, ", case_status_names[state->status],
-                  (long long)state->running);
+    buffer_format(out, "%-9s %lld running, ", case_status_names[state->status], (long long)state->running);
     buffer_scaled(out, state->gpu_milli, CASE_MILLI);
     buffer_string(out, " GPUs");
     if (state->place_count > 0)
@@ -251,8 +244,7 @@ static struct buffer *differ(struct comparing *comparing, const char *what)
     return out;
 }
 
-static void compare_number(struct comparing *comparing, const char *what, int64_t expected,
-                           int64_t got, int64_t scale)
+static void compare_number(struct comparing *comparing, const char *what, int64_t expected, int64_t got, int64_t scale)
 {
     if (expected < 0 || expected == got)
         return;
@@ -263,8 +255,7 @@ static void compare_number(struct comparing *comparing, const char *what, int64_
     buffer_scaled(out, expected, scale);
 }
 
-static void compare_some(struct comparing *comparing, const char *what, int64_t expected,
-                         bool is_any, int64_t got)
+static void compare_some(struct comparing *comparing, const char *what, int64_t expected, bool is_any, int64_t got)
 {
     if (!is_any)
         compare_number(comparing, what, expected, got, 1);
@@ -289,8 +280,8 @@ static bool is_on(struct places places, node_id node, uint16_t *mask)
 }
 
 /* expected: NULL: anywhere. */
-static void compare_nodes(struct comparing *comparing, const char *what, struct places places,
-                          const node_id *expected, uint32_t count)
+static void compare_nodes(struct comparing *comparing, const char *what, struct places places, const node_id *expected,
+                          uint32_t count)
 {
     const struct node *nodes = comparing->spec->cluster->nodes;
     uint32_t common = 0;
@@ -323,9 +314,8 @@ static void compare_evicted_tasks(struct comparing *comparing, const struct case
     const struct case_state *state = comparing->state;
     if (expect->evicted_tasks == NULL ||
         (expect->evicted_task_count == state->evicted_task_count &&
-         (state->evicted_task_count == 0 ||
-          memcmp(expect->evicted_tasks, state->evicted_tasks,
-                 state->evicted_task_count * sizeof *state->evicted_tasks) == 0)))
+         (state->evicted_task_count == 0 || memcmp(expect->evicted_tasks, state->evicted_tasks,
+                                                   state->evicted_task_count * sizeof *state->evicted_tasks) == 0)))
         return;
     struct buffer *out = differ(comparing, "evicted_tasks");
     for (uint32_t i = 0; i < state->evicted_task_count; i++)
@@ -369,25 +359,24 @@ static void compare_reason(struct comparing *comparing, const struct case_expect
     buffer_format(out, ", expected %s", reason_name((enum reason)expect->reason));
 }
 
-void case_compare(const struct case_spec *spec, const struct case_job *job,
-                  const struct case_state *state, struct buffer *differs)
+void case_compare(const struct case_spec *spec, const struct case_job *job, const struct case_state *state,
+                  struct buffer *differs)
 {
     const struct case_expect *expect = &job->expect;
     struct comparing comparing = {.spec = spec, .state = state, .out = differs, .job = job->name};
     if (!expect->is_given)
         return;
     if (expect->status >= 0 && (enum case_status)expect->status != state->status)
-        buffer_format(differ(&comparing, "status"), " %s, expected %s",
-                      case_status_names[state->status], case_status_names[expect->status]);
+        buffer_format(differ(&comparing, "status"), " %s, expected %s", case_status_names[state->status],
+                      case_status_names[expect->status]);
     compare_number(&comparing, "running", expect->running, state->running, 1);
     compare_number(&comparing, "gpus", expect->gpu_milli, state->gpu_milli, CASE_MILLI);
     compare_some(&comparing, "evicted", expect->evicted, expect->any_evicted, state->evicted);
     compare_some(&comparing, "reserved", expect->reserved, expect->any_reserved, state->reserved);
     compare_reason(&comparing, expect);
-    compare_nodes(&comparing, "node", (struct places){state->places, state->place_count},
-                  expect->nodes, expect->node_count);
-    compare_nodes(&comparing, "reserved_node",
-                  (struct places){state->reserved_places, state->reserved_place_count},
+    compare_nodes(&comparing, "node", (struct places){state->places, state->place_count}, expect->nodes,
+                  expect->node_count);
+    compare_nodes(&comparing, "reserved_node", (struct places){state->reserved_places, state->reserved_place_count},
                   expect->reserved_nodes, expect->reserved_node_count);
     compare_evicted_tasks(&comparing, job);
     compare_masks(&comparing, expect);

@@ -15,8 +15,8 @@ enum { FIRM_PRIORITY = 100, PRIORITY_MAX = 1000000000, DEADLINE_S_MAX = 10000000
 
 /* ---- Drafts ---- */
 
-static uint16_t parent_of(const struct case_draft *draft, const struct json_value *value,
-                          const char *parent, uint32_t set)
+static uint16_t parent_of(const struct case_draft *draft, const struct json_value *value, const char *parent,
+                          uint32_t set)
 {
     if (parent == NULL)
         return SET_NONE;
@@ -28,8 +28,7 @@ static uint16_t parent_of(const struct case_draft *draft, const struct json_valu
 }
 
 /* In the order of the text; parents may stand after children. */
-static void read_subgroups(struct case_reading *reading, struct case_draft *draft,
-                           const struct json_value *array)
+static void read_subgroups(struct case_reading *reading, struct case_draft *draft, const struct json_value *array)
 {
     size_t count = json_array_count(array);
     if (count >= JOB_SETS_MAX) /* one is kept for tasks outside of all */
@@ -65,8 +64,8 @@ static void read_subgroups(struct case_reading *reading, struct case_draft *draf
         struct json_value item = json_array_item(array, i);
         const uint32_t within = sets_in(draft->sets, draft->set_count, (uint16_t)i);
         if (draft->sets[i].min_sets > within)
-            json_fail(&item, "the subgroup '%s' needs %u of the subgroups in it and has %u",
-                      draft->sets[i].name, draft->sets[i].min_sets, within);
+            json_fail(&item, "the subgroup '%s' needs %u of the subgroups in it and has %u", draft->sets[i].name,
+                      draft->sets[i].min_sets, within);
     }
 }
 
@@ -81,8 +80,7 @@ static void read_min_subgroups(struct json_object *object, struct case_draft *dr
     if (draft->set_count == 0)
         json_fail(&value, "'min_subgroups' is of 'subgroups', and the job has none");
     else if (draft->job.min_sets > count)
-        json_fail(&value, "'min_subgroups' is %u, but %u subgroups are in no other",
-                  draft->job.min_sets, count);
+        json_fail(&value, "'min_subgroups' is %u, but %u subgroups are in no other", draft->job.min_sets, count);
     else if (draft->min_members >= 0)
         json_fail(&value, "'min_subgroups' excludes 'min_members': the subgroups have theirs");
 }
@@ -135,24 +133,22 @@ static void read_times(struct json_object *object, struct case_draft *draft, uin
     job->estimate = case_duration(object, "estimate_s", TIME_NEVER);
     job->deadline = TIME_NEVER;
     if (json_has(object, "deadline_s"))
-        job->deadline = CASE_NOW + json_get_scaled(object, "deadline_s", TIME_NS_PER_S,
-                                                   -DEADLINE_S_MAX / 10 * TIME_NS_PER_S,
-                                                   DEADLINE_S_MAX * TIME_NS_PER_S, 0);
+        job->deadline =
+            CASE_NOW + json_get_scaled(object, "deadline_s", TIME_NS_PER_S, -DEADLINE_S_MAX / 10 * TIME_NS_PER_S,
+                                       DEADLINE_S_MAX * TIME_NS_PER_S, 0);
     if (job->limit == 0) {
         struct json_value value = json_member(object, "limit_s");
         json_fail(&value, "'limit_s' must be positive");
     }
     job->checkpoint.duration = case_duration(object, "checkpoint_s", 0);
     draft->checkpoint_age = case_duration(object, "checkpoint_age_s", -1);
-    job->attained_gpu_ns =
-        json_get_scaled(object, "attained_gpu_s", TIME_NS_PER_S, 0, INT64_MAX / 4, 0);
+    job->attained_gpu_ns = json_get_scaled(object, "attained_gpu_s", TIME_NS_PER_S, 0, INT64_MAX / 4, 0);
     job->grace = case_duration(object, "grace_s", 0);
     job->preemption_delay = case_duration(object, "preemption_delay_s", JOB_AS_QUEUE);
     job->stale_after = json_get_patience(object, "stale_after_s", JOB_AS_QUEUE);
 }
 
-static void read_job(struct case_reading *reading, struct case_draft *draft, bool is_listed,
-                     uint32_t younger_count)
+static void read_job(struct case_reading *reading, struct case_draft *draft, bool is_listed, uint32_t younger_count)
 {
     struct json_object object;
     struct job *job = &draft->job;
@@ -161,8 +157,7 @@ static void read_job(struct case_reading *reading, struct case_draft *draft, boo
     json_need(&object, "name");
     draft->name = job->name = json_get_string(&object, "name", "");
     job->queue = read_queue(reading, &object, is_listed);
-    job->priority =
-        (int32_t)json_get_int(&object, "priority", -PRIORITY_MAX, PRIORITY_MAX, job->priority);
+    job->priority = (int32_t)json_get_int(&object, "priority", -PRIORITY_MAX, PRIORITY_MAX, job->priority);
     job->is_preemptible = json_get_bool(&object, "preemptible", job->priority < FIRM_PRIORITY);
     job->class = (uint8_t)json_get_choice(&object, "class", job_class_names, JOB_TRAINING);
     const char *user = json_get_string(&object, "user", NULL);
@@ -170,8 +165,7 @@ static void read_job(struct case_reading *reading, struct case_draft *draft, boo
         job->user = names_add(reading->users, text_of(user));
     draft->min_members = json_get_int(&object, "min_members", 1, CASE_TASKS_MAX, -1);
     job->topology = case_topology_read(reading, &object);
-    job->tags = tag_rules_get(
-        &(struct tag_world){reading->spec->cluster, reading->tags, reading->arena}, &object);
+    job->tags = tag_rules_get(&(struct tag_world){reading->spec->cluster, reading->tags, reading->arena}, &object);
     read_times(&object, draft, younger_count);
     const struct json_value *subgroups = case_member(reading, &object, draft->value, "subgroups");
     const struct json_value *tasks = case_member(reading, &object, draft->value, "tasks");
@@ -212,16 +206,15 @@ static uint32_t count_in(const struct case_draft *draft, enum part part, uint16_
 
 static bool asks_equal(const struct case_task *a, const struct case_task *b)
 {
-    return a->set == b->set && request_is_same(&a->request, &b->request) &&
-           a->slice_members == b->slice_members && a->slice_level == b->slice_level;
+    return a->set == b->set && request_is_same(&a->request, &b->request) && a->slice_members == b->slice_members &&
+           a->slice_level == b->slice_level;
 }
 
 /* Groups in the order of the tasks; group_of: by task. */
-static void make_groups(struct case_reading *reading, const struct case_draft *draft,
-                        enum part part, struct job *job, uint16_t *group_of)
+static void make_groups(struct case_reading *reading, const struct case_draft *draft, enum part part, struct job *job,
+                        uint16_t *group_of)
 {
-    struct job_group *groups =
-        arena_alloc_array(reading->arena, (size_t)JOB_GROUPS_MAX, struct job_group);
+    struct job_group *groups = arena_alloc_array(reading->arena, (size_t)JOB_GROUPS_MAX, struct job_group);
     uint32_t count = 0;
     const struct case_task *last = NULL;
     for (uint32_t t = 0; t < draft->task_count; t++) {
@@ -263,8 +256,7 @@ static bool count_succeeded(const struct case_draft *draft, const uint16_t *grou
 }
 
 /* Those that have succeeded count for the minimum and are left out; the minimum of the others. */
-static uint32_t leave_succeeded(const struct case_draft *draft, struct job *job, uint16_t *group_of,
-                                uint32_t minimum)
+static uint32_t leave_succeeded(const struct case_draft *draft, struct job *job, uint16_t *group_of, uint32_t minimum)
 {
     uint32_t succeeded[JOB_GROUPS_MAX], left = 0;
     uint16_t new_index[JOB_GROUPS_MAX];
@@ -276,8 +268,8 @@ static uint32_t leave_succeeded(const struct case_draft *draft, struct job *job,
         json_fail(draft->value, "all tasks of the job have succeeded: nothing is left of it");
         return minimum;
     }
-    job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
-                  (struct job_set *)(uintptr_t)job->sets, succeeded, new_index);
+    job_leave_out(job, (struct job_group *)(uintptr_t)job->more, (struct job_set *)(uintptr_t)job->sets, succeeded,
+                  new_index);
     for (uint32_t t = 0; t < draft->task_count; t++)
         group_of[t] = new_index[group_of[t] < JOB_GROUPS_MAX ? group_of[t] : 0];
     minimum = job->set_count == 0 ? job->first.min_count : 0;
@@ -307,8 +299,7 @@ static uint32_t set_minimum(const struct case_draft *draft, enum part part, uint
     if (draft->set_has_min[set] && has_below && own == 0 && minimum == below)
         minimum = 0;
     if (minimum > own)
-        json_fail(draft->value, "the subgroup '%s' needs %u tasks and has %u",
-                  draft->sets[set].name, minimum, own);
+        json_fail(draft->value, "the subgroup '%s' needs %u tasks and has %u", draft->sets[set].name, minimum, own);
     return minimum;
 }
 
@@ -324,8 +315,7 @@ static bool is_below_itself(const struct case_draft *draft, uint32_t set)
 }
 
 /* The subgroups with parents first, and one for the tasks that are in none; the sum of their minimums. */
-static uint32_t make_sets(struct case_reading *reading, const struct case_draft *draft,
-                          enum part part, struct job *job)
+static uint32_t make_sets(struct case_reading *reading, const struct case_draft *draft, enum part part, struct job *job)
 {
     struct job_set *sets = arena_alloc_array(reading->arena, draft->set_count + 1u, struct job_set);
     uint16_t *order = arena_alloc_array(reading->arena, draft->set_count + 1u, uint16_t);
@@ -351,10 +341,10 @@ static uint32_t make_sets(struct case_reading *reading, const struct case_draft 
         }
     if (outside > 0) {
         int64_t own = draft->min_members < 0 ? outside : draft->min_members - (int64_t)minimum;
-        sets[count] = (struct job_set){
-            .name = "",
-            .parent = SET_NONE,
-            .min_members = own < 0 || own > outside ? 0 : (uint32_t)own}; /* then the sum differs */
+        sets[count] =
+            (struct job_set){.name = "",
+                             .parent = SET_NONE,
+                             .min_members = own < 0 || own > outside ? 0 : (uint32_t)own}; /* then the sum differs */
         minimum += sets[count++].min_members;
     }
     for (uint32_t g = 0; g < job->group_count; g++) {
@@ -366,8 +356,8 @@ static uint32_t make_sets(struct case_reading *reading, const struct case_draft 
     return minimum;
 }
 
-static uint32_t make_minimum(struct case_reading *reading, const struct case_draft *draft,
-                             enum part part, struct job *job)
+static uint32_t make_minimum(struct case_reading *reading, const struct case_draft *draft, enum part part,
+                             struct job *job)
 {
     uint32_t all = count_in(draft, part, SET_NONE);
     uint32_t minimum = draft->min_members < 0 ? all : (uint32_t)draft->min_members;
@@ -376,9 +366,8 @@ static uint32_t make_minimum(struct case_reading *reading, const struct case_dra
     if (draft->set_count > 0) {
         uint32_t sum = make_sets(reading, draft, part, job);
         if (draft->min_members >= 0 && sum != minimum)
-            json_fail(draft->value,
-                      "'min_members' is %u, but the minimums of the subgroups add up to %u",
-                      minimum, sum);
+            json_fail(draft->value, "'min_members' is %u, but the minimums of the subgroups add up to %u", minimum,
+                      sum);
         return sum;
     }
     if (job->group_count > 1) {
@@ -397,8 +386,7 @@ static uint32_t make_minimum(struct case_reading *reading, const struct case_dra
 /* ---- Jobs for the scheduler ---- */
 
 /* What each task of the text is called. */
-static void list_names(struct case_reading *reading, const struct case_draft *draft,
-                       struct case_job *job)
+static void list_names(struct case_reading *reading, const struct case_draft *draft, struct case_job *job)
 {
     for (uint32_t t = 0; t < draft->task_count; t++)
         job->task_count += case_task_starts(&draft->tasks[t]);
@@ -410,8 +398,8 @@ static void list_names(struct case_reading *reading, const struct case_draft *dr
 }
 
 /* Members that a task is, by group; those of a task in several groups count once. */
-static void count_members(struct case_reading *reading, const struct case_draft *draft,
-                          enum part part, const uint16_t *group_of, struct case_job *job)
+static void count_members(struct case_reading *reading, const struct case_draft *draft, enum part part,
+                          const uint16_t *group_of, struct case_job *job)
 {
     uint32_t *members = arena_alloc_array(reading->arena, job->job.group_count, uint32_t);
     for (uint32_t t = 0; t < draft->task_count; t++) {
@@ -423,9 +411,8 @@ static void count_members(struct case_reading *reading, const struct case_draft 
 }
 
 /* Pieces of the tasks in `state`, a member each. */
-static void gather_pieces(struct case_reading *reading, const struct case_draft *draft,
-                          enum case_task_state state, const uint16_t *group_of,
-                          struct case_job *job)
+static void gather_pieces(struct case_reading *reading, const struct case_draft *draft, enum case_task_state state,
+                          const uint16_t *group_of, struct case_job *job)
 {
     uint32_t count = 0;
     for (uint32_t t = 0; t < draft->task_count; t++)
@@ -468,8 +455,7 @@ static bool is_stuck(const struct case_draft *draft)
     return stuck == 1;
 }
 
-static void make_job(struct case_reading *reading, const struct case_draft *draft, enum part part,
-                     struct case_job *job)
+static void make_job(struct case_reading *reading, const struct case_draft *draft, enum part part, struct case_job *job)
 {
     uint16_t *group_of = arena_alloc_array(reading->arena, draft->task_count + 1u, uint16_t);
     *job = (struct case_job){.name = draft->name, .job = draft->job, .part_of = CASE_NONE};
@@ -495,9 +481,8 @@ static void make_job(struct case_reading *reading, const struct case_draft *draf
     list_names(reading, draft, job);
     count_members(reading, draft, part, group_of, job);
     gather_pieces(reading, draft, job->is_leaving ? TASK_RELEASING : TASK_RUNNING, group_of, job);
-    job->checkpointed = draft->checkpoint_age < 0 || job->piece_count == 0
-                            ? TIME_NEVER
-                            : CASE_NOW - draft->checkpoint_age;
+    job->checkpointed =
+        draft->checkpoint_age < 0 || job->piece_count == 0 ? TIME_NEVER : CASE_NOW - draft->checkpoint_age;
     if (job->checkpointed != TIME_NEVER && job->checkpointed < job->started)
         json_fail(draft->value, "'checkpoint_age_s' lies before its tasks began to run");
     const char *complaint = job_complaint(&job->job);
@@ -539,8 +524,7 @@ static void make_jobs(struct case_reading *reading, struct case_draft *drafts, u
     spec->job_count = count;
     for (uint32_t j = 0; j < count && !case_failed(reading); j++) {
         bool all_leave = count_in(&drafts[j], PART_STAYS, SET_NONE) == 0;
-        make_job(reading, &drafts[j], all_leave ? PART_LEAVES : staying_part(&drafts[j]),
-                 &spec->jobs[j]);
+        make_job(reading, &drafts[j], all_leave ? PART_LEAVES : staying_part(&drafts[j]), &spec->jobs[j]);
         spec->jobs[j].job.id = j;
     }
     if (case_failed(reading))
@@ -573,8 +557,7 @@ void case_jobs_read(struct case_reading *reading, const struct json_value *array
     for (size_t i = 0; i < count && !case_failed(reading); i++) {
         drafts[i].value = case_item(reading, array, i);
         read_job(reading, &drafts[i], has_queues, (uint32_t)(count - 1 - i));
-        if (!case_failed(reading) &&
-            names_add(reading->job_names, text_of(drafts[i].name)) != (uint32_t)i)
+        if (!case_failed(reading) && names_add(reading->job_names, text_of(drafts[i].name)) != (uint32_t)i)
             json_fail(drafts[i].value, "there is a job named '%s' already", drafts[i].name);
     }
     case_tasks_place(reading, drafts, (uint32_t)count);

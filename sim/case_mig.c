@@ -1,8 +1,8 @@
 /* sim/case_mig.c -- tasks of a case that ask MIG instances: one, or several on one node.
  *
- * A member of a job holds one instance (workloads/job.h).  A task that needs n of one profile becomes n members in a slice of
- * the level "node"; one that needs instances of several profiles becomes a set of its own, which requires one node, with a
- * group for each profile.  The members share the task's CPUs and memory evenly, rounded up.
+ * A member of a job holds one instance (workloads/job.h).  A task that needs n of one profile becomes n members in a
+ * slice of the level "node"; one that needs instances of several profiles becomes a set of its own, which requires one
+ * node, with a group for each profile.  The members share the task's CPUs and memory evenly, rounded up.
  */
 #include <string.h>
 
@@ -38,8 +38,7 @@ static void read_wishes(const struct json_value *value, struct wish *wish)
 }
 
 /* The numbers of the profiles on that model; false if it lacks one. */
-static bool find_profiles(const struct gpu_model *model, const struct wish *wish,
-                          uint8_t numbers[MIG_PROFILE_COUNT])
+static bool find_profiles(const struct gpu_model *model, const struct wish *wish, uint8_t numbers[MIG_PROFILE_COUNT])
 {
     memset(numbers, 0, MIG_PROFILE_COUNT);
     for (uint32_t i = 0; i < wish->count; i++) {
@@ -51,9 +50,10 @@ static bool find_profiles(const struct gpu_model *model, const struct wish *wish
     return true;
 }
 
-/* A profile's number depends on the family: those models will do that have the profiles under the numbers of the first. */
-static bool find_models(const struct cluster *cluster, const struct wish *wish,
-                        struct request *request, uint8_t numbers[MIG_PROFILE_COUNT])
+/* A profile's number depends on the family: those models will do that have the profiles under the numbers of the
+ * first. */
+static bool find_models(const struct cluster *cluster, const struct wish *wish, struct request *request,
+                        uint8_t numbers[MIG_PROFILE_COUNT])
 {
     for (uint32_t m = 0; m < cluster->model_count; m++) {
         uint8_t here[MIG_PROFILE_COUNT];
@@ -71,7 +71,8 @@ static bool find_models(const struct cluster *cluster, const struct wish *wish,
     return request->mig != 0;
 }
 
-/* The first of the profiles that no model knows; of those that models know one by one, but none knows all, the first. */
+/* The first of the profiles that no model knows; of those that models know one by one, but none knows all, the first.
+ */
 static const char *unknown_of(const struct cluster *cluster, const struct wish *wish)
 {
     for (uint32_t i = 0; i < wish->count; i++) {
@@ -101,8 +102,7 @@ void case_mig_read(struct case_reading *reading, struct json_object *object, str
     if (case_failed(reading))
         return;
     if (!find_models(cluster, &wish, &task->request, numbers)) {
-        json_fail(&value, "no GPU of this case knows a MIG profile '%s'",
-                  unknown_of(cluster, &wish));
+        json_fail(&value, "no GPU of this case knows a MIG profile '%s'", unknown_of(cluster, &wish));
         error_set_hint(reading->error, "say the 'gpu_model' of the nodes, such as \"h100-80gb\"");
         return;
     }
@@ -128,18 +128,15 @@ static bool is_one_profile(const struct case_task *task)
 }
 
 /* What else a line may not say beside several instances. */
-static void refuse_others(struct case_reading *reading, struct json_object *object,
-                          const struct case_task *task)
+static void refuse_others(struct case_reading *reading, struct json_object *object, const struct case_task *task)
 {
-    static const char *const keys[] = {"gpu_class", "slice_members", "slice_level", "gpu_index",
-                                       "mig_start"};
+    static const char *const keys[] = {"gpu_class", "slice_members", "slice_level", "gpu_index", "mig_start"};
     const struct cluster *cluster = reading->spec->cluster;
     struct json_value value = json_member(object, "mig");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         struct json_value place = json_member(object, keys[i]);
         if (place.node != NULL && (i < 3 || !is_one_profile(task)))
-            json_fail(&place, "'%s': it excludes a 'mig' of several %s", keys[i],
-                      i < 3 ? "instances" : "profiles");
+            json_fail(&place, "'%s': it excludes a 'mig' of several %s", keys[i], i < 3 ? "instances" : "profiles");
     }
     for (uint32_t t = 0; t < cluster->type_count; t++)
         if (cluster->types[t].max_tasks != 0)
@@ -156,8 +153,7 @@ static uint32_t divide_up(uint32_t sum, uint32_t parts)
     return (uint32_t)(((uint64_t)sum + parts - 1) / parts);
 }
 
-void case_mig_members(struct case_reading *reading, struct json_object *object,
-                      struct case_task *task)
+void case_mig_members(struct case_reading *reading, struct json_object *object, struct case_task *task)
 {
     const uint32_t instances = instances_of(task);
     task->instances = 1;
@@ -179,8 +175,7 @@ void case_mig_members(struct case_reading *reading, struct json_object *object,
 
 /* ---- Lines ---- */
 
-static void add_line(struct case_reading *reading, struct case_draft *draft,
-                     const struct case_task *task)
+static void add_line(struct case_reading *reading, struct case_draft *draft, const struct case_task *task)
 {
     if (draft->task_count == draft->task_capacity) {
         const size_t capacity = 2 * draft->task_capacity + 8;
@@ -201,17 +196,14 @@ static void add_line(struct case_reading *reading, struct case_draft *draft,
 }
 
 /* A set of one task: all its members, on one node. */
-static uint16_t add_set(struct case_reading *reading, struct case_draft *draft,
-                        const struct case_task *task)
+static uint16_t add_set(struct case_reading *reading, struct case_draft *draft, const struct case_task *task)
 {
     if (draft->set_count >= JOB_SETS_MAX - 1) {
-        json_fail(task->value, "a job has at most %d subgroups and tasks of several MIG profiles",
-                  JOB_SETS_MAX - 1);
+        json_fail(task->value, "a job has at most %d subgroups and tasks of several MIG profiles", JOB_SETS_MAX - 1);
         return SET_NONE;
     }
     if (!draft->has_own_sets) {
-        struct job_set *sets =
-            arena_alloc_array(reading->arena, (size_t)JOB_SETS_MAX, struct job_set);
+        struct job_set *sets = arena_alloc_array(reading->arena, (size_t)JOB_SETS_MAX, struct job_set);
         bool *has_min = arena_alloc_array(reading->arena, (size_t)JOB_SETS_MAX, bool);
         for (uint32_t s = 0; s < draft->set_count; s++) {
             sets[s] = draft->sets[s];
@@ -221,15 +213,14 @@ static uint16_t add_set(struct case_reading *reading, struct case_draft *draft,
         draft->set_has_min = has_min;
         draft->has_own_sets = true;
     }
-    draft->sets[draft->set_count] = (struct job_set){
-        .name = "",
-        .parent = task->set,
-        .topology = {.required = cluster_level_of(reading->spec->cluster, TEXT("node"))}};
+    draft->sets[draft->set_count] =
+        (struct job_set){.name = "",
+                         .parent = task->set,
+                         .topology = {.required = cluster_level_of(reading->spec->cluster, TEXT("node"))}};
     return (uint16_t)draft->set_count++;
 }
 
-void case_mig_add_lines(struct case_reading *reading, struct case_draft *draft,
-                        const struct case_task *task)
+void case_mig_add_lines(struct case_reading *reading, struct case_draft *draft, const struct case_task *task)
 {
     if (instances_of(task) == 0 || is_one_profile(task)) {
         add_line(reading, draft, task);

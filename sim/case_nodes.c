@@ -5,12 +5,7 @@
 #include "sim/case_read.h"
 #include "topologies/cluster_build.h"
 
-enum {
-    NODES_MAX = 20000,
-    CPUS_MAX = 1000000,
-    MEMORY_GB_MAX = 1 << 20,
-    GPU_MEMORY_GB_MAX = 1 << 16
-};
+enum { NODES_MAX = 20000, CPUS_MAX = 1000000, MEMORY_GB_MAX = 1 << 20, GPU_MEMORY_GB_MAX = 1 << 16 };
 
 static const char *const state_names[] = {
     [NODE_UP] = "up",     [NODE_CORDONED] = "cordoned", [NODE_DRAINING] = "draining",
@@ -38,12 +33,11 @@ static const struct gpu_model *model_of(struct json_object *object)
 }
 
 /* The node's model; with "gpu_memory_gb" one of its own that differs in nothing else. */
-static uint8_t read_model(struct case_reading *reading, struct cluster_build *build,
-                          struct json_object *object, struct gpu_model *model)
+static uint8_t read_model(struct case_reading *reading, struct cluster_build *build, struct json_object *object,
+                          struct gpu_model *model)
 {
     *model = *model_of(object);
-    uint32_t memory_mib =
-        case_memory_mib(object, "gpu_memory_gb", GPU_MEMORY_GB_MAX, model->memory_mib);
+    uint32_t memory_mib = case_memory_mib(object, "gpu_memory_gb", GPU_MEMORY_GB_MAX, model->memory_mib);
     if (memory_mib == 0) {
         struct json_value value = json_member(object, "gpu_memory_gb");
         json_fail(&value, "'gpu_memory_gb' must be positive");
@@ -74,8 +68,7 @@ static void read_island(struct json_object *object, struct pool_spec *spec)
         json_fail(&value, "'nvlink_island' must divide the %u GPUs of the node", gpus);
 }
 
-static uint8_t read_node(struct case_reading *reading, struct cluster_build *build,
-                         const struct json_value *value)
+static uint8_t read_node(struct case_reading *reading, struct cluster_build *build, const struct json_value *value)
 {
     struct json_object object;
     struct gpu_model model;
@@ -88,12 +81,10 @@ static uint8_t read_node(struct case_reading *reading, struct cluster_build *bui
     spec.island_gpus = (uint8_t)spec.type.gpu_count;
     read_island(&object, &spec);
     spec.type.model = read_model(reading, build, &object, &model);
-    spec.type.cpu_milli = (uint32_t)json_get_scaled(
-        &object, "cpus", CASE_MILLI, 0, (int64_t)CPUS_MAX * CASE_MILLI, CLUSTER_AMPLE_CPU_MILLI);
-    spec.type.memory_mib =
-        case_memory_mib(&object, "memory_gb", MEMORY_GB_MAX, CLUSTER_AMPLE_MEMORY_MIB);
-    cluster_build_read_extras(reading->arena, &object, spec.type.gpu_count > 0 ? &model : NULL,
-                              &spec.type);
+    spec.type.cpu_milli = (uint32_t)json_get_scaled(&object, "cpus", CASE_MILLI, 0, (int64_t)CPUS_MAX * CASE_MILLI,
+                                                    CLUSTER_AMPLE_CPU_MILLI);
+    spec.type.memory_mib = case_memory_mib(&object, "memory_gb", MEMORY_GB_MAX, CLUSTER_AMPLE_MEMORY_MIB);
+    cluster_build_read_extras(reading->arena, &object, spec.type.gpu_count > 0 ? &model : NULL, &spec.type);
     int state = json_get_choice(&object, "state", state_names, NODE_UP);
     json_object_close(&object);
     if (!case_failed(reading) && name[0] == '\0')
@@ -106,8 +97,7 @@ static uint8_t read_node(struct case_reading *reading, struct cluster_build *bui
     return (uint8_t)state;
 }
 
-void case_nodes_read(struct case_reading *reading, const struct json_value *array,
-                     const struct json_value *levels)
+void case_nodes_read(struct case_reading *reading, const struct json_value *array, const struct json_value *levels)
 {
     struct case_spec *spec = reading->spec;
     struct cluster_build build;

@@ -37,8 +37,7 @@ static void add_leaf(struct policy_text *text, const char *path, const struct js
     char *json = json_dumps(value->node, JSON_ENCODE_ANY | JSON_COMPACT);
     buffer_format(&assignment, "%s=%s", path, json != NULL ? json : "null");
     text->sets[text->set_count++] = (struct assignment){
-        arena_copy(text->reading->arena, (struct text){assignment.bytes, assignment.length}),
-        value};
+        arena_copy(text->reading->arena, (struct text){assignment.bytes, assignment.length}), value};
     mem_free(json);
     buffer_release(&assignment);
 }
@@ -102,8 +101,7 @@ static struct error open_file(struct json_doc **doc, const char *path)
 static const char *folder_of(const struct case_reading *reading, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return arena_copy(reading->arena,
-                      (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+    return arena_copy(reading->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
 /* Where the policy's own file is; that of the case for a preset. */
@@ -135,8 +133,7 @@ static void read_policy(struct policy_config *config, const struct case_reading 
 }
 
 /* Read the policy with the first `set_count` assignments. */
-static struct error read_with(struct policy_config *config, const struct policy_text *text,
-                              size_t set_count)
+static struct error read_with(struct policy_config *config, const struct policy_text *text, size_t set_count)
 {
     struct json_doc *doc = NULL;
     const char *path = path_of(text);
@@ -169,8 +166,7 @@ static void blame(const struct policy_text *text)
         }
         const struct json_value *value = text->sets[count - 1].value;
         json_fail(value, "%s", error_message(&error));
-        error_set_hint(text->reading->error,
-                       "`windtunnel policy show NAME` prints the fields of a preset");
+        error_set_hint(text->reading->error, "`windtunnel policy show NAME` prints the fields of a preset");
         error_release(&error);
         return;
     }
@@ -213,8 +209,7 @@ void case_policy_read(struct case_reading *reading, const struct json_value *val
     if (case_failed(reading))
         return;
     struct error error = read_with(config, &text, text.set_count);
-    if (!error_is(error) ||
-        error_is(*reading->error)) /* an unknown preset has said where it stands */
+    if (!error_is(error) || error_is(*reading->error)) /* an unknown preset has said where it stands */
         return;
     error_release(&error);
     blame(&text);

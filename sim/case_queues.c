@@ -67,8 +67,7 @@ static void read_fields(struct case_reading *reading, const struct queue_draft *
     json_has(&object, "cohort");
     queue_spec_read(queue, &object);
     case_duration(&object, "age_s", 0);
-    time_ns age = json_has(&object, "age_s") ? -queue->created
-                                             : (time_ns)(younger_count + 1) * 60 * TIME_NS_PER_S;
+    time_ns age = json_has(&object, "age_s") ? -queue->created : (time_ns)(younger_count + 1) * 60 * TIME_NS_PER_S;
     queue->created = CASE_NOW - age;
     json_object_close(&object);
 }
@@ -87,8 +86,7 @@ static bool place_some(struct case_reading *reading, struct queue_draft *drafts,
             const struct queue_draft *above = find(drafts, count, draft->parent);
             if (above != NULL && !above->is_placed)
                 continue;
-            parent =
-                queue_table_of(table, text_of(draft->parent)); /* a cohort that no line names */
+            parent = queue_table_of(table, text_of(draft->parent)); /* a cohort that no line names */
         }
         queue_id id = queue_table_add(table, text_of(draft->name), parent);
         read_fields(reading, draft, id, count - 1 - i);

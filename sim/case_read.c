@@ -18,8 +18,7 @@ const struct json_value *case_member(struct case_reading *reading, struct json_o
     return kept;
 }
 
-const struct json_value *case_item(struct case_reading *reading, const struct json_value *array,
-                                   size_t index)
+const struct json_value *case_item(struct case_reading *reading, const struct json_value *array, size_t index)
 {
     struct json_value *kept = arena_alloc_array(reading->arena, 1, struct json_value);
     *kept = json_array_item(array, index);
@@ -36,8 +35,7 @@ time_ns case_duration(struct json_object *object, const char *key, time_ns other
     return duration;
 }
 
-uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_max,
-                         uint32_t otherwise)
+uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_max, uint32_t otherwise)
 {
     if (!json_has(object, key))
         return otherwise;
@@ -82,8 +80,8 @@ struct topology_ask case_topology_read(struct case_reading *reading, struct json
     return ask;
 }
 
-/* The scheduler's own complaint about the policy, the cluster and the queues together.  What never starts a job can still
- * be watched: it is only a warning. */
+/* The scheduler's own complaint about the policy, the cluster and the queues together.  What never starts a job can
+ * still be watched: it is only a warning. */
 static void try_policy(struct case_reading *reading, const struct json_value *value)
 {
     struct case_spec *spec = reading->spec;
@@ -148,8 +146,7 @@ static void read_rounds(struct case_spec *spec, struct json_object *object)
     }
 }
 
-static void read_parts(struct case_reading *reading, struct json_object *object,
-                       const struct json_value *value)
+static void read_parts(struct case_reading *reading, struct json_object *object, const struct json_value *value)
 {
     const struct json_value *policy = case_member(reading, object, value, "policy");
     const struct json_value *levels = case_member(reading, object, value, "levels");
@@ -177,8 +174,7 @@ static void read_parts(struct case_reading *reading, struct json_object *object,
         try_policy(reading, policy);
 }
 
-static void read_case(struct case_file *file, struct case_spec *spec, const char *path,
-                      const struct json_value *value)
+static void read_case(struct case_file *file, struct case_spec *spec, const char *path, const struct json_value *value)
 {
     struct case_reading reading = {.spec = spec,
                                    .arena = &file->arena,
@@ -217,8 +213,7 @@ static void read_all(struct case_file *file, const char *path, struct error *err
     }
 }
 
-struct error case_file_read(struct case_file *file, const char *path,
-                            const struct plugin_options *plugins)
+struct error case_file_read(struct case_file *file, const char *path, const struct plugin_options *plugins)
 {
     struct error error = ERROR_OK;
     char *bytes;

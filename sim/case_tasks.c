@@ -13,8 +13,7 @@ static void fail_member(struct json_object *object, const char *key, const char 
 
 /* ---- What it asks ---- */
 
-static void read_request(struct case_reading *reading, struct json_object *object,
-                         struct case_task *task)
+static void read_request(struct case_reading *reading, struct json_object *object, struct case_task *task)
 {
     enum { CPUS_MAX = 1000000, MEMORY_GB_MAX = 1 << 20, GPU_MEMORY_GB_MAX = 1 << 16 };
     struct request *request = &task->request;
@@ -22,8 +21,7 @@ static void read_request(struct case_reading *reading, struct json_object *objec
     int64_t milli = json_get_scaled(object, "gpu_fraction", CASE_MILLI, 1, CASE_MILLI, 0);
     request->gpu_memory_mib = case_memory_mib(object, "gpu_memory_gb", GPU_MEMORY_GB_MAX, 0);
     case_mig_read(reading, object, task);
-    if ((request->gpus != 0) + (milli != 0) + (request->gpu_memory_mib != 0) + (request->mig != 0) >
-        1)
+    if ((request->gpus != 0) + (milli != 0) + (request->gpu_memory_mib != 0) + (request->mig != 0) > 1)
         json_fail(&object->value, "a task asks for GPUs in one way: 'gpus', 'gpu_fraction', "
                                   "'gpu_memory_gb' or 'mig'");
     if (milli == CASE_MILLI)
@@ -32,8 +30,8 @@ static void read_request(struct case_reading *reading, struct json_object *objec
         request->gpu_milli = (uint16_t)milli;
     case_class_read(reading, object, milli, request);
     request->one_island = json_get_bool(object, "one_island", false);
-    request->cpu_milli = (uint32_t)json_get_scaled(object, "cpus", CASE_MILLI, 0,
-                                                   (int64_t)CPUS_MAX * CASE_MILLI, CASE_MILLI);
+    request->cpu_milli =
+        (uint32_t)json_get_scaled(object, "cpus", CASE_MILLI, 0, (int64_t)CPUS_MAX * CASE_MILLI, CASE_MILLI);
     request->memory_mib = case_memory_mib(object, "memory_gb", MEMORY_GB_MAX, CASE_MIB_PER_GB);
     const struct node_ask draft = node_ask_read(object, reading->arena);
     if (!case_failed(reading))
@@ -42,8 +40,7 @@ static void read_request(struct case_reading *reading, struct json_object *objec
 
 /* ---- Where it is ---- */
 
-static void read_gpu_index(struct case_reading *reading, struct json_object *object,
-                           struct case_task *task)
+static void read_gpu_index(struct case_reading *reading, struct json_object *object, struct case_task *task)
 {
     struct json_value value = json_member(object, "gpu_index");
     if (value.node == NULL)
@@ -66,22 +63,20 @@ static void read_gpu_index(struct case_reading *reading, struct json_object *obj
     bool is_whole = task->request.gpus > 0;
     uint32_t each = is_whole ? task->request.gpus : 1;
     if (count != each * task->count && (count != each || (is_whole && task->count > 1)))
-        json_fail(&value, "'gpu_index' names %zu GPUs, the %u task%s ask for %u", count,
-                  case_task_starts(task), case_task_starts(task) == 1 ? "" : "s",
+        json_fail(&value, "'gpu_index' names %zu GPUs, the %u task%s ask for %u", count, case_task_starts(task),
+                  case_task_starts(task) == 1 ? "" : "s",
                   request_gpu_milli(&task->request, NULL) == 0 ? 0 : each * task->count);
 }
 
-static void read_place(struct case_reading *reading, struct json_object *object,
-                       struct case_task *task)
+static void read_place(struct case_reading *reading, struct json_object *object, struct case_task *task)
 {
     static const char *const keys[] = {"node", "gpu_index", "mig_start", "running_for_s"};
     if (task->state == TASK_PENDING || task->state == TASK_SUCCEEDED) {
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
             if (json_has(object, keys[i]))
                 fail_member(object, keys[i],
-                            task->state == TASK_PENDING
-                                ? "a pending task is on no node yet"
-                                : "a task that has succeeded is on no node any more");
+                            task->state == TASK_PENDING ? "a pending task is on no node yet"
+                                                        : "a task that has succeeded is on no node any more");
         return;
     }
     json_need(object, "node");
@@ -105,8 +100,7 @@ static void read_place(struct case_reading *reading, struct json_object *object,
     task->running_for = case_duration(object, "running_for_s", 60 * TIME_NS_PER_S);
 }
 
-static uint16_t set_of(struct case_reading *reading, const struct case_draft *draft,
-                       struct json_object *object)
+static uint16_t set_of(struct case_reading *reading, const struct case_draft *draft, struct json_object *object)
 {
     const char *name = json_get_string(object, "subgroup", NULL);
     if (name == NULL)
@@ -120,8 +114,7 @@ static uint16_t set_of(struct case_reading *reading, const struct case_draft *dr
     return SET_NONE;
 }
 
-static void read_task(struct case_reading *reading, const struct case_draft *draft,
-                      struct case_task *task)
+static void read_task(struct case_reading *reading, const struct case_draft *draft, struct case_task *task)
 {
     struct json_object object;
     json_object_open(&object, task->value);
@@ -143,8 +136,7 @@ static void read_task(struct case_reading *reading, const struct case_draft *dra
     json_object_close(&object);
 }
 
-void case_tasks_read(struct case_reading *reading, struct case_draft *draft,
-                     const struct json_value *array)
+void case_tasks_read(struct case_reading *reading, struct case_draft *draft, const struct json_value *array)
 {
     size_t count = json_array_count(array);
     if (!case_failed(reading) && count == 0)
@@ -225,8 +217,7 @@ static uint16_t take_whole(const struct placing *placing, uint16_t named)
         }
     }
     if (wanted > 0) {
-        json_fail(placing->task->value, "'%s' has not enough free GPUs for this task",
-                  placing->node);
+        json_fail(placing->task->value, "'%s' has not enough free GPUs for this task", placing->node);
         return 0;
     }
     for (uint32_t gpu = 0; gpu < placing->type->gpu_count; gpu++)
@@ -270,8 +261,7 @@ static uint16_t take_instance(const struct placing *placing, uint16_t named, str
             continue;
         for (uint32_t start = 0; start < MIG_SLICES; start++) {
             if ((task->mig_start >= 0 && (uint32_t)task->mig_start != start) ||
-                placing->type->layouts[gpu].profile[start] != task->request.mig ||
-                (room->mig_mask[gpu] >> start & 1))
+                placing->type->layouts[gpu].profile[start] != task->request.mig || (room->mig_mask[gpu] >> start & 1))
                 continue;
             room->mig_mask[gpu] |= (uint8_t)(1u << start);
             room->holder[gpu] = placing->job;
@@ -314,9 +304,8 @@ static struct piece place(const struct placing *placing)
         piece.gpu_milli = GPU_MILLI;
         piece.gpu_mask = take_whole(placing, named);
     } else if (request->mig != 0) {
-        uint16_t slices = mig_profiles(model->mig) == NULL
-                              ? MIG_SLICES /* no layout can be on it: refused below */
-                              : mig_profiles(model->mig)[request->mig - 1].memory_slices;
+        uint16_t slices = mig_profiles(model->mig) == NULL ? MIG_SLICES /* no layout can be on it: refused below */
+                                                           : mig_profiles(model->mig)[request->mig - 1].memory_slices;
         piece.gpu_milli = (uint16_t)(GPU_MILLI / MIG_SLICES * slices); /* policies/sched.h */
         piece.gpu_mask = take_instance(placing, named, &piece);
     } else if (request->gpu_milli != 0 || request->gpu_memory_mib != 0) {

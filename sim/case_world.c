@@ -79,8 +79,7 @@ static void tell(struct world *world, const struct fact *fact)
         sched_job_submitted(world->sched, &job->job, fact->time);
         break;
     case BEFORE_ADOPTED:
-        sched_job_adopted(world->sched, &job->job, job->pieces, job->piece_count, job->started,
-                          fact->time);
+        sched_job_adopted(world->sched, &job->job, job->pieces, job->piece_count, job->started, fact->time);
         break;
     case BEFORE_CHECKPOINTED:
         sched_job_checkpointed(world->sched, fact->job, fact->time);
@@ -101,8 +100,7 @@ static void tell_before(struct world *world)
         tell(world, &facts[i]);
     for (node_id node = 0; node < spec->cluster->node_count; node++)
         if (spec->node_states[node] != NODE_UP)
-            sched_node_changed(world->sched, node, (enum node_state)spec->node_states[node],
-                               CASE_NOW);
+            sched_node_changed(world->sched, node, (enum node_state)spec->node_states[node], CASE_NOW);
     mem_free(facts);
 }
 
@@ -111,9 +109,8 @@ static void tell_before(struct world *world)
 static void log_decision(struct world *world, const struct decision *decision)
 {
     static const char *const verbs[] = {
-        [DECISION_START] = "start",     [DECISION_EVICT] = "evict",
-        [DECISION_RESERVE] = "reserve", [DECISION_RELEASE] = "release",
-        [DECISION_REJECT] = "reject",   [DECISION_REPARTITION] = "repartition"};
+        [DECISION_START] = "start",     [DECISION_EVICT] = "evict",   [DECISION_RESERVE] = "reserve",
+        [DECISION_RELEASE] = "release", [DECISION_REJECT] = "reject", [DECISION_REPARTITION] = "repartition"};
     const struct case_spec *spec = world->spec;
     struct buffer *log = world->log;
     if (log == NULL || decision->job >= spec->job_count)
@@ -167,8 +164,7 @@ static void breaks(struct world *world, const char *law, job_id job)
 /* An eviction that gives the job time to write its checkpoint loses nothing. */
 static bool is_saved(const struct world *world, const struct decision *decision)
 {
-    return decision->grace > 0 &&
-           world->spec->jobs[decision->job].job.checkpoint.duration <= decision->grace;
+    return decision->grace > 0 && world->spec->jobs[decision->job].job.checkpoint.duration <= decision->grace;
 }
 
 static void cycle(struct world *world)
@@ -188,12 +184,11 @@ static void cycle(struct world *world)
         if (world->broken != NULL)
             return;
         MEM_GROW(world->effects, world->effect_capacity, world->effect_count + 1u);
-        world->effects[world->effect_count++] =
-            (struct effect){.kind = decision->kind,
-                            .job = decision->job,
-                            .decision = decision->id,
-                            .is_saved = is_saved(world, decision),
-                            .layout = decision->layout};
+        world->effects[world->effect_count++] = (struct effect){.kind = decision->kind,
+                                                                .job = decision->job,
+                                                                .decision = decision->id,
+                                                                .is_saved = is_saved(world, decision),
+                                                                .layout = decision->layout};
         if (decision->kind != DECISION_REPARTITION)
             continue;
         struct effect *effect = &world->effects[world->effect_count - 1];
@@ -204,15 +199,14 @@ static void cycle(struct world *world)
     breaks(world, sched_check(world->sched), JOB_NONE);
 }
 
-/* Starts take effect at once; when the round is over, GPUs are cut as they were to be, and who was evicted or was leaving
- * has left. */
+/* Starts take effect at once; when the round is over, GPUs are cut as they were to be, and who was evicted or was
+ * leaving has left. */
 static void take_effect(struct world *world, bool is_first)
 {
     const struct case_spec *spec = world->spec;
     for (uint32_t i = 0; i < world->effect_count; i++)
         if (world->effects[i].kind == DECISION_START)
-            sched_job_started(world->sched, world->effects[i].job, world->effects[i].decision,
-                              world->now);
+            sched_job_started(world->sched, world->effects[i].job, world->effects[i].decision, world->now);
     world->now += spec->round;
     for (job_id id = 0; id < spec->job_count && is_first; id++)
         if (spec->jobs[id].is_leaving && !spec->jobs[id].never_leaves) {

@@ -32,8 +32,8 @@ static bool is_split(const struct cluster *cluster, const struct piece *piece, u
     return false;
 }
 
-const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group,
-                                uint32_t index, const struct piece *pieces, uint32_t count)
+const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group, uint32_t index,
+                                const struct piece *pieces, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct piece *piece = &pieces[i];
@@ -45,8 +45,7 @@ const char *closeness_complaint(const struct cluster *cluster, const struct job_
             continue;
         const struct cluster_level *level = &cluster->levels[group->slice_level - 1];
         const uint32_t domain = level->domain[piece->node];
-        if (domain == DOMAIN_NONE ||
-            members_in(level, domain, index, pieces, count) % group->slice_members != 0)
+        if (domain == DOMAIN_NONE || members_in(level, domain, index, pieces, count) % group->slice_members != 0)
             return "a slice is not in one domain of its level";
     }
     return NULL;

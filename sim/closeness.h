@@ -12,7 +12,7 @@ bool closeness_is_asked(const struct job *job);
 
 /* What is broken by the group's pieces among these, of a job that holds no others; NULL: nothing.
  * O(pieces x domains of its level that they are in). */
-const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group,
-                                uint32_t index, const struct piece *pieces, uint32_t count);
+const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group, uint32_t index,
+                                const struct piece *pieces, uint32_t count);
 
 #endif

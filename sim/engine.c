@@ -10,8 +10,7 @@
 #include "sim/sharing_speed.h"
 
 enum { PROGRESS_EVENTS = 65536 };
-#define LAST_INSTANT                                                                               \
-    (2 * TIME_NS_MAX) /* any span that an input may hold after it is still a time */
+#define LAST_INSTANT (2 * TIME_NS_MAX) /* any span that an input may hold after it is still a time */
 
 struct world_config world_config_default(void)
 {
@@ -84,13 +83,11 @@ static void fetch(struct engine *engine)
 {
     if (error_is(engine->error))
         return;
-    engine->error = job_source_next(engine->config->source, &engine->next_job, &engine->next_truth,
-                                    &engine->has_next);
+    engine->error = job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
     if (error_is(engine->error))
         engine->has_next = false;
     if (!engine->has_next)
-        engine->wants_row =
-            true; /* GPU time is measured until the last job came: a row exactly here */
+        engine->wants_row = true; /* GPU time is measured until the last job came: a row exactly here */
 }
 
 static void take_submissions(struct engine *engine)
@@ -161,8 +158,7 @@ static void note_reserved(struct engine *engine)
 {
     struct sched_counts counts;
     port_count(&engine->port, &counts);
-    engine_level(engine, LEVEL_RESERVED,
-                 counts.reserved_gpu_milli - engine->levels[LEVEL_RESERVED].value);
+    engine_level(engine, LEVEL_RESERVED, counts.reserved_gpu_milli - engine->levels[LEVEL_RESERVED].value);
 }
 
 static void run_cycle(struct engine *engine)
@@ -203,16 +199,14 @@ static void tell_progress(struct engine *engine)
                                        .end = engine->config->world.end,
                                        .submitted = engine->submitted,
                                        .finished = engine->ended + engine->rejected,
-                                       .total_jobs =
-                                           job_source_facts(engine->config->source)->job_count,
+                                       .total_jobs = job_source_facts(engine->config->source)->job_count,
                                        .events = engine->event_count};
     engine->config->on_progress(engine->config->progress_self, &progress);
 }
 
 static bool is_stopped(const struct engine *engine)
 {
-    return error_is(engine->error) || error_is(engine->port.error) ||
-           error_is(engine->result->stall) ||
+    return error_is(engine->error) || error_is(engine->port.error) || error_is(engine->result->stall) ||
            (engine->config->stop != NULL && *engine->config->stop != 0);
 }
 
@@ -243,8 +237,7 @@ static void loop(struct engine *engine)
             break;
         if (at > LAST_INSTANT) {
             engine->result->stall =
-                error_new(ERROR_INTERNAL,
-                          "the run is not over after %.0f s, more than simulated time can hold",
+                error_new(ERROR_INTERNAL, "the run is not over after %.0f s, more than simulated time can hold",
                           time_to_seconds(engine->now));
             break;
         }
@@ -260,8 +253,7 @@ static void finish(struct engine *engine)
 {
     struct engine_result *result = engine->result;
     time_ns end = engine->config->world.end;
-    bool is_partial = error_is(engine->result->stall) ||
-                      (engine->config->stop != NULL && *engine->config->stop != 0);
+    bool is_partial = error_is(engine->result->stall) || (engine->config->stop != NULL && *engine->config->stop != 0);
     struct sched_counts counts;
     port_count(&engine->port, &counts);
     advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);

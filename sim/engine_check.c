@@ -5,8 +5,8 @@
 static void broken(struct engine *engine, const char *what)
 {
     if (!error_is(engine->error))
-        engine->error = error_new(ERROR_INTERNAL, "at %.9f s of simulated time: %s",
-                                  time_to_seconds(engine->now), what);
+        engine->error =
+            error_new(ERROR_INTERNAL, "at %.9f s of simulated time: %s", time_to_seconds(engine->now), what);
 }
 
 void engine_check_take(struct engine *engine, const struct piece *pieces, uint32_t count)
@@ -51,8 +51,8 @@ static void check_closeness(struct engine *engine, const struct sim_job *job)
 {
     const struct cluster *cluster = engine->config->cluster;
     for (uint32_t g = 0; g < job->close_count; g++) {
-        const char *complaint = closeness_complaint(
-            cluster, &job->close[g], g, holding_pieces(&job->holding), job->holding.piece_count);
+        const char *complaint =
+            closeness_complaint(cluster, &job->close[g], g, holding_pieces(&job->holding), job->holding.piece_count);
         if (complaint != NULL)
             broken(engine, complaint);
     }
@@ -71,8 +71,7 @@ void engine_check_holding(struct engine *engine, const struct sim_job *job)
     }
     if (members > holding->member_count)
         broken(engine, "a job holds more members than it has");
-    if (job->is_exact && (milli > job->asked_milli ||
-                          (members == holding->member_count && milli != job->asked_milli)))
+    if (job->is_exact && (milli > job->asked_milli || (members == holding->member_count && milli != job->asked_milli)))
         broken(engine, "a job got more or fewer GPUs than it asked");
     check_closeness(engine, job);
 }
@@ -85,8 +84,7 @@ static void check_gang(struct engine *engine, const struct sim_job *job)
         return;
     if (job->stale_since == TIME_NEVER)
         broken(engine, "a gang holds fewer members than its minimum");
-    else if (engine->now - job->stale_since >
-             time_after(engine->config->world.scheduler_period, job->stale_after))
+    else if (engine->now - job->stale_since > time_after(engine->config->world.scheduler_period, job->stale_after))
         broken(engine, "a stale gang was not evicted in time");
 }
 

@@ -39,8 +39,8 @@ static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
 
 static bool is_preemption(uint8_t reason)
 {
-    return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED ||
-           reason == REASON_CONSOLIDATED || reason == REASON_HEADROOM;
+    return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED || reason == REASON_CONSOLIDATED ||
+           reason == REASON_HEADROOM;
 }
 
 /* Time without work, and work that is thrown away. */
@@ -55,8 +55,7 @@ static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
 }
 
 /* What the present attempt says at its end: `work` units are done by now, and `kept` survive. */
-static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                         wide_ns work, wide_ns kept)
+static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
 {
     const struct progress *progress = &job->progress;
     struct sim_folded folded = {0};
@@ -99,8 +98,7 @@ static void count_held(struct engine *engine, const struct sim_job *job, int sig
         engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
 }
 
-static void close_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why,
-                          wide_ns work, wide_ns kept)
+static void close_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
 {
     count_held(engine, job, -1);
     book_attempt(engine, job, why, work, kept);
@@ -118,8 +116,7 @@ static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
     return progress_work_at(&job->progress, engine->now);
 }
 
-static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces,
-                       uint32_t count)
+static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
     holding_add(&job->holding, pieces, count);
     job->held_milli += pieces_gpu_milli(pieces, count);
@@ -129,8 +126,7 @@ static void add_pieces(struct engine *engine, struct sim_job *job, const struct 
     }
 }
 
-static void take_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces,
-                        uint32_t count)
+static void take_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
     bool were_held = holding_take(&job->holding, pieces, count);
     assert(were_held);
@@ -154,13 +150,12 @@ static void push_end(struct engine *engine, uint32_t slot)
     struct sim_job *job = &engine->jobs[slot];
     time_ns end = progress_end(&job->progress);
     job->generation++;
-    bool is_killed = engine->config->world.kills_at_limit &&
-                     (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
+    bool is_killed =
+        engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
     if (is_killed && job->limit < end - job->running_since)
         end = job->running_since + job->limit;
     if (end != TIME_NEVER)
-        event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot,
-                         job->generation);
+        event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
 }
 
 /* Members in force: those that work while the gang is complete.  Those that come before others have left add
@@ -176,8 +171,7 @@ static uint32_t force_of(const struct holding *holding)
 static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
     const uint32_t force = force_of(&job->holding);
-    return engine->paces == NULL ? force
-                                 : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
+    return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
 
 void engine_turn(struct engine *engine, uint32_t slot)
@@ -212,9 +206,8 @@ static int64_t whole_milli(const struct sim_job *job)
 static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
 {
     const struct cluster *cluster = engine->config->cluster;
-    return cluster->type_count == 1
-               ? cluster->types[0].model
-               : cluster_node_type(cluster, holding_pieces(&job->holding)->node)->model;
+    return cluster->type_count == 1 ? cluster->types[0].model
+                                    : cluster_node_type(cluster, holding_pieces(&job->holding)->node)->model;
 }
 
 /* Its gang is complete: it runs. */
@@ -236,12 +229,10 @@ static void begin_run(struct engine *engine, uint32_t slot)
     job->row.gpu_milli = whole_milli(job);
     job->running_since = engine->now;
     job->stale_since = TIME_NEVER;
-    progress_begin(&job->progress, engine->now, is_first ? 0 : job->checkpoint.restart,
-                   speed_of(engine, job));
+    progress_begin(&job->progress, engine->now, is_first ? 0 : job->checkpoint.restart, speed_of(engine, job));
 }
 
-void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
-                 decision_id decision)
+void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
 {
     struct sim_job *job = &engine->jobs[slot];
     if (job->state != LIFE_STARTING)
@@ -337,8 +328,7 @@ static bool part_short(struct engine *engine, struct sim_job *job, const struct 
 static void part_on(struct engine *engine, uint32_t slot, const struct sim_change *change)
 {
     struct sim_job *job = &engine->jobs[slot];
-    bool thaws = progress_is_frozen(&job->progress) && job->state == LIFE_RUNNING &&
-                 job->thaws_at <= engine->now;
+    bool thaws = progress_is_frozen(&job->progress) && job->state == LIFE_RUNNING && job->thaws_at <= engine->now;
     job->evict_reason = change->reason;
     resize_attempt(engine, job);
     take_pieces(engine, job, change->pieces, change->piece_count);
@@ -351,15 +341,12 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
 }
 
 /* A job that waits has nothing unsaved. */
-static void part_waiting(struct engine *engine, struct sim_job *job,
-                         const struct sim_change *change)
+static void part_waiting(struct engine *engine, struct sim_job *job, const struct sim_change *change)
 {
     bool is_last =
-        change->piece_count > 0 &&
-        pieces_member_count(change->pieces, change->piece_count) == job->holding.held_count;
+        change->piece_count > 0 && pieces_member_count(change->pieces, change->piece_count) == job->holding.held_count;
     job->evict_reason = change->reason;
-    close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, work_now(engine, job),
-                  job->progress.work);
+    close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, work_now(engine, job), job->progress.work);
     take_pieces(engine, job, change->pieces, change->piece_count);
     progress_turn(&job->progress, engine->now, 0);
     if (!is_last)
@@ -385,8 +372,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
-    port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST,
-                     engine->now);
+    port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
 void engine_leave(struct engine *engine, uint32_t slot)
@@ -403,8 +389,7 @@ void engine_leave(struct engine *engine, uint32_t slot)
     if (engine->paces != NULL)
         engine_pace(engine, slot);
     engine_step(job, STEP_LEFT);
-    port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST,
-                     engine->now);
+    port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
 }
 
 void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)

@@ -4,8 +4,7 @@
 
 #define SLOT_NONE UINT32_MAX
 
-_Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT,
-               "record_source_names must name them all");
+_Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT, "record_source_names must name them all");
 
 static uint32_t new_slot(struct engine *engine, job_id id)
 {
@@ -55,7 +54,7 @@ int64_t engine_member_milli(const struct engine *engine, const struct request *r
     const struct cluster *cluster = engine->config->cluster;
     if (request->mig != 0)
         return mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
-    return shape_most_milli(request, cluster);
+    return request_class_most_milli(request, cluster);
 }
 
 /* What its groups get in place of what they ask. */
@@ -72,15 +71,14 @@ static void map_pieces(const struct engine *engine, const struct job *job, struc
 
 /* The mean SM activity of what it gets.  The trace tells that of what it asks: who gets another kind of piece keeps as
  * many SMs busy, at most all that it has. */
-static uint16_t activity(const struct engine *engine, const struct job *job,
-                         const struct job_truth *truth, const struct job_group *groups)
+static uint16_t activity(const struct engine *engine, const struct job *job, const struct job_truth *truth,
+                         const struct job_group *groups)
 {
     int64_t asked = 0, held = 0;
     if (truth->sm_active_milli == SM_ACTIVE_UNKNOWN)
         return truth->sm_active_milli;
     for (uint32_t g = 0; g < job->group_count; g++) {
-        asked +=
-            engine_member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
+        asked += engine_member_milli(engine, &job_group(job, g)->request) * job_group(job, g)->count;
         held += engine_member_milli(engine, &groups[g].request) * groups[g].count;
     }
     if (held == 0 || held == asked)
@@ -102,8 +100,7 @@ static uint8_t asked_model(const struct cluster *cluster, const struct job *job)
         const struct request *request = &job_group(job, g)->request;
         for (uint32_t t = 0; t < cluster->type_count && request_asks_gpus(request); t++) {
             const struct node_type *type = &cluster->types[t];
-            if (type->gpu_count == 0 || type->gpu_count < request->gpus ||
-                !request_takes_type(request, cluster, t))
+            if (type->gpu_count == 0 || type->gpu_count < request->gpus || !request_takes_type(request, cluster, t))
                 continue;
             if (model != MODEL_ANY && model != type->model)
                 return MODEL_ANY;
@@ -114,46 +111,44 @@ static uint8_t asked_model(const struct cluster *cluster, const struct job *job)
 }
 
 /* Every field is named, so that none is written twice. */
-static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job,
-                     const struct job_truth *truth)
+static void fill_row(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
     const struct job_source *source = engine->config->source;
     const struct queue_table *queues = job_source_queues(engine->config->source);
-    own->row = (struct job_row){
-        .id = job->id,
-        .name = own_name(job),
-        .queue = queues->queues[job->queue].name,
-        .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
-        .class = job->class,
-        .workload_class = truth->workload_class == 0
-                              ? job_class_name(job->class)
-                              : names_text(job_source_classes(source), truth->workload_class - 1u),
-        .priority = job->priority,
-        .gpu_milli = own->asked_milli,
-        .members = own->holding.member_count,
-        .model = asked_model(engine->config->cluster, job),
-        .submit = job->submit,
-        .eligible = job->submit,
-        .start = TIME_NEVER,
-        .end = TIME_NEVER,
-        .state = 0,
-        .reason = 0,
-        .wait = 0,
-        .wait_total = 0,
-        .run = 0,
-        .work = 0,
-        .work_asked = truth->duration,
-        .evictions = 0,
-        .lost_gpu_ns = 0,
-        .overhead_gpu_ns = 0,
-        .sm_active_milli = truth->sm_active_milli,
-        .is_counted = job->submit >= engine->config->world.warmup,
-        .source = 0,
-        .resizes = 0,
-        .held_gpu_us = 0,
-        .preempted_gpu_ns = 0,
-        .evictions_wasted = 0,
-        .waits = NULL};
+    own->row = (struct job_row){.id = job->id,
+                                .name = own_name(job),
+                                .queue = queues->queues[job->queue].name,
+                                .user = job->user != NAMES_NONE ? names_text(job_source_users(source), job->user) : "",
+                                .class = job->class,
+                                .workload_class = truth->workload_class == 0 ? job_class_name(job->class)
+                                                                             : names_text(job_source_classes(source),
+                                                                                          truth->workload_class - 1u),
+                                .priority = job->priority,
+                                .gpu_milli = own->asked_milli,
+                                .members = own->holding.member_count,
+                                .model = asked_model(engine->config->cluster, job),
+                                .submit = job->submit,
+                                .eligible = job->submit,
+                                .start = TIME_NEVER,
+                                .end = TIME_NEVER,
+                                .state = 0,
+                                .reason = 0,
+                                .wait = 0,
+                                .wait_total = 0,
+                                .run = 0,
+                                .work = 0,
+                                .work_asked = truth->duration,
+                                .evictions = 0,
+                                .lost_gpu_ns = 0,
+                                .overhead_gpu_ns = 0,
+                                .sm_active_milli = truth->sm_active_milli,
+                                .is_counted = job->submit >= engine->config->world.warmup,
+                                .source = 0,
+                                .resizes = 0,
+                                .held_gpu_us = 0,
+                                .preempted_gpu_ns = 0,
+                                .evictions_wasted = 0,
+                                .waits = NULL};
 }
 
 /* What it waits for, and that somebody does: ends are remembered from now on. */
@@ -172,8 +167,7 @@ static void fill_after(struct engine *engine, struct sim_job *own, const struct 
 }
 
 /* Field by field: the slot keeps its storage, its generation and its tenure. */
-static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job,
-                     const struct job_truth *truth)
+static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
     holding_plan(&own->holding, job);
     engine_check_asks(engine, own, job);
@@ -191,8 +185,8 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
     own->stale_since = TIME_NEVER;
     own->stale_after = job->stale_after;
     if (own->stale_after == JOB_AS_QUEUE)
-        own->stale_after = queue_table_stale_after(job_source_queues(engine->config->source),
-                                                   job->queue, engine->config->policy->stale_after);
+        own->stale_after = queue_table_stale_after(job_source_queues(engine->config->source), job->queue,
+                                                   engine->config->policy->stale_after);
     own->change_count = 0;
     own->attempts = 0;
     own->owed = 0;
@@ -201,22 +195,19 @@ static void fill_job(struct engine *engine, struct sim_job *own, const struct jo
 }
 
 /* A sharing policy may give it other pieces than it asks. */
-static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job,
-                        const struct job_truth *truth)
+static void fill_pieces(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth)
 {
     struct job_group groups[JOB_GROUPS_MAX];
     map_pieces(engine, job, groups);
     for (uint32_t g = 0; g < job->group_count; g++)
-        engine->jobs[slot].is_exact &=
-            request_is_same(&groups[g].request, &job_group(job, g)->request);
+        engine->jobs[slot].is_exact &= request_is_same(&groups[g].request, &job_group(job, g)->request);
     engine->jobs[slot].row.sm_active_milli = activity(engine, job, truth, groups);
     if (engine_has_paces(engine))
         engine_pace_asks(engine, slot, job, truth, groups);
 }
 
 /* As its submitter declares it, or as the world has it estimated. */
-static void tell_submitted(struct engine *engine, const struct job *job,
-                           const struct job_truth *truth)
+static void tell_submitted(struct engine *engine, const struct job *job, const struct job_truth *truth)
 {
     const struct estimates *estimates = &engine->config->world.estimates;
     if (estimates->kind == ESTIMATES_AS_DECLARED) {
@@ -224,8 +215,7 @@ static void tell_submitted(struct engine *engine, const struct job *job,
         return;
     }
     struct job told = *job;
-    told.estimate =
-        estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
+    told.estimate = estimates_make(estimates, engine->config->seed, job->id, truth->duration, job->estimate);
     port_job_submitted(&engine->port, &told, engine->now);
 }
 
@@ -305,8 +295,7 @@ void engine_reject(struct engine *engine, uint32_t slot, enum reason reason)
 
 /* ---- Decisions --------------------------------------------------------------------------------- */
 
-static void push_change(struct engine *engine, uint32_t slot, const struct decision *decision,
-                        time_ns due)
+static void push_change(struct engine *engine, uint32_t slot, const struct decision *decision, time_ns due)
 {
     struct sim_job *job = &engine->jobs[slot];
     bool is_join = decision->kind == DECISION_START;
@@ -332,8 +321,7 @@ static void apply_start(struct engine *engine, uint32_t slot, const struct decis
         job->row.source = (uint8_t)decision->source; /* of a start in parts the dearest */
     job->owed = 0;
     for (uint32_t i = 0; i < decision->piece_count; i++)
-        engine_hash(engine, 0x20,
-                    (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
+        engine_hash(engine, 0x20, (uint64_t)decision->pieces[i].node << 16 | decision->pieces[i].gpu_mask);
     if (engine->config->world.decision_latency == 0)
         engine_join(engine, slot, decision->pieces, decision->piece_count, decision->id);
     else
@@ -439,14 +427,12 @@ static void on_end(struct engine *engine, uint32_t slot)
     engine_let_go(engine, slot, work);
     engine_step(job, STEP_END);
     engine_note_waits(engine, job);
-    port_job_ended(&engine->port, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false,
-                   engine->now);
+    port_job_ended(&engine->port, job->row.id, is_done ? told[job->outcome] : JOB_END_LIMIT, false, engine->now);
     finish_job(engine, slot, is_done ? ends[job->outcome] : END_LIMIT);
 }
 
 /* The first change of that kind that is due, taken out of the list; false if there is none. */
-static bool take_due(struct engine *engine, struct sim_job *job, bool is_join,
-                     struct sim_change *change)
+static bool take_due(struct engine *engine, struct sim_job *job, bool is_join, struct sim_change *change)
 {
     for (uint32_t i = 0; i < job->change_count; i++) {
         if (job->changes[i].is_join != is_join || job->changes[i].due > engine->now)

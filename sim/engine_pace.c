@@ -1,16 +1,16 @@
 /* How fast jobs on pieces of GPUs go: who is on which GPU, and what neighbours cost; see sim/sharing_speed.h.
  *
  * Only under a sharing policy that makes other pieces of what jobs ask (policies/sharing/sharing.h), and if the world
- * says so: everywhere else a member goes as fast as its trace tells.  That is its speed on what it asks, alone.  What it
- * gets in place of that makes it slower, or, if it asked an instance and gets more, faster:
+ * says so: everywhere else a member goes as fast as its trace tells.  That is its speed on what it asks, alone.  What
+ * it gets in place of that makes it slower, or, if it asked an instance and gets more, faster:
  *
  *   an instance     by its SMs and memory slices; neighbours do not matter
  *   MPS             by the issue slots that all clients of the GPU would use
  *   else a share    in turns, as processes without a server are: by the time that all clients would be busy
  *
- * What a client alone uses of a whole GPU's issue slots is taken to be its SM activity there; where the workload does not
- * tell that, the part that would have done.  It is busy for a longer part of the time, by world.busy_per_sm_active, for
- * what runs seldom fills all SMs.  Members of a job work in step, at the speed of the
+ * What a client alone uses of a whole GPU's issue slots is taken to be its SM activity there; where the workload does
+ * not tell that, the part that would have done.  It is busy for a longer part of the time, by
+ * world.busy_per_sm_active, for what runs seldom fills all SMs.  Members of a job work in step, at the speed of the
  * slowest.
  *
  * When a client comes or goes, all others on the GPU change their speed at once: O(clients) each.  The attempts of
@@ -57,8 +57,7 @@ struct gpu_clients {
 bool engine_has_paces(const struct engine *engine)
 {
     const struct policy_config *policy = engine->config->policy;
-    return engine->config->world.sharing == SHARING_MEASURED && policy != NULL &&
-           policy->sharing->map != NULL;
+    return engine->config->world.sharing == SHARING_MEASURED && policy != NULL && policy->sharing->map != NULL;
 }
 
 /* ---- what a piece costs ---- */
@@ -70,8 +69,7 @@ static const struct sharing_mix *mix_of(uint8_t class)
                                    : &sharing_interactive;
 }
 
-static double slow_on_instance(const struct sim_pace *pace, const struct gpu_model *model,
-                               uint8_t mig)
+static double slow_on_instance(const struct sim_pace *pace, const struct gpu_model *model, uint8_t mig)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     if (mig == 0 || profiles == NULL || profiles[mig - 1].sm_count == 0)
@@ -82,8 +80,7 @@ static double slow_on_instance(const struct sim_pace *pace, const struct gpu_mod
 
 static bool is_share(const struct sim_pace *pace, const struct piece *piece)
 {
-    return piece->gpu_mask != 0 && piece->gpu_milli < GPU_MILLI &&
-           pace->groups[piece->group].got_mig == 0;
+    return piece->gpu_mask != 0 && piece->gpu_milli < GPU_MILLI && pace->groups[piece->group].got_mig == 0;
 }
 
 static struct gpu_clients *clients_of(const struct engine *engine, const struct piece *piece)
@@ -92,23 +89,21 @@ static struct gpu_clients *clients_of(const struct engine *engine, const struct 
                             (uint32_t)__builtin_ctz(piece->gpu_mask)];
 }
 
-static double slow_on(const struct engine *engine, const struct sim_pace *pace,
-                      const struct piece *piece)
+static double slow_on(const struct engine *engine, const struct sim_pace *pace, const struct piece *piece)
 {
     const struct cluster *cluster = engine->config->cluster;
     const struct pace_group *group = &pace->groups[piece->group];
     if (piece->gpu_mask == 0)
         return 1;
-    const struct gpu_model *model =
-        &cluster->models[cluster_node_type(cluster, piece->node)->model];
+    const struct gpu_model *model = &cluster->models[cluster_node_type(cluster, piece->node)->model];
     const double asked = slow_on_instance(pace, model, group->asked_mig);
     if (!is_share(pace, piece))
         return slow_on_instance(pace, model, group->got_mig) / asked;
     const struct gpu_clients *clients = clients_of(engine, piece);
-    const double slow = piece_share(piece) == SHARE_MPS
-                            ? sharing_slow_mps((double)group->use_micro / ALL_MICRO,
-                                               (double)clients->use_micro / ALL_MICRO)
-                            : sharing_slow_timeslice((double)clients->busy_micro / ALL_MICRO);
+    const double slow =
+        piece_share(piece) == SHARE_MPS
+            ? sharing_slow_mps((double)group->use_micro / ALL_MICRO, (double)clients->use_micro / ALL_MICRO)
+            : sharing_slow_timeslice((double)clients->busy_micro / ALL_MICRO);
     return slow / asked;
 }
 
@@ -124,14 +119,13 @@ static uint32_t pace_now(const struct engine *engine, uint32_t slot)
 
 /* ---- jobs ---- */
 
-void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job,
-                      const struct job_truth *truth, const struct job_group *got)
+void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
+                      const struct job_group *got)
 {
     MEM_GROW(engine->paces, engine->pace_capacity, (size_t)slot + 1);
     struct sim_pace *pace = &engine->paces[slot];
     MEM_GROW(pace->groups, pace->group_capacity, (size_t)job->group_count);
-    const int64_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli
-                                                                      : truth->sm_active_milli;
+    const int64_t milli = truth->sm_active_milli == SM_ACTIVE_UNKNOWN ? truth->would_do_milli : truth->sm_active_milli;
     pace->is_paced = false;
     for (uint32_t g = 0; g < job->group_count; g++) {
         const struct request *asked = &job_group(job, g)->request;
@@ -141,8 +135,8 @@ void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *jo
                                               .busy_micro = busy < ALL_MICRO ? busy : ALL_MICRO,
                                               .asked_mig = asked->mig,
                                               .got_mig = got[g].request.mig};
-        pace->is_paced |= asked->mig != 0 || got[g].request.mig != 0 ||
-                          got[g].request.gpu_milli != 0 || got[g].request.gpu_memory_mib != 0;
+        pace->is_paced |= asked->mig != 0 || got[g].request.mig != 0 || got[g].request.gpu_milli != 0 ||
+                          got[g].request.gpu_memory_mib != 0;
     }
     pace->class = job->class;
     pace->pace = PACE_ONE;
@@ -186,8 +180,7 @@ static int64_t activity(const struct engine *engine, uint32_t slot)
         return 0;
     for (uint32_t p = 0; p < job->holding.piece_count; p++) {
         const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
-        const int64_t use = pace->groups[pieces[p].group].use_micro * pieces[p].member_count *
-                            pace->pace / PACE_ONE;
+        const int64_t use = pace->groups[pieces[p].group].use_micro * pieces[p].member_count * pace->pace / PACE_ONE;
         sum += is_share(pace, &pieces[p]) || use < most ? use : most;
     }
     return sum;
@@ -216,8 +209,7 @@ void engine_pace_close(struct engine *engine, uint32_t slot)
     struct sim_pace *pace = pace_of(engine, slot);
     if (pace == NULL || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN || job->held_milli_ns == 0)
         return;
-    const wide_ns before =
-        pace->active_ns + (wide_ns)pace->active * (engine->now - pace->active_since);
+    const wide_ns before = pace->active_ns + (wide_ns)pace->active * (engine->now - pace->active_since);
     const wide_ns milli = (before + job->held_milli_ns / 2) / job->held_milli_ns;
     job->row.sm_active_milli = (uint16_t)(milli < GPU_MILLI ? milli : GPU_MILLI);
 }
@@ -270,8 +262,7 @@ static void leave_gpus(struct engine *engine, uint32_t slot)
         while (clients->slots[c] != slot)
             c++;
         clients->slots[c] = clients->slots[--clients->count];
-        count_use(clients, &pace->groups[pace->shares[s].group],
-                  -(int64_t)pace->shares[s].member_count);
+        count_use(clients, &pace->groups[pace->shares[s].group], -(int64_t)pace->shares[s].member_count);
     }
 }
 

@@ -46,9 +46,8 @@ static size_t number_at(const char *name)
 static bool counts_up(const char *a, const char *b)
 {
     size_t at = number_at(a);
-    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' ||
-        strlen(a + at) > 9 || strlen(b + at) > 9 || (a[at] == '0' && a[at + 1] != '\0') ||
-        b[at] == '0')
+    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' || strlen(a + at) > 9 ||
+        strlen(b + at) > 9 || (a[at] == '0' && a[at + 1] != '\0') || b[at] == '0')
         return false;
     return strtol(a + at, NULL, 10) + 1 == strtol(b + at, NULL, 10);
 }
@@ -79,8 +78,7 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
     for (uint32_t i = 0; i < count;) {
         const struct piece *piece = &pieces[i];
         uint32_t end = i + 1;
-        while (end < count && pieces[end].gpu_mask == piece->gpu_mask &&
-               pieces[end].gpu_milli == piece->gpu_milli &&
+        while (end < count && pieces[end].gpu_mask == piece->gpu_mask && pieces[end].gpu_milli == piece->gpu_milli &&
                counts_up(nodes[pieces[end - 1].node].name, nodes[pieces[end].node].name))
             end++;
         if (i > 0)
@@ -127,8 +125,7 @@ static void emit_attempt(struct engine *engine, const struct attempt_row *row)
     }
 }
 
-void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
-                         const struct sim_attempt *attempt)
+void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const struct sim_attempt *attempt)
 {
     struct link link = {.tier = LINK_NONE};
     if (job->held_milli > GPU_MILLI)
@@ -144,20 +141,19 @@ void engine_emit_attempt(struct engine *engine, const struct sim_job *job,
     const time_ns kept = progress_reference(&job->progress, attempt->kept);
     write_placement(engine, job);
     emit_attempt(engine,
-                 &(struct attempt_row){
-                     .id = job->row.id,
-                     .attempt = job->attempts,
-                     .start = attempt->start,
-                     .end = engine->now,
-                     .gpu_milli = job->held_milli,
-                     .placement = buffer_c_string(&engine->placement),
-                     .why = (uint8_t)attempt->why,
-                     .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
-                     .saved = kept - progress_reference(&job->progress, attempt->before),
-                     .lost = progress_reference(&job->progress, attempt->work) - kept,
-                     .is_partial = job->is_waiting,
-                     .link_tier = (uint8_t)link.tier,
-                     .link_bytes_per_s = link.bytes_per_s});
+                 &(struct attempt_row){.id = job->row.id,
+                                       .attempt = job->attempts,
+                                       .start = attempt->start,
+                                       .end = engine->now,
+                                       .gpu_milli = job->held_milli,
+                                       .placement = buffer_c_string(&engine->placement),
+                                       .why = (uint8_t)attempt->why,
+                                       .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
+                                       .saved = kept - progress_reference(&job->progress, attempt->before),
+                                       .lost = progress_reference(&job->progress, attempt->work) - kept,
+                                       .is_partial = job->is_waiting,
+                                       .link_tier = (uint8_t)link.tier,
+                                       .link_bytes_per_s = link.bytes_per_s});
 }
 
 /* From the start of the run to `at`; units x ns to units x s. */
@@ -173,26 +169,25 @@ void engine_emit_sample(struct engine *engine, time_ns at)
         return;
     const struct level *levels = engine->levels;
     double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, at, GPU_MILLI);
-    struct timeline_row row = {
-        .time = at,
-        .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
-        .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
-        .pending_gpu_milli = engine->pending_milli,
-        .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
-        .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
-        .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,
-        .submitted = engine->submitted,
-        .started = engine->started,
-        .ended = engine->ended,
-        .evicted = engine->evicted,
-        .rejected = engine->rejected,
-        .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, at, GPU_MILLI),
-        .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, at, 1000.0 * GPU_MILLI),
-        .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
-        .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
-        .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
-        .partial_gang_gpu_s = partial_gpu_s,
-        .space = engine_space(engine)};
+    struct timeline_row row = {.time = at,
+                               .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
+                               .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
+                               .pending_gpu_milli = engine->pending_milli,
+                               .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
+                               .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
+                               .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,
+                               .submitted = engine->submitted,
+                               .started = engine->started,
+                               .ended = engine->ended,
+                               .evicted = engine->evicted,
+                               .rejected = engine->rejected,
+                               .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, at, GPU_MILLI),
+                               .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, at, 1000.0 * GPU_MILLI),
+                               .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
+                               .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
+                               .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
+                               .partial_gang_gpu_s = partial_gpu_s,
+                               .space = engine_space(engine)};
     for (size_t i = 0; i < engine->config->sink_count; i++) {
         const struct record_sink *sink = &engine->config->sinks[i];
         if (sink->on_sample != NULL)
@@ -205,9 +200,8 @@ static struct arrived_row arrived_row(struct engine *engine)
 {
     double gpus = (double)engine->config->cluster->gpu_count;
     struct space_row space = engine_space(engine);
-    return (struct arrived_row){
-        .allocation_ratio = (double)engine->levels[LEVEL_ALLOCATED].value / (gpus * GPU_MILLI),
-        .fragmentation_ratio = space.is_known ? space_fragmented_gpus(&space) / gpus : NAN};
+    return (struct arrived_row){.allocation_ratio = (double)engine->levels[LEVEL_ALLOCATED].value / (gpus * GPU_MILLI),
+                                .fragmentation_ratio = space.is_known ? space_fragmented_gpus(&space) / gpus : NAN};
 }
 
 void engine_emit_arrived(struct engine *engine)
@@ -251,8 +245,7 @@ void engine_emit_finished(struct engine *engine)
     facts->end = engine->now;
     facts->warmup = engine->config->world.warmup;
     bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
-    facts->measured_until =
-        is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
+    facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
     facts->node_count = cluster->node_count;
     facts->gpu_count = cluster->gpu_count;
     facts->model_names = names;

@@ -26,8 +26,7 @@ struct space_row engine_space(struct engine *engine)
 {
     struct census census;
     struct space_row row = {0};
-    if (engine->typical.count == 0 ||
-        !port_census(&engine->port, &engine->census, &engine->typical, &census))
+    if (engine->typical.count == 0 || !port_census(&engine->port, &engine->census, &engine->typical, &census))
         return row;
     row.is_known = true;
     row.idle_gpu_milli = census.idle_milli;

@@ -12,8 +12,8 @@ enum { WAITING_TOLD = 3 };
 
 void engine_note_eviction(struct engine *engine, const struct decision *decision)
 {
-    engine->last_evictions[engine->evictions_decided++ % EVICTIONS_TOLD] = (struct sim_eviction){
-        .job = decision->job, .for_job = decision->for_job, .reason = (uint8_t)decision->reason};
+    engine->last_evictions[engine->evictions_decided++ % EVICTIONS_TOLD] =
+        (struct sim_eviction){.job = decision->job, .for_job = decision->for_job, .reason = (uint8_t)decision->reason};
 }
 
 static void tell_job(const struct engine *engine, job_id id, struct buffer *out)
@@ -23,8 +23,7 @@ static void tell_job(const struct engine *engine, job_id id, struct buffer *out)
     if (is_there && engine->jobs[slot].row.name != NULL)
         buffer_format(out, "'%s'", engine->jobs[slot].row.name);
     else
-        buffer_format(out, "%lld",
-                      is_there ? (long long)engine->jobs[slot].trace_id : (long long)id);
+        buffer_format(out, "%lld", is_there ? (long long)engine->jobs[slot].trace_id : (long long)id);
 }
 
 /* The newest first. */
@@ -71,9 +70,9 @@ static void tell_policy(const struct engine *engine, struct buffer *out)
     buffer_format(out, "the policy '%s' (order", policy->name);
     for (uint32_t r = 0; r < policy->order_count; r++)
         buffer_format(out, " %s", policy->order[r]->name);
-    buffer_format(out, ", quota %s, gang %s, preemption %s, backfill %s, defrag %s, geometry %s)",
-                  policy->quota->name, policy->gang->name, policy->preemption->name,
-                  policy->backfill->name, policy->defrag->name, policy->geometry->name);
+    buffer_format(out, ", quota %s, gang %s, preemption %s, backfill %s, defrag %s, geometry %s)", policy->quota->name,
+                  policy->gang->name, policy->preemption->name, policy->backfill->name, policy->defrag->name,
+                  policy->geometry->name);
 }
 
 static struct error stall_error(struct engine *engine)
@@ -82,15 +81,15 @@ static struct error stall_error(struct engine *engine)
     tell_policy(engine, &policy);
     tell_waiting(engine, &jobs);
     tell_evictions(engine, &jobs);
-    struct error error = error_new(
-        ERROR_INTERNAL,
-        "the run makes no progress at %.9f s of simulated time under %s: %llu cycles since "
-        "%.9f s and %llu evictions while no job was submitted, started for the first time or "
-        "ended; %lld jobs run, %lld wait%s",
-        time_to_seconds(engine->now), buffer_c_string(&policy),
-        (unsigned long long)engine->stall.cycles, time_to_seconds(engine->stall.since),
-        (unsigned long long)engine->stall.evictions, (long long)engine->levels[LEVEL_RUNNING].value,
-        (long long)engine->levels[LEVEL_PENDING].value, buffer_c_string(&jobs));
+    struct error error =
+        error_new(ERROR_INTERNAL,
+                  "the run makes no progress at %.9f s of simulated time under %s: %llu cycles since "
+                  "%.9f s and %llu evictions while no job was submitted, started for the first time or "
+                  "ended; %lld jobs run, %lld wait%s",
+                  time_to_seconds(engine->now), buffer_c_string(&policy), (unsigned long long)engine->stall.cycles,
+                  time_to_seconds(engine->stall.since), (unsigned long long)engine->stall.evictions,
+                  (long long)engine->levels[LEVEL_RUNNING].value, (long long)engine->levels[LEVEL_PENDING].value,
+                  buffer_c_string(&jobs));
     error_set_hint(&error, "world.stall_steps sets how many steps without progress end a run: "
                            "docs/scenario.md");
     buffer_release(&jobs);
@@ -100,11 +99,8 @@ static struct error stall_error(struct engine *engine)
 
 void engine_look_for_stall(struct engine *engine)
 {
-    const uint64_t progress =
-        engine->submitted + engine->first_starts + engine->ended + engine->rejected;
-    const bool has_more =
-        engine->has_next || engine->events.count > 0 || engine->config->world.end != TIME_NEVER;
-    if (stall_cycle(&engine->stall, progress, engine->now, has_more) &&
-        !error_is(engine->result->stall))
+    const uint64_t progress = engine->submitted + engine->first_starts + engine->ended + engine->rejected;
+    const bool has_more = engine->has_next || engine->events.count > 0 || engine->config->world.end != TIME_NEVER;
+    if (stall_cycle(&engine->stall, progress, engine->now, has_more) && !error_is(engine->result->stall))
         engine->result->stall = stall_error(engine);
 }

@@ -1,6 +1,6 @@
-/* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what jobs
- * hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record), engine_stall.c (runs
- * that get nowhere) and engine_check.c (invariants). */
+/* sim/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what
+ * jobs hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record),
+ * engine_stall.c (runs that get nowhere) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_STATE_H
 #define SIM_ENGINE_STATE_H
 
@@ -50,8 +50,7 @@ struct sim_job {
     struct job_row row;    /* what the record will say; name is owned */
     int64_t trace_id;      /* the row's name when that is NULL */
     struct checkpoint_plan checkpoint;
-    time_ns
-        stale_since; /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */
+    time_ns stale_since;        /* HOLDING: since when it is below its minimum; TIME_NEVER: it never was above */
     time_ns stale_after;        /* that is allowed: its own, its queue's or the policy's */
     time_ns leaves_at;          /* LEAVING: when all are gone */
     time_ns thaws_at;           /* frozen: when its checkpoint is written */
@@ -105,7 +104,7 @@ enum level_id {
     LEVEL_ALLOCATED, /* held by jobs that run */
     LEVEL_ACTIVE,    /* milli-GPU x milli activity */
     LEVEL_RESERVED,  /* for jobs that hold nothing yet */
-    LEVEL_PARTIAL, /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
+    LEVEL_PARTIAL,   /* held by jobs with fewer members than their minimum; not in LEVEL_ALLOCATED */
     LEVEL_COUNT
 };
 
@@ -125,16 +124,14 @@ struct engine {
     struct sim_job *jobs;  /* by slot */
     size_t job_capacity;
     uint32_t job_used;
-    job_id *
-        id_of; /* by slot, apart from the jobs, so that the scheduler is told of one before it is fetched */
+    job_id *id_of; /* by slot, apart from the jobs, so that the scheduler is told of one before it is fetched */
     size_t id_capacity;
     uint32_t *free_slots;
     size_t free_capacity;
     uint32_t free_count;
     uint32_t *slot_of; /* by job_id */
     size_t slot_capacity;
-    time_ns *
-        ended_at; /* by job_id, of those that ended since the first job that waits for another came; else 0 */
+    time_ns *ended_at; /* by job_id, of those that ended since the first job that waits for another came; else 0 */
     size_t ended_capacity;
     bool has_dependencies;
     uint32_t *fresh; /* slots submitted since the last cycle, for queue_limit */
@@ -153,8 +150,8 @@ struct engine {
     struct stall stall;
     struct sim_eviction last_evictions[EVICTIONS_TOLD]; /* a ring */
     uint64_t evictions_decided;                         /* all of them */
-    uint32_t foreseen;   /* the slot that was fetched for the next event */
-    struct job next_job; /* read ahead */
+    uint32_t foreseen;                                  /* the slot that was fetched for the next event */
+    struct job next_job;                                /* read ahead */
     struct job_truth next_truth;
     bool has_next;
     bool has_reserved; /* some job was ever reserved space */
@@ -175,8 +172,7 @@ struct engine {
 
 static inline void engine_hash(struct engine *engine, uint64_t what, uint64_t who)
 {
-    engine->fingerprint =
-        hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
+    engine->fingerprint = hash_mix(hash_mix(engine->fingerprint, (uint64_t)engine->now), what << 56 ^ who);
 }
 
 /* Time: engine.c */
@@ -200,9 +196,8 @@ void engine_begin_wait(struct engine *engine, struct sim_job *job);
 void engine_end_wait(struct engine *engine, struct sim_job *job);
 void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count,
                  decision_id decision); /* a START or growth takes effect */
-void engine_part(struct engine *engine, uint32_t slot,
-                 const struct sim_change *change);       /* a shrink does */
-void engine_leave(struct engine *engine, uint32_t slot); /* all are gone */
+void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change); /* a shrink does */
+void engine_leave(struct engine *engine, uint32_t slot);                                 /* all are gone */
 void engine_let_go(struct engine *engine, uint32_t slot,
                    wide_ns work); /* it ends, its work so far: its last attempt, its space */
 void engine_drop_changes(struct sim_job *job, bool joins_only);
@@ -214,27 +209,25 @@ void engine_turn(struct engine *engine, uint32_t slot);
 /* What neighbours on a GPU cost: engine_pace.c.  All but the first two only if `paces` is not NULL. */
 bool engine_has_paces(const struct engine *engine);
 /* What a job asks, and what its groups get in place of that. */
-void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job,
-                      const struct job_truth *truth, const struct job_group *got);
+void engine_pace_asks(struct engine *engine, uint32_t slot, const struct job *job, const struct job_truth *truth,
+                      const struct job_group *got);
 uint32_t engine_pace_of(const struct engine *engine, uint32_t slot); /* units of a member in a ns */
-void engine_pace(struct engine *engine, uint32_t slot); /* it came, went, or holds other pieces */
+void engine_pace(struct engine *engine, uint32_t slot);              /* it came, went, or holds other pieces */
 /* Count its busy SMs, now that it holds its pieces, or take them out; false: it is not paced. */
 bool engine_pace_counts(struct engine *engine, uint32_t slot, bool is_held);
 struct sim_folded engine_pace_unfold(const struct engine *engine, uint32_t slot); /* and forget */
-void engine_pace_close(struct engine *engine, uint32_t slot); /* its row tells its mean activity */
+void engine_pace_close(struct engine *engine, uint32_t slot);                     /* its row tells its mean activity */
 void engine_release_paces(struct engine *engine);
 
 /* Lives: engine_jobs.c */
 int64_t engine_member_milli(const struct engine *engine, const struct request *request);
 uint32_t engine_submit(struct engine *engine, const struct job *job, const struct job_truth *truth);
-void engine_apply(struct engine *engine,
-                  const struct decision *decision); /* carry out a decision */
+void engine_apply(struct engine *engine, const struct decision *decision); /* carry out a decision */
 void engine_event(struct engine *engine, const struct event *event);
 void engine_reject(struct engine *engine, uint32_t slot, enum reason reason);
-void engine_note_waits(
-    struct engine *engine,
-    struct sim_job *job);                 /* before the scheduler forgets it; for its row, next */
-void engine_close(struct engine *engine); /* rows of all that still waits or runs */
+void engine_note_waits(struct engine *engine,
+                       struct sim_job *job); /* before the scheduler forgets it; for its row, next */
+void engine_close(struct engine *engine);    /* rows of all that still waits or runs */
 
 /* What free GPUs are good for: engine_space.c */
 struct error engine_know_typical(struct engine *engine); /* before the first job is fetched */

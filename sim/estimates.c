@@ -5,8 +5,8 @@
 
 #include "base/random.h"
 
-time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job,
-                       time_ns duration, time_ns as_declared)
+time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job, time_ns duration,
+                       time_ns as_declared)
 {
     struct random_stream stream;
     double estimate;
@@ -19,7 +19,6 @@ time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_
         break;
     }
     random_stream_init(&stream, seed, "estimates", job);
-    estimate = (double)duration * estimates->factor *
-               exp(gsl_ran_gaussian(random_gsl(&stream), estimates->sigma));
+    estimate = (double)duration * estimates->factor * exp(gsl_ran_gaussian(random_gsl(&stream), estimates->sigma));
     return estimate < 1 ? 1 : estimate >= 0x1p62 ? (time_ns)0x1p62 : (time_ns)estimate;
 }

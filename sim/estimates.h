@@ -21,7 +21,7 @@ struct estimates {
 };
 
 /* What a job that runs so long says, at least 1 ns; as_declared: what it says by itself. */
-time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job,
-                       time_ns duration, time_ns as_declared);
+time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job, time_ns duration,
+                       time_ns as_declared);
 
 #endif

@@ -118,12 +118,11 @@ static void open_first_slot(struct event_queue *queue)
 
 /* ---- Both -------------------------------------------------------------------------------------- */
 
-void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind,
-                      uint32_t subject, uint32_t generation)
+void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind, uint32_t subject,
+                      uint32_t generation)
 {
     assert(time >= 0);
-    struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject,
-                          generation};
+    struct event event = {time, (uint64_t)kind << KIND_SHIFT | queue->sequence++, subject, generation};
     if (queue->count++ == 0) {
         queue->origin = (uint64_t)time;
         queue->horizon = (uint64_t)time + 1;

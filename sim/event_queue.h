@@ -1,15 +1,14 @@
 /* sim/event_queue.h -- what will happen, in a total order: (time, kind, sequence).
  *
- * Law: events of one instant come out by kind, in the order of enum event_kind, then first in, first out.
- * An event is cancelled by its generation: bump the generation of its subject and the event is stale; the
- * consumer drops it when it comes out.  (Measured against handles: no back pointers to keep when entries move,
- * and stale events are rare.)
+ * Law: events of one instant come out by kind, in the order of enum event_kind, then first in, first out. An event is
+ * cancelled by its generation: bump the generation of its subject and the event is stale; the consumer drops it when
+ * it comes out.  (Measured against handles: no back pointers to keep when entries move, and stale events are rare.)
  *
  * Few events come soon, and most wait long: only those before the `horizon` lie in order, in a 4-ary heap.  All others
  * wait in slots, in any order.  A slot is for the times that agree with `origin` in all but the lower digits: the
- * highest digit that differs, and what it is.  When the heap has run dry the first slot is opened: its events go into the
- * heap if they are few, else each to a slot of a lower digit.  So a push or pop costs what it does in a heap of a dozen,
- * however many events there are; at worst O(log n), and a move for each digit of a time.
+ * highest digit that differs, and what it is.  When the heap has run dry the first slot is opened: its events go into
+ * the heap if they are few, else each to a slot of a lower digit.  So a push or pop costs what it does in a heap of a
+ * dozen, however many events there are; at worst O(log n), and a move for each digit of a time.
  *
  * It does not: know what events mean.
  */
@@ -67,8 +66,8 @@ struct event_queue {
 };                                                              /* {0} is empty */
 
 void event_queue_release(struct event_queue *queue);
-void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind,
-                      uint32_t subject, uint32_t generation);
+void event_queue_push(struct event_queue *queue, time_ns time, enum event_kind kind, uint32_t subject,
+                      uint32_t generation);
 struct event event_queue_pop(struct event_queue *queue); /* must not be empty */
 
 static inline time_ns event_queue_time(const struct event_queue *queue)

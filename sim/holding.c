@@ -26,8 +26,7 @@ static void plan_sets(struct holding *holding, const struct job *job)
 
 static void plan_only_set(struct holding *holding, const struct job *job)
 {
-    holding->only.min_members =
-        job->set_count > 0 ? job->sets[0].min_members : job->first.min_count;
+    holding->only.min_members = job->set_count > 0 ? job->sets[0].min_members : job->first.min_count;
     holding->needed_count = holding->only.min_members > 0;
 }
 
@@ -83,8 +82,7 @@ static void count_members(struct holding *holding, const struct piece *piece, bo
     struct holding_set *set = holding_set(holding, holding_set_of(holding, piece->group));
     bool was_short = set->held < set->min_members;
     set->held = comes ? set->held + piece->member_count : set->held - piece->member_count;
-    holding->held_count = comes ? holding->held_count + piece->member_count
-                                : holding->held_count - piece->member_count;
+    holding->held_count = comes ? holding->held_count + piece->member_count : holding->held_count - piece->member_count;
     bool is_short = set->held < set->min_members;
     if (is_short != was_short)
         holding->short_count = is_short ? holding->short_count + 1 : holding->short_count - 1;
@@ -96,9 +94,8 @@ static bool joins_last(const struct holding *holding, const struct piece *piece)
     if (holding->piece_count == 0)
         return false;
     const struct piece *last = &holding_pieces(holding)[holding->piece_count - 1];
-    return last->node == piece->node && last->group == piece->group &&
-           last->gpu_milli == GPU_MILLI && piece->gpu_milli == GPU_MILLI &&
-           last->member_count + piece->member_count <= UINT16_MAX;
+    return last->node == piece->node && last->group == piece->group && last->gpu_milli == GPU_MILLI &&
+           piece->gpu_milli == GPU_MILLI && last->member_count + piece->member_count <= UINT16_MAX;
 }
 
 static struct piece *pieces_of(struct holding *holding)
@@ -138,9 +135,9 @@ static uint32_t find(const struct holding *holding, const struct piece *part)
     uint32_t i = 0;
     for (; i < holding->piece_count; i++) {
         const struct piece *piece = &holding_pieces(holding)[i];
-        if (piece->node == part->node && piece->group == part->group &&
-            piece->gpu_milli == part->gpu_milli && piece->mig_start == part->mig_start &&
-            piece->member_count >= part->member_count && (part->gpu_mask & ~piece->gpu_mask) == 0)
+        if (piece->node == part->node && piece->group == part->group && piece->gpu_milli == part->gpu_milli &&
+            piece->mig_start == part->mig_start && piece->member_count >= part->member_count &&
+            (part->gpu_mask & ~piece->gpu_mask) == 0)
             break;
     }
     return i;
@@ -174,13 +171,11 @@ static bool settle_without(const struct holding *holding, const uint32_t gone[],
         satisfied[s] = holding->sets[s].held - less >= holding->sets[s].min_members;
         left -= less;
     }
-    return sets_settle(holding->has_tree ? holding->tree : NULL, holding->set_count,
-                       holding->min_sets, satisfied) &&
+    return sets_settle(holding->has_tree ? holding->tree : NULL, holding->set_count, holding->min_sets, satisfied) &&
            left > 0;
 }
 
-bool holding_is_complete_without(struct holding *holding, const struct piece *pieces,
-                                 uint32_t count)
+bool holding_is_complete_without(struct holding *holding, const struct piece *pieces, uint32_t count)
 {
     uint32_t gone[JOB_PARTS_MAX] = {0};
     bool satisfied[JOB_PARTS_MAX];

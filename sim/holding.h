@@ -1,7 +1,7 @@
 /* sim/holding.h -- what a job holds: its pieces, and its members counted by set.
  *
- * A job is complete, and may work, while as many of its sets as it needs are satisfied (workloads/job.h): without sets each
- * group is a set of its own.
+ * A job is complete, and may work, while as many of its sets as it needs are satisfied (workloads/job.h): without sets
+ * each group is a set of its own.
  *
  * Law: the members counted are those of the pieces.  Storage is kept when a holding is planned anew.
  *
@@ -25,8 +25,7 @@ struct holding {
     uint32_t member_count; /* the job has in all */
     uint32_t held_count;   /* of them here */
     uint32_t short_count;  /* sets below their minimum */
-    uint32_t
-        needed_count; /* sets that have one: of a holding that is empty all of them are below */
+    uint32_t needed_count; /* sets that have one: of a holding that is empty all of them are below */
     uint32_t set_count;
     uint16_t min_sets;        /* of the job; used where may_lack */
     bool may_lack;            /* not all sets are needed */
@@ -67,8 +66,7 @@ void holding_add(struct holding *holding, const struct piece *pieces, uint32_t c
 bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t count);
 
 /* Whether it would still be complete without these. */
-bool holding_is_complete_without(struct holding *holding, const struct piece *pieces,
-                                 uint32_t count);
+bool holding_is_complete_without(struct holding *holding, const struct piece *pieces, uint32_t count);
 
 /* Are as many sets satisfied as the job needs?  Of jobs that need all, and of others.  O(sets). */
 bool holding_has_enough_sets(const struct holding *holding);

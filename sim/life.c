@@ -10,16 +10,11 @@ static const uint8_t next[LIFE_STATE_COUNT][LIFE_STEP_COUNT] = {
                        [STEP_LEFT] = LIFE_PENDING,
                        [STEP_END] = LIFE_GONE,
                        [STEP_REFUSE] = LIFE_PENDING},
-    [LIFE_HOLDING] = {[STEP_EFFECT] = LIFE_RUNNING,
-                      [STEP_EVICT] = LIFE_LEAVING,
-                      [STEP_LEFT] = LIFE_PENDING,
-                      [STEP_END] = LIFE_GONE},
-    [LIFE_RUNNING] = {[STEP_SHORT] = LIFE_HOLDING,
-                      [STEP_EVICT] = LIFE_LEAVING,
-                      [STEP_LEFT] = LIFE_PENDING,
-                      [STEP_END] = LIFE_GONE},
-    [LIFE_LEAVING] =
-        {[STEP_LEFT] = LIFE_PENDING, [STEP_END] = LIFE_GONE, [STEP_REFUSE] = LIFE_RUNNING},
+    [LIFE_HOLDING] =
+        {[STEP_EFFECT] = LIFE_RUNNING, [STEP_EVICT] = LIFE_LEAVING, [STEP_LEFT] = LIFE_PENDING, [STEP_END] = LIFE_GONE},
+    [LIFE_RUNNING] =
+        {[STEP_SHORT] = LIFE_HOLDING, [STEP_EVICT] = LIFE_LEAVING, [STEP_LEFT] = LIFE_PENDING, [STEP_END] = LIFE_GONE},
+    [LIFE_LEAVING] = {[STEP_LEFT] = LIFE_PENDING, [STEP_END] = LIFE_GONE, [STEP_REFUSE] = LIFE_RUNNING},
 };
 
 enum life_state life_next(enum life_state state, enum life_step step)

@@ -2,14 +2,11 @@
 
 #include <assert.h>
 
-struct port port_new(struct sched *sched, const struct port_outside *decider,
-                     const struct port_outside *listener)
+struct port port_new(struct sched *sched, const struct port_outside *decider, const struct port_outside *listener)
 {
     assert((sched != NULL) != (decider != NULL));
-    return (struct port){.sched = sched,
-                         .decider = decider,
-                         .listener = listener,
-                         .is_told = decider != NULL || listener != NULL};
+    return (struct port){
+        .sched = sched, .decider = decider, .listener = listener, .is_told = decider != NULL || listener != NULL};
 }
 
 static void tell(struct port *port, const struct port_outside *outside, const struct fact *fact)
@@ -43,8 +40,7 @@ size_t port_ask(struct port *port, time_ns now, const struct decision **out, tim
         done.reserved_gpu_milli = counts.reserved_gpu_milli;
     }
     if (port->listener != NULL && !error_is(port->error))
-        port->error =
-            port->listener->on_cycle(port->listener->self, now, *out, done.decision_count, &done);
+        port->error = port->listener->on_cycle(port->listener->self, now, *out, done.decision_count, &done);
     if (error_is(port->error))
         return 0;
     *wake_at = done.wake_at;
@@ -64,6 +60,5 @@ void port_count(const struct port *port, struct sched_counts *counts)
 
 enum reason port_why(const struct port *port, job_id job)
 {
-    return port->sched != NULL ? sched_why(port->sched, job)
-                               : port->decider->on_why(port->decider->self, job);
+    return port->sched != NULL ? sched_why(port->sched, job) : port->decider->on_why(port->decider->self, job);
 }

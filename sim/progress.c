@@ -2,8 +2,7 @@
 
 struct progress progress_new(time_ns duration, uint32_t members, uint32_t one)
 {
-    return (struct progress){
-        .duration = duration, .members = members, .one = one, .frozen_at = TIME_NEVER};
+    return (struct progress){.duration = duration, .members = members, .one = one, .frozen_at = TIME_NEVER};
 }
 
 /* That make a nanosecond of reference work. */
@@ -84,10 +83,8 @@ time_ns progress_end(const struct progress *progress)
         return TIME_NEVER;
     const bool is_whole = progress->work == 0 && progress->speed == units(progress);
     wide_ns left = is_whole ? progress->duration
-                            : quotient(total(progress) - progress->work + progress->speed - 1,
-                                       progress->speed);
-    return left < TIME_NEVER - progress->works_from ? progress->works_from + (time_ns)left
-                                                    : TIME_NEVER;
+                            : quotient(total(progress) - progress->work + progress->speed - 1, progress->speed);
+    return left < TIME_NEVER - progress->works_from ? progress->works_from + (time_ns)left : TIME_NEVER;
 }
 
 bool progress_is_done(const struct progress *progress, wide_ns work)

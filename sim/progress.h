@@ -2,9 +2,9 @@
  *
  * The reference work of a job is its run time on all its members.  With n of its N members it progresses at n/N of
  * that speed (linear; communication costs nothing here), so work is counted in member-nanoseconds: all of it is
- * duration x N, and n members do n of them in a nanosecond.  Members whose speed is not that of a whole GPU (sim/engine_pace.c)
- * need finer units: of those `one` make a member-nanosecond, and n members at a fifth of the speed do n x one / 5.
- * Nothing is rounded but the end, up to the nanosecond.
+ * duration x N, and n members do n of them in a nanosecond.  Members whose speed is not that of a whole GPU
+ * (sim/engine_pace.c) need finer units: of those `one` make a member-nanosecond, and n members at a fifth of the speed
+ * do n x one / 5. Nothing is rounded but the end, up to the nanosecond.
  *
  * An interval goes from `since` on with constant members.  In it the job works from works_from (after its restart)
  * until frozen_at (when it stopped to write a checkpoint), or on.
@@ -51,7 +51,7 @@ void progress_thaw(struct progress *progress); /* directly after a turn */
 void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
-time_ns progress_end(const struct progress *progress); /* TIME_NEVER: not at this speed */
+time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: not at this speed */
 bool progress_is_done(const struct progress *progress, wide_ns work); /* so much is all */
 
 /* Reference work of so many units, rounded down. */

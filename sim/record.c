@@ -2,9 +2,8 @@
 #include "sim/record.h"
 
 const char *const job_end_names[] = {
-    [END_COMPLETED] = "completed", [END_FAILED] = "failed",     [END_CANCELLED] = "cancelled",
-    [END_LIMIT] = "limit",         [END_REJECTED] = "rejected", [END_PENDING] = "pending",
-    [END_RUNNING] = "running",     [END_STATE_COUNT] = NULL,
+    [END_COMPLETED] = "completed", [END_FAILED] = "failed",   [END_CANCELLED] = "cancelled", [END_LIMIT] = "limit",
+    [END_REJECTED] = "rejected",   [END_PENDING] = "pending", [END_RUNNING] = "running",     [END_STATE_COUNT] = NULL,
 };
 
 const char *const attempt_end_names[] = {
@@ -17,8 +16,7 @@ const char *const attempt_end_names[] = {
 
 const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
 
-const char *const record_cause_names[] = {"no_gpu", "type",     "host",     "gpu_count",
-                                          "share",  "geometry", "topology", NULL};
+const char *const record_cause_names[] = {"no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL};
 
 const uint8_t record_gang_sizes[RECORD_GANG_SIZE_COUNT] = {1, 2, 4, 8};
 
@@ -30,9 +28,10 @@ double space_fragmented_gpus(const struct space_row *row)
     return sum;
 }
 
-/* What differs from row to row comes first, what often repeats stands together, and since rows come in the order of their
- * ends, the first digits of those repeat too: it compresses better and faster.  A job's start, submission and eligibility,
- * its number and its name, its three times of work are mostly the same digits in the same order: one match each. */
+/* What differs from row to row comes first, what often repeats stands together, and since rows come in the order of
+ * their ends, the first digits of those repeat too: it compresses better and faster.  A job's start, submission and
+ * eligibility, its number and its name, its three times of work are mostly the same digits in the same order: one
+ * match each. */
 const char record_job_columns[] =
     "submit_s,job_id,eligible_s,name,start_s,run_s,work_s,work_asked_s,held_gpu_s,"
     "gpus,sm_active_ratio,wait_s,wait_total_s,"

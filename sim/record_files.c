@@ -120,11 +120,9 @@ static char *field_again(char *at, struct line_time *times, int here, time_ns ns
     return line_ns(at, times[here].ns == ns ? &times[here] : &times[TIME_OTHER], ns);
 }
 
-static char *job_times(struct line_time *times, char *at, const struct job_row *row,
-                       struct text name)
+static char *job_times(struct line_time *times, char *at, const struct job_row *row, struct text name)
 {
-    struct line_time *submit =
-        &times[times[TIME_START].ns == row->submit ? TIME_START : TIME_SUBMIT];
+    struct line_time *submit = &times[times[TIME_START].ns == row->submit ? TIME_START : TIME_SUBMIT];
     at = line_ns(at, submit, row->submit);
     at = line_uint(at, row->id);
     if (row->eligible == row->submit)
@@ -151,11 +149,9 @@ static char *job_held(struct line_time *times, char *at, const struct job_row *r
     int64_t gpu_ns;
     if (row->resizes > 0)
         return field_us(at, row->held_gpu_us);
-    if (row->gpu_milli % GPU_MILLI == 0 &&
-        !__builtin_mul_overflow(row->gpu_milli / GPU_MILLI, row->run, &gpu_ns))
+    if (row->gpu_milli % GPU_MILLI == 0 && !__builtin_mul_overflow(row->gpu_milli / GPU_MILLI, row->run, &gpu_ns))
         return field_again(at, times, TIME_RUN, gpu_ns);
-    return field_us(at,
-                    (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
+    return field_us(at, (int64_t)((__int128)row->gpu_milli * row->run / (GPU_MILLI * TIME_NS_PER_US)));
 }
 
 /* A job that was rejected has none. */
@@ -185,18 +181,15 @@ static bool is_middle_of(const struct middle *middle, const struct job_row *row)
 {
     return middle->text.length != 0 && middle->queue == row->queue && middle->user == row->user &&
            middle->workload_class == row->workload_class && middle->class == row->class &&
-           middle->priority == row->priority && middle->members == row->members &&
-           middle->model == row->model && middle->state == row->state &&
-           middle->reason == row->reason && middle->source == source_of(row) &&
+           middle->priority == row->priority && middle->members == row->members && middle->model == row->model &&
+           middle->state == row->state && middle->reason == row->reason && middle->source == source_of(row) &&
            middle->is_counted == row->is_counted;
 }
 
-static void make_middle(const struct record_files *files, struct middle *middle,
-                        const struct job_row *row)
+static void make_middle(const struct record_files *files, struct middle *middle, const struct job_row *row)
 {
     struct text queue = text_of(row->queue), user = text_of(row->user);
-    struct text kind =
-        text_of(row->workload_class != NULL ? row->workload_class : job_class_names[row->class]);
+    struct text kind = text_of(row->workload_class != NULL ? row->workload_class : job_class_names[row->class]);
     middle->text.length = 0;
     middle->queue = row->queue;
     middle->user = row->user;
@@ -230,8 +223,7 @@ static const struct buffer *job_middle(struct record_files *files, const struct 
     /* Where its names stand: only a guess at the slot. */
     size_t queue = ((uintptr_t)row->queue >> 4) + ((uintptr_t)row->workload_class >> 2);
     struct middle *middle =
-        &files
-             ->middles[(queue * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
+        &files->middles[(queue * 7 + row->class + row->members * 3 + row->state * 5) % MIDDLE_SLOTS];
     if (!is_middle_of(middle, row))
         make_middle(files, middle, row);
     return &middle->text;
@@ -239,8 +231,8 @@ static const struct buffer *job_middle(struct record_files *files, const struct 
 
 static bool is_undisturbed(const struct job_row *row)
 {
-    return row->evictions == 0 && row->lost_gpu_ns == 0 && row->overhead_gpu_ns == 0 &&
-           row->resizes == 0 && row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
+    return row->evictions == 0 && row->lost_gpu_ns == 0 && row->overhead_gpu_ns == 0 && row->resizes == 0 &&
+           row->preempted_gpu_ns == 0 && row->evictions_wasted == 0;
 }
 
 /* What few jobs have. */
@@ -278,9 +270,7 @@ static char *job_reasons(struct line_time *times, char *at, const struct wait_ti
 /* The most that takes. */
 static size_t waits_room(const struct wait_times *waits)
 {
-    return waits == NULL ? 1
-                         : (size_t)__builtin_popcount(waits->mask) *
-                               (REASON_CHARS_MAX + LINE_NUMBER_CHARS_MAX);
+    return waits == NULL ? 1 : (size_t)__builtin_popcount(waits->mask) * (REASON_CHARS_MAX + LINE_NUMBER_CHARS_MAX);
 }
 
 static struct error on_job(void *self, const struct job_row *row)
@@ -344,12 +334,10 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
     struct buffer *buffer = output_buffer(files->outputs[FILE_ATTEMPTS]);
     struct text placement = text_of(row->placement);
     const struct buffer *why = attempt_why(&files->why, row);
-    char *at = buffer_reserve(buffer, ATTEMPT_FIELDS_MAX * LINE_NUMBER_CHARS_MAX +
-                                          text_room(placement) + why->length);
+    char *at = buffer_reserve(buffer, ATTEMPT_FIELDS_MAX * LINE_NUMBER_CHARS_MAX + text_room(placement) + why->length);
     at = line_uint(at, row->id);
     at = line_ns(at, &times[TIME_START], row->start);
-    at = line_ns(at, &times[row->saved == row->end - row->start ? TIME_RUN : TIME_OTHER],
-                 row->saved);
+    at = line_ns(at, &times[row->saved == row->end - row->start ? TIME_RUN : TIME_OTHER], row->saved);
     at = field_text(at, placement);
     at = line_milli(at, row->gpu_milli);
     memcpy(at, why->bytes, why->length);
@@ -362,9 +350,8 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
 
 static void sample_integrals(struct buffer *buffer, const struct timeline_row *row)
 {
-    const double integrals[] = {row->allocated_gpu_s,   row->active_gpu_s,  row->reserved_gpu_s,
-                                row->down_gpu_s,        row->pending_job_s, row->running_job_s,
-                                row->partial_gang_gpu_s};
+    const double integrals[] = {row->allocated_gpu_s, row->active_gpu_s,  row->reserved_gpu_s,    row->down_gpu_s,
+                                row->pending_job_s,   row->running_job_s, row->partial_gang_gpu_s};
     for (size_t i = 0; i < sizeof integrals / sizeof integrals[0]; i++) {
         if (i > 0)
             buffer_char(buffer, ',');
@@ -446,8 +433,7 @@ static struct error open_one(struct record_files *files, enum record_file which,
     return ERROR_OK;
 }
 
-struct error record_files_open(struct record_files **out, const char *folder,
-                               const char *const *model_names)
+struct error record_files_open(struct record_files **out, const char *folder, const char *const *model_names)
 {
     *out = NULL;
     TRY(output_make_folder(folder));

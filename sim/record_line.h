@@ -118,8 +118,7 @@ static inline char *line_uint(char *at, uint64_t value)
         at[1] = ',';
         return at + 2;
     }
-    at = value < LINE_EIGHT_END ? line_piece(at, line_whole((uint32_t)value))
-                                : line_digits(at, value, 1);
+    at = value < LINE_EIGHT_END ? line_piece(at, line_whole((uint32_t)value)) : line_digits(at, value, 1);
     *at++ = ',';
     return at;
 }
@@ -173,15 +172,13 @@ static __attribute__((noinline, unused)) void line_time_set(struct line_time *ti
     if (whole >= LINE_EIGHT_END || fraction % 10 != 0)
         end = line_long_ns(time->text, ns);
     else
-        end = line_rest(line_piece(time->text, line_whole((uint32_t)whole)),
-                        line_fraction((uint32_t)(fraction / 10)));
+        end = line_rest(line_piece(time->text, line_whole((uint32_t)whole)), line_fraction((uint32_t)(fraction / 10)));
     time->ns = ns;
     time->length = (uint64_t)(end - time->text);
 }
 
 /* Nanoseconds (or GPU-nanoseconds) as seconds.  time: where this time may have been kept; it is from now on. */
-static inline __attribute__((always_inline)) char *line_ns(char *at, struct line_time *time,
-                                                           int64_t ns)
+static inline __attribute__((always_inline)) char *line_ns(char *at, struct line_time *time, int64_t ns)
 {
     if (ns == 0) {
         memcpy(at, "0,", 2);

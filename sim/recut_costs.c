@@ -25,8 +25,8 @@ static time_ns between(time_ns min, time_ns max, uint64_t seed, uint64_t nth)
     return min + (time_ns)(random_uniform(&stream) * (double)(max - min));
 }
 
-time_ns recut_duration(const struct recut_costs *costs, const struct gpu_cut *before,
-                       const struct gpu_cut *after, uint64_t seed, uint64_t nth)
+time_ns recut_duration(const struct recut_costs *costs, const struct gpu_cut *before, const struct gpu_cut *after,
+                       uint64_t seed, uint64_t nth)
 {
     time_ns duration = 0;
     if (costs->path == RECUT_BY_OPERATOR)

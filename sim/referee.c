@@ -16,8 +16,7 @@ static bool make_stand(struct referee *referee, const struct referee_job *job)
     for (uint32_t i = 0; i < job->running.piece_count; i++)
         holding_add(stand, &holding_pieces(&job->running)[i], 1);
     for (uint32_t p = 0; p < job->part_count; p++)
-        if (!job->parts[p].is_join &&
-            !holding_take(stand, job->parts[p].pieces, job->parts[p].piece_count))
+        if (!job->parts[p].is_join && !holding_take(stand, job->parts[p].pieces, job->parts[p].piece_count))
             return false;
     return true;
 }
@@ -38,8 +37,7 @@ static bool is_within(const struct job *job, uint32_t inner, uint32_t outer)
 }
 
 /* Are the members of the set in one domain of the level? */
-static bool is_together(const struct referee *referee, const struct job *job, uint32_t set,
-                        uint8_t level)
+static bool is_together(const struct referee *referee, const struct job *job, uint32_t set, uint8_t level)
 {
     const struct holding *stand = &referee->stand;
     uint32_t domain = DOMAIN_NONE;
@@ -63,8 +61,7 @@ static bool topology_holds(struct referee *referee, const struct job *job)
 {
     const struct cluster_level *levels = referee->cluster->levels;
     if (!is_together(referee, job, SET_NONE, job->topology.required))
-        return referee_says(referee, "its members are not all in one %s",
-                            levels[job->topology.required - 1].name);
+        return referee_says(referee, "its members are not all in one %s", levels[job->topology.required - 1].name);
     for (uint32_t s = 0; s < job->set_count; s++)
         if (!is_together(referee, job, s, job->sets[s].topology.required))
             return referee_says(referee, "the members of its set %u are not all in one %s", s,
@@ -76,8 +73,8 @@ static bool closeness_holds(struct referee *referee, const struct job *job)
 {
     const struct holding *stand = &referee->stand;
     for (uint32_t g = 0; g < job->group_count; g++) {
-        const char *complaint = closeness_complaint(referee->cluster, job_group(job, g), g,
-                                                    holding_pieces(stand), stand->piece_count);
+        const char *complaint =
+            closeness_complaint(referee->cluster, job_group(job, g), g, holding_pieces(stand), stand->piece_count);
         if (complaint != NULL)
             return referee_says(referee, "%s", complaint);
     }
@@ -88,12 +85,11 @@ static bool counts_hold(struct referee *referee, const struct job *job)
 {
     uint32_t held[JOB_GROUPS_MAX] = {0};
     for (uint32_t i = 0; i < referee->stand.piece_count; i++)
-        held[holding_pieces(&referee->stand)[i].group] +=
-            holding_pieces(&referee->stand)[i].member_count;
+        held[holding_pieces(&referee->stand)[i].group] += holding_pieces(&referee->stand)[i].member_count;
     for (uint32_t g = 0; g < job->group_count; g++)
         if (held[g] > job_group(job, g)->count)
-            return referee_says(referee, "it would have %u members of group %u, which has %u",
-                                held[g], g, job_group(job, g)->count);
+            return referee_says(referee, "it would have %u members of group %u, which has %u", held[g], g,
+                                job_group(job, g)->count);
     if (referee->gangs_are_whole && !holding_is_complete(&referee->stand))
         return referee_says(referee, "it would have fewer members than must run together: %u",
                             referee->stand.held_count);
@@ -127,25 +123,21 @@ static bool is_eligible(struct referee *referee, const struct referee_job *job)
         if (referee_job(referee, after->job) != NULL)
             return referee_says(referee, "job %u, which it depends on, has not ended", after->job);
         uint8_t end = after->job < referee->id_count ? referee->ends[after->job] : ENDED_NOT;
-        if ((end == ENDED_BADLY && after->kind == AFTER_OK) ||
-            (end == ENDED_WELL && after->kind == AFTER_NOT_OK))
+        if ((end == ENDED_BADLY && after->kind == AFTER_OK) || (end == ENDED_WELL && after->kind == AFTER_NOT_OK))
             return referee_says(referee, "job %u ended otherwise than it asks", after->job);
     }
     if (job->is_waiting && job->job.array != 0 && job->job.array_max != 0 &&
         referee->arrays[job->job.array] >= job->job.array_max)
-        return referee_says(referee, "%u elements of its array run, as many as may",
-                            job->job.array_max);
+        return referee_says(referee, "%u elements of its array run, as many as may", job->job.array_max);
     return true;
 }
 
 /* Each piece on what those before it left; all of them taken if it can be, else none. */
-static bool take_pieces(struct referee *referee, const struct referee_job *job,
-                        const struct decision *decision)
+static bool take_pieces(struct referee *referee, const struct referee_job *job, const struct decision *decision)
 {
     for (uint32_t i = 0; i < decision->piece_count; i++) {
         const struct piece *piece = &decision->pieces[i];
-        if (!referee_piece_is_asked(referee, job, piece) ||
-            !referee_piece_is_free(referee, job, piece, true)) {
+        if (!referee_piece_is_asked(referee, job, piece) || !referee_piece_is_free(referee, job, piece, true)) {
             referee_give(referee, job, decision->pieces, i);
             return false;
         }
@@ -154,19 +146,17 @@ static bool take_pieces(struct referee *referee, const struct referee_job *job,
     return true;
 }
 
-static bool stands_well(struct referee *referee, const struct referee_job *job,
-                        const struct decision *decision)
+static bool stands_well(struct referee *referee, const struct referee_job *job, const struct decision *decision)
 {
     make_stand(referee, job);
     add_joins(referee, job);
     holding_add(&referee->stand, decision->pieces, decision->piece_count);
-    return counts_hold(referee, &job->job) && sets_hold(referee, decision) &&
-           topology_holds(referee, &job->job) && closeness_holds(referee, &job->job) &&
+    return counts_hold(referee, &job->job) && sets_hold(referee, decision) && topology_holds(referee, &job->job) &&
+           closeness_holds(referee, &job->job) &&
            referee_tags_hold(referee, job, decision->pieces, decision->piece_count);
 }
 
-static bool allows_start(struct referee *referee, struct referee_job *job,
-                         const struct decision *decision)
+static bool allows_start(struct referee *referee, struct referee_job *job, const struct decision *decision)
 {
     uint32_t all = 0;
     for (uint32_t g = 0; g < job->job.group_count; g++)
@@ -190,8 +180,7 @@ static bool allows_start(struct referee *referee, struct referee_job *job,
 }
 
 /* What is named must be there, and not on its way out. */
-static bool are_held(struct referee *referee, const struct referee_job *job,
-                     const struct decision *decision)
+static bool are_held(struct referee *referee, const struct referee_job *job, const struct decision *decision)
 {
     for (uint32_t i = 0; i < decision->piece_count; i++)
         if (!referee_piece_is_asked(referee, job, &decision->pieces[i]))
@@ -202,8 +191,7 @@ static bool are_held(struct referee *referee, const struct referee_job *job,
     return true;
 }
 
-static bool allows_evict(struct referee *referee, struct referee_job *job,
-                         const struct decision *decision)
+static bool allows_evict(struct referee *referee, struct referee_job *job, const struct decision *decision)
 {
     if (job->is_leaving)
         return referee_says(referee, "it is being evicted already");
@@ -224,8 +212,7 @@ static bool allows_evict(struct referee *referee, struct referee_job *job,
     return true;
 }
 
-static bool allows_reject(struct referee *referee, struct referee_job *job,
-                          const struct decision *decision)
+static bool allows_reject(struct referee *referee, struct referee_job *job, const struct decision *decision)
 {
     if (!job->is_waiting)
         return referee_says(referee, "a job that runs cannot be rejected");
@@ -235,8 +222,7 @@ static bool allows_reject(struct referee *referee, struct referee_job *job,
     return true;
 }
 
-static bool allows(struct referee *referee, struct referee_job *job,
-                   const struct decision *decision)
+static bool allows(struct referee *referee, struct referee_job *job, const struct decision *decision)
 {
     switch (decision->kind) {
     case DECISION_START:

@@ -22,8 +22,7 @@ struct referee; /* opaque */
 /* cluster: borrowed.  gangs_are_whole: no job may hold fewer members than its minimum by a START. */
 struct referee *referee_new(const struct cluster *cluster, bool gangs_are_whole);
 /* Before any fact: jobs get the kinds of pieces, and the company, that this policy gives them.  Both are borrowed. */
-void referee_share(struct referee *referee, const struct policy_config *policy,
-                   const struct queue_table *queues);
+void referee_share(struct referee *referee, const struct policy_config *policy, const struct queue_table *queues);
 void referee_free(struct referee *referee);
 
 /* Book a fact.  False if it cannot be: a job that is there already, or adopted where there is no space; then nothing

@@ -51,8 +51,7 @@ struct referee *referee_new(const struct cluster *cluster, bool gangs_are_whole)
 
 /* ---- space ---- */
 
-static void move(struct referee *referee, const struct referee_job *job, const struct piece *piece,
-                 bool is_taken)
+static void move(struct referee *referee, const struct referee_job *job, const struct piece *piece, bool is_taken)
 {
     const struct request *request = &job_group(&job->job, piece->group)->request;
     struct referee_node *node = &referee->nodes[piece->node];
@@ -71,15 +70,13 @@ static void move(struct referee *referee, const struct referee_job *job, const s
     }
 }
 
-void referee_take(struct referee *referee, const struct referee_job *job,
-                  const struct piece *pieces, uint32_t count)
+void referee_take(struct referee *referee, const struct referee_job *job, const struct piece *pieces, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         move(referee, job, &pieces[i], true);
 }
 
-void referee_give(struct referee *referee, const struct referee_job *job,
-                  const struct piece *pieces, uint32_t count)
+void referee_give(struct referee *referee, const struct referee_job *job, const struct piece *pieces, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         move(referee, job, &pieces[i], false);
@@ -91,18 +88,15 @@ static const char *node_name(const struct referee *referee, const struct piece *
 }
 
 /* An instance of MIG, one member a piece. */
-static bool is_instance(struct referee *referee, const struct request *request,
-                        const struct piece *piece)
+static bool is_instance(struct referee *referee, const struct request *request, const struct piece *piece)
 {
     enum mig_profile_id profile = (enum mig_profile_id)(request->mig - 1);
     unsigned gpu = piece->gpu_mask != 0 ? (unsigned)__builtin_ctz(piece->gpu_mask) : 0;
     if (__builtin_popcount(piece->gpu_mask) != 1 || piece->member_count != 1)
         return referee_says(referee, "a MIG instance is one GPU and one member a piece");
-    const struct gpu_cut *cut =
-        &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + gpu].cut;
+    const struct gpu_cut *cut = &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + gpu].cut;
     if (!cut->is_partitioned || cut->layout.profile[piece->mig_start] != request->mig)
-        return referee_says(referee,
-                            "GPU %u of node %s has no instance of that profile at slice %u", gpu,
+        return referee_says(referee, "GPU %u of node %s has no instance of that profile at slice %u", gpu,
                             node_name(referee, piece), piece->mig_start);
     if (piece->gpu_milli != mig_slices(profile) * GPU_MILLI / MIG_SLICES)
         return referee_says(referee, "'milli' of that MIG profile is %u, not %u",
@@ -111,28 +105,24 @@ static bool is_instance(struct referee *referee, const struct request *request,
 }
 
 /* Whole GPUs, or a share of one. */
-static bool is_gpus(struct referee *referee, const struct request *request,
-                    const struct piece *piece, uint32_t share)
+static bool is_gpus(struct referee *referee, const struct request *request, const struct piece *piece, uint32_t share)
 {
     uint32_t gpus = (uint32_t)__builtin_popcount(piece->gpu_mask);
     bool is_share = share != 0 && share < GPU_MILLI;
     uint32_t each = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
     if (share > GPU_MILLI)
-        return referee_says(referee, "no GPU of node %s has so much memory",
-                            node_name(referee, piece));
+        return referee_says(referee, "no GPU of node %s has so much memory", node_name(referee, piece));
     if (gpus != each * piece->member_count || (is_share && piece->member_count != 1))
-        return referee_says(referee,
-                            "%u member%s of group %u on node %s need%s %u GPUs, the piece names %u",
+        return referee_says(referee, "%u member%s of group %u on node %s need%s %u GPUs, the piece names %u",
                             piece->member_count, piece->member_count == 1 ? "" : "s", piece->group,
-                            node_name(referee, piece), piece->member_count == 1 ? "s" : "",
-                            each * piece->member_count, gpus);
+                            node_name(referee, piece), piece->member_count == 1 ? "s" : "", each * piece->member_count,
+                            gpus);
     if (is_share && piece_share(piece) != request->share)
-        return referee_says(referee, "the share of group %u on node %s is of another kind",
-                            piece->group, node_name(referee, piece));
+        return referee_says(referee, "the share of group %u on node %s is of another kind", piece->group,
+                            node_name(referee, piece));
     if (gpus > 0 && piece->gpu_milli != (is_share ? share : GPU_MILLI))
         return referee_says(referee, "'milli' of group %u is %u on node %s, not %u", piece->group,
-                            is_share ? share : GPU_MILLI, node_name(referee, piece),
-                            piece->gpu_milli);
+                            is_share ? share : GPU_MILLI, node_name(referee, piece), piece->gpu_milli);
     return true;
 }
 
@@ -145,8 +135,7 @@ static uint16_t partitioned_of(const struct referee *referee, node_id node)
     return mask;
 }
 
-bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job,
-                            const struct piece *piece)
+bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job, const struct piece *piece)
 {
     const struct cluster *cluster = referee->cluster;
     const struct node_type *type = cluster_node_type(cluster, piece->node);
@@ -154,40 +143,36 @@ bool referee_piece_is_asked(struct referee *referee, const struct referee_job *j
         return referee_says(referee, "the job has no group %u", piece->group);
     const struct request *request = &job_group(&job->job, piece->group)->request;
     const struct gpu_model *model = &cluster->models[type->model];
-    uint32_t share = shape_share_milli(request, model);
+    uint32_t share = request_class_share_milli(request, model);
     if (request_asks_gpus(request) && !request_takes_model(request, type))
         return referee_says(referee, "the GPUs of node %s are of a model that will not do: %s",
                             node_name(referee, piece), model->name);
     if (request->mig != 0)
         return is_instance(referee, request, piece);
     if ((piece->gpu_mask & partitioned_of(referee, piece->node)) != 0)
-        return referee_says(referee,
-                            "a GPU of node %s is partitioned: it is neither whole nor shared",
+        return referee_says(referee, "a GPU of node %s is partitioned: it is neither whole nor shared",
                             node_name(referee, piece));
     return is_gpus(referee, request, piece, share);
 }
 
-static bool has_room(struct referee *referee, const struct referee_job *job,
-                     const struct piece *piece)
+static bool has_room(struct referee *referee, const struct referee_job *job, const struct piece *piece)
 {
     const struct request *request = &job_group(&job->job, piece->group)->request;
     const struct node_type *type = cluster_node_type(referee->cluster, piece->node);
     const struct referee_node *node = &referee->nodes[piece->node];
     uint64_t members = piece->member_count;
     if (node->cpu_milli + members * request->cpu_milli > type->cpu_milli)
-        return referee_says(referee, "node %s has not so many CPUs free",
-                            node_name(referee, piece));
+        return referee_says(referee, "node %s has not so many CPUs free", node_name(referee, piece));
     if (node->memory_mib + members * request->memory_mib > type->memory_mib)
-        return referee_says(referee, "node %s has not so much memory free",
-                            node_name(referee, piece));
+        return referee_says(referee, "node %s has not so much memory free", node_name(referee, piece));
     if (type->max_tasks != 0 && node->tasks + members > type->max_tasks)
-        return referee_says(referee, "node %s takes no more than %u members",
-                            node_name(referee, piece), type->max_tasks);
+        return referee_says(referee, "node %s takes no more than %u members", node_name(referee, piece),
+                            type->max_tasks);
     return true;
 }
 
-bool referee_piece_is_free(struct referee *referee, const struct referee_job *job,
-                           const struct piece *piece, bool is_new)
+bool referee_piece_is_free(struct referee *referee, const struct referee_job *job, const struct piece *piece,
+                           bool is_new)
 {
     const struct request *request = &job_group(&job->job, piece->group)->request;
     const struct node *node = &referee->cluster->nodes[piece->node];
@@ -201,27 +186,24 @@ bool referee_piece_is_free(struct referee *referee, const struct referee_job *jo
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         unsigned index = (unsigned)__builtin_ctz(mask);
         const struct referee_gpu *gpu = &referee->gpus[node->first_gpu + index];
-        uint8_t slices = request->mig == 0
-                             ? 0
-                             : mig_mask((enum mig_profile_id)(request->mig - 1), piece->mig_start);
+        uint8_t slices = request->mig == 0 ? 0 : mig_mask((enum mig_profile_id)(request->mig - 1), piece->mig_start);
         if (gpu->used_milli + piece->gpu_milli > GPU_MILLI || (gpu->used_slices & slices) != 0)
             return referee_says(referee, "GPU %u of node %s is not free", index, node->name);
     }
-    return referee_outlives_cut(referee, request, piece) &&
-           (!is_new || referee_has_company(referee, request, piece)) &&
+    return referee_outlives_cut(referee, request, piece) && (!is_new || referee_has_company(referee, request, piece)) &&
            has_room(referee, job, piece);
 }
 
 /* ---- parts ---- */
 
-void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces,
-                      uint32_t count, bool is_join)
+void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces, uint32_t count,
+                      bool is_join)
 {
     struct piece *own = mem_zalloc(count, sizeof *own);
     memcpy(own, pieces, count * sizeof *own);
     MEM_GROW(job->parts, job->part_capacity, (size_t)job->part_count + 1);
-    job->parts[job->part_count++] = (struct referee_part){
-        .decision = decision, .pieces = own, .piece_count = count, .is_join = is_join};
+    job->parts[job->part_count++] =
+        (struct referee_part){.decision = decision, .pieces = own, .piece_count = count, .is_join = is_join};
 }
 
 static void drop_part(struct referee_job *job, uint32_t index)
@@ -257,8 +239,7 @@ static struct referee_job *job_new(struct referee *referee, const struct job *jo
     own->job.more = copy_list(job->more, job->group_count - 1u, sizeof *job->more);
     for (uint32_t g = 0; g < job->group_count; g++) {
         const struct job_group *group = job_group(&own->job, g);
-        ((struct job_group *)(uintptr_t)group)->request.nodes =
-            node_asks_own(&referee->asks, group->request.nodes);
+        ((struct job_group *)(uintptr_t)group)->request.nodes = node_asks_own(&referee->asks, group->request.nodes);
     }
     own->job.sets = copy_list(job->sets, job->set_count, sizeof *job->sets);
     own->job.tags = copy_list(job->tags, job->tags != NULL, sizeof *job->tags);
@@ -324,8 +305,7 @@ void referee_release(struct referee *referee, struct referee_job *job)
     job->is_reserved = false;
 }
 
-void referee_reserve(struct referee *referee, struct referee_job *job, const struct piece *pieces,
-                     uint32_t count)
+void referee_reserve(struct referee *referee, struct referee_job *job, const struct piece *pieces, uint32_t count)
 {
     referee_release(referee, job);
     job->is_reserved = true;
@@ -366,12 +346,10 @@ void referee_forget(struct referee *referee, job_id id, enum referee_end end)
 static bool is_new(struct referee *referee, const struct job *job)
 {
     uint64_t ids_max = referee->told_count + IDS_AHEAD_MAX;
-    if (job->id < referee->id_count &&
-        (referee->jobs[job->id] != NULL || referee->ends[job->id] != ENDED_NOT))
+    if (job->id < referee->id_count && (referee->jobs[job->id] != NULL || referee->ends[job->id] != ENDED_NOT))
         return referee_says(referee, "job %u came before: ids are never used again", job->id);
     if (job->id >= ids_max || job->array >= ids_max)
-        return referee_says(referee, "job %u: ids of jobs and arrays count from 0 without gaps",
-                            job->id);
+        return referee_says(referee, "job %u: ids of jobs and arrays count from 0 without gaps", job->id);
     return true;
 }
 
@@ -394,8 +372,7 @@ static struct referee_job *enroll(struct referee *referee, const struct job *job
 static bool is_unreserved(struct referee *referee, node_id node)
 {
     return referee->nodes[node].reservations == 0 ||
-           referee_says(referee,
-                        "space of node %s is reserved: it is not free for a job to be there",
+           referee_says(referee, "space of node %s is reserved: it is not free for a job to be there",
                         referee->cluster->nodes[node].name);
 }
 
@@ -411,8 +388,7 @@ static bool has_members(struct referee *referee, const struct fact *fact)
         if (held[group] > job_group(fact->job, group)->count)
             return referee_says(referee, "more members of group %u than it has", group);
     }
-    return fact->piece_count > 0 ||
-           referee_says(referee, "a job that runs stands on at least one piece");
+    return fact->piece_count > 0 || referee_says(referee, "a job that runs stands on at least one piece");
 }
 
 static bool adopt(struct referee *referee, const struct fact *fact)
@@ -421,8 +397,7 @@ static bool adopt(struct referee *referee, const struct fact *fact)
         return false;
     struct referee_job *own = enroll(referee, fact->job);
     uint32_t taken = 0;
-    while (taken < fact->piece_count &&
-           referee_piece_is_asked(referee, own, &fact->pieces[taken]) &&
+    while (taken < fact->piece_count && referee_piece_is_asked(referee, own, &fact->pieces[taken]) &&
            is_unreserved(referee, fact->pieces[taken].node) &&
            referee_piece_is_free(referee, own, &fact->pieces[taken], false))
         referee_take(referee, own, &fact->pieces[taken++], 1);
@@ -534,8 +509,7 @@ static void ended(struct referee *referee, struct referee_job *job, const struct
     if (fact->will_retry)
         vacate(referee, job);
     else
-        referee_forget(referee, fact->id,
-                       fact->end == JOB_END_COMPLETED ? ENDED_WELL : ENDED_BADLY);
+        referee_forget(referee, fact->id, fact->end == JOB_END_COMPLETED ? ENDED_WELL : ENDED_BADLY);
 }
 
 /* Of a job that is there. */

@@ -84,48 +84,42 @@ bool referee_says(struct referee *referee, const char *format, ...) LIKE_PRINTF(
 struct referee_job *referee_job(const struct referee *referee, job_id id);
 
 /* Space. */
-void referee_take(struct referee *referee, const struct referee_job *job,
-                  const struct piece *pieces, uint32_t count);
-void referee_give(struct referee *referee, const struct referee_job *job,
-                  const struct piece *pieces, uint32_t count);
+void referee_take(struct referee *referee, const struct referee_job *job, const struct piece *pieces, uint32_t count);
+void referee_give(struct referee *referee, const struct referee_job *job, const struct piece *pieces, uint32_t count);
 
 /* Whether this piece is what its group asks, whatever is free. */
-bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job,
-                            const struct piece *piece);
+bool referee_piece_is_asked(struct referee *referee, const struct referee_job *job, const struct piece *piece);
 /* Whether its space is free.  is_new: the node must take new work. */
-bool referee_piece_is_free(struct referee *referee, const struct referee_job *job,
-                           const struct piece *piece, bool is_new);
+bool referee_piece_is_free(struct referee *referee, const struct referee_job *job, const struct piece *piece,
+                           bool is_new);
 
 /* Whether what is in use stays when the one GPU of the piece is cut so. */
 bool referee_allows_cut(struct referee *referee, const struct decision *decision);
 /* Whether such a piece is still there when its GPUs, as far as they are being cut, have been. */
-bool referee_outlives_cut(struct referee *referee, const struct request *request,
-                          const struct piece *piece);
+bool referee_outlives_cut(struct referee *referee, const struct request *request, const struct piece *piece);
 /* A GPU is cut so now; or the decision to cut one was refused. */
 void referee_cut_done(struct referee *referee, const struct fact *fact);
 void referee_cut_refused(struct referee *referee, decision_id decision);
 
-void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces,
-                      uint32_t count, bool is_join);
+void referee_add_part(struct referee_job *job, decision_id decision, const struct piece *pieces, uint32_t count,
+                      bool is_join);
 
 /* Count it among the waiting or the placed after a change; call with what is_waiting was before any. */
 void referee_settle(struct referee *referee, struct referee_job *job);
 /* Pieces of the reservation that takes the place of what it had; none: it has none any more. */
-void referee_reserve(struct referee *referee, struct referee_job *job, const struct piece *pieces,
-                     uint32_t count);
+void referee_reserve(struct referee *referee, struct referee_job *job, const struct piece *pieces, uint32_t count);
 void referee_release(struct referee *referee, struct referee_job *job);
 void referee_forget(struct referee *referee, job_id id, enum referee_end end);
 
 /* May new members of the job be on these pieces, by the rules of tags (struct job_tags): its own, and those of others?
  * O(pieces * rules * what all jobs hold) if it has tags. */
-bool referee_tags_hold(struct referee *referee, const struct referee_job *job,
-                       const struct piece *pieces, uint32_t count);
+bool referee_tags_hold(struct referee *referee, const struct referee_job *job, const struct piece *pieces,
+                       uint32_t count);
 
 /* Members on the piece come, or leave (members below 0). */
-void referee_move_share(struct referee *referee, const struct request *request,
-                        const struct piece *piece, int64_t members);
+void referee_move_share(struct referee *referee, const struct request *request, const struct piece *piece,
+                        int64_t members);
 /* May the piece be beside those that share its GPU and its node? */
-bool referee_has_company(struct referee *referee, const struct request *request,
-                         const struct piece *piece);
+bool referee_has_company(struct referee *referee, const struct request *request, const struct piece *piece);
 
 #endif

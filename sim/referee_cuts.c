@@ -5,8 +5,7 @@ bool referee_allows_cut(struct referee *referee, const struct decision *decision
 {
     const struct piece *piece = &decision->pieces[0];
     const uint32_t index = (uint32_t)__builtin_ctz(piece->gpu_mask);
-    struct referee_gpu *gpu =
-        &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + index];
+    struct referee_gpu *gpu = &referee->gpus[referee->cluster->nodes[piece->node].first_gpu + index];
     const struct gpu_cut *cut = &gpu->cut;
     struct gpu_cut next = {.is_partitioned = decision->layout != MIG_LAYOUT_WHOLE};
     uint8_t kept = 0;
@@ -29,8 +28,7 @@ bool referee_allows_cut(struct referee *referee, const struct decision *decision
     return true;
 }
 
-bool referee_outlives_cut(struct referee *referee, const struct request *request,
-                          const struct piece *piece)
+bool referee_outlives_cut(struct referee *referee, const struct request *request, const struct piece *piece)
 {
     const struct node *node = &referee->cluster->nodes[piece->node];
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
@@ -38,16 +36,14 @@ bool referee_outlives_cut(struct referee *referee, const struct request *request
         const struct referee_gpu *gpu = &referee->gpus[node->first_gpu + index];
         if (gpu->cutting != 0 && (request->mig == 0 || !gpu->next.is_partitioned ||
                                   gpu->next.layout.profile[piece->mig_start] != request->mig))
-            return referee_says(referee, "GPU %u of node %s is being cut otherwise", index,
-                                node->name);
+            return referee_says(referee, "GPU %u of node %s is being cut otherwise", index, node->name);
     }
     return true;
 }
 
 void referee_cut_done(struct referee *referee, const struct fact *fact)
 {
-    struct referee_gpu *gpu =
-        &referee->gpus[referee->cluster->nodes[fact->node].first_gpu + fact->gpu];
+    struct referee_gpu *gpu = &referee->gpus[referee->cluster->nodes[fact->node].first_gpu + fact->gpu];
     gpu->cutting = 0;
     gpu->cut.is_partitioned = fact->layout != MIG_LAYOUT_WHOLE;
     if (gpu->cut.is_partitioned)

@@ -14,21 +14,20 @@ static bool is_in_place(const struct referee *referee, uint8_t level, node_id wh
 }
 
 /* NODE_NONE: anywhere. */
-static void count_pieces(const struct referee *referee, uint8_t level, node_id where,
-                         const struct piece *pieces, uint32_t count, int64_t *members)
+static void count_pieces(const struct referee *referee, uint8_t level, node_id where, const struct piece *pieces,
+                         uint32_t count, int64_t *members)
 {
     for (uint32_t i = 0; i < count; i++)
         if (where == NODE_NONE || is_in_place(referee, level, where, pieces[i].node))
             *members += pieces[i].member_count;
 }
 
-static struct presence presence_of(const struct referee *referee, const struct referee_job *job,
-                                   uint8_t level, node_id where)
+static struct presence presence_of(const struct referee *referee, const struct referee_job *job, uint8_t level,
+                                   node_id where)
 {
     struct presence out = {0, 0};
     int64_t leaving = 0;
-    count_pieces(referee, level, where, holding_pieces(&job->running), job->running.piece_count,
-                 &out.present);
+    count_pieces(referee, level, where, holding_pieces(&job->running), job->running.piece_count, &out.present);
     if (job->is_leaving)
         leaving = out.present;
     for (uint32_t p = 0; p < job->part_count; p++)
@@ -48,8 +47,8 @@ static bool has_tag(const struct referee_job *job, uint32_t tag)
 }
 
 /* Members of other jobs with the tag. */
-static struct presence others_with(const struct referee *referee, const struct referee_job *own,
-                                   uint32_t tag, uint8_t level, node_id where)
+static struct presence others_with(const struct referee *referee, const struct referee_job *own, uint32_t tag,
+                                   uint8_t level, node_id where)
 {
     struct presence sum = {0, 0};
     for (uint32_t id = 0; id < referee->id_count; id++) {
@@ -78,14 +77,11 @@ static bool own_rules_hold(struct referee *referee, const struct referee_job *ow
             continue;
         if (rule->is_apart && here.present > 0)
             return referee_says(referee, "its rule %u must keep it from the %s of node '%s'", r,
-                                level_name(referee, rule->level),
-                                referee->cluster->nodes[node].name);
+                                level_name(referee, rule->level), referee->cluster->nodes[node].name);
         if (!rule->is_apart && here.stay == 0 &&
-            (!has_tag(own, rule->tag) ||
-             others_with(referee, own, rule->tag, 0, NODE_NONE).stay > 0))
+            (!has_tag(own, rule->tag) || others_with(referee, own, rule->tag, 0, NODE_NONE).stay > 0))
             return referee_says(referee, "its rule %u is not met in the %s of node '%s'", r,
-                                level_name(referee, rule->level),
-                                referee->cluster->nodes[node].name);
+                                level_name(referee, rule->level), referee->cluster->nodes[node].name);
     }
     return true;
 }
@@ -102,19 +98,17 @@ static bool is_welcome(struct referee *referee, const struct referee_job *own, n
             if (rule->is_apart && !rule->is_preferred && has_tag(own, rule->tag) &&
                 presence_of(referee, job, rule->level, node).present > 0)
                 return referee_says(referee, "job %u keeps it from the %s of node '%s'", id,
-                                    level_name(referee, rule->level),
-                                    referee->cluster->nodes[node].name);
+                                    level_name(referee, rule->level), referee->cluster->nodes[node].name);
         }
     }
     return true;
 }
 
-bool referee_tags_hold(struct referee *referee, const struct referee_job *job,
-                       const struct piece *pieces, uint32_t count)
+bool referee_tags_hold(struct referee *referee, const struct referee_job *job, const struct piece *pieces,
+                       uint32_t count)
 {
     for (uint32_t i = 0; i < count && job->job.tags != NULL; i++)
-        if (!own_rules_hold(referee, job, pieces[i].node) ||
-            !is_welcome(referee, job, pieces[i].node))
+        if (!own_rules_hold(referee, job, pieces[i].node) || !is_welcome(referee, job, pieces[i].node))
             return false;
     return true;
 }

@@ -50,8 +50,7 @@ static const char *string_at(struct json_doc *doc, const char *first, const char
     return json_string_value(node);
 }
 
-static struct error rebase(struct json_doc *doc, const char *folder, const char *first,
-                           const char *second)
+static struct error rebase(struct json_doc *doc, const char *folder, const char *first, const char *second)
 {
     const char *value = string_at(doc, first, second);
     if (value == NULL || value[0] == '/' || folder[0] == '\0')
@@ -79,13 +78,11 @@ static json_t *list_at(struct json_doc *doc, const char *first, const char *seco
 static const char *folder_of(struct scenario *scenario, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return arena_copy(&scenario->arena,
-                      (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
 }
 
 /* Each path of the array at first(.second) counts from the folder. */
-static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first,
-                                const char *second)
+static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
 {
     json_t *list = list_at(doc, first, second);
     for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
@@ -94,8 +91,7 @@ static struct error rebase_list(struct json_doc *doc, const char *folder, const 
             continue;
         struct buffer path = {0}, key = {0};
         buffer_format(&path, "%s%s", folder, value);
-        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "",
-                      second != NULL ? second : "", i);
+        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
         struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
         buffer_release(&path);
         buffer_release(&key);
@@ -106,8 +102,7 @@ static struct error rebase_list(struct json_doc *doc, const char *folder, const 
 
 /* Append the strings of `more` to the array at the path, which is made if there is none; what is no array is told when
  * it is read. */
-static struct error append_list(struct json_doc *doc, const char *path, json_t *present,
-                                json_t *more)
+static struct error append_list(struct json_doc *doc, const char *path, json_t *present, json_t *more)
 {
     if (json_array_size(more) == 0 || (present != NULL && !json_is_array(present)))
         return ERROR_OK;
@@ -129,10 +124,9 @@ static struct error append_plugins(struct scenario *scenario, const struct plugi
     json_t *paths = json_array();
     for (size_t i = 0; i < options->count; i++)
         json_array_append_new(paths, json_string(options->paths[i]));
-    struct error error =
-        json_array_size(paths) != options->count
-            ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
-            : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
+    struct error error = json_array_size(paths) != options->count
+                             ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
+                             : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
     json_decref(paths);
     return error;
 }
@@ -143,8 +137,7 @@ static struct error open_doc(struct scenario *scenario, const struct scenario_op
     if (options->text != NULL)
         return json_doc_parse(&scenario->doc, "scenario", text_of(options->text), ERROR_CONFIG);
     if (path == NULL)
-        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario),
-                              ERROR_CONFIG);
+        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
     TRY(read_doc(&scenario->doc, path));
     const char *base = folder_of(scenario, path);
     TRY(rebase(scenario->doc, base, "workload", "trace"));
@@ -177,8 +170,7 @@ static bool names_a_file(const char *policy)
     return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
 }
 
-static struct error apply_shorthands(struct scenario *scenario,
-                                     const struct scenario_options *options)
+static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
 {
     struct json_doc *doc = scenario->doc;
     if (options->trace != NULL) {
@@ -191,8 +183,7 @@ static struct error apply_shorthands(struct scenario *scenario,
         TRY(set_string(doc, "cluster", options->cluster));
     if (options->policy != NULL) {
         TRY(json_doc_set(doc, "policy={}"));
-        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset",
-                       options->policy));
+        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
     }
     if (options->title != NULL)
         TRY(set_string(doc, "title", options->title));
@@ -207,8 +198,7 @@ static struct error apply_shorthands(struct scenario *scenario,
     return ERROR_OK;
 }
 
-static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options,
-                               bool late)
+static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options, bool late)
 {
     for (size_t i = 0; i < options->set_count; i++)
         if (is_late(options->sets[i]) == late)
@@ -226,8 +216,7 @@ static bool has_late_cluster_set(const struct scenario_options *options)
     return false;
 }
 
-static struct error expand_cluster(struct scenario *scenario,
-                                   const struct scenario_options *options)
+static struct error expand_cluster(struct scenario *scenario, const struct scenario_options *options)
 {
     const char *named = string_at(scenario->doc, "cluster", NULL);
     scenario->cluster_path = "";
@@ -244,8 +233,7 @@ static struct error expand_cluster(struct scenario *scenario,
         return json_doc_graft(scenario->doc, "cluster", cluster);
     }
     if (has_late_cluster_set(options))
-        return error_new(ERROR_CONFIG,
-                         "%s is a node list: its nodes cannot be changed by --set cluster.", path);
+        return error_new(ERROR_CONFIG, "%s is a node list: its nodes cannot be changed by --set cluster.", path);
     return cluster_load(&scenario->cluster, path);
 }
 
@@ -291,11 +279,9 @@ struct error scenario_preset_doc(struct json_doc **doc, const struct json_value 
 {
     const char *names[64], *name = json_value_string(value);
     uint32_t count = 0;
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
-         preset++) {
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
         if (strcmp(preset->name, name) == 0)
-            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length},
-                                  ERROR_CONFIG);
+            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
         if (count < 63)
             names[count++] = preset->name;
     }
@@ -303,12 +289,9 @@ struct error scenario_preset_doc(struct json_doc **doc, const struct json_value 
     json_fail(value, "there is no policy preset '%s'", name);
     const char *near = text_nearest(text_of(name), names);
     if (near != NULL)
-        error_set_hint(value->error, "did you mean '%s'? `windtunnel policy list` lists them",
-                       near);
+        error_set_hint(value->error, "did you mean '%s'? `windtunnel policy list` lists them", near);
     else
-        error_set_hint(
-            value->error,
-            "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
+        error_set_hint(value->error, "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
     return *value->error;
 }
 
@@ -319,8 +302,7 @@ struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
     if (names_a_file(policy))
         return read_doc(doc, policy);
     buffer_json(&quoted, text_of(policy));
-    struct error error =
-        json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
+    struct error error = json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
     buffer_release(&quoted);
     TRY(error);
     struct json_value value = json_doc_root(name, &error);
@@ -343,8 +325,7 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
         struct buffer assignment = {0};
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
         buffer_format(&assignment, "policy.%s=%s", key, text != NULL ? text : "null");
-        list[(*count)++] =
-            arena_copy(&scenario->arena, (struct text){assignment.bytes, assignment.length});
+        list[(*count)++] = arena_copy(&scenario->arena, (struct text){assignment.bytes, assignment.length});
         mem_free(text);
         buffer_release(&assignment);
     }
@@ -353,8 +334,7 @@ static char **policy_sets(struct scenario *scenario, size_t *count)
 
 /* The file or the preset takes the place of the policy that names it; what that sets, plugs in and calls typical is
  * kept. */
-static struct error replace_policy(struct scenario *scenario, const char *file,
-                                   const struct json_value *preset)
+static struct error replace_policy(struct scenario *scenario, const char *file, const struct json_value *preset)
 {
     size_t set_count;
     char **sets = policy_sets(scenario, &set_count);
@@ -372,8 +352,7 @@ static struct error replace_policy(struct scenario *scenario, const char *file,
     json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
     error = json_doc_graft(scenario->doc, "policy", doc);
     if (!error_is(error))
-        error = append_list(scenario->doc, "policy.plugins",
-                            list_at(scenario->doc, "policy", "plugins"), plugins);
+        error = append_list(scenario->doc, "policy.plugins", list_at(scenario->doc, "policy", "plugins"), plugins);
     if (!error_is(error) && typical != NULL)
         json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
     json_decref(plugins);
@@ -456,8 +435,7 @@ static void read_typical(struct scenario *scenario, const struct json_value *pol
     struct wire *wire = wire_new(scenario->cluster, NULL);
     const struct job_group *kinds = wire_read_kinds(wire, &value, &scenario->typical_count);
     if (!error_is(*value.error)) {
-        scenario->typical =
-            arena_alloc_array(&scenario->arena, scenario->typical_count, struct job_group);
+        scenario->typical = arena_alloc_array(&scenario->arena, scenario->typical_count, struct job_group);
         memcpy(scenario->typical, kinds, scenario->typical_count * sizeof *kinds);
     }
     wire_free(wire);
@@ -474,16 +452,13 @@ static void read_all(struct scenario *scenario, struct error *error)
     struct json_value root = json_doc_root(scenario->doc, error);
     struct json_object object;
     json_object_open(&object, &root);
-    json_get_string(&object, "name",
-                    NULL); /* for people; the title of the page unless `title` is */
+    json_get_string(&object, "name", NULL); /* for people; the title of the page unless `title` is */
     json_get_string(&object, "title", NULL);
     json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
     need(&object, "cluster", "name a file with --cluster or in the scenario");
     need(&object, "workload", "name a trace with --trace or give the scenario a workload");
-    struct json_value cluster = json_member(&object, "cluster"),
-                      workload = json_member(&object, "workload");
-    struct json_value policy = json_member(&object, "policy"),
-                      world = json_member(&object, "world"),
+    struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");
+    struct json_value policy = json_member(&object, "policy"), world = json_member(&object, "world"),
                       plugins = json_member(&object, "plugins");
     json_member(&object, "queues"); /* read with the jobs */
     scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
@@ -516,8 +491,7 @@ static struct error load(struct scenario *scenario, const struct scenario_option
     scenario->resolved = json_doc_canonical_new(scenario->doc);
     struct json_value policy = json_doc_root(scenario->doc, &error);
     policy.node = json_object_get(policy.node, "policy");
-    scenario->policy_text =
-        policy.node != NULL ? json_value_canonical_new(&policy) : mem_copy_text("{}");
+    scenario->policy_text = policy.node != NULL ? json_value_canonical_new(&policy) : mem_copy_text("{}");
     return ERROR_OK;
 }
 
@@ -548,8 +522,8 @@ const char *scenario_title(const struct scenario *scenario)
     return title != NULL ? title : string_at(scenario->doc, "name", NULL);
 }
 
-/* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only names
- * those that there are. */
+/* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only
+ * names those that there are. */
 static bool brings_queues(const struct workload_spec *workload)
 {
     if (workload->trace != NULL)
@@ -573,8 +547,7 @@ struct error scenario_open(const struct scenario *scenario, struct job_source **
         queue_table_free(table);
         return error;
     }
-    TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed,
-                             table));
+    TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed, table));
     if (queues.node != NULL && is_after && scenario->workload.trace != NULL)
         queue_table_merge(job_source_queues(*source), &queues);
     else if (queues.node != NULL && is_after)

@@ -12,10 +12,10 @@
  *    "service_levels": [...],                see reports/service_levels.h
  *    "seed":     1}
  *
- * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given.
- * Overrides below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They change no work:
- * loads are of workload.load_gpus, or else of the GPUs of the cluster as it is named, before such overrides.
- * Paths in the file count from its folder, paths given as options from the present one.
+ * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides
+ * below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They change no work:
+ * loads are of workload.load_gpus, or else of the GPUs of the cluster as it is named, before such overrides. Paths in
+ * the file count from its folder, paths given as options from the present one.
  *
  * Law: nothing is read but what the scenario names; unknown fields are errors.
  */
@@ -56,8 +56,7 @@ struct scenario {
     struct arena arena;
 };
 
-struct error scenario_load(struct scenario *scenario,
-                           const struct scenario_options *options) MUST_CHECK;
+struct error scenario_load(struct scenario *scenario, const struct scenario_options *options) MUST_CHECK;
 void scenario_release(struct scenario *scenario);
 
 /* What its page is called: `title`, else `name`; NULL: neither is given.  Borrowed. */

@@ -19,8 +19,7 @@ static struct error count_kinds(struct job_source *source, struct member_kinds *
     return ERROR_OK;
 }
 
-struct error shapes_write(struct job_source *source, const struct cluster *cluster,
-                          struct buffer *out)
+struct error shapes_write(struct job_source *source, const struct cluster *cluster, struct buffer *out)
 {
     struct member_kinds kinds = {0};
     struct typical_jobs typical = {0};
@@ -29,12 +28,9 @@ struct error shapes_write(struct job_source *source, const struct cluster *clust
         member_kinds_tell(&kinds, &typical);
         struct job_group *groups = mem_zalloc(typical.count + 1, sizeof *groups);
         for (uint32_t j = 0; j < typical.count; j++) {
-            const struct member_kind *kind =
-                &kinds.kinds[member_kinds_find(&kinds, &typical.jobs[j].request, 0, 1)];
-            const uint32_t count =
-                kind->members < UINT32_MAX ? (uint32_t)kind->members : UINT32_MAX;
-            groups[j] =
-                (struct job_group){.request = kind->request, .count = count, .min_count = count};
+            const struct member_kind *kind = &kinds.kinds[member_kinds_find(&kinds, &typical.jobs[j].request, 0, 1)];
+            const uint32_t count = kind->members < UINT32_MAX ? (uint32_t)kind->members : UINT32_MAX;
+            groups[j] = (struct job_group){.request = kind->request, .count = count, .min_count = count};
         }
         wire_write_kinds(out, cluster, groups, typical.count);
         buffer_char(out, '\n');

@@ -16,8 +16,7 @@ static double at_least_one(double slow)
 
 double sharing_slow_mig(struct sharing_mix mix, double gpu_sms, double sms, double memory_slices)
 {
-    return at_least_one(mix.latency + mix.compute * gpu_sms / sms +
-                        mix.bandwidth * MEMORY_SLICES / memory_slices);
+    return at_least_one(mix.latency + mix.compute * gpu_sms / sms + mix.bandwidth * MEMORY_SLICES / memory_slices);
 }
 
 double sharing_slow_mps(double own, double used)

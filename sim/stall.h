@@ -25,9 +25,8 @@
 enum { STALL_STEPS_DEFAULT = 1000000 };
 
 struct stall {
-    uint64_t limit; /* of each count; 0: a run never stalls */
-    uint64_t
-        progress; /* submissions, first starts, ends and rejections so far, as of the last step */
+    uint64_t limit;    /* of each count; 0: a run never stalls */
+    uint64_t progress; /* submissions, first starts, ends and rejections so far, as of the last step */
     uint64_t cycles, evictions;
     time_ns since; /* when the first of these cycles was */
     time_ns kept;  /* reference run time kept by these evictions */

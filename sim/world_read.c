@@ -50,11 +50,9 @@ void world_config_read(struct world_config *world, const struct json_value *valu
     world->kills_at_limit = json_get_choice(&object, "limits", limits, 0) == 0;
     world->queue_limit = json_get_int(&object, "queue_limit", 0, INT64_MAX, -1);
     world->sharing = (uint8_t)json_get_choice(&object, "sharing", sharing, SHARING_MEASURED);
-    world->busy_per_sm_active =
-        json_get_real(&object, "busy_per_sm_active", 1, 100, world->busy_per_sm_active);
+    world->busy_per_sm_active = json_get_real(&object, "busy_per_sm_active", 1, 100, world->busy_per_sm_active);
     world->has_wait_times = json_get_bool(&object, "wait_times", true);
-    world->stall_steps =
-        (uint64_t)json_get_int(&object, "stall_steps", 0, INT64_MAX, (int64_t)world->stall_steps);
+    world->stall_steps = (uint64_t)json_get_int(&object, "stall_steps", 0, INT64_MAX, (int64_t)world->stall_steps);
     world->end = json_get_duration(&object, "end", TIME_NEVER);
     world->warmup = json_get_duration(&object, "warmup", 0);
     world->sample_interval = json_get_duration(&object, "sample_s", world->sample_interval);

@@ -40,15 +40,13 @@ static int words_matched(const char *name, int count, char *const *arguments)
     if (blank == NULL)
         return strcmp(name, arguments[0]) == 0 ? 1 : 0;
     size_t first_length = (size_t)(blank - name);
-    bool is_first =
-        strlen(arguments[0]) == first_length && memcmp(name, arguments[0], first_length) == 0;
+    bool is_first = strlen(arguments[0]) == first_length && memcmp(name, arguments[0], first_length) == 0;
     return is_first && count >= 2 && strcmp(blank + 1, arguments[1]) == 0 ? 2 : 0;
 }
 
 /* The first words of all verbs, or the second words of those that begin with `family`.  Caller frees the array
  * with mem_free; the words are copied into `arena`. */
-static const char **verb_words(const struct args_command *command, const char *family,
-                               struct arena *arena)
+static const char **verb_words(const struct args_command *command, const char *family, struct arena *arena)
 {
     const char **words = NULL;
     size_t capacity = 0, count = 0;
@@ -65,8 +63,7 @@ static const char **verb_words(const struct args_command *command, const char *f
     return words;
 }
 
-static struct error no_such_verb(const struct args_command *command, int count,
-                                 char *const *arguments)
+static struct error no_such_verb(const struct args_command *command, int count, char *const *arguments)
 {
     struct arena arena = {0};
     const char **parts = verb_words(command, arguments[0], &arena);
@@ -79,8 +76,8 @@ static struct error no_such_verb(const struct args_command *command, int count,
         if (near != NULL)
             error_set_hint(&error, "did you mean '%s'?", near);
     } else if (count < 2) {
-        error = error_new(ERROR_USAGE, "'%s' needs a second word, such as '%s %s'", arguments[0],
-                          arguments[0], parts[0]);
+        error =
+            error_new(ERROR_USAGE, "'%s' needs a second word, such as '%s %s'", arguments[0], arguments[0], parts[0]);
     } else {
         error = error_new(ERROR_USAGE, "there is no command '%s %s'", arguments[0], arguments[1]);
         near = text_nearest(text_of(arguments[1]), parts);
@@ -126,8 +123,7 @@ static struct error unknown_option(const struct args_verb *verb, struct text nam
     for (size_t i = 0; i < count; i++)
         names[i] = verb->options[i].name;
     names[count] = "help";
-    struct error error =
-        error_new(ERROR_USAGE, "unknown option '--%.*s'", (int)name.length, name.at);
+    struct error error = error_new(ERROR_USAGE, "unknown option '--%.*s'", (int)name.length, name.at);
     const char *near = text_nearest(name, names);
     if (near != NULL)
         error_set_hint(&error, "did you mean '--%s'?", near);
@@ -153,25 +149,23 @@ static struct error take(struct args *args, size_t index, const char *value)
 }
 
 /* The option at arguments[*at] is `index`, with `attached` behind it in the same word (NULL: nothing). */
-static struct error take_with_value(struct args *args, size_t index, const char *attached,
-                                    int count, char *const *arguments, int *at)
+static struct error take_with_value(struct args *args, size_t index, const char *attached, int count,
+                                    char *const *arguments, int *at)
 {
     const struct args_option *option = &args->verb->options[index];
     if (option->metavar == NULL) {
         if (attached != NULL)
-            return error_new(ERROR_USAGE, "option '--%s' takes no value, got '%s'", option->name,
-                             attached);
+            return error_new(ERROR_USAGE, "option '--%s' takes no value, got '%s'", option->name, attached);
         return take(args, index, NULL);
     }
     if (attached != NULL)
         return take(args, index, attached);
     if (*at + 1 >= count)
-        return error_new(ERROR_USAGE, "option '--%s' needs a value: %s", option->name,
-                         option->metavar);
+        return error_new(ERROR_USAGE, "option '--%s' needs a value: %s", option->name, option->metavar);
     const char *next = arguments[*at + 1];
     if (strncmp(next, "--", 2) == 0) {
-        struct error error = error_new(ERROR_USAGE, "option '--%s' needs a value: %s, got '%s'",
-                                       option->name, option->metavar, next);
+        struct error error =
+            error_new(ERROR_USAGE, "option '--%s' needs a value: %s, got '%s'", option->name, option->metavar, next);
         error_set_hint(&error, "if that is the value, write '--%s=%s'", option->name, next);
         return error;
     }
@@ -195,8 +189,7 @@ static struct error parse_letter(struct args *args, int count, char *const *argu
     const char *word = arguments[*at];
     for (size_t i = 0; i < option_count(args->verb); i++) {
         if (args->verb->options[i].letter == word[1])
-            return take_with_value(args, i, word[2] != '\0' ? word + 2 : NULL, count, arguments,
-                                   at);
+            return take_with_value(args, i, word[2] != '\0' ? word + 2 : NULL, count, arguments, at);
     }
     struct error error = error_new(ERROR_USAGE, "unknown option '%s'", word);
     error_set_hint(&error, "an operand that begins with '-' goes behind '--'");
@@ -214,14 +207,12 @@ static struct error check_operands(const struct args *args)
     const struct args_verb *verb = args->verb;
     struct error error = ERROR_OK;
     if (args->operand_count < verb->operands_min)
-        error = error_new(ERROR_USAGE, "'%s' needs %s operand", verb->name,
-                          args->operand_count == 0 ? "an" : "another");
+        error =
+            error_new(ERROR_USAGE, "'%s' needs %s operand", verb->name, args->operand_count == 0 ? "an" : "another");
     else if (args->operand_count > verb->operands_max)
-        error = error_new(ERROR_USAGE, "'%s' has no use for '%s'", verb->name,
-                          args->operands[verb->operands_max]);
+        error = error_new(ERROR_USAGE, "'%s' has no use for '%s'", verb->name, args->operands[verb->operands_max]);
     if (error_is(error))
-        error_set_hint(&error, "usage: %s %s", verb->name,
-                       verb->synopsis != NULL ? verb->synopsis : "");
+        error_set_hint(&error, "usage: %s %s", verb->name, verb->synopsis != NULL ? verb->synopsis : "");
     return error;
 }
 
@@ -252,8 +243,7 @@ static struct error parse(struct args *args, int count, char *const *arguments)
     return check_operands(args);
 }
 
-struct error args_parse(struct args **out, const struct args_verb *verb, int count,
-                        char *const *arguments)
+struct error args_parse(struct args **out, const struct args_verb *verb, int count, char *const *arguments)
 {
     struct args *args = mem_zalloc(1, sizeof *args);
     args->verb = verb;
@@ -320,15 +310,15 @@ const char *const *args_list(const struct args *args, const char *name, size_t *
     return given->values;
 }
 
-struct error args_int64(const struct args *args, const char *name, int64_t low, int64_t high,
-                        int64_t otherwise, int64_t *out)
+struct error args_int64(const struct args *args, const char *name, int64_t low, int64_t high, int64_t otherwise,
+                        int64_t *out)
 {
     const char *value = args_string(args, name);
     *out = otherwise;
     if (value == NULL || text_to_int64(text_of(value), low, high, out))
         return ERROR_OK;
-    return error_new(ERROR_USAGE, "option '--%s' must be an integer from %lld to %lld, got '%s'",
-                     name, (long long)low, (long long)high, value);
+    return error_new(ERROR_USAGE, "option '--%s' must be an integer from %lld to %lld, got '%s'", name, (long long)low,
+                     (long long)high, value);
 }
 
 size_t args_operand_count(const struct args *args)

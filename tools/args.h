@@ -79,7 +79,7 @@ struct args_command {
     const char *const *description;           /* paragraphs, NULL-terminated */
     const struct args_verb *const *verbs;     /* in the order of the help; NULL-terminated */
     const struct args_example *exit_statuses; /* {"0", "Success."}, ...; ends with a NULL command */
-    const struct args_example *files; /* {folder, what is there}, ...; likewise; NULL: none */
+    const struct args_example *files;         /* {folder, what is there}, ...; likewise; NULL: none */
 };
 
 /* ---- Which verb ----
@@ -92,24 +92,22 @@ struct error args_find_verb(const struct args_command *command, int count, char 
 
 /* Parse what follows the verb.  Texts are borrowed from `arguments`, which must outlive *out.  With --help
  * nothing else is checked: see args_wants_help.  On error *out is NULL.  Caller: args_free. */
-struct error args_parse(struct args **out, const struct args_verb *verb, int count,
-                        char *const *arguments) MUST_CHECK;
+struct error args_parse(struct args **out, const struct args_verb *verb, int count, char *const *arguments) MUST_CHECK;
 void args_free(struct args *args); /* NULL is fine */
 
 const struct args_verb *args_verb(const struct args *args);
 bool args_wants_help(const struct args *args);
 
 /* The values of an option by its long name, which must stand in the verb's table (asserted). */
-bool args_flag(const struct args *args, const char *name); /* was it given? */
-const char *args_string(const struct args *args,
-                        const char *name); /* the (last) value; NULL: not given */
+bool args_flag(const struct args *args, const char *name);          /* was it given? */
+const char *args_string(const struct args *args, const char *name); /* the (last) value; NULL: not given */
 
 /* All values in the order given; *count 0 if none.  Borrowed. */
 const char *const *args_list(const struct args *args, const char *name, size_t *count);
 
 /* *out: the value as a decimal integer in [low, high]; `otherwise` if not given.  Else ERROR_USAGE. */
-struct error args_int64(const struct args *args, const char *name, int64_t low, int64_t high,
-                        int64_t otherwise, int64_t *out) MUST_CHECK;
+struct error args_int64(const struct args *args, const char *name, int64_t low, int64_t high, int64_t otherwise,
+                        int64_t *out) MUST_CHECK;
 
 size_t args_operand_count(const struct args *args);
 const char *args_operand(const struct args *args, size_t index); /* NULL past the end */
@@ -119,8 +117,7 @@ void args_help_command(const struct args_command *command, struct buffer *out); 
 
 /* The verbs whose name starts with this word ("trace"); false and nothing written if there are none with two words. */
 bool args_help_family(const struct args_command *command, const char *word, struct buffer *out);
-void args_help_verb(const struct args_command *command, const struct args_verb *verb,
-                    struct buffer *out);
+void args_help_verb(const struct args_command *command, const struct args_verb *verb, struct buffer *out);
 void args_manual(const struct args_command *command, struct buffer *out); /* man(7) source */
 
 #endif

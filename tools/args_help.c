@@ -10,8 +10,7 @@ enum {
     OPTION_COLUMN_MAX = 32, /* help of options starts here at the latest */
 };
 
-static const struct args_option help_option = {
-    .name = "help", .letter = 'h', .help = "Show this help."};
+static const struct args_option help_option = {.name = "help", .letter = 'h', .help = "Show this help."};
 
 /* ---- Plain text ---- */
 
@@ -112,8 +111,7 @@ static void option_help(struct buffer *out, const struct args_option *option, si
     buffer_release(&help);
 }
 
-static void usage(struct buffer *out, const struct args_command *command,
-                  const struct args_verb *verb)
+static void usage(struct buffer *out, const struct args_command *command, const struct args_verb *verb)
 {
     struct buffer line = {0};
     buffer_format(&line, "usage: %s %s", command->name, verb->name);
@@ -130,8 +128,7 @@ static void sentence(struct buffer *out, const char *phrase)
     buffer_format(out, "%s.", phrase + 1);
 }
 
-void args_help_verb(const struct args_command *command, const struct args_verb *verb,
-                    struct buffer *out)
+void args_help_verb(const struct args_command *command, const struct args_verb *verb, struct buffer *out)
 {
     usage(out, command, verb);
     struct buffer summary = {0};
@@ -165,8 +162,7 @@ static size_t verb_lines(const struct args_command *command, const char *family,
     }
     for (size_t i = 0; command->verbs[i] != NULL; i++) {
         const struct args_verb *verb = command->verbs[i];
-        if (family != NULL &&
-            (strncmp(verb->name, family, family_length) != 0 || verb->name[family_length] != ' '))
+        if (family != NULL && (strncmp(verb->name, family, family_length) != 0 || verb->name[family_length] != ' '))
             continue;
         buffer_format(out, "  %-*s  ", (int)widest, verb->name);
         wrap(out, verb->summary, widest + 4, widest + 4);
@@ -178,11 +174,9 @@ static size_t verb_lines(const struct args_command *command, const char *family,
 static void exit_status_lines(const struct args_command *command, struct buffer *out)
 {
     size_t widest = 2; /* "10" */
-    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
-         e++)
+    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL; e++)
         widest = strlen(e->command) > widest ? strlen(e->command) : widest;
-    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
-         e++) {
+    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL; e++) {
         buffer_format(out, "  %-*s  ", (int)widest, e->command);
         wrap(out, e->meaning, widest + 4, widest + 4);
     }
@@ -281,8 +275,7 @@ static void roff_option(struct buffer *out, const struct args_option *option)
     buffer_string(out, option->is_repeatable ? " May be given more than once.\n" : "\n");
 }
 
-static void roff_verb(struct buffer *out, const struct args_command *command,
-                      const struct args_verb *verb)
+static void roff_verb(struct buffer *out, const struct args_command *command, const struct args_verb *verb)
 {
     buffer_string(out, ".SS \"");
     buffer_format(out, "%s ", command->name);
@@ -309,23 +302,19 @@ void args_manual(const struct args_command *command, struct buffer *out)
     buffer_string(out, ".TH ");
     for (const char *c = command->name; *c != '\0'; c++)
         buffer_char(out, (char)toupper((unsigned char)*c));
-    buffer_format(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- ", command->name,
-                  command->version, command->name);
-    roff(out, command->summary);
-    buffer_format(out, "\n.SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n",
+    buffer_format(out, " 1 \"\" \"%s %s\" \"User Commands\"\n.SH NAME\n%s \\- ", command->name, command->version,
                   command->name);
-    buffer_string(
-        out, ".nh\n.ad l\n"); /* commands are to be copied: no hyphens in them, no blanks added */
+    roff(out, command->summary);
+    buffer_format(out, "\n.SH SYNOPSIS\n\\fB%s\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n", command->name);
+    buffer_string(out, ".nh\n.ad l\n"); /* commands are to be copied: no hyphens in them, no blanks added */
     buffer_string(out, ".SH DESCRIPTION\n");
     roff_paragraphs(out, command->description);
-    buffer_string(out,
-                  ".SH COMMANDS\nEvery command also takes \\fB\\-h\\fR, \\fB\\-\\-help\\fR.\n");
+    buffer_string(out, ".SH COMMANDS\nEvery command also takes \\fB\\-h\\fR, \\fB\\-\\-help\\fR.\n");
     for (size_t i = 0; command->verbs[i] != NULL; i++)
         roff_verb(out, command, command->verbs[i]);
     if (command->exit_statuses != NULL)
         buffer_string(out, ".SH EXIT STATUS\n");
-    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL;
-         e++)
+    for (const struct args_example *e = command->exit_statuses; e != NULL && e->command != NULL; e++)
         roff_tagged(out, e->command, e->meaning);
     if (command->files != NULL)
         buffer_string(out, ".SH FILES\n");

@@ -70,8 +70,7 @@ const char *installed_docs(void)
 const char *installed_find(const char *name, const char *folder)
 {
     const char *data, *found;
-    if (name == NULL || name[0] == '/' || access(name, F_OK) == 0 ||
-        (data = installed_data()) == NULL)
+    if (name == NULL || name[0] == '/' || access(name, F_OK) == 0 || (data = installed_data()) == NULL)
         return name;
     found = existing("%s/%s", data, name);
     if (found == NULL && strchr(name, '/') == NULL)

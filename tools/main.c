@@ -89,8 +89,7 @@ static int run_verb(int count, char **arguments)
 static void occupy_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 &&
-            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
             _exit(error_exit_status(ERROR_IO));
 }
 
@@ -114,8 +113,7 @@ int main(int argc, char **argv)
         buffer_string(&out, "windtunnel " WINDTUNNEL_VERSION "\n");
         return tool_print(&out);
     }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
-        strcmp(argv[1], "-h") == 0)
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help(argc - 2, argv + 2);
     return run_verb(argc - 1, argv + 1);
 }

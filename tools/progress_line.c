@@ -15,8 +15,7 @@ static double wall_s(void)
 
 void progress_line_begin(struct progress_line *progress, bool is_wanted)
 {
-    *progress =
-        (struct progress_line){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
+    *progress = (struct progress_line){.started_s = wall_s(), .is_on = is_wanted && isatty(STDERR_FILENO)};
 }
 
 double progress_line_elapsed_s(const struct progress_line *progress)

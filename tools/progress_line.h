@@ -12,9 +12,8 @@ struct progress_line {
 };
 
 void progress_line_begin(struct progress_line *progress, bool is_wanted);
-void progress_line_show(void *progress,
-                        const struct engine_progress *state); /* an engine's on_progress */
-void progress_line_end(struct progress_line *progress);       /* wipe the line */
+void progress_line_show(void *progress, const struct engine_progress *state); /* an engine's on_progress */
+void progress_line_end(struct progress_line *progress);                       /* wipe the line */
 
 /* Seconds of wall clock since progress_line_begin. */
 double progress_line_elapsed_s(const struct progress_line *progress);

@@ -27,21 +27,19 @@ struct plugin_options tool_plugin_options(const struct args *args)
 
 struct scenario_options tool_scenario_options(const struct args *args)
 {
-    struct scenario_options options = {
-        .path = installed_find(args_operand(args, 0), "scenarios"),
-        .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
-        .format = args_string(args, "format"),
-        .cluster = installed_find(args_string(args, "cluster"), "topologies"),
-        .policy = args_string(args, "policy"),
-        .title = args_string(args, "title"),
-        .seed = args_string(args, "seed"),
-        .plugins = tool_plugin_options(args)};
+    struct scenario_options options = {.path = installed_find(args_operand(args, 0), "scenarios"),
+                                       .trace = installed_find(args_string(args, "trace"), "workloads/samples"),
+                                       .format = args_string(args, "format"),
+                                       .cluster = installed_find(args_string(args, "cluster"), "topologies"),
+                                       .policy = args_string(args, "policy"),
+                                       .title = args_string(args, "title"),
+                                       .seed = args_string(args, "seed"),
+                                       .plugins = tool_plugin_options(args)};
     options.sets = args_list(args, "set", &options.set_count);
     return options;
 }
 
-struct error tool_service_levels(const struct scenario *scenario, struct arena *arena,
-                                 struct service_levels *out)
+struct error tool_service_levels(const struct scenario *scenario, struct arena *arena, struct service_levels *out)
 {
     struct error error = ERROR_OK;
     struct json_value root = json_doc_root(scenario->doc, &error);

@@ -116,15 +116,14 @@ const struct args_verb verb_case = {
     .summary = "check hand-written scheduling situations",
     .synopsis = "FILE... [OPTION]...",
     .description =
-        (const char *const[]){
-            "A file holds one case or an array of them: nodes, queues, jobs that wait or run, a "
-            "policy, and what must have come of each job after some scheduling cycles. "
-            "docs/cases.md says every field.",
-            "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
-            "'N passed, N failed'. A case that cannot be run fails with its place in the file; the "
-            "others "
-            "are run. All files are read before any case runs.",
-            NULL},
+        (const char *const[]){"A file holds one case or an array of them: nodes, queues, jobs that wait or run, a "
+                              "policy, and what must have come of each job after some scheduling cycles. "
+                              "docs/cases.md says every field.",
+                              "Prints a line per case, 'ok NAME' or 'not ok NAME: what differs', and last "
+                              "'N passed, N failed'. A case that cannot be run fails with its place in the file; the "
+                              "others "
+                              "are run. All files are read before any case runs.",
+                              NULL},
     .options = options,
     .examples = examples,
     .operands_min = 1,

@@ -22,8 +22,7 @@ static int decide(const struct args *args)
     const char *path = args_operand(args, 0);
     struct decide_options options = {.path = path != NULL ? path : "-",
                                      .policy = args_string(args, "policy"),
-                                     .cluster =
-                                         installed_find(args_string(args, "cluster"), "topologies"),
+                                     .cluster = installed_find(args_string(args, "cluster"), "topologies"),
                                      .load = args_string(args, "load"),
                                      .save = args_string(args, "save"),
                                      .is_checked = args_flag(args, "check"),
@@ -46,8 +45,8 @@ static int decide(const struct args *args)
         tool_fail(&result.difference);
         return STATUS_DIFFERS;
     }
-    fprintf(stderr, "the same %llu decisions in %llu cycles\n",
-            (unsigned long long)result.decisions, (unsigned long long)result.cycles);
+    fprintf(stderr, "the same %llu decisions in %llu cycles\n", (unsigned long long)result.decisions,
+            (unsigned long long)result.cycles);
     return 0;
 }
 
@@ -94,13 +93,12 @@ const struct args_verb verb_decide = {
     .summary = "drive the scheduler by lines of facts",
     .synopsis = "[FILE] [OPTION]...",
     .description =
-        (const char *const[]){
-            "Reads lines of JSON from FILE (plain or zstd) or standard input: a header, then facts "
-            "and cycles. Writes the decisions of each cycle, and a line that ends them, before it "
-            "reads on, so that a program may drive it through pipes. Decisions in the input are "
-            "passed over. The lines are those that 'windtunnel run --events' records and that "
-            "docs/decide.md describes.",
-            NULL},
+        (const char *const[]){"Reads lines of JSON from FILE (plain or zstd) or standard input: a header, then facts "
+                              "and cycles. Writes the decisions of each cycle, and a line that ends them, before it "
+                              "reads on, so that a program may drive it through pipes. Decisions in the input are "
+                              "passed over. The lines are those that 'windtunnel run --events' records and that "
+                              "docs/decide.md describes.",
+                              NULL},
     .options = options,
     .examples = examples,
     .operands_max = 1,

@@ -103,8 +103,7 @@ static struct error on_job(void *self_as_void, const struct job_row *row)
                           .queue = mem_copy_text(row->queue),
                           .state = row->state,
                           .gpu_milli = row->gpu_milli,
-                          .waited = row->state == END_REJECTED ? row->end - row->submit
-                                                               : row->wait_total};
+                          .waited = row->state == END_REJECTED ? row->end - row->submit : row->wait_total};
     if (row->waits != NULL)
         told->waits = *row->waits;
     return ERROR_OK;
@@ -129,8 +128,7 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 /* ---- The run ---- */
 
 /* One simulation: up to `end`, with that sink. */
-static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink,
-                             bool is_asking)
+static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink, bool is_asking)
 {
     struct engine_result result;
     struct engine_config config = {.cluster = self->scenario.cluster,
@@ -160,8 +158,7 @@ static struct error explain_run(struct explaining *self)
     const struct record_sink jobs = {.self = self, .on_job = on_job};
     bool is_busiest;
     if (options.path == NULL && options.trace == NULL && options.set_count == 0)
-        return error_new(ERROR_USAGE,
-                         "there is nothing to run: name a scenario, a record or a trace");
+        return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, a record or a trace");
     TRY(read_at(self, &is_busiest));
     TRY(scenario_load(&self->scenario, &options));
     if (is_busiest) {
@@ -210,8 +207,7 @@ static void write_waits(const struct told *told, struct buffer *out)
     buffer_string(out, "  waited  ");
     for (uint32_t left = told->waits.mask; left != 0; left &= left - 1) {
         int reason = __builtin_ctz(left);
-        buffer_format(out, "%s%s ", left == told->waits.mask ? "" : ", ",
-                      reason_name((enum reason)reason));
+        buffer_format(out, "%s%s ", left == told->waits.mask ? "" : ", ", reason_name((enum reason)reason));
         buffer_scaled(out, told->waits.of[reason], TIME_NS_PER_S);
         buffer_string(out, " s");
     }
@@ -257,9 +253,8 @@ static void write_job(const struct explaining *self, const struct told *told, st
     if (told->is_explained)
         buffer_string(out, reason_name(told->why.code));
     else
-        buffer_string(out, told->state == END_REJECTED || self->is_record
-                               ? job_end_names[told->state]
-                               : "does not wait");
+        buffer_string(out,
+                      told->state == END_REJECTED || self->is_record ? job_end_names[told->state] : "does not wait");
     buffer_string(out, told->queue[0] != '\0' ? ", queue " : "");
     view_name(out, told->queue, 60);
     buffer_string(out, ", ");
@@ -323,8 +318,7 @@ static const char *name_of(const struct explaining *self, job_id id)
     return NULL;
 }
 
-static void json_over(const struct explaining *self, const struct explanation *why,
-                      struct buffer *out)
+static void json_over(const struct explaining *self, const struct explanation *why, struct buffer *out)
 {
     static const int64_t scales[RESOURCE_COUNT] = {GPU_MILLI, 1000, 1};
     static const char *const names[RESOURCE_COUNT] = {"gpus", "cpus", "memory_mib"};
@@ -345,18 +339,16 @@ static void json_over(const struct explaining *self, const struct explanation *w
     buffer_char(out, '}');
 }
 
-static void json_why(const struct explaining *self, const struct explanation *why,
-                     struct buffer *out)
+static void json_why(const struct explaining *self, const struct explanation *why, struct buffer *out)
 {
     buffer_string(out, ", ");
     json_text(out, "code", reason_name(why->code));
     buffer_format(out, ", \"is_never\": %s, \"fits_now\": %s", why->is_never ? "true" : "false",
                   why->fits_now ? "true" : "false");
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
-        buffer_format(out, "%s\"%s\": %u", i == 0 ? ", \"nodes\": {" : ", ", explain_node_names[i],
-                      why->nodes[i]);
-    buffer_format(out, "}, \"members\": %u, \"members_fitting\": %u, \"ahead\": %u", why->members,
-                  why->members_fitting, why->ahead);
+        buffer_format(out, "%s\"%s\": %u", i == 0 ? ", \"nodes\": {" : ", ", explain_node_names[i], why->nodes[i]);
+    buffer_format(out, "}, \"members\": %u, \"members_fitting\": %u, \"ahead\": %u", why->members, why->members_fitting,
+                  why->ahead);
     const char *first = why->first != JOB_NONE ? name_of(self, why->first) : NULL;
     if (first != NULL) {
         buffer_string(out, ", ");
@@ -376,8 +368,7 @@ static void json_waits(const struct wait_times *waits, struct buffer *out)
     buffer_string(out, ", \"wait_by_reason_s\": {");
     for (uint32_t left = waits->mask; left != 0; left &= left - 1) {
         int reason = __builtin_ctz(left);
-        buffer_format(out, "%s\"%s\": ", left == waits->mask ? "" : ", ",
-                      reason_name((enum reason)reason));
+        buffer_format(out, "%s\"%s\": ", left == waits->mask ? "" : ", ", reason_name((enum reason)reason));
         buffer_scaled(out, waits->of[reason], TIME_NS_PER_S);
     }
     buffer_char(out, '}');
@@ -478,8 +469,7 @@ static const struct args_option options[] = {
 };
 
 static const struct args_example examples[] = {
-    {"windtunnel explain scenarios/h100-500x8.json --at 2d --all",
-     "Why every job that waits after two days does."},
+    {"windtunnel explain scenarios/h100-500x8.json --at 2d --all", "Why every job that waits after two days does."},
     {"windtunnel explain out/main 4711", "How long one job of a record waited, and for what."},
     {0},
 };
@@ -489,12 +479,11 @@ const struct args_verb verb_explain = {
     .summary = "tell why jobs wait, and what must change",
     .synopsis = "[SCENARIO|DIR] [JOB]... [OPTION]...",
     .description =
-        (const char *const[]){
-            "Runs a scenario up to a moment and asks the scheduler why jobs wait: a reason in "
-            "Slurm's words; how many nodes each thing keeps the job off, which sum to the "
-            "cluster's; and what must change before it can start. Without SCENARIO the options "
-            "must name at least a trace and a cluster.",
-            "Of the folder of a record it tells how long jobs waited for each reason.", NULL},
+        (const char *const[]){"Runs a scenario up to a moment and asks the scheduler why jobs wait: a reason in "
+                              "Slurm's words; how many nodes each thing keeps the job off, which sum to the "
+                              "cluster's; and what must change before it can start. Without SCENARIO the options "
+                              "must name at least a trace and a cluster.",
+                              "Of the folder of a record it tells how long jobs waited for each reason.", NULL},
     .options = options,
     .examples = examples,
     .operands_max = SIZE_MAX,

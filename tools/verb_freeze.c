@@ -38,8 +38,7 @@ static struct error check_digest(const struct result *record, const struct job_s
     return error_new(ERROR_DATA, "the trace of this record has changed since it was written");
 }
 
-static struct error write_trace(struct job_source *source, const struct scenario *scenario,
-                                const char *path)
+static struct error write_trace(struct job_source *source, const struct scenario *scenario, const char *path)
 {
     struct output *output;
     const bool is_zstd = ends_in(path, ".zst");
@@ -90,14 +89,11 @@ static int run_freeze(const struct args *args)
     if (error_is(error))
         status = tool_fail(&error);
     else
-        fprintf(stderr, "%llu jobs; arrivals %016llx\n",
-                (unsigned long long)job_source_facts(run.source)->job_count,
+        fprintf(stderr, "%llu jobs; arrivals %016llx\n", (unsigned long long)job_source_facts(run.source)->job_count,
                 (unsigned long long)job_source_arrivals(run.source));
     if (status == 0 && job_source_facts(run.source)->is_filling)
-        fprintf(
-            stderr,
-            "note: these jobs fill the cluster: what free GPUs are good for, and the policy fgd, "
-            "judge by them now, not by all jobs of the trace\n");
+        fprintf(stderr, "note: these jobs fill the cluster: what free GPUs are good for, and the policy fgd, "
+                        "judge by them now, not by all jobs of the trace\n");
     job_source_close(run.source);
     scenario_release(&run.scenario);
     if (run.is_record)
@@ -110,9 +106,8 @@ static const struct args_option options[] = {
     {.name = "out",
      .letter = 'o',
      .metavar = "FILE",
-     .help =
-         "Write the trace there: JSON lines, compressed if the name ends in .zst. Without it they "
-         "are printed."},
+     .help = "Write the trace there: JSON lines, compressed if the name ends in .zst. Without it they "
+             "are printed."},
     {0},
 };
 

@@ -28,12 +28,11 @@ const struct args_verb verb_metrics = {
     .summary = "what every metric of result.json is",
     .synopsis = "[NAME] [OPTION]...",
     .description =
-        (const char *const[]){
-            "Prints of each metric its name, its unit, which way is better, the cuts under \"by\" "
-            "that tell it beside the whole run, and its definition. The window is from the end of "
-            "the warm-up to the end of the measured time; the jobs are those submitted in it and "
-            "not rejected. A metric that is not defined for a run is left out of its result.json.",
-            NULL},
+        (const char *const[]){"Prints of each metric its name, its unit, which way is better, the cuts under \"by\" "
+                              "that tell it beside the whole run, and its definition. The window is from the end of "
+                              "the warm-up to the end of the measured time; the jobs are those submitted in it and "
+                              "not rejected. A metric that is not defined for a run is left out of its result.json.",
+                              NULL},
     .options = options,
     .examples = examples,
     .operands_max = 1,

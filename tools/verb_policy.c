@@ -23,8 +23,7 @@ static void line(struct buffer *out, const char *name, const char *summary)
 static void preset_line(struct buffer *out, const struct policy_preset_text *preset)
 {
     struct json_doc *doc;
-    struct error error = json_doc_parse(&doc, preset->name,
-                                        (struct text){preset->text, preset->length}, ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
     if (error_is(error)) {
         line(out, preset->name, error_message(&error));
         error_release(&error);
@@ -57,9 +56,8 @@ static void plugin_lines(struct buffer *out, const struct plugins *plugins)
     for (uint32_t p = 0; p < plugins->set.count; p++) {
         const struct windtunnel_plugin *plugin = plugins->set.plugins[p];
         line(out, plugin_policy_name(plugin), plugin_summary(plugin));
-        buffer_format(out, "  %-14s %s policy; %s %s, %s\n", "",
-                      plugin_seam_name((enum plugin_seam)plugin->seam), plugin->name,
-                      plugin->version, plugins_file(plugins, p).path);
+        buffer_format(out, "  %-14s %s policy; %s %s, %s\n", "", plugin_seam_name((enum plugin_seam)plugin->seam),
+                      plugin->name, plugin->version, plugins_file(plugins, p).path);
         param_lines(out, plugin);
     }
 }
@@ -75,8 +73,7 @@ static int list(const struct args *args)
     }
     struct buffer out = {0};
     buffer_string(&out, "presets (--policy NAME)\n");
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
-         preset++)
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         preset_line(&out, preset);
     buffer_string(&out, "\nquota: may this queue have it\n");
     for (size_t i = 0; quota_policies[i] != NULL; i++)
@@ -120,8 +117,7 @@ static void write_choice(struct buffer *out, const struct windtunnel_plugin *plu
         buffer_format(out, "  \"order\": [\"%s\", \"fifo\"]", name);
         break;
     case PLUGIN_VICTIM:
-        buffer_format(out, "  \"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"%s\"]}",
-                      name);
+        buffer_format(out, "  \"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"%s\"]}", name);
         break;
     case PLUGIN_GANG:
     case PLUGIN_PREEMPTION:
@@ -173,8 +169,7 @@ static int show(const struct args *args)
         return tool_fail(&loaded);
     if (is_shown)
         return tool_print(&out);
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
-         preset++)
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++)
         if (strcmp(preset->name, name) == 0) {
             buffer_bytes(&out, preset->text, preset->length);
             return tool_print(&out);
@@ -196,8 +191,7 @@ const struct args_verb verb_policy_list = {
 
 const struct args_verb verb_policy_show = {
     .name = "policy show",
-    .summary =
-        "print a preset, or how to use a plug-in's policy, as JSON to start a policy file from",
+    .summary = "print a preset, or how to use a plug-in's policy, as JSON to start a policy file from",
     .synopsis = "NAME [OPTION]...",
     .options = list_options,
     .operands_min = 1,

@@ -27,8 +27,8 @@ static const char *title_of(struct json_doc *scenario)
     return title != NULL ? title : json_string_value(json_object_get(root, "name"));
 }
 
-static struct error write_reports(const struct args *args, const struct metrics *metrics,
-                                  const struct result *result, struct buffer *out)
+static struct error write_reports(const struct args *args, const struct metrics *metrics, const struct result *result,
+                                  struct buffer *out)
 {
     const struct result_manifest *manifest = &result->manifest;
     struct json_doc *scenario;
@@ -42,8 +42,7 @@ static struct error write_reports(const struct args *args, const struct metrics 
     struct table_options table = {.cluster = page.cluster,
                                   .policy = page.policy,
                                   .levels = &manifest->levels,
-                                  .is_activity_assumed =
-                                      format != NULL && strcmp(format, "synth") == 0};
+                                  .is_activity_assumed = format != NULL && strcmp(format, "synth") == 0};
     struct error error = ERROR_OK;
     if (args_flag(args, "json")) {
         buffer_char(out, '{');
@@ -99,11 +98,9 @@ const struct args_verb verb_report = {
     .name = "report",
     .summary = "report again on the record of a run",
     .synopsis = "DIR [OPTION]...",
-    .description =
-        (const char *const[]){
-            "Reads the files of a record and computes every metric anew, by the same "
-            "code as the run did.",
-            NULL},
+    .description = (const char *const[]){"Reads the files of a record and computes every metric anew, by the same "
+                                         "code as the run did.",
+                                         NULL},
     .options = options,
     .operands_min = 1,
     .operands_max = 1,

@@ -63,9 +63,8 @@ static struct error open_events(struct run *run)
 {
     struct buffer path = {0};
     buffer_format(&path, "%s/%s", run->out, EVENT_FILE);
-    struct error error =
-        event_file_open(&run->events, buffer_c_string(&path), run->scenario.cluster,
-                        job_source_queues(run->source), text_of(run->scenario.policy_text));
+    struct error error = event_file_open(&run->events, buffer_c_string(&path), run->scenario.cluster,
+                                         job_source_queues(run->source), text_of(run->scenario.policy_text));
     buffer_release(&path);
     return error;
 }
@@ -77,8 +76,7 @@ static struct error open_process(struct run *run)
                                       .cluster = run->scenario.cluster,
                                       .queues = job_source_queues(run->source),
                                       .policy = text_of(run->scenario.policy_text),
-                                      .gangs_are_whole =
-                                          (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
+                                      .gangs_are_whole = (run->scenario.policy.guarantees & GUARANTEE_GANG) != 0,
                                       .sharing = &run->scenario.policy};
     TRY(args_int64(run->args, "scheduler-timeout", 1, TIMEOUT_S_MAX, TIMEOUT_S, &timeout_s));
     options.timeout_ms = timeout_s * 1000;
@@ -132,8 +130,7 @@ static struct error simulate(struct run *run)
     return ERROR_OK;
 }
 
-static void fill_host(const struct run *run, struct result_host *host, char system[256],
-                      char started[32])
+static void fill_host(const struct run *run, struct result_host *host, char system[256], char started[32])
 {
     struct utsname name;
     struct rusage usage;
@@ -205,23 +202,19 @@ static struct error finish_record(struct run *run)
     char fingerprint[17], arrivals[17], scenario_digest[33];
     const char *path = tool_scenario_options(run->args).path;
     const struct workload_facts *facts = job_source_facts(run->source);
-    snprintf(fingerprint, sizeof fingerprint, "%016llx",
-             (unsigned long long)run->result.fingerprint);
-    snprintf(arrivals, sizeof arrivals, "%016llx",
-             (unsigned long long)job_source_arrivals(run->source));
+    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)run->result.fingerprint);
+    snprintf(arrivals, sizeof arrivals, "%016llx", (unsigned long long)job_source_arrivals(run->source));
     if (path != NULL) {
         TRY(input_digest(path, scenario_digest));
-        inputs[count++] =
-            (struct result_input){.role = "scenario", .name = path, .digest = scenario_digest};
+        inputs[count++] = (struct result_input){.role = "scenario", .name = path, .digest = scenario_digest};
     }
     if (run->scenario.cluster_path[0] != '\0')
-        inputs[count++] = (struct result_input){.role = "cluster",
-                                                .name = run->scenario.cluster_path,
-                                                .digest = run->scenario.cluster_digest};
+        inputs[count++] = (struct result_input){
+            .role = "cluster", .name = run->scenario.cluster_path, .digest = run->scenario.cluster_digest};
     const bool has_trace = run->scenario.workload.trace != NULL;
     if (has_trace)
-        inputs[count++] = (struct result_input){
-            .role = "trace", .name = run->scenario.workload.trace, .digest = facts->digest};
+        inputs[count++] =
+            (struct result_input){.role = "trace", .name = run->scenario.workload.trace, .digest = facts->digest};
     for (uint32_t p = 0; p < plugins->set.count; p++) {
         struct plugin_file file = plugins_file(plugins, p);
         inputs[count++] = (struct result_input){.role = "plugin",
@@ -230,19 +223,18 @@ static struct error finish_record(struct run *run)
                                                 .plugin = plugins->set.plugins[p]->name,
                                                 .version = plugins->set.plugins[p]->version};
     }
-    struct result_manifest manifest = {
-        .version = WINDTUNNEL_VERSION,
-        .seed = run->scenario.seed,
-        .fingerprint = fingerprint,
-        .arrivals = arrivals,
-        .inputs = inputs,
-        .input_count = count,
-        .levels = run->levels,
-        .workload = {.format = facts->format,
-                     .load_gpus = facts->load_gpus,
-                     .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
-                     .arrival_factor = has_trace ? facts->arrival_factor : 0},
-        .scenario_json = run->scenario.resolved};
+    struct result_manifest manifest = {.version = WINDTUNNEL_VERSION,
+                                       .seed = run->scenario.seed,
+                                       .fingerprint = fingerprint,
+                                       .arrivals = arrivals,
+                                       .inputs = inputs,
+                                       .input_count = count,
+                                       .levels = run->levels,
+                                       .workload = {.format = facts->format,
+                                                    .load_gpus = facts->load_gpus,
+                                                    .gpu_h_per_day = rint(facts->gpu_h_per_day * 1000) / 1000,
+                                                    .arrival_factor = has_trace ? facts->arrival_factor : 0},
+                                       .scenario_json = run->scenario.resolved};
     return write_record(run, &manifest);
 }
 
@@ -250,11 +242,9 @@ static struct error run_all(struct run *run)
 {
     struct scenario_options options = tool_scenario_options(run->args);
     if (run->out == NULL && args_flag(run->args, "events"))
-        return error_new(ERROR_USAGE,
-                         "'--events' adds a file to the record: name its folder with --out");
+        return error_new(ERROR_USAGE, "'--events' adds a file to the record: name its folder with --out");
     if (options.path == NULL && options.trace == NULL && options.set_count == 0)
-        return error_new(ERROR_USAGE,
-                         "there is nothing to run: name a scenario, or a trace with --trace");
+        return error_new(ERROR_USAGE, "there is nothing to run: name a scenario, or a trace with --trace");
     TRY(scenario_load(&run->scenario, &options));
     TRY(tool_service_levels(&run->scenario, &run->arena, &run->levels));
     TRY(scenario_open(&run->scenario, &run->source));
@@ -287,10 +277,8 @@ static int print_table(const struct run *run)
     if (!args_flag(run->args, "quiet")) {
         fprintf(stderr, "%s in %.2f s", jobs_text(run->result.submitted, jobs), elapsed);
         if (elapsed >= RATE_SHOWN_FROM_S)
-            fprintf(stderr, ": %.0f thousand jobs/s",
-                    (double)run->result.submitted / elapsed / 1e3);
-        fprintf(stderr, "; fingerprint %016llx, arrivals %016llx\n",
-                (unsigned long long)run->result.fingerprint,
+            fprintf(stderr, ": %.0f thousand jobs/s", (double)run->result.submitted / elapsed / 1e3);
+        fprintf(stderr, "; fingerprint %016llx, arrivals %016llx\n", (unsigned long long)run->result.fingerprint,
                 (unsigned long long)job_source_arrivals(run->source));
         if (run->out != NULL)
             fprintf(stderr, "record in %s\n", run->out);
@@ -322,12 +310,11 @@ static int warn(const struct run *run)
     if (run->result.never_fits == 0 && run->result.refused == 0)
         return 0;
     if (run->result.refused != 0)
-        fprintf(stderr, "warning: %s refused by the scheduler '%s'\n",
-                jobs_text(run->result.refused, jobs), policy_name(run));
+        fprintf(stderr, "warning: %s refused by the scheduler '%s'\n", jobs_text(run->result.refused, jobs),
+                policy_name(run));
     else
-        fprintf(
-            stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
-            jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
+        fprintf(stderr, "warning: %s rejected (NeverFits): no state of this cluster could hold %s\n",
+                jobs_text(run->result.never_fits, jobs), run->result.never_fits == 1 ? "it" : "them");
     return args_flag(run->args, "strict") ? error_exit_status(ERROR_DATA) : 0;
 }
 
@@ -398,8 +385,7 @@ static const struct args_option options[] = {
 };
 
 static const struct args_example examples[] = {
-    {"windtunnel run scenarios/h100-500x8.json --out out/main",
-     "The main scenario, with its record."},
+    {"windtunnel run scenarios/h100-500x8.json --out out/main", "The main scenario, with its record."},
     {"windtunnel run --trace jobs.csv.zst --cluster topologies/dgx-h100-500.json --policy fifo "
      "--set workload.load=0.9",
      "A trace of your own at 90 % load."},
@@ -413,18 +399,17 @@ const struct args_verb verb_run = {
     .summary = "simulate a scenario and report",
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
-        (const char *const[]){
-            "Replays or synthesizes the workload of a scenario on its cluster under its policy and "
-            "prints what came "
-            "of it. SCENARIO is a file, or the name of one that came with the program ('windtunnel "
-            "help' says where these are), such as h100-500x8. Without it the options must name at "
-            "least a trace and a cluster.",
-            "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
-            "partial, and the "
-            "signal is raised again.",
-            "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
-            "with status 5.",
-            NULL},
+        (const char *const[]){"Replays or synthesizes the workload of a scenario on its cluster under its policy and "
+                              "prints what came "
+                              "of it. SCENARIO is a file, or the name of one that came with the program ('windtunnel "
+                              "help' says where these are), such as h100-500x8. Without it the options must name at "
+                              "least a trace and a cluster.",
+                              "On SIGINT or SIGTERM the run ends at once, the table and the record say that they are "
+                              "partial, and the "
+                              "signal is raised again.",
+                              "A run that makes no progress for world.stall_steps cycles or evictions ends likewise, "
+                              "with status 5.",
+                              NULL},
     .options = options,
     .examples = examples,
     .operands_max = 1,

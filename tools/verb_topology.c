@@ -10,8 +10,7 @@ static int show(const struct args *args)
 {
     struct cluster *cluster;
     struct buffer out = {0};
-    struct error error =
-        cluster_load(&cluster, installed_find(args_operand(args, 0), "topologies"));
+    struct error error = cluster_load(&cluster, installed_find(args_operand(args, 0), "topologies"));
     if (error_is(error))
         return tool_fail(&error);
     cluster_show(cluster, &out);
@@ -20,8 +19,7 @@ static int show(const struct args *args)
 }
 
 static const struct args_example show_examples[] = {
-    {"windtunnel topology show topologies/dgx-h100-500.json",
-     "500 DGX H100 nodes and their fabric."},
+    {"windtunnel topology show topologies/dgx-h100-500.json", "500 DGX H100 nodes and their fabric."},
     {0},
 };
 
@@ -29,11 +27,9 @@ const struct args_verb verb_topology_show = {
     .name = "topology show",
     .summary = "draw a cluster as text",
     .synopsis = "FILE",
-    .description =
-        (const char *const[]){
-            "Reads a cluster (JSON, or a node list with openb's columns) and prints its "
-            "pools, units, the inside of a node and the fabric.",
-            NULL},
+    .description = (const char *const[]){"Reads a cluster (JSON, or a node list with openb's columns) and prints its "
+                                         "pools, units, the inside of a node and the fabric.",
+                                         NULL},
     .examples = show_examples,
     .operands_min = 1,
     .operands_max = 1,
@@ -65,9 +61,8 @@ static struct error find_model(const char *name, const struct gpu_model **out)
     *out = gpu_model_find(text_of(name));
     if (*out != NULL && (*out)->mig != MIG_NONE)
         return ERROR_OK;
-    struct error error = *out == NULL
-                             ? error_new(ERROR_USAGE, "there is no GPU model '%s'", name)
-                             : error_new(ERROR_USAGE, "GPU model '%s' has no MIG", (*out)->name);
+    struct error error = *out == NULL ? error_new(ERROR_USAGE, "there is no GPU model '%s'", name)
+                                      : error_new(ERROR_USAGE, "GPU model '%s' has no MIG", (*out)->name);
     for (uint32_t i = 0; i < count && kept < MODELS_MAX; i++)
         if (models[i].mig != MIG_NONE)
             names[kept++] = models[i].name;
@@ -117,8 +112,7 @@ static const struct args_option mig_options[] = {
 
 static const struct args_example mig_examples[] = {
     {"windtunnel topology mig h100", "Profiles and maximal layouts of an H100."},
-    {"windtunnel topology mig h100 --layout 3g.40gb@0+1g.10gb@4",
-     "What fits beside these two instances."},
+    {"windtunnel topology mig h100 --layout 3g.40gb@0+1g.10gb@4", "What fits beside these two instances."},
     {0},
 };
 
@@ -127,12 +121,11 @@ const struct args_verb verb_topology_mig = {
     .summary = "the MIG profiles and layouts of a GPU model",
     .synopsis = "MODEL [OPTION]...",
     .description =
-        (const char *const[]){
-            "Prints the MIG profiles of a built-in GPU model, by its name or an alias, how many "
-            "layouts they make, and the maximal ones: those beside which no further instance "
-            "fits. A layout is drawn by memory slice; the digit is the compute slices of the "
-            "instance, 'm' one with media engines, '.' a free slice.",
-            NULL},
+        (const char *const[]){"Prints the MIG profiles of a built-in GPU model, by its name or an alias, how many "
+                              "layouts they make, and the maximal ones: those beside which no further instance "
+                              "fits. A layout is drawn by memory slice; the digit is the compute slices of the "
+                              "instance, 'm' one with media engines, '.' a free slice.",
+                              NULL},
     .options = mig_options,
     .examples = mig_examples,
     .operands_min = 1,

@@ -5,8 +5,7 @@
 #include "topologies/cluster_load.h"
 #include "workloads/survey.h"
 
-static struct error show_survey(struct job_source *source, const struct cluster *cluster,
-                                struct buffer *out)
+static struct error show_survey(struct job_source *source, const struct cluster *cluster, struct buffer *out)
 {
     struct survey survey;
     TRY(survey_read(&survey, source));
@@ -19,8 +18,7 @@ static struct error info(const struct args *args, struct buffer *out)
 {
     struct cluster *cluster = NULL;
     struct job_source *source = NULL;
-    struct workload_spec spec = {.trace =
-                                     installed_find(args_operand(args, 0), "workloads/samples"),
+    struct workload_spec spec = {.trace = installed_find(args_operand(args, 0), "workloads/samples"),
                                  .format = args_string(args, "format"),
                                  .duration_scale = 1,
                                  .processors_per_gpu = 1,
@@ -36,8 +34,7 @@ static struct error info(const struct args *args, struct buffer *out)
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
     if (!error_is(error))
-        error = args_flag(args, "shapes") ? shapes_write(source, cluster, out)
-                                          : show_survey(source, cluster, out);
+        error = args_flag(args, "shapes") ? shapes_write(source, cluster, out) : show_survey(source, cluster, out);
     job_source_close(source);
     cluster_free(cluster);
     return error;

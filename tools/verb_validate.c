@@ -28,8 +28,7 @@ static struct error read_plan(struct plan *plan, const struct scenario_options *
     arena_release(&arena);
     TRY(error);
     TRY(scenario_open(&plan->scenario, &plan->source));
-    plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source),
-                            &plan->scenario.policy, &error);
+    plan->sched = sched_new(plan->scenario.cluster, job_source_queues(plan->source), &plan->scenario.policy, &error);
     TRY(error);
     plan->fits = fits_new(plan->sched);
     return survey_read_with(&plan->seen, plan->source, on_job, plan->fits);
@@ -99,16 +98,15 @@ static void write_unusable(const struct plan *plan, struct buffer *out)
     const char *before = ": ";
     if (all == 0)
         return;
-    buffer_format(out, "unusable  %llu of %u GPUs, by no job", (unsigned long long)all,
-                  cluster->gpu_count);
+    buffer_format(out, "unusable  %llu of %u GPUs, by no job", (unsigned long long)all, cluster->gpu_count);
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
         uint64_t count[UNUSED_COUNT];
         unusable_of(plan, p, count);
         for (int why = 0; why < UNUSED_COUNT; why++) {
             if (count[why] == 0)
                 continue;
-            buffer_format(out, "%s%llu of pool %s (%s)", before, (unsigned long long)count[why],
-                          cluster->pools[p].name, unused_names[why]);
+            buffer_format(out, "%s%llu of pool %s (%s)", before, (unsigned long long)count[why], cluster->pools[p].name,
+                          unused_names[why]);
             before = ", ";
         }
     }
@@ -140,23 +138,19 @@ static void write_text(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
     const struct workload_facts *facts = job_source_facts(plan->source);
-    buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name,
-                  cluster->node_count, cluster->type_count, cluster->type_count == 1 ? "" : "s",
-                  cluster->gpu_count);
-    buffer_format(
-        out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
-        plan->scenario.workload.trace != NULL ? plan->scenario.workload.trace : "synthesized",
-        (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
-        (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
+    buffer_format(out, "cluster   %s: %u nodes of %u type%s, %u GPUs\n", cluster->name, cluster->node_count,
+                  cluster->type_count, cluster->type_count == 1 ? "" : "s", cluster->gpu_count);
+    buffer_format(out, "workload  %s, %llu jobs over %.1f days, largest %lld GPUs\n",
+                  plan->scenario.workload.trace != NULL ? plan->scenario.workload.trace : "synthesized",
+                  (unsigned long long)plan->seen.jobs, time_to_seconds(plan->seen.last_submit) / 86400,
+                  (long long)((plan->seen.gpu_milli_max + GPU_MILLI - 1) / GPU_MILLI));
     write_work(plan, out);
     if (facts->bad_line_count > 0)
-        buffer_format(out, "skipped   %llu unreadable lines\n",
-                      (unsigned long long)facts->bad_line_count);
+        buffer_format(out, "skipped   %llu unreadable lines\n", (unsigned long long)facts->bad_line_count);
     write_never_fit(plan, out);
     write_unusable(plan, out);
     buffer_format(out, "policy    %s\n", plan->scenario.policy.name);
-    buffer_format(out, "memory    about %.0f MB for metrics\n",
-                  (double)plan->seen.jobs * JOB_BYTES / 1e6);
+    buffer_format(out, "memory    about %.0f MB for metrics\n", (double)plan->seen.jobs * JOB_BYTES / 1e6);
 }
 
 /* ---- As JSON ---- */
@@ -164,8 +158,7 @@ static void write_text(const struct plan *plan, struct buffer *out)
 static void json_never_fit(const struct plan *plan, struct buffer *out)
 {
     const char *before = "";
-    buffer_format(out, "\"never_fit\": {\"jobs\": %llu, \"by\": {",
-                  (unsigned long long)never_fit(plan));
+    buffer_format(out, "\"never_fit\": {\"jobs\": %llu, \"by\": {", (unsigned long long)never_fit(plan));
     for (int why = FITS + 1; why < FIT_COUNT; why++) {
         const uint64_t jobs = fits_count(plan->fits, (enum fit)why);
         if (jobs == 0)
@@ -180,8 +173,7 @@ static void json_unusable(const struct plan *plan, struct buffer *out)
 {
     const struct cluster *cluster = plan->scenario.cluster;
     const char *before = "";
-    buffer_format(out, "\"unusable\": {\"gpus\": %llu, \"by\": [",
-                  (unsigned long long)unusable(plan));
+    buffer_format(out, "\"unusable\": {\"gpus\": %llu, \"by\": [", (unsigned long long)unusable(plan));
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
         uint64_t count[UNUSED_COUNT];
         unusable_of(plan, p, count);
@@ -190,8 +182,7 @@ static void json_unusable(const struct plan *plan, struct buffer *out)
                 continue;
             buffer_format(out, "%s{\"pool\": ", before);
             buffer_json(out, text_of(cluster->pools[p].name));
-            buffer_format(out, ", \"why\": \"%s\", \"gpus\": %llu}", unused_names[why],
-                          (unsigned long long)count[why]);
+            buffer_format(out, ", \"why\": \"%s\", \"gpus\": %llu}", unused_names[why], (unsigned long long)count[why]);
             before = ", ";
         }
     }
@@ -203,8 +194,7 @@ static void json_workload(const struct plan *plan, struct buffer *out)
     const struct workload_facts *facts = job_source_facts(plan->source);
     const double span_s = time_to_seconds(plan->seen.last_submit);
     const uint32_t gpus = plan->scenario.cluster->gpu_count;
-    buffer_format(
-        out, "\"workload\": {\"jobs\": %llu, \"span_s\": ", (unsigned long long)plan->seen.jobs);
+    buffer_format(out, "\"workload\": {\"jobs\": %llu, \"span_s\": ", (unsigned long long)plan->seen.jobs);
     buffer_double(out, span_s);
     buffer_string(out, ", \"largest_gpus\": ");
     buffer_double(out, (double)plan->seen.gpu_milli_max / GPU_MILLI);
@@ -229,8 +219,7 @@ static void write_json(const struct plan *plan, struct buffer *out)
     const struct cluster *cluster = plan->scenario.cluster;
     buffer_string(out, "{\"cluster\": {\"name\": ");
     buffer_json(out, text_of(cluster->name));
-    buffer_format(out, ", \"nodes\": %u, \"gpus\": %u},\n ", cluster->node_count,
-                  cluster->gpu_count);
+    buffer_format(out, ", \"nodes\": %u, \"gpus\": %u},\n ", cluster->node_count, cluster->gpu_count);
     json_workload(plan, out);
     buffer_string(out, ",\n ");
     json_never_fit(plan, out);
@@ -261,8 +250,7 @@ static int validate(const struct args *args)
 
 static const struct args_option options[] = {
     SCENARIO_OPTIONS,
-    {.name = "resolved",
-     .help = "Print the whole scenario as JSON, with every file and override in place."},
+    {.name = "resolved", .help = "Print the whole scenario as JSON, with every file and override in place."},
     {.name = "json", .help = "Print the plan as JSON."},
     {0},
 };
@@ -272,12 +260,11 @@ const struct args_verb verb_validate = {
     .summary = "read all that a run would read, and print its plan",
     .synopsis = "[SCENARIO] [OPTION]...",
     .description =
-        (const char *const[]){
-            "Reads the scenario, the cluster, the policy and every job of the workload, "
-            "reports the first error with its place, else what would be run: how much work it is, "
-            "which jobs could never start on this cluster and why, and which GPUs no job could "
-            "use.",
-            NULL},
+        (const char *const[]){"Reads the scenario, the cluster, the policy and every job of the workload, "
+                              "reports the first error with its place, else what would be run: how much work it is, "
+                              "which jobs could never start on this cluster and why, and which GPUs no job could "
+                              "use.",
+                              NULL},
     .options = options,
     .operands_max = 1,
     .run = validate,

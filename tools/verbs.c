@@ -37,13 +37,11 @@ const struct args_command tool_command = {
     .name = "windtunnel",
     .version = WINDTUNNEL_VERSION,
     .summary = "judge GPU cluster schedulers in simulated time",
-    .description =
-        (const char *const[]){"Replays or synthesizes job arrivals against a modelled GPU cluster, "
-                              "drives the same scheduler library "
-                              "that a live cluster would link, and reports utilization, queue "
-                              "times and what became of the jobs.",
-                              "Data goes to standard output, everything else to standard error.",
-                              NULL},
+    .description = (const char *const[]){"Replays or synthesizes job arrivals against a modelled GPU cluster, "
+                                         "drives the same scheduler library "
+                                         "that a live cluster would link, and reports utilization, queue "
+                                         "times and what became of the jobs.",
+                                         "Data goes to standard output, everything else to standard error.", NULL},
     .verbs = verbs,
     .exit_statuses = exit_statuses,
     .files = files,

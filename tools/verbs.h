@@ -8,52 +8,51 @@
 #include "sim/scenario.h"
 #include "tools/args.h"
 
-extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show,
-    verb_topology_mig, verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze,
-    verb_case, verb_decide, verb_explain, verb_metrics;
+extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show, verb_topology_mig,
+    verb_policy_list, verb_policy_show, verb_trace_info, verb_trace_freeze, verb_case, verb_decide, verb_explain,
+    verb_metrics;
 
 /* The options by which a verb is given plug-ins; see plugin_options. */
-#define PLUGIN_OPTIONS                                                                             \
-    {.name = "plugin",                                                                             \
-     .metavar = "FILE.so",                                                                         \
-     .help = "Load a policy of your own (docs/policies.md), which the policy may then name.",      \
-     .is_repeatable = true},                                                                       \
-    {                                                                                              \
-        .name = "plugin-timeout", .metavar = "SECONDS",                                            \
-        .help = "CPU time after which a scheduling cycle with plug-ins is given up; 60."           \
+#define PLUGIN_OPTIONS                                                                                                 \
+    {.name = "plugin",                                                                                                 \
+     .metavar = "FILE.so",                                                                                             \
+     .help = "Load a policy of your own (docs/policies.md), which the policy may then name.",                          \
+     .is_repeatable = true},                                                                                           \
+    {                                                                                                                  \
+        .name = "plugin-timeout", .metavar = "SECONDS",                                                                \
+        .help = "CPU time after which a scheduling cycle with plug-ins is given up; 60."                               \
     }
 
 /* The options by which a verb names a scenario; see scenario_options. */
-#define SCENARIO_OPTIONS                                                                           \
-    {.name = "trace",                                                                              \
-     .letter = 't',                                                                                \
-     .metavar = "FILE",                                                                            \
-     .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},            \
-        {.name = "format",                                                                         \
-         .letter = 'f',                                                                            \
-         .metavar = "NAME",                                                                        \
-         .help =                                                                                   \
-             "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},  \
-        {.name = "cluster",                                                                        \
-         .letter = 'c',                                                                            \
-         .metavar = "FILE",                                                                        \
-         .help = "The cluster: JSON, or a node list with openb's columns."},                       \
-        {.name = "policy",                                                                         \
-         .letter = 'p',                                                                            \
-         .metavar = "PRESET|FILE",                                                                 \
-         .help = "The policy: a preset's name, or a file if it holds '/' or ends in .json."},      \
-        {.name = "title", .metavar = "TEXT", .help = "The title of report.html."},                 \
-        {.name = "seed",                                                                           \
-         .letter = 's',                                                                            \
-         .metavar = "N",                                                                           \
-         .help = "The seed of all chance; the same seed gives the same run."},                     \
-        PLUGIN_OPTIONS,                                                                            \
-    {                                                                                              \
-        .name = "set", .metavar = "PATH=VALUE",                                                    \
-        .help = "Override a field of the scenario: names joined by dots, an element of an array "  \
-                "by its name or "                                                                  \
-                "index. Applied in order.",                                                        \
-        .is_repeatable = true                                                                      \
+#define SCENARIO_OPTIONS                                                                                               \
+    {.name = "trace",                                                                                                  \
+     .letter = 't',                                                                                                    \
+     .metavar = "FILE",                                                                                                \
+     .help = "Replay this trace (plain or zstd) in place of the scenario's workload."},                                \
+        {.name = "format",                                                                                             \
+         .letter = 'f',                                                                                                \
+         .metavar = "NAME",                                                                                            \
+         .help = "Its format: native, batsim, jsonl, philly, openb or swf. Guessed where possible."},                  \
+        {.name = "cluster",                                                                                            \
+         .letter = 'c',                                                                                                \
+         .metavar = "FILE",                                                                                            \
+         .help = "The cluster: JSON, or a node list with openb's columns."},                                           \
+        {.name = "policy",                                                                                             \
+         .letter = 'p',                                                                                                \
+         .metavar = "PRESET|FILE",                                                                                     \
+         .help = "The policy: a preset's name, or a file if it holds '/' or ends in .json."},                          \
+        {.name = "title", .metavar = "TEXT", .help = "The title of report.html."},                                     \
+        {.name = "seed",                                                                                               \
+         .letter = 's',                                                                                                \
+         .metavar = "N",                                                                                               \
+         .help = "The seed of all chance; the same seed gives the same run."},                                         \
+        PLUGIN_OPTIONS,                                                                                                \
+    {                                                                                                                  \
+        .name = "set", .metavar = "PATH=VALUE",                                                                        \
+        .help = "Override a field of the scenario: names joined by dots, an element of an array "                      \
+                "by its name or "                                                                                      \
+                "index. Applied in order.",                                                                            \
+        .is_repeatable = true                                                                                          \
     }
 
 /* The whole command.  The manual page says where its files are under this prefix; `make install` puts in the one it is

@@ -36,8 +36,7 @@ void cluster_free(struct cluster *cluster)
 
 void cluster_build_init(struct cluster_build *build, struct text name)
 {
-    *build = (struct cluster_build){.cluster = mem_zalloc(1, sizeof *build->cluster),
-                                    .node_names = names_new()};
+    *build = (struct cluster_build){.cluster = mem_zalloc(1, sizeof *build->cluster), .node_names = names_new()};
     struct cluster *cluster = build->cluster;
     cluster->name = arena_copy(&cluster->arena, name);
     cluster->models = arena_alloc_array(&cluster->arena, CLUSTER_MODELS_MAX, struct gpu_model);
@@ -88,8 +87,7 @@ static bool labels_equal(const struct node_type *a, const struct node_type *b)
     if (a->label_count != b->label_count)
         return false;
     for (uint32_t i = 0; i < a->label_count; i++)
-        if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
-            strcmp(a->labels[i].value, b->labels[i].value) != 0)
+        if (strcmp(a->labels[i].key, b->labels[i].key) != 0 || strcmp(a->labels[i].value, b->labels[i].value) != 0)
             return false;
     return true;
 }
@@ -116,16 +114,14 @@ static bool taints_equal(const struct node_type *a, const struct node_type *b)
 static bool layouts_equal(const struct node_type *a, const struct node_type *b)
 {
     return a->layout_mask == b->layout_mask && a->recut_mask == b->recut_mask &&
-           (a->layout_mask == 0 ||
-            memcmp(a->layouts, b->layouts, a->gpu_count * sizeof *a->layouts) == 0);
+           (a->layout_mask == 0 || memcmp(a->layouts, b->layouts, a->gpu_count * sizeof *a->layouts) == 0);
 }
 
 static bool types_equal(const struct node_type *a, const struct node_type *b)
 {
     return a->gpu_count == b->gpu_count && a->model == b->model && a->cpu_milli == b->cpu_milli &&
-           a->memory_mib == b->memory_mib && a->max_tasks == b->max_tasks &&
-           a->is_tainted == b->is_tainted && a->island_gpus == b->island_gpus &&
-           layouts_equal(a, b) && labels_equal(a, b) && taints_equal(a, b);
+           a->memory_mib == b->memory_mib && a->max_tasks == b->max_tasks && a->is_tainted == b->is_tainted &&
+           a->island_gpus == b->island_gpus && layouts_equal(a, b) && labels_equal(a, b) && taints_equal(a, b);
 }
 
 /* A copy with the labels in the order of their keys, so that equal sets compare equal. */
@@ -147,8 +143,7 @@ static const struct taint *copy_taints(struct arena *arena, const struct node_ty
     struct taint *copy = arena_alloc_array(arena, type->taint_count, struct taint);
     for (uint32_t i = 0; i < type->taint_count; i++)
         copy[i] = (struct taint){arena_copy(arena, text_of(type->taints[i].key)),
-                                 arena_copy(arena, text_of(type->taints[i].value)),
-                                 type->taints[i].effect};
+                                 arena_copy(arena, text_of(type->taints[i].value)), type->taints[i].effect};
     if (type->taint_count > 1)
         qsort(copy, type->taint_count, sizeof *copy, compare_taints);
     return copy;
@@ -259,8 +254,7 @@ void fabric_derive_switches(struct fabric *fabric)
     double down = (double)fabric->unit_count * fabric->nodes_per_unit * fabric->rails;
     double up = down / fabric->leaf_oversubscription;
     if (fabric->leaves == FABRIC_DERIVE)
-        fabric->leaves =
-            fabric->unit_count * fabric->rails * ((fabric->nodes_per_unit + half - 1) / half);
+        fabric->leaves = fabric->unit_count * fabric->rails * ((fabric->nodes_per_unit + half - 1) / half);
     bool has_cores = fabric->leaves > FABRIC_SWITCH_PORTS;
     if (fabric->spines == FABRIC_DERIVE) {
         fabric->spines = switches_for(up, has_cores ? half : FABRIC_SWITCH_PORTS);
@@ -353,8 +347,7 @@ static enum level_kind kind_of_level(const char *name)
 }
 
 /* What tells the domain of a node from its siblings; false: it is in none. */
-static bool put_place(const struct cluster *cluster, const char *level, node_id node,
-                      struct buffer *out)
+static bool put_place(const struct cluster *cluster, const char *level, node_id node, struct buffer *out)
 {
     if (kind_of_level(level) == LEVEL_UNIT) {
         buffer_int(out, cluster->nodes[node].unit);
@@ -371,8 +364,7 @@ static bool put_place(const struct cluster *cluster, const char *level, node_id 
 }
 
 /* Units and types come in runs. */
-static bool is_as_before(const struct cluster *cluster, enum level_kind kind,
-                         const uint32_t *around, node_id node)
+static bool is_as_before(const struct cluster *cluster, enum level_kind kind, const uint32_t *around, node_id node)
 {
     const struct node *at = &cluster->nodes[node];
     return node > 0 && (around == NULL || around[node] == around[node - 1]) &&
@@ -382,8 +374,8 @@ static bool is_as_before(const struct cluster *cluster, enum level_kind kind,
 }
 
 /* Number the domains of a level inside those of the level around it. */
-static void number_domains(const struct cluster *cluster, struct cluster_level *level,
-                           const uint32_t *around, uint32_t *domain)
+static void number_domains(const struct cluster *cluster, struct cluster_level *level, const uint32_t *around,
+                           uint32_t *domain)
 {
     enum level_kind kind = kind_of_level(level->name);
     struct names *names = names_new();
@@ -434,8 +426,7 @@ static void lay_levels(struct cluster *cluster, const struct cluster_build *buil
     static const char *const usual[] = {"unit", "node"};
     const char *const *names = build->has_levels ? build->levels : usual;
     cluster->level_count = build->has_levels ? build->level_count : 2;
-    cluster->levels =
-        arena_alloc_array(&cluster->arena, cluster->level_count, struct cluster_level);
+    cluster->levels = arena_alloc_array(&cluster->arena, cluster->level_count, struct cluster_level);
     for (uint32_t i = 0; i < cluster->level_count; i++) {
         struct cluster_level *level = &cluster->levels[i];
         level->name = arena_copy(&cluster->arena, text_of(names[i]));

@@ -1,14 +1,14 @@
 /* topologies/cluster.h -- what there is: nodes, their GPUs and the fabric between them.
  *
- * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can
- * tell apart (same GPU model, count and layouts, CPUs, memory, labels, task limit, taints), whatever their pool;
- * a unit is a scalable unit or rack (the nodes under one group of leaves); a rail is the i-th NIC of every node;
- * an island is the GPUs of a node that share NVLink (those without NVLink count as one); an NVLink domain is an island of
- * all GPUs of a node, or of all GPUs of several nodes (a rack of GB200 NVL72: 18 nodes of 4);
- * a level is a way to part the nodes into domains, each level inside the one before it.
+ * Words: a pool is a run of equal nodes; a type is a class of nodes that no request can tell apart (same GPU model,
+ * count and layouts, CPUs, memory, labels, task limit, taints), whatever their pool; a unit is a scalable unit or rack
+ * (the nodes under one group of leaves); a rail is the i-th NIC of every node; an island is the GPUs of a node that
+ * share NVLink (those without NVLink count as one); an NVLink domain is an island of all GPUs of a node, or of all
+ * GPUs of several nodes (a rack of GB200 NVL72: 18 nodes of 4); a level is a way to part the nodes into domains, each
+ * level inside the one before it.
  *
- * Law: built once, then const.  Nodes are numbered 0..node_count-1 in the order of the file,
- * their GPUs node by node: gpu_id = node.first_gpu + index.
+ * Law: built once, then const.  Nodes are numbered 0..node_count-1 in the order of the file, their GPUs node by node:
+ * gpu_id = node.first_gpu + index.
  *
  *   struct cluster *cluster;
  *   TRY(cluster_load(&cluster, "topologies/dgx-h100-500.json"));
@@ -51,12 +51,7 @@ struct label {
 /* What keeps off a node whoever does not tolerate it (workloads/node_ask.h); effects as in Kubernetes.  Taints are
  * static: what runs on a node stays there whatever they are, so that NoExecute means what NoSchedule does, and
  * PreferNoSchedule keeps nobody off. */
-enum taint_effect {
-    TAINT_NO_SCHEDULE,
-    TAINT_NO_EXECUTE,
-    TAINT_PREFER_NO_SCHEDULE,
-    TAINT_EFFECT_COUNT
-};
+enum taint_effect { TAINT_NO_SCHEDULE, TAINT_NO_EXECUTE, TAINT_PREFER_NO_SCHEDULE, TAINT_EFFECT_COUNT };
 extern const char *const taint_effect_names[]; /* "NoSchedule", ..., NULL */
 
 struct taint {
@@ -77,11 +72,11 @@ struct node_type {
     uint32_t max_tasks; /* members of jobs at once; 0: no limit */
     bool is_tainted;    /* one of its taints keeps off whoever does not tolerate it */
     uint16_t taint_count;
-    const struct taint *taints; /* in the order of key, value, effect */
-    uint8_t island_gpus;        /* GPUs 0.. of so many are an island, then the next so many; of a
+    const struct taint *taints;       /* in the order of key, value, effect */
+    uint8_t island_gpus;              /* GPUs 0.. of so many are an island, then the next so many; of a
                                          node without GPUs: 0 */
-    uint16_t layout_mask;       /* GPUs with MIG instances: neither whole nor shared */
-    uint16_t recut_mask;        /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
+    uint16_t layout_mask;             /* GPUs with MIG instances: neither whole nor shared */
+    uint16_t recut_mask;              /* GPUs that a policy may cut anew (policies/geometry/geometry.h) */
     const struct gpu_layout *layouts; /* by GPU index; NULL if the mask is 0 */
 };
 
@@ -95,16 +90,15 @@ struct node_pool {
     uint8_t gpu_numa[NODE_GPUS_MAX];   /* the NUMA node of each GPU */
     uint8_t gpu_rail[NODE_GPUS_MAX];   /* the rail of each GPU's nearest NIC */
     uint8_t gpu_island[NODE_GPUS_MAX]; /* GPUs with the same number share NVLink; 255: no NVLink */
-    uint32_t nvlink_nodes;      /* one after another, that share NVLink; 1: each for itself */
-    double price_usd_per_gpu_h; /* 0: unknown */
+    uint32_t nvlink_nodes;             /* one after another, that share NVLink; 1: each for itself */
+    double price_usd_per_gpu_h;        /* 0: unknown */
 };
 
 struct node {
     uint32_t type;
     uint32_t pool;
-    uint32_t unit; /* scalable unit or rack, from 0 */
-    uint32_t
-        nvlink; /* NVLink domain, from 0, of all nodes; of one with several islands it is not one */
+    uint32_t unit;   /* scalable unit or rack, from 0 */
+    uint32_t nvlink; /* NVLink domain, from 0, of all nodes; of one with several islands it is not one */
     gpu_id first_gpu;
     const char *name;
 };
@@ -123,8 +117,7 @@ struct fabric {
 /* Nodes parted into domains.  A domain's identity includes the domains around it: rack r1 of zone a is not rack
  * r1 of zone b.  A node without the label is in no domain of this level and of those below it. */
 struct cluster_level {
-    const char
-        *name; /* of a node label; or "unit" or "nvlink" (struct node), or "node": each its own */
+    const char *name;            /* of a node label; or "unit" or "nvlink" (struct node), or "node": each its own */
     uint32_t domain_count;       /* numbered in the order of their first nodes */
     const uint32_t *domain;      /* by node_id; DOMAIN_NONE */
     const node_id *first, *last; /* by domain: between them all its nodes are, and perhaps others */

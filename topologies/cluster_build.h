@@ -67,11 +67,11 @@ void cluster_build_pool(struct cluster_build *build, const struct pool_spec *spe
 
 /* Those fields of a node that a cluster file's pools and other descriptions of nodes share: "labels",
  * "gpus_layout", "max_tasks" and "taints".  After gpu_count; model: of its GPUs, NULL if it has none. */
-void cluster_build_read_extras(struct arena *arena, struct json_object *object,
-                               const struct gpu_model *model, struct node_type *type);
+void cluster_build_read_extras(struct arena *arena, struct json_object *object, const struct gpu_model *model,
+                               struct node_type *type);
 
-/* "levels", an array of names.  That each but "unit", "nvlink" and "node" is a label of some node can be told only after
- * finish: a level that is not has no domain. */
+/* "levels", an array of names.  That each but "unit", "nvlink" and "node" is a label of some node can be told only
+ * after finish: a level that is not has no domain. */
 void cluster_build_read_levels(struct cluster_build *build, const struct json_value *array);
 /* Fail at the first of them that has no domain. */
 void cluster_check_levels(const struct cluster *cluster, const struct json_value *array);

@@ -184,20 +184,18 @@ static void read_inside(struct reading *reading, struct json_object *pool, struc
 }
 
 /* A count that the hwloc file tells may be repeated, not contradicted.  0: not told. */
-static int64_t read_count(struct json_object *pool, const char *key, int64_t low, int64_t high,
-                          bool is_told, int64_t told)
+static int64_t read_count(struct json_object *pool, const char *key, int64_t low, int64_t high, bool is_told,
+                          int64_t told)
 {
     int64_t count = json_get_int(pool, key, low, high, told);
     if (is_told && count != told && !has_failed(pool)) {
         struct json_value value = json_member(pool, key);
-        json_fail(&value, "'%s' is %lld, but the hwloc file has %lld", key, (long long)count,
-                  (long long)told);
+        json_fail(&value, "'%s' is %lld, but the hwloc file has %lld", key, (long long)count, (long long)told);
     }
     return count;
 }
 
-static const struct gpu_model *read_pool_model(const struct reading *reading,
-                                               struct json_object *pool,
+static const struct gpu_model *read_pool_model(const struct reading *reading, struct json_object *pool,
                                                const struct pool_draft *draft)
 {
     struct json_value place = json_member(pool, "gpu_model");
@@ -224,8 +222,7 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
     struct node_type *type = &draft->spec.type;
     if (!is_told)
         json_need(pool, "gpus_per_node");
-    type->gpu_count = (uint16_t)read_count(pool, "gpus_per_node", 0, NODE_GPUS_MAX, is_told,
-                                           draft->inside.gpu_count);
+    type->gpu_count = (uint16_t)read_count(pool, "gpus_per_node", 0, NODE_GPUS_MAX, is_told, draft->inside.gpu_count);
     double nvlink_bytes_per_s = 0;
     const struct gpu_model *model = has_failed(pool) ? NULL : read_pool_model(reading, pool, draft);
     if (model != NULL && type->gpu_count > 0) {
@@ -239,13 +236,12 @@ static void read_gpus(struct reading *reading, struct json_object *pool, struct 
     int64_t island = json_get_int(pool, "nvlink_island", 0, NODE_GPUS_MAX, all);
     struct json_value value = json_member(pool, "nvlink_island");
     if (island == 1 || (island > 1 && (type->gpu_count == 0 || type->gpu_count % island != 0)))
-        json_fail(&value, "'nvlink_island' must be 0 or divide the %u GPUs of a node, got %lld",
-                  type->gpu_count, (long long)island);
+        json_fail(&value, "'nvlink_island' must be 0 or divide the %u GPUs of a node, got %lld", type->gpu_count,
+                  (long long)island);
     else if (island > 1 && model != NULL && nvlink_bytes_per_s <= 0)
         json_fail(&value, "GPU model '%s' has no NVLink", model->name);
     draft->spec.island_gpus = (uint8_t)island;
-    draft->spec.nvlink_nodes =
-        (uint32_t)json_get_int(pool, "nvlink_nodes", 1, CLUSTER_NODES_MAX, 1);
+    draft->spec.nvlink_nodes = (uint32_t)json_get_int(pool, "nvlink_nodes", 1, CLUSTER_NODES_MAX, 1);
     value = json_member(pool, "nvlink_nodes");
     if (draft->spec.nvlink_nodes > 1 && (nvlink_bytes_per_s <= 0 || island != type->gpu_count))
         json_fail(&value, "nodes that share NVLink have it between all their own GPUs");
@@ -256,18 +252,16 @@ static void read_host(struct json_object *pool, struct pool_draft *draft)
     const struct cluster_inside *inside = draft->spec.inside;
     struct node_type *type = &draft->spec.type;
     bool is_told = inside != NULL;
-    type->cpu_milli =
-        (uint32_t)json_get_scaled(pool, "cpus", MILLI, 1, CLUSTER_AMPLE_CPU_MILLI,
-                                  is_told ? inside->cpu_milli : CLUSTER_AMPLE_CPU_MILLI);
+    type->cpu_milli = (uint32_t)json_get_scaled(pool, "cpus", MILLI, 1, CLUSTER_AMPLE_CPU_MILLI,
+                                                is_told ? inside->cpu_milli : CLUSTER_AMPLE_CPU_MILLI);
     type->memory_mib = is_told ? inside->memory_mib : CLUSTER_AMPLE_MEMORY_MIB;
     if (json_has(pool, "memory_gb"))
-        type->memory_mib =
-            mib_of_gb(json_get_real(pool, "memory_gb", 1.0 / MIB_PER_GB, MEMORY_GB_MAX, 1));
+        type->memory_mib = mib_of_gb(json_get_real(pool, "memory_gb", 1.0 / MIB_PER_GB, MEMORY_GB_MAX, 1));
     bool tells_nics = is_told && inside->nic_count > 0;
-    draft->spec.nic_count = (uint8_t)read_count(pool, "nics", 1, NICS_MAX, tells_nics,
-                                                tells_nics ? inside->nic_count : 0);
-    draft->spec.numa_count = (uint8_t)read_count(pool, "numa_nodes", 1, NUMA_MAX, is_told,
-                                                 is_told ? inside->numa_count : 1);
+    draft->spec.nic_count =
+        (uint8_t)read_count(pool, "nics", 1, NICS_MAX, tells_nics, tells_nics ? inside->nic_count : 0);
+    draft->spec.numa_count =
+        (uint8_t)read_count(pool, "numa_nodes", 1, NUMA_MAX, is_told, is_told ? inside->numa_count : 1);
 }
 
 static struct text read_pool_name(struct reading *reading, struct json_object *pool)
@@ -314,8 +308,7 @@ static struct text node_name(const char *pattern, uint32_t number, char name[NOD
     int prefix_length = (int)(percent - pattern);
     int width = percent[1] == '0' ? percent[2] - '0' : 0;
     const char *suffix = percent + (width != 0 ? 4 : 2);
-    int length =
-        snprintf(name, NODE_NAME_MAX, "%.*s%0*u%s", prefix_length, pattern, width, number, suffix);
+    int length = snprintf(name, NODE_NAME_MAX, "%.*s%0*u%s", prefix_length, pattern, width, number, suffix);
     assert(length < NODE_NAME_MAX);
     return (struct text){name, (size_t)length};
 }
@@ -330,8 +323,7 @@ static void read_node_names(struct json_object *pool, struct pool_draft *draft)
     if (json_has(pool, "node_name"))
         json_fail(&draft->node_names, "'node_name' and 'node_names' say the same");
     else if (!has_failed(pool) && count != (size_t)draft->node_count)
-        json_fail(&draft->node_names, "there are %zu names for %lld nodes", count,
-                  (long long)draft->node_count);
+        json_fail(&draft->node_names, "there are %zu names for %lld nodes", count, (long long)draft->node_count);
 }
 
 /* Names of the list, one by one. */
@@ -350,8 +342,7 @@ static void add_named_nodes(struct reading *reading, const struct pool_draft *dr
     }
 }
 
-static void add_nodes(struct reading *reading, const struct json_value *value,
-                      const struct pool_draft *draft)
+static void add_nodes(struct reading *reading, const struct json_value *value, const struct pool_draft *draft)
 {
     cluster_build_pool(reading->build, &draft->spec);
     if (draft->node_names.node != NULL) {
@@ -421,12 +412,11 @@ static uint32_t read_switches(struct json_object *object, const char *key, int64
 static struct fabric read_fabric(struct json_object *object)
 {
     struct fabric fabric = fabric_default();
-    fabric.nodes_per_unit = (uint32_t)json_get_int(object, "nodes_per_unit", 1, CLUSTER_NODES_MAX,
-                                                   FABRIC_NODES_PER_UNIT);
+    fabric.nodes_per_unit =
+        (uint32_t)json_get_int(object, "nodes_per_unit", 1, CLUSTER_NODES_MAX, FABRIC_NODES_PER_UNIT);
     if (json_has(object, "rails"))
         fabric.rails = (uint32_t)json_get_int(object, "rails", 1, RAILS_MAX, 1);
-    fabric.rail_bytes_per_s =
-        json_get_real(object, "rail_gbps", 1e-3, 1e5, FABRIC_NDR_GBPS) * 1e9 / 8;
+    fabric.rail_bytes_per_s = json_get_real(object, "rail_gbps", 1e-3, 1e5, FABRIC_NDR_GBPS) * 1e9 / 8;
     fabric.leaves = read_switches(object, "leaves", 1);
     fabric.spines = read_switches(object, "spines", 0);
     fabric.cores = read_switches(object, "cores", 0);
@@ -443,8 +433,8 @@ static void check_fabric(struct json_object *object, const struct fabric *fabric
     struct json_value cores = json_member(object, "cores");
     uint32_t leaves_min = fabric->unit_count * fabric->rails;
     if (fabric->leaves < leaves_min)
-        json_fail(&leaves, "%u units of %u rails need at least %u leaves, got %u",
-                  fabric->unit_count, fabric->rails, leaves_min, fabric->leaves);
+        json_fail(&leaves, "%u units of %u rails need at least %u leaves, got %u", fabric->unit_count, fabric->rails,
+                  leaves_min, fabric->leaves);
     else if (fabric->spines == 0 && fabric->unit_count > 1)
         json_fail(&spines, "without spines the %u units are not connected", fabric->unit_count);
     else if (fabric->spines == 0 && fabric->cores != 0)

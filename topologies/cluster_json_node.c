@@ -1,4 +1,5 @@
-/* topologies/cluster_json_node.c -- what all descriptions of nodes share: labels, MIG layouts, limits, taints, levels. */
+/* topologies/cluster_json_node.c -- what all descriptions of nodes share: labels, MIG layouts, limits, taints, levels.
+ */
 #include <string.h>
 
 #include "topologies/cluster_build.h"
@@ -34,8 +35,7 @@ static void read_labels(struct arena *arena, struct json_object *object, struct 
 
 /* ---- MIG layouts ---- */
 
-static int read_profile(const struct json_value *value, const char *name,
-                        const struct gpu_model *model)
+static int read_profile(const struct json_value *value, const char *name, const struct gpu_model *model)
 {
     int profile = mig_profile_find(model->mig, text_of(name));
     if (profile >= 0)
@@ -78,8 +78,7 @@ static void read_instance(const struct json_value *value, const struct gpu_model
             profile = read_profile(&place, name, model);
     }
     struct mig_complaint why;
-    if (profile >= 0 &&
-        !mig_arrangement_add(arrangement, model->mig, (enum mig_profile_id)profile, start, &why))
+    if (profile >= 0 && !mig_arrangement_add(arrangement, model->mig, (enum mig_profile_id)profile, start, &why))
         complain(value, &why);
 }
 
@@ -98,16 +97,15 @@ static struct gpu_layout read_layout(const struct json_value *list, const struct
 }
 
 /* A list for each GPU, in order; an empty one, null or none leaves the GPU whole. */
-static void read_layouts(struct arena *arena, struct json_object *object,
-                         const struct gpu_model *model, struct node_type *type)
+static void read_layouts(struct arena *arena, struct json_object *object, const struct gpu_model *model,
+                         struct node_type *type)
 {
     struct json_value array = json_member(object, "gpus_layout");
     if (array.node == NULL)
         return;
     size_t count = json_array_count(&array);
     if (count > type->gpu_count)
-        json_fail(&array, "there are %zu layouts for the %u GPUs of a node", count,
-                  type->gpu_count);
+        json_fail(&array, "there are %zu layouts for the %u GPUs of a node", count, type->gpu_count);
     if (has_failed(object) || count == 0)
         return;
     struct gpu_layout *layouts = arena_alloc_array(arena, type->gpu_count, struct gpu_layout);
@@ -122,8 +120,7 @@ static void read_layouts(struct arena *arena, struct json_object *object,
 }
 
 /* Left out: GPUs with instances may be cut anew, others not. */
-static void read_recut(struct json_object *object, const struct gpu_model *model,
-                       struct node_type *type)
+static void read_recut(struct json_object *object, const struct gpu_model *model, struct node_type *type)
 {
     struct json_value value = json_member(object, "mig_recut");
     const bool may_recut = json_get_bool(object, "mig_recut", false);
@@ -195,8 +192,8 @@ static void read_taints(struct arena *arena, struct json_object *object, struct 
     type->taint_count = (uint16_t)count;
 }
 
-void cluster_build_read_extras(struct arena *arena, struct json_object *object,
-                               const struct gpu_model *model, struct node_type *type)
+void cluster_build_read_extras(struct arena *arena, struct json_object *object, const struct gpu_model *model,
+                               struct node_type *type)
 {
     read_labels(arena, object, type);
     type->max_tasks = (uint32_t)json_get_int(object, "max_tasks", 0, TASKS_MAX, 0);
@@ -230,10 +227,8 @@ void cluster_check_levels(const struct cluster *cluster, const struct json_value
         if (cluster->levels[i].domain_count > 0)
             continue;
         struct json_value item = json_array_item(array, i);
-        json_fail(&item, "no node has the label '%s' and those of the levels before it",
-                  cluster->levels[i].name);
-        error_set_hint(
-            array->error,
-            "a level is a label of the nodes, \"unit\", \"nvlink\" or \"node\"; the widest first");
+        json_fail(&item, "no node has the label '%s' and those of the levels before it", cluster->levels[i].name);
+        error_set_hint(array->error,
+                       "a level is a label of the nodes, \"unit\", \"nvlink\" or \"node\"; the widest first");
     }
 }

@@ -95,13 +95,13 @@ static void put_models(struct buffer *out, const struct cluster *cluster)
 /* ---- pools ---- */
 
 /* Does "%0Wu" (width 0: "%u") between these give the name of every node of the pool? */
-static bool names_follow(const struct cluster *cluster, const struct node_pool *pool,
-                         struct text before, struct text after, int width)
+static bool names_follow(const struct cluster *cluster, const struct node_pool *pool, struct text before,
+                         struct text after, int width)
 {
     char name[NAME_BYTES_MAX];
     for (node_id n = pool->first; n < pool->first + pool->node_count; n++) {
-        int length = snprintf(name, sizeof name, "%.*s%0*u%.*s", (int)before.length, before.at,
-                              width, n, (int)after.length, after.at);
+        int length = snprintf(name, sizeof name, "%.*s%0*u%.*s", (int)before.length, before.at, width, n,
+                              (int)after.length, after.at);
         if (length < 0 || strcmp(name, cluster->nodes[n].name) != 0)
             return false;
     }
@@ -109,8 +109,7 @@ static bool names_follow(const struct cluster *cluster, const struct node_pool *
 }
 
 /* Find the pattern in the name of the pool's last node, whose number has the most digits. */
-static bool put_pattern(struct buffer *out, const struct cluster *cluster,
-                        const struct node_pool *pool)
+static bool put_pattern(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     node_id last = pool->first + pool->node_count - 1;
     const char *name = cluster->nodes[last].name;
@@ -138,8 +137,7 @@ static bool put_pattern(struct buffer *out, const struct cluster *cluster,
     return false;
 }
 
-static void put_names(struct buffer *out, const struct cluster *cluster,
-                      const struct node_pool *pool)
+static void put_names(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     if (put_pattern(out, cluster, pool))
         return;
@@ -151,8 +149,7 @@ static void put_names(struct buffer *out, const struct cluster *cluster,
     buffer_char(out, ']');
 }
 
-static void put_layouts(struct buffer *out, const struct cluster *cluster,
-                        const struct node_type *type)
+static void put_layouts(struct buffer *out, const struct cluster *cluster, const struct node_type *type)
 {
     const struct mig_profile *profiles = mig_profiles(cluster->models[type->model].mig);
     if (type->layout_mask == 0)
@@ -220,8 +217,7 @@ static uint32_t island_gpus(const struct node_pool *pool, uint32_t gpus)
     return count;
 }
 
-static void put_pool(struct buffer *out, const struct cluster *cluster,
-                     const struct node_pool *pool)
+static void put_pool(struct buffer *out, const struct cluster *cluster, const struct node_pool *pool)
 {
     const struct node_type *type = &cluster->types[pool->type];
     buffer_char(out, '{');

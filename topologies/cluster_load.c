@@ -80,8 +80,7 @@ struct list_reading {
     struct node_type type; /* of the last node */
 };
 
-static struct error split(const struct list_reading *list, struct text line,
-                          struct text fields[COLUMN_COUNT])
+static struct error split(const struct list_reading *list, struct text line, struct text fields[COLUMN_COUNT])
 {
     struct text rest = line, piece;
     size_t count = 0;
@@ -91,8 +90,7 @@ static struct error split(const struct list_reading *list, struct text line,
         count++;
     }
     if (count != COLUMN_COUNT)
-        return input_error(list->input, line, (struct text){0}, "expected %d fields, got %zu",
-                           COLUMN_COUNT, count);
+        return input_error(list->input, line, (struct text){0}, "expected %d fields, got %zu", COLUMN_COUNT, count);
     return ERROR_OK;
 }
 
@@ -111,8 +109,7 @@ static struct error check_header(struct list_reading *list)
 }
 
 /* Known models by any of their names; others become generic ones of that name. */
-static struct error choose_model(struct list_reading *list, struct text line, struct text name,
-                                 uint8_t *out)
+static struct error choose_model(struct list_reading *list, struct text line, struct text name, uint8_t *out)
 {
     const struct gpu_model *known = gpu_model_find(name);
     struct gpu_model model = known != NULL ? *known : *gpu_model_find(TEXT("generic"));
@@ -126,25 +123,23 @@ static struct error choose_model(struct list_reading *list, struct text line, st
     *out = cluster_build_model(&list->build, &model);
     arena_release(&scratch);
     if (*out == CLUSTER_MODELS_MAX)
-        return input_error(list->input, line, name, "more than %d GPU models in one cluster",
-                           CLUSTER_MODELS_MAX);
+        return input_error(list->input, line, name, "more than %d GPU models in one cluster", CLUSTER_MODELS_MAX);
     return ERROR_OK;
 }
 
-static struct error read_number(const struct list_reading *list, struct text line,
-                                struct text field, size_t column, int64_t low, int64_t high,
-                                uint32_t *out)
+static struct error read_number(const struct list_reading *list, struct text line, struct text field, size_t column,
+                                int64_t low, int64_t high, uint32_t *out)
 {
     int64_t value;
     if (!text_to_int64(field, low, high, &value))
-        return input_error(list->input, line, field, "'%s' must be an integer from %lld to %lld",
-                           columns[column], (long long)low, (long long)high);
+        return input_error(list->input, line, field, "'%s' must be an integer from %lld to %lld", columns[column],
+                           (long long)low, (long long)high);
     *out = (uint32_t)value;
     return ERROR_OK;
 }
 
-static struct error read_type(struct list_reading *list, struct text line,
-                              const struct text fields[COLUMN_COUNT], struct node_type *type)
+static struct error read_type(struct list_reading *list, struct text line, const struct text fields[COLUMN_COUNT],
+                              struct node_type *type)
 {
     uint32_t gpus = 0;
     *type = (struct node_type){0};
@@ -155,8 +150,7 @@ static struct error read_type(struct list_reading *list, struct text line,
     bool has_model = fields[4].length != 0;
     if (has_model != (gpus > 0))
         return input_error(list->input, line, fields[4],
-                           has_model ? "a node without GPUs has no 'model'"
-                                     : "a node with GPUs needs a 'model'");
+                           has_model ? "a node without GPUs has no 'model'" : "a node with GPUs needs a 'model'");
     return has_model ? choose_model(list, line, fields[4], &type->model) : ERROR_OK;
 }
 
@@ -166,12 +160,11 @@ static void begin_pool(struct list_reading *list)
     const struct node_type *type = &list->type;
     char name[96];
     if (type->gpu_count > 0)
-        snprintf(name, sizeof name, "%.40sx%u.%u", cluster->models[type->model].name,
-                 type->gpu_count, cluster->pool_count);
+        snprintf(name, sizeof name, "%.40sx%u.%u", cluster->models[type->model].name, type->gpu_count,
+                 cluster->pool_count);
     else
         snprintf(name, sizeof name, "cpu.%u", cluster->pool_count);
-    double nvlink_bytes_per_s =
-        type->gpu_count > 1 ? cluster->models[type->model].nvlink_bytes_per_s : 0;
+    double nvlink_bytes_per_s = type->gpu_count > 1 ? cluster->models[type->model].nvlink_bytes_per_s : 0;
     struct pool_spec spec = {.name = text_of(name),
                              .type = *type,
                              .numa_count = 1,
@@ -190,8 +183,7 @@ static struct error read_node(struct list_reading *list, struct text line)
     if (fields[0].length == 0)
         return input_error(list->input, line, fields[0], "a node needs a name");
     if (cluster->node_count == CLUSTER_NODES_MAX)
-        return input_error(list->input, line, fields[0], "more than %d nodes in one cluster",
-                           CLUSTER_NODES_MAX);
+        return input_error(list->input, line, fields[0], "more than %d nodes in one cluster", CLUSTER_NODES_MAX);
     bool is_alike = cluster->node_count > 0 && type.gpu_count == list->type.gpu_count &&
                     type.model == list->type.model && type.cpu_milli == list->type.cpu_milli &&
                     type.memory_mib == list->type.memory_mib;

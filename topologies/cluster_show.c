@@ -68,12 +68,10 @@ static bool follows(const char *name, const char *next)
     if (a.digit_count == 0 || b.digit_count == 0 || a.prefix_length != b.prefix_length ||
         memcmp(name, next, a.prefix_length) != 0 || b.number != a.number + 1)
         return false;
-    return a.digit_count == b.digit_count ||
-           (b.digit_count == a.digit_count + 1 && next[b.prefix_length] != '0');
+    return a.digit_count == b.digit_count || (b.digit_count == a.digit_count + 1 && next[b.prefix_length] != '0');
 }
 
-static void put_names(struct buffer *out, const struct cluster *cluster, node_id first,
-                      uint32_t count)
+static void put_names(struct buffer *out, const struct cluster *cluster, node_id first, uint32_t count)
 {
     node_id end = first + count;
     for (unsigned run = 0; first < end; run++) {
@@ -91,8 +89,7 @@ static void put_names(struct buffer *out, const struct cluster *cluster, node_id
         if (last == first)
             buffer_string(out, name);
         else
-            buffer_format(out, "%.*s[%s-%s]", (int)prefix, name, name + prefix,
-                          cluster->nodes[last].name + prefix);
+            buffer_format(out, "%.*s[%s-%s]", (int)prefix, name, name + prefix, cluster->nodes[last].name + prefix);
         first = last + 1;
     }
 }
@@ -101,8 +98,8 @@ static void put_names(struct buffer *out, const struct cluster *cluster, node_id
 
 static void show_totals(const struct cluster *cluster, struct buffer *out)
 {
-    buffer_format(out, "%s: %u node%s, %u GPU%s, ", cluster->name, cluster->node_count,
-                  plural(cluster->node_count), cluster->gpu_count, plural(cluster->gpu_count));
+    buffer_format(out, "%s: %u node%s, %u GPU%s, ", cluster->name, cluster->node_count, plural(cluster->node_count),
+                  cluster->gpu_count, plural(cluster->gpu_count));
     put_host(out, cluster->cpu_milli, cluster->memory_mib, cluster->node_count);
     buffer_char(out, '\n');
 }
@@ -136,12 +133,11 @@ static void put_limits(const struct node_type *type, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-static void show_pool(const struct cluster *cluster, const struct node_pool *pool, int width,
-                      struct buffer *out)
+static void show_pool(const struct cluster *cluster, const struct node_pool *pool, int width, struct buffer *out)
 {
     const struct node_type *type = &cluster->types[pool->type];
-    buffer_format(out, "%-*s %6u %5u  %-12s %4u %4u  ", width, pool->name, pool->node_count,
-                  type->gpu_count, model_name(cluster, type), pool->nic_count, pool->numa_count);
+    buffer_format(out, "%-*s %6u %5u  %-12s %4u %4u  ", width, pool->name, pool->node_count, type->gpu_count,
+                  model_name(cluster, type), pool->nic_count, pool->numa_count);
     if (pool->price_usd_per_gpu_h > 0)
         buffer_format(out, "%7.2f  ", pool->price_usd_per_gpu_h);
     else
@@ -164,8 +160,7 @@ static bool is_left_out(uint32_t i, uint32_t count, const char *what, struct buf
 static void show_pools(const struct cluster *cluster, struct buffer *out)
 {
     int width = width_of_pool_names(cluster);
-    buffer_format(out, "\n%-*s  nodes  GPUs  %-12s NICs NUMA  $/GPU-h  names\n", width, "pool",
-                  "model");
+    buffer_format(out, "\n%-*s  nodes  GPUs  %-12s NICs NUMA  $/GPU-h  names\n", width, "pool", "model");
     for (uint32_t i = 0; i < cluster->pool_count; i++)
         show_pool(cluster, &cluster->pools[i], width, out);
 }
@@ -173,14 +168,13 @@ static void show_pools(const struct cluster *cluster, struct buffer *out)
 /* Instead of pools where they are many, as the runs of a node list are. */
 static void show_types(const struct cluster *cluster, struct buffer *out)
 {
-    buffer_format(out, "\n%u pools of %u types\n nodes  GPUs  %-12s inside\n", cluster->pool_count,
-                  cluster->type_count, "model");
+    buffer_format(out, "\n%u pools of %u types\n nodes  GPUs  %-12s inside\n", cluster->pool_count, cluster->type_count,
+                  "model");
     for (uint32_t i = 0; i < cluster->type_count; i++) {
         const struct node_type *type = &cluster->types[i];
         if (is_left_out(i, cluster->type_count, "types", out))
             continue;
-        buffer_format(out, "%6u %5u  %-12s ", type->node_count, type->gpu_count,
-                      model_name(cluster, type));
+        buffer_format(out, "%6u %5u  %-12s ", type->node_count, type->gpu_count, model_name(cluster, type));
         put_host(out, type->cpu_milli, type->memory_mib, 1);
         put_labels(type, out);
         put_limits(type, out);
@@ -197,8 +191,7 @@ static void show_levels(const struct cluster *cluster, struct buffer *out)
         return;
     buffer_string(out, "\nlevels:");
     for (uint32_t i = 0; i < cluster->level_count; i++)
-        buffer_format(out, "%s %s (%u)", i > 0 ? "," : "", cluster->levels[i].name,
-                      cluster->levels[i].domain_count);
+        buffer_format(out, "%s %s (%u)", i > 0 ? "," : "", cluster->levels[i].name, cluster->levels[i].domain_count);
     buffer_string(out, cluster->level_count > 0 ? "\n" : " none\n");
 }
 
@@ -234,8 +227,7 @@ static struct unit next_unit(const struct cluster *cluster, node_id first)
 {
     struct unit unit = {.first = first};
     node_id node = first;
-    for (; node < cluster->node_count && cluster->nodes[node].unit == cluster->nodes[first].unit;
-         node++)
+    for (; node < cluster->node_count && cluster->nodes[node].unit == cluster->nodes[first].unit; node++)
         unit.gpu_count += cluster_node_gpus(cluster, node);
     unit.node_count = node - first;
     return unit;
@@ -246,9 +238,8 @@ static void show_unit(const struct cluster *cluster, const struct unit *unit, st
     const struct fabric *fabric = &cluster->fabric;
     struct buffer names = {0};
     put_names(&names, cluster, unit->first, unit->node_count);
-    buffer_format(out, "SU %-4u %-16s %3u node%s  %4u GPU%s", cluster->nodes[unit->first].unit,
-                  buffer_c_string(&names), unit->node_count, plural(unit->node_count),
-                  unit->gpu_count, plural(unit->gpu_count));
+    buffer_format(out, "SU %-4u %-16s %3u node%s  %4u GPU%s", cluster->nodes[unit->first].unit, buffer_c_string(&names),
+                  unit->node_count, plural(unit->node_count), unit->gpu_count, plural(unit->gpu_count));
     buffer_release(&names);
     if (fabric->leaves % fabric->unit_count == 0) {
         uint32_t leaves = fabric->leaves / fabric->unit_count;
@@ -273,8 +264,7 @@ static void show_units(const struct cluster *cluster, struct buffer *out)
 enum inside_row { ROW_GPU, ROW_RAIL, ROW_NVLINK };
 
 /* GPU0: 1g.10gb at 0, 3g.40gb at 4 */
-static void put_layouts(const struct cluster *cluster, const struct node_type *type,
-                        struct buffer *out)
+static void put_layouts(const struct cluster *cluster, const struct node_type *type, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(cluster->models[type->model].mig);
     for (uint32_t gpu = 0; gpu < type->gpu_count; gpu++) {
@@ -284,16 +274,14 @@ static void put_layouts(const struct cluster *cluster, const struct node_type *t
         buffer_format(out, "  GPU%u", gpu);
         for (unsigned s = 0; s < MIG_SLICES; s++)
             if (type->layouts[gpu].profile[s] != 0) {
-                buffer_format(out, "%s%s at %u", separator,
-                              profiles[type->layouts[gpu].profile[s] - 1].name, s);
+                buffer_format(out, "%s%s at %u", separator, profiles[type->layouts[gpu].profile[s] - 1].name, s);
                 separator = ", ";
             }
         buffer_char(out, '\n');
     }
 }
 
-static void put_cell(const struct node_pool *pool, unsigned gpu, enum inside_row row,
-                     struct buffer *out)
+static void put_cell(const struct node_pool *pool, unsigned gpu, enum inside_row row, struct buffer *out)
 {
     char cell[16] = "-";
     if (row == ROW_GPU)
@@ -319,8 +307,7 @@ static unsigned box_width(unsigned gpus_inside)
     return gpus_inside < 2 ? 14 : gpus_inside * 7 + 1;
 }
 
-static void put_border(const struct node_pool *pool, unsigned gpus, bool has_title,
-                       struct buffer *out)
+static void put_border(const struct node_pool *pool, unsigned gpus, bool has_title, struct buffer *out)
 {
     buffer_string(out, "  ");
     for (unsigned numa = 0; numa < pool->numa_count; numa++) {
@@ -334,8 +321,7 @@ static void put_border(const struct node_pool *pool, unsigned gpus, bool has_tit
     buffer_string(out, "+\n");
 }
 
-static void put_row(const struct node_pool *pool, unsigned gpus, enum inside_row row,
-                    struct buffer *out)
+static void put_row(const struct node_pool *pool, unsigned gpus, enum inside_row row, struct buffer *out)
 {
     buffer_string(out, "  ");
     for (unsigned numa = 0; numa < pool->numa_count; numa++) {
@@ -366,8 +352,7 @@ static void put_model(const struct gpu_model *model, struct buffer *out)
     buffer_char(out, '\n');
 }
 
-static void show_inside(const struct cluster *cluster, const struct node_pool *pool,
-                        struct buffer *out)
+static void show_inside(const struct cluster *cluster, const struct node_pool *pool, struct buffer *out)
 {
     const struct node_type *type = &cluster->types[pool->type];
     buffer_format(out, "\nnode as in pool %s: ", pool->name);
@@ -422,9 +407,8 @@ static void show_fabric(const struct cluster *cluster, struct buffer *out)
         nics += (uint64_t)cluster->pools[i].nic_count * cluster->pools[i].node_count;
     double down = (double)fabric->unit_count * fabric->nodes_per_unit * fabric->rails;
     double up = down / fabric->leaf_oversubscription;
-    buffer_format(out, "\nfabric: %u rail%s of %g Gb/s, %u unit%s\n", fabric->rails,
-                  plural(fabric->rails), fabric->rail_bytes_per_s * 8 / 1e9, fabric->unit_count,
-                  plural(fabric->unit_count));
+    buffer_format(out, "\nfabric: %u rail%s of %g Gb/s, %u unit%s\n", fabric->rails, plural(fabric->rails),
+                  fabric->rail_bytes_per_s * 8 / 1e9, fabric->unit_count, plural(fabric->unit_count));
     if (fabric->cores > 0) {
         put_tier(out, "core", fabric->cores);
         put_cables(out, up / fabric->spine_oversubscription, fabric->spine_oversubscription);

@@ -33,8 +33,7 @@ static uint64_t models_linked(const struct cluster *cluster, bool is_linked)
     return mask;
 }
 
-uint64_t gpu_conditions_models(const struct cluster *cluster,
-                               const struct gpu_conditions *conditions)
+uint64_t gpu_conditions_models(const struct cluster *cluster, const struct gpu_conditions *conditions)
 {
     uint64_t mask = cluster_models_used(cluster);
     if (conditions->models != 0)
@@ -100,8 +99,7 @@ static void hint_models(const struct cluster *cluster, struct error *error)
                       (double)model->memory_mib / MIB_PER_GB);
         if (model->sm_count > 0)
             buffer_format(&text, ", %u SMs", model->sm_count);
-        buffer_format(&text, "%s%s)", model->mig != MIG_NONE ? ", MIG" : "",
-                      linked >> m & 1 ? ", NVLink" : "");
+        buffer_format(&text, "%s%s)", model->mig != MIG_NONE ? ", MIG" : "", linked >> m & 1 ? ", NVLink" : "");
     }
     if (text.length > 0)
         error_set_hint(error, "the GPUs of this cluster: %s", buffer_c_string(&text));
@@ -127,16 +125,15 @@ static uint64_t read_models(const struct cluster *cluster, struct json_object *o
         if (model == CLUSTER_MODELS_MAX && gpu_model_find(one) == NULL)
             json_fail(&value, "unknown GPU model '%.*s'", (int)one.length, one.at);
         else
-            json_fail(&value, "no node of this cluster has GPUs of model '%.*s'", (int)one.length,
-                      one.at);
+            json_fail(&value, "no node of this cluster has GPUs of model '%.*s'", (int)one.length, one.at);
         hint_models(cluster, object->value.error);
         return 0;
     }
     return mask;
 }
 
-static void fail_profile(const struct cluster *cluster, const struct json_value *value,
-                         const char *profile, uint64_t models)
+static void fail_profile(const struct cluster *cluster, const struct json_value *value, const char *profile,
+                         uint64_t models)
 {
     const char *nearest = NULL;
     for (uint32_t m = 0; m < cluster->model_count && nearest == NULL; m++)
@@ -150,8 +147,8 @@ static void fail_profile(const struct cluster *cluster, const struct json_value 
 }
 
 /* One name may be different profiles of different models: the first model of the class decides. */
-static void read_mig(const struct cluster *cluster, struct json_object *object,
-                     struct gpu_class *class, uint64_t *models)
+static void read_mig(const struct cluster *cluster, struct json_object *object, struct gpu_class *class,
+                     uint64_t *models)
 {
     const char *name = json_get_string(object, "mig", NULL);
     uint64_t found = 0;
@@ -160,13 +157,11 @@ static void read_mig(const struct cluster *cluster, struct json_object *object,
     struct json_value value = json_member(object, "mig");
     if (json_has(object, "min_memory_gb") || json_has(object, "min_sms")) {
         json_fail(&value, "'mig' excludes 'min_memory_gb' and 'min_sms'");
-        error_set_hint(object->value.error,
-                       "the profile says what an instance has; 'gpu_model' says of which GPUs");
+        error_set_hint(object->value.error, "the profile says what an instance has; 'gpu_model' says of which GPUs");
         return;
     }
     for (uint32_t m = 0; m < cluster->model_count; m++) {
-        const int profile =
-            *models >> m & 1 ? mig_profile_find(cluster->models[m].mig, text_of(name)) : -1;
+        const int profile = *models >> m & 1 ? mig_profile_find(cluster->models[m].mig, text_of(name)) : -1;
         if (profile < 0 || (class->mig != 0 && class->mig != profile + 1))
             continue;
         class->mig = (uint8_t)(profile + 1);
@@ -181,13 +176,10 @@ static void read_mig(const struct cluster *cluster, struct json_object *object,
 static void read_piece(struct json_object *object, struct gpu_class *class)
 {
     const int64_t milli = json_get_scaled(object, "gpu_fraction", MILLI, 1, MILLI, 0);
-    const double gb =
-        json_get_real(object, "gpu_memory_gb", 1.0 / MIB_PER_GB, GPU_MEMORY_GB_MAX, 0);
+    const double gb = json_get_real(object, "gpu_memory_gb", 1.0 / MIB_PER_GB, GPU_MEMORY_GB_MAX, 0);
     class->gpu_milli = (uint16_t)(milli == MILLI ? 0 : milli);
     class->gpu_memory_mib = (uint32_t)llround(gb * MIB_PER_GB);
-    if (json_has(object, "gpu_fraction") + json_has(object, "gpu_memory_gb") +
-            json_has(object, "mig") >
-        1)
+    if (json_has(object, "gpu_fraction") + json_has(object, "gpu_memory_gb") + json_has(object, "mig") > 1)
         json_fail(&object->value, "a class offers one kind of piece: 'gpu_fraction', "
                                   "'gpu_memory_gb' or 'mig', or whole GPUs");
 }
@@ -255,8 +247,7 @@ static void put_models(const struct cluster *cluster, uint64_t models, struct bu
         }
 }
 
-static void write_class(const struct cluster *cluster, const struct gpu_class *class,
-                        struct buffer *out)
+static void write_class(const struct cluster *cluster, const struct gpu_class *class, struct buffer *out)
 {
     struct buffer models = {0};
     put_models(cluster, class->models, &models);
@@ -294,8 +285,7 @@ void cluster_write_classes(const struct cluster *cluster, struct buffer *out)
     buffer_char(out, ']');
 }
 
-void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class,
-                    struct buffer *out)
+void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class, struct buffer *out)
 {
     if (class->mig != 0)
         buffer_string(out, profile_name(cluster, class));

@@ -11,8 +11,8 @@
  * Laws
  *  - A class is resolved when the cluster is read, and a job that names one when the job is read (workloads/ask.h): a
  *    request knows models and pieces, no classes, and so does the scheduler.
- *  - Conditions are of the whole GPU that a piece is of, and are met by models: all nodes with GPUs of a model that will
- *    do will do.
+ *  - Conditions are of the whole GPU that a piece is of, and are met by models: all nodes with GPUs of a model that
+ *    will do will do.
  *  - Some GPU of the cluster meets the conditions of every class.
  *
  * It does not: say how a share is used beside others (policies/sharing/sharing.h does), or offer one of several
@@ -39,7 +39,7 @@ struct gpu_conditions {
     uint16_t sm_count;   /* at least; a model of which it is not known has 0 */
     bool has_mig;        /* asked: the model knows MIG */
     bool asks_nvlink;    /* is has_nvlink asked? */
-    bool has_nvlink; /* true: all nodes of the model have NVLink between GPUs; false: none has */
+    bool has_nvlink;     /* true: all nodes of the model have NVLink between GPUs; false: none has */
 };
 
 struct gpu_class {
@@ -59,8 +59,7 @@ static inline bool gpu_class_is_whole(const struct gpu_class *class)
 uint64_t cluster_models_used(const struct cluster *cluster);
 
 /* Those of them that meet the conditions; 0: none.  O(pools). */
-uint64_t gpu_conditions_models(const struct cluster *cluster,
-                               const struct gpu_conditions *conditions);
+uint64_t gpu_conditions_models(const struct cluster *cluster, const struct gpu_conditions *conditions);
 
 /* The class of that name; NULL if the cluster has none. */
 const struct gpu_class *cluster_gpu_class_of(const struct cluster *cluster, struct text name);
@@ -78,7 +77,6 @@ struct gpu_conditions gpu_conditions_read(struct json_object *object);
 void cluster_write_classes(const struct cluster *cluster, struct buffer *out);
 
 /* Append what it is: "1g.10gb of h100-80gb". */
-void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class,
-                    struct buffer *out);
+void gpu_class_show(const struct cluster *cluster, const struct gpu_class *class, struct buffer *out);
 
 #endif

@@ -20,8 +20,8 @@ static const struct gpu_model models[] = {
     },
     {
         .name = "h100-80gb",
-        .aliases = ALIASES("h100", "h100-80", "h100-sxm5-80gb", "H100 SXM5 80GB",
-                           "NVIDIA H100 80GB HBM3", "nvidia-h100-80gb-hbm3"),
+        .aliases = ALIASES("h100", "h100-80", "h100-sxm5-80gb", "H100 SXM5 80GB", "NVIDIA H100 80GB HBM3",
+                           "nvidia-h100-80gb-hbm3"),
         .memory_mib = 80 * GB_IN_MIB,
         .sm_count = 132,               /* nvidia-smi mig -lgip, profile 7g.80gb */
         .power_w = 700,                /* NVIDIA H100 data sheet, SXM */

@@ -11,15 +11,7 @@
 
 #include "base/text.h"
 
-enum mig_family {
-    MIG_NONE,
-    MIG_A100_40,
-    MIG_A100_80,
-    MIG_H100_80,
-    MIG_H200_141,
-    MIG_B200_180,
-    MIG_FAMILY_COUNT
-};
+enum mig_family { MIG_NONE, MIG_A100_40, MIG_A100_80, MIG_H100_80, MIG_H200_141, MIG_B200_180, MIG_FAMILY_COUNT };
 
 struct gpu_model {
     const char *name;           /* "h100-80gb", lower case */

@@ -41,8 +41,7 @@ static void add_device(struct devices *devices, hwloc_obj_t object)
 static bool has_open_fabrics(hwloc_obj_t pci)
 {
     for (hwloc_obj_t child = pci->io_first_child; child != NULL; child = child->next_sibling)
-        if (child->type == HWLOC_OBJ_OS_DEVICE &&
-            child->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS)
+        if (child->type == HWLOC_OBJ_OS_DEVICE && child->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS)
             return true;
     return false;
 }
@@ -52,11 +51,9 @@ static void find_pci(hwloc_topology_t topology, struct devices *gpus, struct dev
     hwloc_obj_t pci = NULL;
     while ((pci = hwloc_get_next_pcidev(topology, pci)) != NULL) {
         unsigned class = pci->attr->pcidev.class_id;
-        if (pci->attr->pcidev.vendor_id == PCI_VENDOR_NVIDIA &&
-            (class == PCI_CLASS_VGA || class == PCI_CLASS_3D))
+        if (pci->attr->pcidev.vendor_id == PCI_VENDOR_NVIDIA && (class == PCI_CLASS_VGA || class == PCI_CLASS_3D))
             add_device(gpus, pci);
-        else if (class == PCI_CLASS_INFINIBAND ||
-                 (class == PCI_CLASS_ETHERNET && has_open_fabrics(pci)))
+        else if (class == PCI_CLASS_INFINIBAND || (class == PCI_CLASS_ETHERNET && has_open_fabrics(pci)))
             add_device(nics, pci);
     }
 }
@@ -66,8 +63,7 @@ static void find_nvml(hwloc_topology_t topology, struct devices *gpus)
     hwloc_obj_t device = NULL;
     while ((device = hwloc_get_next_osdev(topology, device)) != NULL) {
         const char *backend = hwloc_obj_get_info_by_name(device, "Backend");
-        if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_GPU && backend != NULL &&
-            strcmp(backend, "NVML") == 0)
+        if (device->attr->osdev.type == HWLOC_OBJ_OSDEV_GPU && backend != NULL && strcmp(backend, "NVML") == 0)
             add_device(gpus, device);
     }
 }
@@ -96,8 +92,7 @@ static unsigned nearness(hwloc_obj_t a, hwloc_obj_t b)
 }
 
 /* The nearest NIC; among equals the one that fewest GPUs have, then the first. */
-static unsigned nearest_nic(hwloc_obj_t gpu, const struct devices *nics,
-                            const unsigned users[DEVICES_MAX])
+static unsigned nearest_nic(hwloc_obj_t gpu, const struct devices *nics, const unsigned users[DEVICES_MAX])
 {
     unsigned best = 0, best_nearness = 0;
     for (unsigned i = 0; i < nics->count; i++) {
@@ -110,8 +105,7 @@ static unsigned nearest_nic(hwloc_obj_t gpu, const struct devices *nics,
     return best;
 }
 
-static void pair_nics(struct cluster_inside *out, const struct devices *gpus,
-                      const struct devices *nics)
+static void pair_nics(struct cluster_inside *out, const struct devices *gpus, const struct devices *nics)
 {
     unsigned choice[NODE_GPUS_MAX], users[DEVICES_MAX] = {0}, rail[DEVICES_MAX];
     memset(out->gpu_nic, NIC_UNTOLD, sizeof out->gpu_nic);
@@ -144,8 +138,7 @@ static unsigned numa_of(hwloc_topology_t topology, hwloc_obj_t device)
 static const char *own_or_child_info(hwloc_obj_t gpu, const char *key)
 {
     const char *value = hwloc_obj_get_info_by_name(gpu, key);
-    for (hwloc_obj_t child = gpu->io_first_child; value == NULL && child != NULL;
-         child = child->next_sibling)
+    for (hwloc_obj_t child = gpu->io_first_child; value == NULL && child != NULL; child = child->next_sibling)
         value = hwloc_obj_get_info_by_name(child, key);
     return value;
 }
@@ -167,8 +160,8 @@ static void name_model(hwloc_obj_t gpu, char name[64])
         snprintf(name, 64, "%s", model);
 }
 
-static struct error describe_gpus(hwloc_topology_t topology, const char *path,
-                                  const struct devices *gpus, struct cluster_inside *out)
+static struct error describe_gpus(hwloc_topology_t topology, const char *path, const struct devices *gpus,
+                                  struct cluster_inside *out)
 {
     out->gpu_count = (uint16_t)gpus->count;
     for (unsigned i = 0; i < gpus->count; i++) {
@@ -177,15 +170,14 @@ static struct error describe_gpus(hwloc_topology_t topology, const char *path,
         if (i == 0)
             memcpy(out->gpu_model, name, sizeof name);
         else if (strcmp(name, out->gpu_model) != 0)
-            return error_new(ERROR_CONFIG, "%s: GPUs of two models in one node, '%s' and '%s'",
-                             path, out->gpu_model, name);
+            return error_new(ERROR_CONFIG, "%s: GPUs of two models in one node, '%s' and '%s'", path, out->gpu_model,
+                             name);
         out->gpu_numa[i] = (uint8_t)numa_of(topology, gpus->at[i]);
     }
     return ERROR_OK;
 }
 
-static struct error describe_host(hwloc_topology_t topology, const char *path,
-                                  struct cluster_inside *out)
+static struct error describe_host(hwloc_topology_t topology, const char *path, struct cluster_inside *out)
 {
     int pu_count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
     int numa_count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
@@ -193,8 +185,7 @@ static struct error describe_host(hwloc_topology_t topology, const char *path,
     if (pu_count < 1 || pu_count > 1000000)
         return error_new(ERROR_CONFIG, "%s: %d CPUs are not credible", path, pu_count);
     if (numa_count < 1 || numa_count > NUMA_MAX)
-        return error_new(ERROR_CONFIG, "%s: %d NUMA nodes, from 1 to %d are possible", path,
-                         numa_count, NUMA_MAX);
+        return error_new(ERROR_CONFIG, "%s: %d NUMA nodes, from 1 to %d are possible", path, numa_count, NUMA_MAX);
     if (memory_mib < 1 || memory_mib > UINT32_MAX / 4)
         return error_new(ERROR_CONFIG, "%s: the NUMA nodes have no credible memory", path);
     out->cpu_milli = (uint32_t)pu_count * 1000;
@@ -203,8 +194,7 @@ static struct error describe_host(hwloc_topology_t topology, const char *path,
     return ERROR_OK;
 }
 
-static struct error describe(hwloc_topology_t topology, const char *path,
-                             struct cluster_inside *out)
+static struct error describe(hwloc_topology_t topology, const char *path, struct cluster_inside *out)
 {
     struct devices gpus = {.count = 0}, nics = {.count = 0};
     *out = (struct cluster_inside){0};
@@ -213,13 +203,13 @@ static struct error describe(hwloc_topology_t topology, const char *path,
     if (gpus.count == 0)
         find_nvml(topology, &gpus);
     if (gpus.count > NODE_GPUS_MAX)
-        return error_new(ERROR_CONFIG, "%s: %u GPUs in one node, at most %d are possible", path,
-                         gpus.count, NODE_GPUS_MAX);
+        return error_new(ERROR_CONFIG, "%s: %u GPUs in one node, at most %d are possible", path, gpus.count,
+                         NODE_GPUS_MAX);
     TRY(describe_gpus(topology, path, &gpus, out));
     pair_nics(out, &gpus, &nics);
     if (out->nic_count > NODE_GPUS_MAX)
-        return error_new(ERROR_CONFIG, "%s: %u NICs in one node, at most %d are possible", path,
-                         out->nic_count, NODE_GPUS_MAX);
+        return error_new(ERROR_CONFIG, "%s: %u NICs in one node, at most %d are possible", path, out->nic_count,
+                         NODE_GPUS_MAX);
     return ERROR_OK;
 }
 
@@ -231,8 +221,7 @@ static struct error not_an_export(const char *path)
 /* hwloc itself complains on stderr about a file that is no export at all; it need not see one. */
 static bool looks_like_export(const char *bytes, size_t length)
 {
-    return memmem(bytes, length, "<topology version=\"2.", strlen("<topology version=\"2.")) !=
-           NULL;
+    return memmem(bytes, length, "<topology version=\"2.", strlen("<topology version=\"2.")) != NULL;
 }
 
 struct error hwloc_read_inside(const char *path, struct cluster_inside *out)
@@ -255,8 +244,7 @@ struct error hwloc_read_inside(const char *path, struct cluster_inside *out)
     if (hwloc_topology_set_xmlbuffer(topology, bytes, (int)length + 1) != 0 ||
         hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) != 0 ||
         hwloc_topology_load(topology) != 0)
-        error =
-            error_new(ERROR_CONFIG, "%s is not an XML export of hwloc 2 (lstopo --of xml)", path);
+        error = error_new(ERROR_CONFIG, "%s is not an XML export of hwloc 2 (lstopo --of xml)", path);
     else
         error = describe(topology, path, out);
     hwloc_topology_destroy(topology);

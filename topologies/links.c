@@ -6,9 +6,8 @@
 #include "topologies/cluster_build.h"
 
 const char *const link_tier_names[] = {
-    [LINK_NONE] = "",         [LINK_NVLINK] = "nvlink", [LINK_PCIE] = "pcie",
-    [LINK_LEAF] = "leaf",     [LINK_SPINE] = "spine",   [LINK_CORE] = "core",
-    [LINK_TIER_COUNT] = NULL,
+    [LINK_NONE] = "",       [LINK_NVLINK] = "nvlink", [LINK_PCIE] = "pcie",     [LINK_LEAF] = "leaf",
+    [LINK_SPINE] = "spine", [LINK_CORE] = "core",     [LINK_TIER_COUNT] = NULL,
 };
 
 static int compare_places(const void *a, const void *b)
@@ -50,8 +49,7 @@ static bool is_one_island(const struct cluster *cluster, const struct link_place
     return island != NVLINK_NONE;
 }
 
-static bool is_one_domain(const struct cluster *cluster, const struct link_place *places,
-                          uint32_t count)
+static bool is_one_domain(const struct cluster *cluster, const struct link_place *places, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (!is_one_island(cluster, &places[i]) ||
@@ -60,13 +58,11 @@ static bool is_one_domain(const struct cluster *cluster, const struct link_place
     return true;
 }
 
-static int64_t nvlink_rate(const struct cluster *cluster, const struct link_place *places,
-                           uint32_t count)
+static int64_t nvlink_rate(const struct cluster *cluster, const struct link_place *places, uint32_t count)
 {
     double least = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const double own =
-            cluster->models[cluster_node_type(cluster, places[i].node)->model].nvlink_bytes_per_s;
+        const double own = cluster->models[cluster_node_type(cluster, places[i].node)->model].nvlink_bytes_per_s;
         least = i == 0 || own < least ? own : least;
     }
     return (int64_t)least;
@@ -92,16 +88,14 @@ static double nic_rate(const struct cluster *cluster, const struct link_place *p
     for (uint32_t rest = place->gpu_mask; rest != 0; rest &= rest - 1)
         users[pool->gpu_rail[__builtin_ctz(rest)]]++;
     for (uint32_t r = 0; r < NODE_GPUS_MAX; r++) {
-        const uint32_t nics =
-            pool->nic_count / fabric->rails + (r < pool->nic_count % fabric->rails);
+        const uint32_t nics = pool->nic_count / fabric->rails + (r < pool->nic_count % fabric->rails);
         if (users[r] > nics && fabric->rail_bytes_per_s * nics / users[r] < least)
             least = fabric->rail_bytes_per_s * nics / users[r];
     }
     return least;
 }
 
-static struct link link_between_nodes(const struct cluster *cluster,
-                                      const struct link_place *places, uint32_t count)
+static struct link link_between_nodes(const struct cluster *cluster, const struct link_place *places, uint32_t count)
 {
     const struct fabric *fabric = &cluster->fabric;
     struct link link = {.tier = LINK_LEAF, .is_aligned = true};
@@ -125,18 +119,15 @@ static struct link link_between_nodes(const struct cluster *cluster,
     return link;
 }
 
-struct link links_narrowest(const struct cluster *cluster, struct link_place *places,
-                            uint32_t count)
+struct link links_narrowest(const struct cluster *cluster, struct link_place *places, uint32_t count)
 {
     count = merge(places, count);
     if (count == 0 || (count == 1 && (places[0].gpu_mask & (places[0].gpu_mask - 1)) == 0))
         return (struct link){.tier = LINK_NONE, .is_aligned = true};
     if (is_one_domain(cluster, places, count))
-        return (struct link){.tier = LINK_NVLINK,
-                             .is_aligned = true,
-                             .bytes_per_s = nvlink_rate(cluster, places, count)};
-    if (count == 1)
         return (struct link){
-            .tier = LINK_PCIE, .is_aligned = true, .bytes_per_s = LINKS_PCIE_BYTES_PER_S};
+            .tier = LINK_NVLINK, .is_aligned = true, .bytes_per_s = nvlink_rate(cluster, places, count)};
+    if (count == 1)
+        return (struct link){.tier = LINK_PCIE, .is_aligned = true, .bytes_per_s = LINKS_PCIE_BYTES_PER_S};
     return link_between_nodes(cluster, places, count);
 }

@@ -10,12 +10,13 @@
  *
  * Law.  Bytes per second are of one GPU in one direction, of the narrowest of what it crosses:
  *  - nvlink: that of the GPU model (of several the lowest); pcie: LINKS_PCIE_BYTES_PER_S;
- *  - beyond a node: what its NICs give.  GPUs that are next to NICs of one rail share these, and none uses more than one NIC;
+ *  - beyond a node: what its NICs give.  GPUs that are next to NICs of one rail share these, and none uses more than
+ *    one NIC;
  *  - a spine divides it by the oversubscription of the leaves, a core by that of the spines too.
  * All GPUs send at once, and nobody else does: contention is not counted.
  *
- * Source: DGX H100 SuperPOD RA-11333 (a rail of a unit has a leaf of its own; other rails and units go by spines, then cores);
- * PCIe 5.0 x16: 63 GB/s one way.
+ * Source: DGX H100 SuperPOD RA-11333 (a rail of a unit has a leaf of its own; other rails and units go by spines, then
+ * cores); PCIe 5.0 x16: 63 GB/s one way.
  *
  *   struct link link = links_narrowest(cluster, places, count);
  *
@@ -35,8 +36,7 @@ enum link_tier {
     LINK_CORE,
     LINK_TIER_COUNT
 };
-extern const char
-    *const link_tier_names[]; /* "", "nvlink", "pcie", "leaf", "spine", "core", NULL */
+extern const char *const link_tier_names[]; /* "", "nvlink", "pcie", "leaf", "spine", "core", NULL */
 
 #define LINKS_PCIE_BYTES_PER_S INT64_C(63000000000)
 
@@ -52,7 +52,6 @@ struct link {
 };
 
 /* places: in any order, a node perhaps several times; left in order of nodes, each once.  O(n log n). */
-struct link links_narrowest(const struct cluster *cluster, struct link_place *places,
-                            uint32_t count);
+struct link links_narrowest(const struct cluster *cluster, struct link_place *places, uint32_t count);
 
 #endif

@@ -15,9 +15,8 @@ enum { MASKS = 256 };
 
 /* The shape of a profile (compute slices, memory slices, starts, most on one GPU): -lgip of the
  * H100, and the same in every family. */
-#define SHAPE(compute, memory, start_set, most)                                                    \
-    .compute_slices = (compute), .memory_slices = (memory), .starts = (start_set),                 \
-    .max_count = (most)
+#define SHAPE(compute, memory, start_set, most)                                                                        \
+    .compute_slices = (compute), .memory_slices = (memory), .starts = (start_set), .max_count = (most)
 #define SHAPE_1G     SHAPE(1, 1, STARTS_1G, 7)
 #define SHAPE_1G_ME  SHAPE(1, 1, STARTS_1G, 1)
 #define SHAPE_1G2MEM SHAPE(1, 2, STARTS_1G2MEM, 4)
@@ -101,36 +100,32 @@ static const struct mig_profile *const families[MIG_FAMILY_COUNT] = {
 #define RUN4(mask) (RUN2(mask) & (RUN2(mask) >> 2))
 #define RUN8(mask) (RUN4(mask) & (RUN4(mask) >> 4))
 
-#define FIT_1(m)                                                                                   \
-    {                                                                                              \
-        [MIG_1G] = RUN1(m) & STARTS_1G, [MIG_1G_ME] = RUN1(m) & STARTS_1G,                         \
-        [MIG_1G_2MEM] = RUN2(m) & STARTS_1G2MEM, [MIG_2G] = RUN2(m) & STARTS_2G,                   \
-        [MIG_3G] = RUN4(m) & STARTS_3G, [MIG_4G] = RUN4(m) & STARTS_FIRST,                         \
-        [MIG_7G] = RUN8(m) & STARTS_FIRST                                                          \
+#define FIT_1(m)                                                                                                       \
+    {                                                                                                                  \
+        [MIG_1G] = RUN1(m) & STARTS_1G, [MIG_1G_ME] = RUN1(m) & STARTS_1G, [MIG_1G_2MEM] = RUN2(m) & STARTS_1G2MEM,    \
+        [MIG_2G] = RUN2(m) & STARTS_2G, [MIG_3G] = RUN4(m) & STARTS_3G, [MIG_4G] = RUN4(m) & STARTS_FIRST,             \
+        [MIG_7G] = RUN8(m) & STARTS_FIRST                                                                              \
     }
 #define FIT_4(m)  FIT_1(m), FIT_1((m) + 1), FIT_1((m) + 2), FIT_1((m) + 3)
 #define FIT_16(m) FIT_4(m), FIT_4((m) + 4), FIT_4((m) + 8), FIT_4((m) + 12)
 #define FIT_64(m) FIT_16(m), FIT_16((m) + 16), FIT_16((m) + 32), FIT_16((m) + 48)
 
-static const uint8_t fit[MASKS][MIG_PROFILE_COUNT] = {FIT_64(0), FIT_64(64), FIT_64(128),
-                                                      FIT_64(192)};
+static const uint8_t fit[MASKS][MIG_PROFILE_COUNT] = {FIT_64(0), FIT_64(64), FIT_64(128), FIT_64(192)};
 
 /* What mig_largest says. */
-#define LARGEST_1(m)                                                                               \
-    (RUN8(m) & STARTS_FIRST    ? MIG_7G                                                            \
-     : RUN4(m) & STARTS_FIRST  ? MIG_4G                                                            \
-     : RUN4(m) & STARTS_3G     ? MIG_3G                                                            \
-     : RUN2(m) & STARTS_2G     ? MIG_2G                                                            \
-     : RUN2(m) & STARTS_1G2MEM ? MIG_1G_2MEM                                                       \
-     : RUN1(m) & STARTS_1G     ? MIG_1G                                                            \
+#define LARGEST_1(m)                                                                                                   \
+    (RUN8(m) & STARTS_FIRST    ? MIG_7G                                                                                \
+     : RUN4(m) & STARTS_FIRST  ? MIG_4G                                                                                \
+     : RUN4(m) & STARTS_3G     ? MIG_3G                                                                                \
+     : RUN2(m) & STARTS_2G     ? MIG_2G                                                                                \
+     : RUN2(m) & STARTS_1G2MEM ? MIG_1G_2MEM                                                                           \
+     : RUN1(m) & STARTS_1G     ? MIG_1G                                                                                \
                                : -1)
 #define LARGEST_4(m)  LARGEST_1(m), LARGEST_1((m) + 1), LARGEST_1((m) + 2), LARGEST_1((m) + 3)
 #define LARGEST_16(m) LARGEST_4(m), LARGEST_4((m) + 4), LARGEST_4((m) + 8), LARGEST_4((m) + 12)
-#define LARGEST_64(m)                                                                              \
-    LARGEST_16(m), LARGEST_16((m) + 16), LARGEST_16((m) + 32), LARGEST_16((m) + 48)
+#define LARGEST_64(m) LARGEST_16(m), LARGEST_16((m) + 16), LARGEST_16((m) + 32), LARGEST_16((m) + 48)
 
-static const int8_t largest[MASKS] = {LARGEST_64(0), LARGEST_64(64), LARGEST_64(128),
-                                      LARGEST_64(192)};
+static const int8_t largest[MASKS] = {LARGEST_64(0), LARGEST_64(64), LARGEST_64(128), LARGEST_64(192)};
 
 const struct mig_profile *mig_profiles(enum mig_family family)
 {

@@ -69,8 +69,8 @@ uint32_t mig_slices(enum mig_profile_id profile);
  * MIG_1G_ME; -1 if none fits.  O(1). */
 int mig_largest(uint8_t mask);
 
-/* The most compute slices that instances outside `mask` can have together: the free ones among slices 0..6, for a 1g may
- * start at each of these and no profile has more compute than memory slices. */
+/* The most compute slices that instances outside `mask` can have together: the free ones among slices 0..6, for a 1g
+ * may start at each of these and no profile has more compute than memory slices. */
 uint32_t mig_free_compute(uint8_t mask);
 
 /* How much of that the largest instance that fits leaves behind: 1 - its compute / mig_free_compute(mask), in 0..1;

@@ -1,4 +1,5 @@
-/* topologies/mig_arrange.c -- instances checked one by one, loose ones placed by search, and the spelling of layouts. */
+/* topologies/mig_arrange.c -- instances checked one by one, loose ones placed by search, and the spelling of layouts.
+ */
 #include "topologies/mig_arrange.h"
 
 #include <assert.h>
@@ -16,33 +17,29 @@ static void list_starts(uint8_t starts, char *text, size_t size)
     text[0] = '\0';
     for (; starts != 0 && length < size; starts &= (uint8_t)(starts - 1)) {
         const char *separator = length == 0 ? "" : (starts & (starts - 1)) == 0 ? " or " : ", ";
-        length += (size_t)snprintf(text + length, size - length, "%s%d", separator,
-                                   __builtin_ctz(starts));
+        length += (size_t)snprintf(text + length, size - length, "%s%d", separator, __builtin_ctz(starts));
     }
 }
 
-static bool complain(struct mig_complaint *why, const struct mig_profile *shape,
-                     enum mig_misfit misfit, int64_t start)
+static bool complain(struct mig_complaint *why, const struct mig_profile *shape, enum mig_misfit misfit, int64_t start)
 {
     char starts[32];
     why->hint[0] = '\0';
     if (misfit == MIG_TOO_MANY) {
-        snprintf(why->what, sizeof why->what, "a GPU has at most %u of %s", shape->max_count,
-                 shape->name);
+        snprintf(why->what, sizeof why->what, "a GPU has at most %u of %s", shape->max_count, shape->name);
     } else if (misfit == MIG_NO_START) {
         list_starts(shape->starts, starts, sizeof starts);
-        snprintf(why->what, sizeof why->what, "an instance of %s cannot start at slice %lld",
-                 shape->name, (long long)start);
+        snprintf(why->what, sizeof why->what, "an instance of %s cannot start at slice %lld", shape->name,
+                 (long long)start);
         snprintf(why->hint, sizeof why->hint, "%s may start at %s", shape->name, starts);
     } else {
-        snprintf(why->what, sizeof why->what, "this instance of %s overlaps one before it",
-                 shape->name);
+        snprintf(why->what, sizeof why->what, "this instance of %s overlaps one before it", shape->name);
     }
     return false;
 }
 
-bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family,
-                         enum mig_profile_id profile, int64_t start, struct mig_complaint *why)
+bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family, enum mig_profile_id profile,
+                         int64_t start, struct mig_complaint *why)
 {
     const struct mig_profile *shape = &mig_profiles(family)[profile];
     if (arrangement->counts[profile] == shape->max_count)
@@ -55,8 +52,8 @@ bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family fa
     if (start < 0) {
         arrangement->loose[arrangement->loose_count++] = (uint8_t)profile;
     } else {
-        enum mig_misfit misfit = mig_layout_misfit(
-            &arrangement->layout, profile, (unsigned)(start < MIG_SLICES ? start : MIG_SLICES));
+        enum mig_misfit misfit =
+            mig_layout_misfit(&arrangement->layout, profile, (unsigned)(start < MIG_SLICES ? start : MIG_SLICES));
         if (misfit != MIG_FITS)
             return complain(why, shape, misfit, start);
         arrangement->layout.profile[start] = (uint8_t)(profile + 1);
@@ -123,8 +120,7 @@ static struct text leading_name(struct text text)
     while (!ends_name(text, length))
         length++;
     longer = length + strlen(media);
-    if (longer <= text.length && memcmp(text.at + length, media, strlen(media)) == 0 &&
-        ends_name(text, longer))
+    if (longer <= text.length && memcmp(text.at + length, media, strlen(media)) == 0 && ends_name(text, longer))
         length = longer;
     return (struct text){text.at, length};
 }
@@ -139,16 +135,15 @@ static struct error no_profile(const struct gpu_model *model, struct text name, 
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     if (name.length == 0) {
-        struct error error = text.length == 0
-                                 ? error_new(ERROR_CONFIG, "a profile is missing at the end")
-                                 : error_new(ERROR_CONFIG, "a profile is missing before '%.*s'",
-                                             (int)text.length, text.at);
+        struct error error =
+            text.length == 0 ? error_new(ERROR_CONFIG, "a profile is missing at the end")
+                             : error_new(ERROR_CONFIG, "a profile is missing before '%.*s'", (int)text.length, text.at);
         error_set_hint(&error, "a layout is written as '%s@0+%s@4'; without instances it is '%s'",
                        profiles[MIG_3G].name, profiles[MIG_1G].name, empty_name);
         return error;
     }
-    struct error error = error_new(ERROR_CONFIG, "GPU model '%s' has no MIG profile '%.*s'",
-                                   model->name, (int)name.length, name.at);
+    struct error error =
+        error_new(ERROR_CONFIG, "GPU model '%s' has no MIG profile '%.*s'", model->name, (int)name.length, name.at);
     const char *nearest = mig_profile_nearest(model->mig, name);
     if (nearest != NULL)
         error_set_hint(&error, "did you mean '%s'?", nearest);
@@ -159,18 +154,16 @@ static struct error no_profile(const struct gpu_model *model, struct text name, 
 
 static struct error of_complaint(const struct mig_complaint *why, struct text instance)
 {
-    struct error error =
-        instance.length == 0
-            ? error_new(ERROR_CONFIG, "%s", why->what)
-            : error_new(ERROR_CONFIG, "'%.*s': %s", (int)instance.length, instance.at, why->what);
+    struct error error = instance.length == 0
+                             ? error_new(ERROR_CONFIG, "%s", why->what)
+                             : error_new(ERROR_CONFIG, "'%.*s': %s", (int)instance.length, instance.at, why->what);
     if (why->hint[0] != '\0')
         error_set_hint(&error, "%s", why->hint);
     return error;
 }
 
 /* One instance off the front of *rest. */
-static struct error read_instance(struct mig_arrangement *arrangement,
-                                  const struct gpu_model *model, struct text *rest)
+static struct error read_instance(struct mig_arrangement *arrangement, const struct gpu_model *model, struct text *rest)
 {
     struct mig_complaint why;
     struct text all = *rest, name = leading_name(all);
@@ -185,9 +178,8 @@ static struct error read_instance(struct mig_arrangement *arrangement,
         place.length = end != NULL ? (size_t)(end - place.at) : place.length;
         length += 1 + place.length;
         if (!text_to_int64(place, 0, MIG_SLICES - 1, &start)) {
-            struct error error =
-                error_new(ERROR_CONFIG, "'%.*s': the start must be a memory slice, 0 to %d",
-                          (int)length, all.at, MIG_SLICES - 1);
+            struct error error = error_new(ERROR_CONFIG, "'%.*s': the start must be a memory slice, 0 to %d",
+                                           (int)length, all.at, MIG_SLICES - 1);
             error_set_hint(&error, "leave '@' and it out for the lowest that fits");
             return error;
         }
@@ -198,8 +190,7 @@ static struct error read_instance(struct mig_arrangement *arrangement,
     return ERROR_OK;
 }
 
-struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model,
-                             struct text text)
+struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model, struct text text)
 {
     struct mig_arrangement arrangement = {.count = 0};
     struct mig_complaint why;

@@ -33,8 +33,8 @@ struct mig_complaint {
 
 /* Add an instance; start < 0: a loose one.  False if it cannot be there: then *why is filled, and the arrangement
  * is as before. */
-bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family,
-                         enum mig_profile_id profile, int64_t start, struct mig_complaint *why);
+bool mig_arrangement_add(struct mig_arrangement *arrangement, enum mig_family family, enum mig_profile_id profile,
+                         int64_t start, struct mig_complaint *why);
 
 /* Place the loose ones; `layout` is then what was asked.  False if they do not fit together. */
 bool mig_arrangement_finish(struct mig_arrangement *arrangement, struct mig_complaint *why);
@@ -44,7 +44,6 @@ void mig_layout_write(const struct gpu_layout *layout, enum mig_family family, s
 
 /* Read it: instances in any order, joined by '+', each a profile and perhaps '@' and its start; or "empty".  Else
  * ERROR_CONFIG, and *out is not set. */
-struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model,
-                             struct text text) MUST_CHECK;
+struct error mig_layout_read(struct gpu_layout *out, const struct gpu_model *model, struct text text) MUST_CHECK;
 
 #endif

@@ -11,9 +11,9 @@ static const struct mig_profile *shape_of(enum mig_profile_id profile)
 
 /* ---- Ranks ----
  *
- * NOMEn: the ways to fill slices n..7 when the one instance with media engines is gone; WAYSn: while it may still come.
- * Slice n stays empty or a profile that may start there takes its slices; the media profile has the size and starts of a
- * 1g and leads from WAYS to NOME. */
+ * NOMEn: the ways to fill slices n..7 when the one instance with media engines is gone; WAYSn: while it may still
+ * come. Slice n stays empty or a profile that may start there takes its slices; the media profile has the size and
+ * starts of a 1g and leads from WAYS to NOME. */
 enum {
     NOME8 = 1,
     NOME7 = NOME8,                                         /* nothing starts at 7 */
@@ -139,8 +139,7 @@ uint32_t mig_layout_count(const struct gpu_layout *layout, enum mig_profile_id p
     return count;
 }
 
-enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile,
-                                  unsigned start)
+enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile, unsigned start)
 {
     if (start >= MIG_SLICES || !(mig_fit(0, profile) >> start & 1))
         return MIG_NO_START;
@@ -158,8 +157,7 @@ bool mig_layout_is_legal(const struct gpu_layout *layout)
         uint8_t choice = layout->profile[s];
         if (choice == 0)
             continue;
-        if (choice > MIG_PROFILE_COUNT ||
-            mig_layout_misfit(&built, (enum mig_profile_id)(choice - 1), s) != MIG_FITS)
+        if (choice > MIG_PROFILE_COUNT || mig_layout_misfit(&built, (enum mig_profile_id)(choice - 1), s) != MIG_FITS)
             return false;
         built.profile[s] = choice;
     }

@@ -21,8 +21,7 @@
 
 /* The instances of one GPU.  Without any it is whole. */
 struct gpu_layout {
-    uint8_t profile
-        [MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
+    uint8_t profile[MIG_SLICES]; /* by the memory slice it starts at: enum mig_profile_id + 1; 0: none starts */
 };
 
 typedef uint16_t mig_layout_id;
@@ -48,8 +47,7 @@ enum mig_misfit {
     MIG_TOO_MANY, /* of its profile */
     MIG_OVERLAPS  /* an instance that is there */
 };
-enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile,
-                                  unsigned start);
+enum mig_misfit mig_layout_misfit(const struct gpu_layout *layout, enum mig_profile_id profile, unsigned start);
 
 /* Whatever the bytes are. */
 bool mig_layout_is_legal(const struct gpu_layout *layout);

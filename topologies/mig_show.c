@@ -20,8 +20,7 @@ static bool has_media(const struct mig_profile *profiles)
     return profiles[MIG_7G].decoders != 0;
 }
 
-static void put_profile_names(const struct gpu_model *model, uint8_t set, const char *separator,
-                              struct buffer *out)
+static void put_profile_names(const struct gpu_model *model, uint8_t set, const char *separator, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     const char *before = "";
@@ -100,8 +99,7 @@ static struct census census_new(uint8_t profiles)
             continue;
         census.legal++;
         if (mig_layout_is_maximal(&layout, profiles))
-            census.maximal[census.maximal_count++] =
-                (struct maximal){holds_of(&layout), (mig_layout_id)id};
+            census.maximal[census.maximal_count++] = (struct maximal){holds_of(&layout), (mig_layout_id)id};
     }
     qsort(census.maximal, census.maximal_count, sizeof *census.maximal, compare_maximal);
     for (uint32_t i = 0; i < census.maximal_count; i++)
@@ -113,8 +111,7 @@ static struct census census_new(uint8_t profiles)
 static uint32_t end_of_kind(const struct census *census, uint32_t first)
 {
     uint32_t end = first;
-    while (end < census->maximal_count &&
-           census->maximal[end].holds == census->maximal[first].holds)
+    while (end < census->maximal_count && census->maximal[end].holds == census->maximal[first].holds)
         end++;
     return end;
 }
@@ -139,17 +136,15 @@ static void put_head(const struct gpu_model *model, struct buffer *out)
     buffer_format(out, "%d compute slices, %d memory slices\n", MIG_COMPUTE_SLICES, MIG_SLICES);
 }
 
-static void put_profile_row(const struct mig_profile *profile, bool is_media_known,
-                            struct buffer *out)
+static void put_profile_row(const struct mig_profile *profile, bool is_media_known, struct buffer *out)
 {
     char sm_count[16] = "unknown", media[24] = "unknown", gib[16];
     if (profile->sm_count != 0)
         snprintf(sm_count, sizeof sm_count, "%u", profile->sm_count);
     if (is_media_known)
         snprintf(media, sizeof media, "%u/%u/%u", profile->decoders, profile->jpeg, profile->ofa);
-    buffer_format(out, "%-12s %7u %7u %8s %8s %5u %13s %5u  ", profile->name,
-                  profile->compute_slices, profile->memory_slices,
-                  gib_text(gib, profile->memory_mib), sm_count, profile->copy_engines, media,
+    buffer_format(out, "%-12s %7u %7u %8s %8s %5u %13s %5u  ", profile->name, profile->compute_slices,
+                  profile->memory_slices, gib_text(gib, profile->memory_mib), sm_count, profile->copy_engines, media,
                   profile->max_count);
     buffer_indices(out, profile->starts);
     buffer_char(out, '\n');
@@ -157,8 +152,8 @@ static void put_profile_row(const struct mig_profile *profile, bool is_media_kno
 
 static void put_profiles(const struct mig_profile *profiles, struct buffer *out)
 {
-    buffer_format(out, "\n%-12s %7s %7s %8s %8s %5s %13s %5s  %s\n", "profile", "compute", "memory",
-                  "GiB", "SMs", "copy", "dec/jpeg/ofa", "most", "starts");
+    buffer_format(out, "\n%-12s %7s %7s %8s %8s %5s %13s %5s  %s\n", "profile", "compute", "memory", "GiB", "SMs",
+                  "copy", "dec/jpeg/ofa", "most", "starts");
     for (int p = 0; p < MIG_PROFILE_COUNT; p++)
         put_profile_row(&profiles[p], has_media(profiles), out);
 }
@@ -201,8 +196,7 @@ static void put_drawing(const struct gpu_layout *layout, struct buffer *out)
 }
 
 /* "3g.40gb, 4 x 1g.10gb" */
-static void put_holdings(const struct mig_profile *profiles, const struct gpu_layout *layout,
-                         struct buffer *out)
+static void put_holdings(const struct mig_profile *profiles, const struct gpu_layout *layout, struct buffer *out)
 {
     const char *separator = "";
     for (int p = MIG_PROFILE_COUNT; p-- > 0;) {
@@ -232,8 +226,8 @@ static int holdings_width(const struct mig_profile *profiles, const struct censu
 }
 
 /* What the layouts from `first` on hold, and where it lies in each. */
-static void put_kind(const struct mig_profile *profiles, const struct census *census,
-                     uint32_t first, int width, struct buffer *out)
+static void put_kind(const struct mig_profile *profiles, const struct census *census, uint32_t first, int width,
+                     struct buffer *out)
 {
     struct buffer holdings = {0};
     struct gpu_layout layout = mig_layout_get(census->maximal[first].id);
@@ -248,8 +242,7 @@ static void put_kind(const struct mig_profile *profiles, const struct census *ce
 }
 
 /* Of the maximal layouts of a set those that hold one of `needed` (0: all). */
-static void put_maximal(const struct gpu_model *model, uint8_t set, uint8_t needed,
-                        struct buffer *out)
+static void put_maximal(const struct gpu_model *model, uint8_t set, uint8_t needed, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     struct census census = census_new(set);
@@ -274,8 +267,8 @@ void mig_show_model(const struct gpu_model *model, struct buffer *out)
     put_counts(model, out);
     put_maximal(model, MIG_SET_BASE, 0, out);
     put_maximal(model, MIG_SET_COMPUTE, 1 << MIG_1G_2MEM, out);
-    buffer_format(out, "\n%s may take the place of one %s in any of them.\n",
-                  profiles[MIG_1G_ME].name, profiles[MIG_1G].name);
+    buffer_format(out, "\n%s may take the place of one %s in any of them.\n", profiles[MIG_1G_ME].name,
+                  profiles[MIG_1G].name);
 }
 
 static void put_share(struct buffer *out, double part, double whole)
@@ -283,8 +276,7 @@ static void put_share(struct buffer *out, double part, double whole)
     buffer_format(out, " (%.1f %%)\n", 100 * part / whole);
 }
 
-static void put_used(const struct gpu_model *model, const struct gpu_layout *layout,
-                     struct buffer *out)
+static void put_used(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out)
 {
     struct used used = used_by(model, layout);
     char part[16], whole[16];
@@ -303,8 +295,7 @@ static void put_used(const struct gpu_model *model, const struct gpu_layout *lay
     }
 }
 
-static void put_room(const struct mig_profile *profiles, const struct gpu_layout *layout,
-                     struct buffer *out)
+static void put_room(const struct mig_profile *profiles, const struct gpu_layout *layout, struct buffer *out)
 {
     struct mig_room room = mig_layout_room(layout);
     buffer_string(out, "\nprofile       more  starts\n");
@@ -318,8 +309,7 @@ static void put_room(const struct mig_profile *profiles, const struct gpu_layout
     }
 }
 
-void mig_show_layout(const struct gpu_model *model, const struct gpu_layout *layout,
-                     struct buffer *out)
+void mig_show_layout(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     uint8_t mask = mig_layout_mask(layout);
@@ -416,8 +406,7 @@ static void json_counts(const struct gpu_model *model, struct buffer *out)
     buffer_char(out, ']');
 }
 
-static void json_layout(const struct gpu_model *model, const struct gpu_layout *layout,
-                        struct buffer *out)
+static void json_layout(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out)
 {
     buffer_string(out, "\"layout\": \"");
     mig_layout_write(layout, model->mig, out);
@@ -425,8 +414,7 @@ static void json_layout(const struct gpu_model *model, const struct gpu_layout *
     json_number(out, "number", mig_layout_of(layout), true);
 }
 
-static void json_kind(const struct gpu_model *model, const struct census *census, uint32_t first,
-                      struct buffer *out)
+static void json_kind(const struct gpu_model *model, const struct census *census, uint32_t first, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     struct gpu_layout layout = mig_layout_get(census->maximal[first].id);
@@ -463,8 +451,7 @@ void mig_show_model_json(const struct gpu_model *model, struct buffer *out)
     mem_free(census.maximal);
 }
 
-static void json_ratio(struct buffer *out, const char *key, double part, double whole,
-                       bool is_known)
+static void json_ratio(struct buffer *out, const char *key, double part, double whole, bool is_known)
 {
     buffer_format(out, ", \"%s\": ", key);
     if (is_known)
@@ -473,8 +460,7 @@ static void json_ratio(struct buffer *out, const char *key, double part, double 
         buffer_string(out, "null");
 }
 
-static void json_used(const struct gpu_model *model, const struct gpu_layout *layout,
-                      struct buffer *out)
+static void json_used(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out)
 {
     struct used used = used_by(model, layout);
     buffer_format(out, ",\n\"used\": {\"compute_slices\": %u", used.compute);
@@ -486,8 +472,7 @@ static void json_used(const struct gpu_model *model, const struct gpu_layout *la
     buffer_char(out, '}');
 }
 
-void mig_show_layout_json(const struct gpu_model *model, const struct gpu_layout *layout,
-                          struct buffer *out)
+void mig_show_layout_json(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out)
 {
     const struct mig_profile *profiles = mig_profiles(model->mig);
     struct mig_room room = mig_layout_room(layout);

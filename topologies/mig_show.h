@@ -15,9 +15,7 @@ void mig_show_model(const struct gpu_model *model, struct buffer *out);
 void mig_show_model_json(const struct gpu_model *model, struct buffer *out);
 
 /* What a legal layout uses of a GPU, and what else fits beside it. */
-void mig_show_layout(const struct gpu_model *model, const struct gpu_layout *layout,
-                     struct buffer *out);
-void mig_show_layout_json(const struct gpu_model *model, const struct gpu_layout *layout,
-                          struct buffer *out);
+void mig_show_layout(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out);
+void mig_show_layout_json(const struct gpu_model *model, const struct gpu_layout *layout, struct buffer *out);
 
 #endif

@@ -7,8 +7,7 @@
 
 enum {
     MILLI = 1000,
-    QUEUE_PRIORITY_DEFAULT =
-        100, /* as the schedulers do whose cases we read (DESIGN.md, section 8) */
+    QUEUE_PRIORITY_DEFAULT = 100, /* as the schedulers do whose cases we read (DESIGN.md, section 8) */
     QUEUE_PRIORITY_MAX = 1000000000,
 };
 
@@ -113,8 +112,7 @@ const char *const resource_names[] = {"gpus", "cpus", "memory_gb", NULL};
 static const int64_t resource_scale[RESOURCE_COUNT] = {MILLI, MILLI, 1024}; /* MiB per GiB */
 
 /* An amount of a resource; -1 alone means unlimited.  key: `what` and the resource's name. */
-static int64_t read_amount(struct json_object *object, const char *key, int64_t scale,
-                           int64_t otherwise)
+static int64_t read_amount(struct json_object *object, const char *key, int64_t scale, int64_t otherwise)
 {
     if (!json_has(object, key))
         return otherwise;
@@ -133,31 +131,26 @@ struct amount_keys {
     const char *keys[RESOURCE_COUNT];
 };
 static const struct amount_keys QUOTA_KEYS = {{"quota_gpus", "quota_cpus", "quota_memory_gb"}};
-static const struct amount_keys NOMINAL_KEYS = {
-    {"nominal_gpus", "nominal_cpus", "nominal_memory_gb"}};
+static const struct amount_keys NOMINAL_KEYS = {{"nominal_gpus", "nominal_cpus", "nominal_memory_gb"}};
 static const struct amount_keys LIMIT_KEYS = {{"limit_gpus", "limit_cpus", "limit_memory_gb"}};
-static const struct amount_keys GUARANTEE_KEYS = {
-    {"guarantee_gpus", "guarantee_cpus", "guarantee_memory_gb"}};
+static const struct amount_keys GUARANTEE_KEYS = {{"guarantee_gpus", "guarantee_cpus", "guarantee_memory_gb"}};
 static const struct amount_keys BORROWING_KEYS = {
     {"borrowing_limit_gpus", "borrowing_limit_cpus", "borrowing_limit_memory_gb"}};
 static const struct amount_keys LENDING_KEYS = {
     {"lending_limit_gpus", "lending_limit_cpus", "lending_limit_memory_gb"}};
 
-static void read_amounts(struct json_object *object, const struct amount_keys *keys,
-                         int64_t amounts[RESOURCE_COUNT])
+static void read_amounts(struct json_object *object, const struct amount_keys *keys, int64_t amounts[RESOURCE_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++)
         amounts[r] = read_amount(object, keys->keys[r], resource_scale[r], amounts[r]);
 }
 
-static const char *const weight_keys[] = {"over_quota_weight", "over_quota_weight_cpus",
-                                          "over_quota_weight_memory"};
+static const char *const weight_keys[] = {"over_quota_weight", "over_quota_weight_cpus", "over_quota_weight_memory"};
 
 static void read_weights(struct json_object *object, int64_t weights[RESOURCE_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++)
-        weights[r] =
-            json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[r]);
+        weights[r] = json_get_scaled(object, weight_keys[r], MILLI, 0, QUEUE_WEIGHT_MILLI_MAX, weights[r]);
 }
 
 /* nominal_* is the word of cohorts for quota_*; both may not be given. */
@@ -166,8 +159,7 @@ static void read_deserved(struct json_object *object, int64_t deserved[RESOURCE_
     for (int r = 0; r < RESOURCE_COUNT; r++)
         if (json_has(object, QUOTA_KEYS.keys[r]) && json_has(object, NOMINAL_KEYS.keys[r])) {
             struct json_value value = json_member(object, NOMINAL_KEYS.keys[r]);
-            json_fail(&value, "'%s' and '%s' say the same", QUOTA_KEYS.keys[r],
-                      NOMINAL_KEYS.keys[r]);
+            json_fail(&value, "'%s' and '%s' say the same", QUOTA_KEYS.keys[r], NOMINAL_KEYS.keys[r]);
         }
     read_amounts(object, &QUOTA_KEYS, deserved);
     read_amounts(object, &NOMINAL_KEYS, deserved);
@@ -181,16 +173,15 @@ void queue_spec_read(struct queue_spec *queue, struct json_object *object)
     read_amounts(object, &BORROWING_KEYS, queue->borrowing_limit);
     read_amounts(object, &LENDING_KEYS, queue->lending_limit);
     read_weights(object, queue->weight_milli);
-    queue->priority = (int32_t)json_get_int(object, "priority", -QUEUE_PRIORITY_MAX,
-                                            QUEUE_PRIORITY_MAX, queue->priority);
+    queue->priority =
+        (int32_t)json_get_int(object, "priority", -QUEUE_PRIORITY_MAX, QUEUE_PRIORITY_MAX, queue->priority);
     queue->created = -json_get_duration(object, "age_s", 0);
     queue->reclaim_min_runtime = json_get_duration(object, "reclaim_min_runtime_s", -1);
     queue->preempt_min_runtime = json_get_duration(object, "preempt_min_runtime_s", -1);
     queue->preemption_delay = json_get_duration(object, "preemption_delay_s", -1);
     queue->stale_after = json_get_patience(object, "stale_after_s", -1);
     queue->usage_ppm = json_get_scaled(object, "usage_ratio", MILLION, 0, 1000 * MILLION, 0);
-    queue->credit_gpu_ns =
-        json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
+    queue->credit_gpu_ns = json_get_scaled(object, "credit_gpu_h", 3600 * TIME_NS_PER_S, 0, TIME_NS_MAX, 0);
 }
 
 static void read_queue(struct queue_table *table, const struct json_value *value, bool may_be_there)
@@ -204,8 +195,7 @@ static void read_queue(struct queue_table *table, const struct json_value *value
     json_object_close(&object);
 }
 
-static void read_queues(struct queue_table *table, const struct json_value *array,
-                        bool may_be_there)
+static void read_queues(struct queue_table *table, const struct json_value *array, bool may_be_there)
 {
     size_t count = json_array_count(array);
     for (size_t i = 0; i < count && !error_is(*array->error); i++) {
@@ -248,8 +238,7 @@ static void put_key(struct buffer *out, const char *key)
 }
 
 /* As read_amount reads it; left out if it is `otherwise`. */
-static void put_amounts(struct buffer *out, const struct amount_keys *keys,
-                        const int64_t amounts[RESOURCE_COUNT],
+static void put_amounts(struct buffer *out, const struct amount_keys *keys, const int64_t amounts[RESOURCE_COUNT],
                         const int64_t otherwise[RESOURCE_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
@@ -277,8 +266,7 @@ static void put_duration(struct buffer *out, const char *key, time_ns duration, 
         buffer_format(out, "\"%lldns\"", (long long)duration);
 }
 
-static void put_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale,
-                       int64_t otherwise)
+static void put_scaled(struct buffer *out, const char *key, int64_t value, int64_t scale, int64_t otherwise)
 {
     if (value == otherwise)
         return;

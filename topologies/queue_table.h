@@ -24,22 +24,21 @@ enum resource { RESOURCE_GPU, RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_COUNT };
 extern const char *const resource_names[]; /* "gpus", "cpus", "memory_gb", NULL */
 
 struct queue_spec {
-    const char *name;                     /* borrowed from the table */
-    queue_id parent;                      /* QUEUE_NONE for the root */
-    int64_t deserved[RESOURCE_COUNT];     /* what it is entitled to; QUOTA_UNLIMITED possible */
-    int64_t limit[RESOURCE_COUNT];        /* what it may hold in all; QUOTA_UNLIMITED: anything */
-    int64_t weight_milli[RESOURCE_COUNT]; /* of its part in what is over; 1000 = 1; >= 0 */
-    int64_t guarantee[RESOURCE_COUNT];    /* kept for it even while it is idle; never lent */
+    const char *name;                        /* borrowed from the table */
+    queue_id parent;                         /* QUEUE_NONE for the root */
+    int64_t deserved[RESOURCE_COUNT];        /* what it is entitled to; QUOTA_UNLIMITED possible */
+    int64_t limit[RESOURCE_COUNT];           /* what it may hold in all; QUOTA_UNLIMITED: anything */
+    int64_t weight_milli[RESOURCE_COUNT];    /* of its part in what is over; 1000 = 1; >= 0 */
+    int64_t guarantee[RESOURCE_COUNT];       /* kept for it even while it is idle; never lent */
     int64_t borrowing_limit[RESOURCE_COUNT]; /* above its deserved; QUOTA_UNLIMITED: anything */
     int64_t lending_limit[RESOURCE_COUNT];   /* of its deserved to others; QUOTA_UNLIMITED: all */
     int32_t priority;                        /* higher goes first; default 100 */
     time_ns created;                         /* among equals the older goes first, then the id */
-    time_ns reclaim_min_runtime; /* its jobs are safe from other queues so long; -1: not said */
-    time_ns preempt_min_runtime; /* from jobs of its own queue; -1: not said */
-    time_ns preemption_delay;    /* before anybody is evicted for a job of it; -1: not said */
-    time_ns
-        stale_after;   /* its jobs lose the rest after so long below their minimum; -1: not said */
-    int64_t usage_ppm; /* of the cluster, before the start; time-based policies begin with it */
+    time_ns reclaim_min_runtime;             /* its jobs are safe from other queues so long; -1: not said */
+    time_ns preempt_min_runtime;             /* from jobs of its own queue; -1: not said */
+    time_ns preemption_delay;                /* before anybody is evicted for a job of it; -1: not said */
+    time_ns stale_after;   /* its jobs lose the rest after so long below their minimum; -1: not said */
+    int64_t usage_ppm;     /* of the cluster, before the start; time-based policies begin with it */
     int64_t credit_gpu_ns; /* banked before the start; for the credits policy */
 };
 
@@ -71,8 +70,8 @@ time_ns queue_table_stale_after(const struct queue_table *table, queue_id queue,
  * Fails through the sticky error. */
 void queue_table_read(struct queue_table *table, const struct json_value *array);
 
-/* The same for a table in force: a queue that is there already keeps its parent and is changed to what is said, all else
- * at its default; others are added. */
+/* The same for a table in force: a queue that is there already keeps its parent and is changed to what is said, all
+ * else at its default; others are added. */
 void queue_table_merge(struct queue_table *table, const struct json_value *array);
 
 /* Append the queues from `first` on (1: all but the root) as one line of JSON that queue_table_read and _merge take. */

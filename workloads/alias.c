@@ -9,8 +9,8 @@ static double chance_rounded(double chance)
 }
 
 /* Pair entries below the mean with entries above, which fill them up. */
-static void entries_pair(struct alias *alias, double *scaled, uint32_t *small, uint32_t *large,
-                         uint32_t small_count, uint32_t large_count)
+static void entries_pair(struct alias *alias, double *scaled, uint32_t *small, uint32_t *large, uint32_t small_count,
+                         uint32_t large_count)
 {
     while (small_count > 0 && large_count > 0) {
         uint32_t low = small[--small_count], high = large[large_count - 1];

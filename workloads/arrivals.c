@@ -57,8 +57,7 @@ static void bursts_draw(struct arrivals *arrivals, time_ns day_start)
         for (uint32_t i = 0; i < shape->bursts_per_day; i++) {
             double within = random_uniform(&arrivals->bursts) * time_to_seconds(slot);
             time_ns start = day_start + i * slot + time_from_seconds(within);
-            arrivals->today[count++] =
-                (struct burst){start, start + shape->burst_duration, service};
+            arrivals->today[count++] = (struct burst){start, start + shape->burst_duration, service};
         }
     }
     qsort(arrivals->today, count, sizeof *arrivals->today, on_compare_bursts);
@@ -69,8 +68,7 @@ static void bursts_draw(struct arrivals *arrivals, time_ns day_start)
 
 static void bursts_start(struct arrivals *arrivals)
 {
-    while (arrivals->today_next < arrivals->today_count &&
-           arrivals->today[arrivals->today_next].start <= arrivals->now)
+    while (arrivals->today_next < arrivals->today_count && arrivals->today[arrivals->today_next].start <= arrivals->now)
         arrivals->active[arrivals->active_count++] = arrivals->today[arrivals->today_next++];
 }
 
@@ -98,8 +96,7 @@ static time_ns bursts_edge(const struct arrivals *arrivals, time_ns edge)
 {
     if (arrivals->day_end < edge)
         edge = arrivals->day_end;
-    if (arrivals->today_next < arrivals->today_count &&
-        arrivals->today[arrivals->today_next].start < edge)
+    if (arrivals->today_next < arrivals->today_count && arrivals->today[arrivals->today_next].start < edge)
         edge = arrivals->today[arrivals->today_next].start;
     if (arrivals->active_count != 0 && arrivals->active[0].end < edge)
         edge = arrivals->active[0].end; /* all last as long: the first to start ends first */
@@ -110,8 +107,8 @@ static time_ns bursts_edge(const struct arrivals *arrivals, time_ns edge)
 static void segment_enter(struct arrivals *arrivals)
 {
     int64_t hour = arrivals->now / TIME_NS_PER_HOUR;
-    double factor = arrivals->hour_factor[hour % HOURS_PER_DAY] *
-                    arrivals->day_factor[hour / HOURS_PER_DAY % DAYS_PER_WEEK];
+    double factor =
+        arrivals->hour_factor[hour % HOURS_PER_DAY] * arrivals->day_factor[hour / HOURS_PER_DAY % DAYS_PER_WEEK];
     arrivals->edge = (hour + 1) * TIME_NS_PER_HOUR;
     if (has_bursts(arrivals)) {
         bursts_update(arrivals);
@@ -121,9 +118,8 @@ static void segment_enter(struct arrivals *arrivals)
     arrivals->rate_per_s = factor / arrivals->mean_gap_s;
 }
 
-void arrivals_init(struct arrivals *arrivals, struct arena *arena,
-                   const struct arrivals_shape *shape, double rate_per_s, const double *demand,
-                   uint32_t service_count, uint64_t seed, uint64_t entity)
+void arrivals_init(struct arrivals *arrivals, struct arena *arena, const struct arrivals_shape *shape,
+                   double rate_per_s, const double *demand, uint32_t service_count, uint64_t seed, uint64_t entity)
 {
     assert(rate_per_s >= 0 && shape->peak >= 1 && shape->peak <= 2);
     arrivals->shape = *shape;

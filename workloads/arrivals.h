@@ -59,9 +59,8 @@ struct arrivals {
 };
 
 /* entity: names the streams.  demand: NULL with service_count 0 makes one service of everything. */
-void arrivals_init(struct arrivals *arrivals, struct arena *arena,
-                   const struct arrivals_shape *shape, double rate_per_s, const double *demand,
-                   uint32_t service_count, uint64_t seed, uint64_t entity);
+void arrivals_init(struct arrivals *arrivals, struct arena *arena, const struct arrivals_shape *shape,
+                   double rate_per_s, const double *demand, uint32_t service_count, uint64_t seed, uint64_t entity);
 
 /* The next arrival, or TIME_NEVER if it is not before `until`. */
 time_ns arrivals_next(struct arrivals *arrivals, time_ns until);

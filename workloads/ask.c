@@ -61,8 +61,8 @@ const char *ask_class(const struct gpu_class *class, struct ask *ask, enum ask_f
     return NULL;
 }
 
-const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count,
-                      struct job_group *group, enum ask_field *culprit)
+const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count, struct job_group *group,
+                      enum ask_field *culprit)
 {
     const char *complaint = sharing_complaint(each, culprit);
     if (complaint != NULL)
@@ -78,15 +78,13 @@ const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count
         .nodes = each->node_ask,
     };
     request_set_gpus(&request, each, each->gpus);
-    bool has_gpu =
-        (request.gpus | request.gpu_milli | request.mig) != 0 || request.gpu_memory_mib != 0;
+    bool has_gpu = (request.gpus | request.gpu_milli | request.mig) != 0 || request.gpu_memory_mib != 0;
     if (!has_gpu && request.cpu_milli == 0 && request.memory_mib == 0)
         return "it asks for nothing: no GPUs, no CPUs and no memory";
     *culprit = ASK_MIN_MEMBERS;
     if (min_count > count)
         return "it must not exceed the number of members";
-    *group = (struct job_group){
-        .request = request, .count = count, .min_count = min_count == 0 ? count : min_count};
+    *group = (struct job_group){.request = request, .count = count, .min_count = min_count == 0 ? count : min_count};
     return NULL;
 }
 
@@ -122,8 +120,7 @@ const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *cu
 /* The first pool whose GPUs will do; NULL. */
 static const struct node_pool *pool_for(const struct cluster *cluster, const struct ask *ask)
 {
-    const struct request request = {
-        .gpus = 1, .gpu_models = ask->gpu_models, .nodes = ask->node_ask};
+    const struct request request = {.gpus = 1, .gpu_models = ask->gpu_models, .nodes = ask->node_ask};
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
         const uint32_t type = cluster->pools[p].type;
         if (cluster->types[type].gpu_count > 0 && request_takes_type(&request, cluster, type))
@@ -132,8 +129,7 @@ static const struct node_pool *pool_for(const struct cluster *cluster, const str
     return NULL;
 }
 
-const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster,
-                                struct job *job)
+const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster, struct job *job)
 {
     const struct node_pool *pool = pool_for(cluster, ask);
     if (ask->pieces != 0)

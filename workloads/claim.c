@@ -27,8 +27,7 @@ static struct widths widths_of(const struct cluster *cluster, uint64_t models)
     for (uint32_t p = 0; p < cluster->pool_count; p++) {
         const struct node_pool *pool = &cluster->pools[p];
         const struct node_type *type = &cluster->types[pool->type];
-        const uint32_t nodes =
-            pool->nvlink_nodes < pool->node_count ? pool->nvlink_nodes : pool->node_count;
+        const uint32_t nodes = pool->nvlink_nodes < pool->node_count ? pool->nvlink_nodes : pool->node_count;
         const int64_t nvlink = (int64_t)nodes * type->island_gpus;
         if (!has_model(cluster, pool, models))
             continue;
@@ -42,8 +41,7 @@ static struct widths widths_of(const struct cluster *cluster, uint64_t models)
 /* GPUs on any nodes, all of a claim in one domain of the level. */
 static struct lie spread(int64_t count, uint8_t level)
 {
-    return (struct lie){
-        .members = (uint32_t)count, .gpus = 1, .slice_level = count > 1 ? level : 0};
+    return (struct lie){.members = (uint32_t)count, .gpus = 1, .slice_level = count > 1 ? level : 0};
 }
 
 static const char *lie_in_node(const struct widths *widths, int64_t count, struct lie *lie)
@@ -54,8 +52,8 @@ static const char *lie_in_node(const struct widths *widths, int64_t count, struc
     return NULL;
 }
 
-static const char *lie_in_nvlink(const struct cluster *cluster, const struct widths *widths,
-                                 int64_t count, struct lie *lie)
+static const char *lie_in_nvlink(const struct cluster *cluster, const struct widths *widths, int64_t count,
+                                 struct lie *lie)
 {
     const uint8_t level = cluster_level_of(cluster, TEXT("nvlink"));
     *lie = (struct lie){.members = 1, .gpus = (uint16_t)count, .one_island = count > 1};
@@ -69,8 +67,7 @@ static const char *lie_in_nvlink(const struct cluster *cluster, const struct wid
     return NULL;
 }
 
-static const char *lie_of(const struct claim *claim, const struct cluster *cluster, uint64_t models,
-                          struct lie *lie)
+static const char *lie_of(const struct claim *claim, const struct cluster *cluster, uint64_t models, struct lie *lie)
 {
     const struct widths widths = widths_of(cluster, models);
     if (claim->match.length == 0 || text_is(claim->match, "node"))
@@ -103,8 +100,7 @@ static const char *lie_in_pieces(const struct claim *claim, const struct cluster
 }
 
 /* The models that will do; 0: none. */
-static uint64_t models_of(const struct claim *claim, const struct gpu_class *class,
-                          const struct cluster *cluster)
+static uint64_t models_of(const struct claim *claim, const struct gpu_class *class, const struct cluster *cluster)
 {
     struct gpu_conditions conditions = claim->conditions;
     conditions.models = ask_models(cluster, claim->model);
@@ -114,8 +110,8 @@ static uint64_t models_of(const struct claim *claim, const struct gpu_class *cla
     return class->models != 0 ? models & class->models : models;
 }
 
-static const char *lie_in_cluster(const struct claim *claim, const struct cluster *cluster,
-                                  struct gpu_class *class, struct lie *lie)
+static const char *lie_in_cluster(const struct claim *claim, const struct cluster *cluster, struct gpu_class *class,
+                                  struct lie *lie)
 {
     if (claim->class.length != 0) {
         const struct gpu_class *found = cluster_gpu_class_of(cluster, claim->class);
@@ -140,8 +136,7 @@ static int64_t divide_up(int64_t sum, int64_t parts)
     return (sum + parts - 1) / parts;
 }
 
-const char *claims_group(const struct claims *claims, const struct cluster *cluster,
-                         struct job_group *group)
+const char *claims_group(const struct claims *claims, const struct cluster *cluster, struct job_group *group)
 {
     const struct claim *claim = &claims->claim;
     struct gpu_class class = {0};
@@ -156,19 +151,18 @@ const char *claims_group(const struct claims *claims, const struct cluster *clus
     if (claims->count * lie.members > ASK_GPUS_MAX)
         return "so many GPUs cannot be asked";
     const int64_t min_count = claims->min_count != 0 ? claims->min_count : claims->count;
-    *group = (struct job_group){
-        .request = {.gpus = lie.gpus,
-                    .gpu_milli = class.gpu_milli,
-                    .gpu_memory_mib = class.gpu_memory_mib,
-                    .mig = class.mig,
-                    .gpu_models = class.models,
-                    .one_island = lie.one_island,
-                    .cpu_milli = (uint32_t)divide_up(claims->cpu_milli, lie.members),
-                    .memory_mib = (uint32_t)divide_up(claims->memory_mib, lie.members)},
-        .count = (uint32_t)claims->count * lie.members,
-        .min_count = (uint32_t)min_count * lie.members,
-        .slice_level = lie.slice_level,
-        .slice_members = lie.slice_level != 0 ? lie.members : 0};
+    *group = (struct job_group){.request = {.gpus = lie.gpus,
+                                            .gpu_milli = class.gpu_milli,
+                                            .gpu_memory_mib = class.gpu_memory_mib,
+                                            .mig = class.mig,
+                                            .gpu_models = class.models,
+                                            .one_island = lie.one_island,
+                                            .cpu_milli = (uint32_t)divide_up(claims->cpu_milli, lie.members),
+                                            .memory_mib = (uint32_t)divide_up(claims->memory_mib, lie.members)},
+                                .count = (uint32_t)claims->count * lie.members,
+                                .min_count = (uint32_t)min_count * lie.members,
+                                .slice_level = lie.slice_level,
+                                .slice_members = lie.slice_level != 0 ? lie.members : 0};
     return NULL;
 }
 

@@ -6,10 +6,12 @@
  *
  *   whole GPUs, no match, or "node"   one member of `count` GPUs: they are on one node
  *   "nvlink", an island holds them    one member of `count` GPUs of one island of a node
- *   "nvlink", wider                   members of one GPU, `count` to a slice, each slice in one domain of the level "nvlink"
+ *   "nvlink", wider                   members of one GPU, `count` to a slice, each slice in one domain of the level
+ *   "nvlink"
  *   another level                     members of one GPU, `count` to a slice, each slice in one domain of that level
  *   MIG instances, no match           `count` members of one instance, on any nodes
- *   MIG instances, "node" or a level  members of one instance, `count` to a slice, each slice in one domain of that level
+ *   MIG instances, "node" or a level  members of one instance, `count` to a slice, each slice in one domain of that
+ *   level
  *   shares, or memory                 `count` members of one piece each, on any nodes; nothing can be matched
  *
  * Laws
@@ -17,9 +19,10 @@
  *  - CPUs and memory beside a claim are those of all of it, and are split evenly over its members, rounded up.
  *  - "nvlink" is exact: models of which some nodes have no NVLink are left out.
  *
- * It does not: offer alternatives in an order ("first available"), or keep several shares of GPUs on one node (a topology of
- * the job does).
- * Source of the idea: ResourceClaim and matchAttribute of Kubernetes (Dynamic Resource Allocation, resource.k8s.io/v1).
+ * It does not: offer alternatives in an order ("first available"), or keep several shares of GPUs on one node (a
+ * topology of the job does).
+ * Source of the idea: ResourceClaim and matchAttribute of Kubernetes (Dynamic Resource Allocation,
+ * resource.k8s.io/v1).
  */
 #ifndef WORKLOADS_CLAIM_H
 #define WORKLOADS_CLAIM_H
@@ -44,8 +47,7 @@ struct claims {
 
 /* Make them a group of members.  cluster NULL: what depends on it is left out, and the GPUs of a claim are one member.
  * Returns NULL, or why it cannot be; then nothing has changed. */
-const char *claims_group(const struct claims *claims, const struct cluster *cluster,
-                         struct job_group *group);
+const char *claims_group(const struct claims *claims, const struct cluster *cluster, struct job_group *group);
 
 /* Read the object.  Fails through the sticky error; the texts are borrowed from the document. */
 struct claim claim_read(const struct json_value *value);

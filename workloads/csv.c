@@ -13,8 +13,7 @@ static void value_unescape(struct csv *csv, struct text *value)
 }
 
 /* Cut one field off *at.  place: with quotes; value: without.  *has_escapes: doubled quotes are inside. */
-static const char *field_cut(const char **at, const char *end, struct field *field,
-                             bool *has_escapes)
+static const char *field_cut(const char **at, const char *end, struct field *field, bool *has_escapes)
 {
     const char *start = *at, *p = start;
     *has_escapes = false;
@@ -87,16 +86,15 @@ struct error csv_header(struct csv *csv, const struct line *line)
     }
     for (uint32_t i = 0; i < csv->column_count; i++)
         if (csv->columns[i].is_required && !csv->is_there[i])
-            return input_error(line->input, line->text, (struct text){NULL, 0},
-                               "the header has no column '%s'", csv->columns[i].name);
+            return input_error(line->input, line->text, (struct text){NULL, 0}, "the header has no column '%s'",
+                               csv->columns[i].name);
     return ERROR_OK;
 }
 
 static struct error count_error(const struct csv *csv, const struct line *line, uint32_t count)
 {
     return input_error(line->input, line->text, (struct text){NULL, 0},
-                       "a row must have %u fields as the header has, got %u", csv->position_count,
-                       count);
+                       "a row must have %u fields as the header has, got %u", csv->position_count, count);
 }
 
 /* Commas that remain, roughly: only for the message about too many fields. */
@@ -112,8 +110,7 @@ static struct error row_check(const struct csv *csv, const struct line *line)
 {
     for (uint32_t i = 0; i < csv->column_count; i++)
         if (csv->columns[i].is_required && !field_is_set(&csv->fields[i]))
-            return input_error(line->input, line->text, csv->fields[i].place, "'%s' is empty",
-                               csv->columns[i].name);
+            return input_error(line->input, line->text, csv->fields[i].place, "'%s' is empty", csv->columns[i].name);
     return ERROR_OK;
 }
 

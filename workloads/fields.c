@@ -11,17 +11,15 @@ enum { GOT_LENGTH_MAX = 40, MUST_BE_BYTES = 200, MIB_PER_GB = 1024 };
 struct error field_error(const struct line *line, const struct field *field, const char *must_be)
 {
     if (!field_is_set(field))
-        return input_error(line->input, line->text, field->place, "'%s' must be %s, but is missing",
-                           field->name, must_be);
+        return input_error(line->input, line->text, field->place, "'%s' must be %s, but is missing", field->name,
+                           must_be);
     size_t length = field->value.length;
-    return input_error(line->input, line->text, field->place, "'%s' must be %s, got \"%.*s\"%s",
-                       field->name, must_be,
+    return input_error(line->input, line->text, field->place, "'%s' must be %s, got \"%.*s\"%s", field->name, must_be,
                        (int)(length < GOT_LENGTH_MAX ? length : GOT_LENGTH_MAX), field->value.at,
                        length > GOT_LENGTH_MAX ? "..." : "");
 }
 
-struct error field_int(const struct line *line, const struct field *field, int64_t low,
-                       int64_t high, int64_t *out)
+struct error field_int(const struct line *line, const struct field *field, int64_t low, int64_t high, int64_t *out)
 {
     if (!field_is_set(field) || text_to_int64(field->value, low, high, out))
         return ERROR_OK;
@@ -30,8 +28,8 @@ struct error field_int(const struct line *line, const struct field *field, int64
     return field_error(line, field, must_be);
 }
 
-struct error field_scaled(const struct line *line, const struct field *field, int64_t scale,
-                          int64_t low, int64_t high, int64_t *out)
+struct error field_scaled(const struct line *line, const struct field *field, int64_t scale, int64_t low, int64_t high,
+                          int64_t *out)
 {
     int64_t scaled;
     if (!field_is_set(field))
@@ -68,8 +66,7 @@ struct error field_seconds(const struct line *line, const struct field *field, t
     return ERROR_OK;
 }
 
-struct error field_choice(const struct line *line, const struct field *field,
-                          const char *const *names, int *out)
+struct error field_choice(const struct line *line, const struct field *field, const char *const *names, int *out)
 {
     if (!field_is_set(field))
         return ERROR_OK;
@@ -81,8 +78,7 @@ struct error field_choice(const struct line *line, const struct field *field,
             return ERROR_OK;
         }
         if (length < sizeof must_be)
-            length += (size_t)snprintf(must_be + length, sizeof must_be - length, "%s %s",
-                                       i == 0 ? "" : ",", names[i]);
+            length += (size_t)snprintf(must_be + length, sizeof must_be - length, "%s %s", i == 0 ? "" : ",", names[i]);
     }
     return field_error(line, field, must_be);
 }

@@ -40,26 +40,24 @@ static inline bool field_is_set(const struct field *field)
 }
 
 /* "'NAME' must be WHAT, got ..." at the field. */
-struct error field_error(const struct line *line, const struct field *field,
-                         const char *must_be) MUST_CHECK;
+struct error field_error(const struct line *line, const struct field *field, const char *must_be) MUST_CHECK;
 
-struct error field_int(const struct line *line, const struct field *field, int64_t low,
-                       int64_t high, int64_t *out) MUST_CHECK;
+struct error field_int(const struct line *line, const struct field *field, int64_t low, int64_t high,
+                       int64_t *out) MUST_CHECK;
 
 /* A decimal times `scale`, cut; the bounds are of the result. */
-struct error field_scaled(const struct line *line, const struct field *field, int64_t scale,
-                          int64_t low, int64_t high, int64_t *out) MUST_CHECK;
+struct error field_scaled(const struct line *line, const struct field *field, int64_t scale, int64_t low, int64_t high,
+                          int64_t *out) MUST_CHECK;
 
 /* GB (of 1024 MiB, as cluster files count them) to MiB. */
 struct error field_mib(const struct line *line, const struct field *field, int64_t *out) MUST_CHECK;
 
 /* Seconds, not negative. */
-struct error field_seconds(const struct line *line, const struct field *field,
-                           time_ns *out) MUST_CHECK;
+struct error field_seconds(const struct line *line, const struct field *field, time_ns *out) MUST_CHECK;
 
 /* One of `names` (NULL-terminated). */
-struct error field_choice(const struct line *line, const struct field *field,
-                          const char *const *names, int *out) MUST_CHECK;
+struct error field_choice(const struct line *line, const struct field *field, const char *const *names,
+                          int *out) MUST_CHECK;
 
 /* Names go into JSON and HTML, where other bytes cannot stand. */
 struct error field_utf8(const struct line *line, const struct field *field) MUST_CHECK;

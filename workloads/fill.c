@@ -47,8 +47,7 @@ static int64_t asked_milli(const struct fill *fill, uint32_t index, const struct
 }
 
 /* Cut the shuffled trace where it reaches the target, or draw on until it does. */
-static struct error order_end(struct fill *fill, const struct cluster *cluster, double target,
-                              uint64_t seed)
+static struct error order_end(struct fill *fill, const struct cluster *cluster, double target, uint64_t seed)
 {
     struct random_stream stream;
     uint64_t count = 0, most = jobs_max(fill->interval);
@@ -79,8 +78,7 @@ struct error fill_begin(struct fill *fill, const struct held *held, const struct
     for (uint32_t i = 0; i < held->count; i++)
         trace_milli += asked_milli(fill, i, cluster);
     if (trace_milli == 0)
-        return error_new(ERROR_DATA, "%s cannot fill a cluster: none of its jobs asks for a GPU",
-                         trace);
+        return error_new(ERROR_DATA, "%s cannot fill a cluster: none of its jobs asks for a GPU", trace);
     order_shuffle(fill, seed);
     return order_end(fill, cluster, target_milli(cluster, plan->load), seed);
 }

@@ -30,7 +30,7 @@
 #define FILL_INTERVAL_DEFAULT TIME_NS_PER_S
 
 struct fill_plan {
-    double load; /* > 0: share of the cluster's GPUs that all jobs ask together; 0: no filling */
+    double load;      /* > 0: share of the cluster's GPUs that all jobs ask together; 0: no filling */
     time_ns interval; /* > 0 */
 };
 

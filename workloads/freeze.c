@@ -71,8 +71,7 @@ static void put_models(struct freeze *freeze, uint64_t mask)
             continue;
         if (freeze->text.length > 0)
             buffer_char(&freeze->text, '|');
-        buffer_string(&freeze->text,
-                      m < freeze->cluster->model_count ? freeze->cluster->models[m].name : "?");
+        buffer_string(&freeze->text, m < freeze->cluster->model_count ? freeze->cluster->models[m].name : "?");
     }
     put_text(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
 }
@@ -82,8 +81,7 @@ static const char *mig_name(const struct cluster *cluster, const struct request 
 {
     enum mig_family family = MIG_H100_80;
     for (uint32_t m = cluster->model_count; m-- > 0;)
-        if (cluster->models[m].mig != MIG_NONE &&
-            (request->gpu_models == 0 || (request->gpu_models >> m & 1)))
+        if (cluster->models[m].mig != MIG_NONE && (request->gpu_models == 0 || (request->gpu_models >> m & 1)))
             family = cluster->models[m].mig;
     return mig_profiles(family)[request->mig - 1].name;
 }
@@ -229,8 +227,7 @@ static void put_id(struct freeze *freeze, const struct job *job)
 /* What a line names by an id must be the last job that has it, and be read as that id again. */
 static struct error put_after(struct freeze *freeze, const struct job *job)
 {
-    static const char *const kinds[] = {
-        [AFTER_ANY] = "any:", [AFTER_OK] = "ok:", [AFTER_NOT_OK] = "not_ok:"};
+    static const char *const kinds[] = {[AFTER_ANY] = "any:", [AFTER_OK] = "ok:", [AFTER_NOT_OK] = "not_ok:"};
     freeze->text.length = 0;
     for (uint32_t a = 0; a < job->after_count; a++) {
         const uint32_t text = freeze->text_of[job->after[a].job];
@@ -264,8 +261,7 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
         put_text(out, "user", names_text(job_source_users(freeze->source), job->user));
     put_text(out, "class", job_class_names[job->class]);
     if (truth->workload_class != 0)
-        put_text(out, "workload_class",
-                 names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
+        put_text(out, "workload_class", names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
     put_scaled(out, "priority", job->priority, 1);
     key(out, "preemptible");
     buffer_string(out, job->is_preemptible ? "true" : "false");
@@ -287,8 +283,7 @@ static void put_facts(struct freeze *freeze, const struct job *job, const struct
         put_scaled(out, "array_max", job->array_max, 1);
 }
 
-static struct error put_job(struct freeze *freeze, const struct job *job,
-                            const struct job_truth *truth)
+static struct error put_job(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
 {
     struct buffer *out = freeze->out;
     assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets them */
@@ -352,11 +347,9 @@ static struct error put_all(struct freeze *freeze, struct job_source *source, st
     }
 }
 
-struct error freeze_write(struct job_source *source, const struct cluster *cluster,
-                          struct output *output)
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output)
 {
-    struct freeze freeze = {
-        .source = source, .cluster = cluster, .out = output_buffer(output), .ids = names_new()};
+    struct freeze freeze = {.source = source, .cluster = cluster, .out = output_buffer(output), .ids = names_new()};
     struct error error = put_all(&freeze, source, output);
     names_free(freeze.ids);
     mem_free(freeze.text_of);
@@ -394,11 +387,11 @@ struct error freeze_read_header(struct reader *reader, struct text line)
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     json_get_int(&object, FREEZE_KEY, FREEZE_VERSION, FREEZE_VERSION, FREEZE_VERSION);
-    reader->frozen = (struct frozen_facts){
-        .is_frozen = true,
-        .origin = json_get_scaled(&object, "origin_s", TIME_NS_PER_S, 0, TIME_NS_MAX, 0),
-        .preview_jobs = (uint32_t)json_get_int(&object, "preview_jobs", 0, UINT32_MAX, 0),
-        .is_filling = json_get_bool(&object, "fills", false)};
+    reader->frozen =
+        (struct frozen_facts){.is_frozen = true,
+                              .origin = json_get_scaled(&object, "origin_s", TIME_NS_PER_S, 0, TIME_NS_MAX, 0),
+                              .preview_jobs = (uint32_t)json_get_int(&object, "preview_jobs", 0, UINT32_MAX, 0),
+                              .is_filling = json_get_bool(&object, "fills", false)};
     struct json_value queues = json_member(&object, "queues");
     if (queues.node != NULL && !reader->is_again)
         queue_table_merge(reader->queues, &queues);

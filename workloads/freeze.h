@@ -5,17 +5,18 @@
  *   {"frozen_trace": 1, "origin_s": 0, "preview_jobs": 4000, "fills": false,
  *    "queues": [...], "users": [...], "tags": [...]}
  *
- * origin_s: the time of the file that becomes 0 (without a header: that of the first submission).  preview_jobs: how many of
- * the first jobs are shown before they come (workloads/source.h); 0: as of any trace.  fills: the jobs fill the cluster.
- * queues: as scenarios have them; users, tags: in the order of their numbers.
+ * origin_s: the time of the file that becomes 0 (without a header: that of the first submission).  preview_jobs: how
+ * many of the first jobs are shown before they come (workloads/source.h); 0: as of any trace.  fills: the jobs fill
+ * the cluster. queues: as scenarios have them; users, tags: in the order of their numbers.
  *
- * Law: of the same cluster, the source of the frozen trace gives jobs of the same arrivals (below) as the source it was
- * frozen from, in tables of queues, users and tags with the same numbers.
- * It does not keep: names of GPU classes and claims, which stand there as the plain requests that they are on this cluster;
- * of jobs that fill the cluster (fill.h) those of their trace that did not come, by which a preview judges what is typical.
+ * Law: of the same cluster, the source of the frozen trace gives jobs of the same arrivals (below) as the source it
+ * was frozen from, in tables of queues, users and tags with the same numbers.
+ * It does not keep: names of GPU classes and claims, which stand there as the plain requests that they are on this
+ * cluster; of jobs that fill the cluster (fill.h) those of their trace that did not come, by which a preview judges
+ * what is typical.
  *
- * Arrivals: a hash over the jobs in their order, of all that a submitter declares and all that happens then but for the job's
- * name: 0 of none.  It depends on the cluster where requests do (GPU models).
+ * Arrivals: a hash over the jobs in their order, of all that a submitter declares and all that happens then but for
+ * the job's name: 0 of none.  It depends on the cluster where requests do (GPU models).
  */
 #ifndef WORKLOADS_FREEZE_H
 #define WORKLOADS_FREEZE_H
@@ -26,10 +27,9 @@
 enum { FREEZE_VERSION = 1 };
 #define FREEZE_KEY "frozen_trace"
 
-/* Write the header and the rest of the source, which must not have given a job yet.  ERROR_DATA of a job that a line cannot
- * say, by its name.  The output is not committed. */
-struct error freeze_write(struct job_source *source, const struct cluster *cluster,
-                          struct output *output) MUST_CHECK;
+/* Write the header and the rest of the source, which must not have given a job yet.  ERROR_DATA of a job that a line
+ * cannot say, by its name.  The output is not committed. */
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output) MUST_CHECK;
 
 /* Does a line look like the header? */
 bool freeze_is_header(struct text line);
@@ -51,8 +51,8 @@ struct arrivals_print {
 }; /* {0} is of none */
 
 /* The job comes next; its id is set.  O(size of the job). */
-void arrivals_print_add(struct arrivals_print *print, const struct job_source *source,
-                        const struct job *job, const struct job_truth *truth);
+void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
+                        const struct job_truth *truth);
 void arrivals_print_release(struct arrivals_print *print);
 
 #endif

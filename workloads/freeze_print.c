@@ -9,8 +9,7 @@ static uint64_t name_hash(const char *name)
     return hash_bytes(name, strlen(name), 1) | 1;
 }
 
-static uint64_t queue_hash(struct arrivals_print *print, const struct job_source *source,
-                           queue_id queue)
+static uint64_t queue_hash(struct arrivals_print *print, const struct job_source *source, queue_id queue)
 {
     MEM_GROW(print->queue_hash, print->queue_capacity, (size_t)queue + 1);
     if (print->queue_hash[queue] == 0)
@@ -18,8 +17,7 @@ static uint64_t queue_hash(struct arrivals_print *print, const struct job_source
     return print->queue_hash[queue];
 }
 
-static uint64_t user_hash(struct arrivals_print *print, const struct job_source *source,
-                          uint32_t user)
+static uint64_t user_hash(struct arrivals_print *print, const struct job_source *source, uint32_t user)
 {
     if (user == NAMES_NONE)
         return 0;
@@ -44,12 +42,10 @@ static uint64_t group_mix(uint64_t hash, const struct job_group *group)
 {
     const struct request *request = &group->request;
     hash = hash_mix(hash, (uint64_t)group->count << 32 | group->min_count);
-    hash = hash_mix(hash, (uint64_t)request->gpus << 48 | (uint64_t)request->gpu_milli << 32 |
-                              request->gpu_memory_mib);
+    hash = hash_mix(hash, (uint64_t)request->gpus << 48 | (uint64_t)request->gpu_milli << 32 | request->gpu_memory_mib);
     hash = hash_mix(hash, (uint64_t)request->cpu_milli << 32 | request->memory_mib);
-    hash =
-        hash_mix(hash, (uint64_t)group->slice_members << 32 | (uint64_t)group->slice_level << 24 |
-                           (uint64_t)request->mig << 16 | group->set);
+    hash = hash_mix(hash, (uint64_t)group->slice_members << 32 | (uint64_t)group->slice_level << 24 |
+                              (uint64_t)request->mig << 16 | group->set);
     hash = hash_mix(hash, request->gpu_models ^ (uint64_t)request->one_island << 63);
     return request->nodes != NULL ? hash_mix(hash, request->nodes->hash) : hash;
 }
@@ -79,8 +75,8 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
     for (uint32_t s = 0; s < job->set_count; s++) {
         const struct job_set *set = &job->sets[s];
         hash = hash_mix(hash, name_hash(set->name));
-        hash = hash_mix(hash, (uint64_t)set->min_members << 32 | (uint64_t)set->parent << 16 |
-                                  topology_word(set->topology));
+        hash = hash_mix(hash,
+                        (uint64_t)set->min_members << 32 | (uint64_t)set->parent << 16 | topology_word(set->topology));
         if (set->min_sets > 0)
             hash = hash_mix(hash, set->min_sets);
     }
@@ -91,13 +87,13 @@ static uint64_t rest_mix(uint64_t hash, const struct job_source *source, const s
     return job->tags != NULL ? tags_mix(hash, job_source_tags(source), job->tags) : hash;
 }
 
-void arrivals_print_add(struct arrivals_print *print, const struct job_source *source,
-                        const struct job *job, const struct job_truth *truth)
+void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
+                        const struct job_truth *truth)
 {
     uint64_t hash = hash_mix(print->hash, (uint64_t)job->submit);
     hash = hash_mix(hash, (uint64_t)truth->duration);
-    hash = hash_mix(hash, (uint64_t)truth->outcome << 32 | (uint64_t)truth->sm_active_milli << 16 |
-                              truth->would_do_milli);
+    hash =
+        hash_mix(hash, (uint64_t)truth->outcome << 32 | (uint64_t)truth->sm_active_milli << 16 | truth->would_do_milli);
     hash = hash_mix(hash, queue_hash(print, source, job->queue));
     hash = hash_mix(hash, user_hash(print, source, job->user));
     hash = hash_mix(hash, (uint64_t)(uint32_t)job->priority << 32 | (uint64_t)job->class << 16 |
@@ -105,8 +101,7 @@ void arrivals_print_add(struct arrivals_print *print, const struct job_source *s
     hash = hash_mix(hash, (uint64_t)job->limit ^ (uint64_t)job->estimate << 1);
     hash = hash_mix(hash, (uint64_t)job->deadline ^ (uint64_t)job->grace << 1);
     hash = hash_mix(hash, (uint64_t)job->checkpoint.interval);
-    hash =
-        hash_mix(hash, (uint64_t)job->checkpoint.duration ^ (uint64_t)job->checkpoint.restart << 1);
+    hash = hash_mix(hash, (uint64_t)job->checkpoint.duration ^ (uint64_t)job->checkpoint.restart << 1);
     hash = hash_mix(hash, (uint64_t)job->group_count << 48 | (uint64_t)job->set_count << 32 |
                               (uint64_t)job->after_count << 16 | topology_word(job->topology));
     hash = hash_mix(hash, array_hash(print, job));

@@ -56,8 +56,7 @@ bool held_next(struct held *held, struct job *job, struct job_truth *truth)
 {
     if (held->next == held->count)
         return false;
-    const struct held_job *entry =
-        &held->jobs[held->order != NULL ? held->order[held->next] : held->next];
+    const struct held_job *entry = &held->jobs[held->order != NULL ? held->order[held->next] : held->next];
     held->next++;
     *job = entry->job;
     *truth = entry->truth;

@@ -106,8 +106,7 @@ void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node)
 
 static const char *request_complaint(const struct request *request)
 {
-    int kinds = (request->gpus != 0) + (request->gpu_milli != 0) + (request->gpu_memory_mib != 0) +
-                (request->mig != 0);
+    int kinds = (request->gpus != 0) + (request->gpu_milli != 0) + (request->gpu_memory_mib != 0) + (request->mig != 0);
     if (kinds > 1)
         return "a member asks for GPUs in more than one way";
     if (request->gpu_milli >= GPU_MILLI)
@@ -139,13 +138,11 @@ bool sets_may_lack(const struct job_set *sets, uint32_t set_count, uint32_t min_
     return may_lack;
 }
 
-bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets,
-                 bool satisfied[])
+bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets, bool satisfied[])
 {
     uint32_t lacking[JOB_PARTS_MAX + 1] = {0}, met[JOB_PARTS_MAX + 1] = {0};
     for (uint32_t s = set_count; s-- > 0;) { /* those in a set come behind it */
-        const uint32_t parent =
-            sets == NULL || sets[s].parent == SET_NONE ? set_count : sets[s].parent;
+        const uint32_t parent = sets == NULL || sets[s].parent == SET_NONE ? set_count : sets[s].parent;
         if (sets != NULL)
             satisfied[s] &= sets[s].min_sets > 0 ? met[s] >= sets[s].min_sets : lacking[s] == 0;
         met[parent] += satisfied[s];
@@ -178,8 +175,8 @@ static void need_one(struct job *job, struct job_group *more, struct job_set *se
     sets[job->first.set].min_members = 1;
 }
 
-void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
-                   const uint32_t succeeded[], uint16_t new_index[])
+void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets, const uint32_t succeeded[],
+                   uint16_t new_index[])
 {
     uint16_t kept = 0;
     const uint16_t group_count = job->group_count;
@@ -235,8 +232,7 @@ static const char *sets_complaint(const struct job *job)
         return "it must have at most 64 sets";
     if ((job->set_count > 0) != (job->sets != NULL))
         return "its sets do not agree with their number";
-    if (job->min_sets >
-        (job->set_count > 0 ? sets_in(job->sets, job->set_count, SET_NONE) : job->group_count))
+    if (job->min_sets > (job->set_count > 0 ? sets_in(job->sets, job->set_count, SET_NONE) : job->group_count))
         return "it needs more sets than it has";
     for (uint32_t s = 0; s < job->set_count; s++) {
         const char *complaint = set_complaint(job, s);
@@ -309,8 +305,7 @@ const char *job_closeness_complaint(const struct job *job)
 
 static bool is_same_rule(const struct tag_rule *a, const struct tag_rule *b)
 {
-    return a->tag == b->tag && a->level == b->level && a->is_apart == b->is_apart &&
-           a->is_preferred == b->is_preferred;
+    return a->tag == b->tag && a->level == b->level && a->is_apart == b->is_apart && a->is_preferred == b->is_preferred;
 }
 
 bool job_tags_are_same(const struct job_tags *a, const struct job_tags *b)

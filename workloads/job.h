@@ -43,22 +43,20 @@ enum share_kind {
     SHARE_KIND_COUNT
 };
 
-/* What one member asks.  Exactly one of gpus, gpu_milli, gpu_memory_mib, mig is not 0 (mig: profile + 1),
- * or none for a member that needs no GPU.  One that needs nothing at all still stands on a node, as one of its tasks. */
+/* What one member asks.  Exactly one of gpus, gpu_milli, gpu_memory_mib, mig is not 0 (mig: profile + 1), or none for
+ * a member that needs no GPU.  One that needs nothing at all still stands on a node, as one of its tasks. */
 struct request {
     uint16_t gpus;           /* whole GPUs of one node */
     uint16_t gpu_milli;      /* a share of one GPU, 1..999 */
     uint32_t gpu_memory_mib; /* memory on one GPU */
     uint8_t mig;             /* enum mig_profile_id + 1 */
-    bool one_island; /* its whole GPUs lie in one island of the node (topologies/cluster.h) */
-    uint8_t
-        share; /* enum share_kind, of a share; what the scheduler made of it: 0 in a declaration */
+    bool one_island;         /* its whole GPUs lie in one island of the node (topologies/cluster.h) */
+    uint8_t share;           /* enum share_kind, of a share; what the scheduler made of it: 0 in a declaration */
     uint32_t cpu_milli;
     uint32_t memory_mib;
-    uint32_t domain;     /* only those of the same share its GPU or node; 0: all may; as `share` */
-    uint64_t gpu_models; /* bit i: cluster.models[i] will do; 0: any */
-    const struct node_ask
-        *nodes; /* made for the cluster it is asked of; borrowed; NULL: any node without a taint */
+    uint32_t domain;              /* only those of the same share its GPU or node; 0: all may; as `share` */
+    uint64_t gpu_models;          /* bit i: cluster.models[i] will do; 0: any */
+    const struct node_ask *nodes; /* made for the cluster it is asked of; borrowed; NULL: any node without a taint */
 };
 
 /* A domain: of a member that stands for those of all. */
@@ -70,19 +68,18 @@ struct job_group {
     uint32_t min_count;     /* that must run together, 1..count; unused when the job has sets */
     uint16_t set;           /* the set its members belong to; 0 when the job has none */
     uint8_t slice_level;    /* the level of slices, counted as in topology_ask; 0: it has none */
-    uint32_t
-        slice_members; /* members come in slices of so many, each in one domain; 0: it has none */
+    uint32_t slice_members; /* members come in slices of so many, each in one domain; 0: it has none */
 };
 
-/* Slices.  A tensor-parallel group of several members must not leave its NVLink domain, wherever the others of the job are:
- * the members of such a group of the job (struct job_group) are parted into slices of `slice_members`, and all of a slice
- * are in one domain of `slice_level`.  Which member is of which slice is not said: in every domain of that level stands a
- * multiple of slice_members of them.
- * A task that needs several MIG instances of one node is a slice, too: a member holds one instance, so the task is as many
- * members as it needs instances, in a slice of the level "node".  They may be on one GPU or on several.  Members on shares
- * or on memory of a GPU come in no slices.
- * Laws: slice_members divides count.  A group in slices has its minimum at all its members, and so has its set:
- * slices start and leave together (an elastic job could be left with a part of one).
+/* Slices.  A tensor-parallel group of several members must not leave its NVLink domain, wherever the others of the job
+ * are: the members of such a group of the job (struct job_group) are parted into slices of `slice_members`, and all of
+ * a slice are in one domain of `slice_level`.  Which member is of which slice is not said: in every domain of that
+ * level stands a multiple of slice_members of them.
+ * A task that needs several MIG instances of one node is a slice, too: a member holds one instance, so the task is as
+ * many members as it needs instances, in a slice of the level "node".  They may be on one GPU or on several.  Members
+ * on shares or on memory of a GPU come in no slices.
+ * Laws: slice_members divides count.  A group in slices has its minimum at all its members, and so has its set: slices
+ * start and leave together (an elastic job could be left with a part of one).
  * Source: Kueue's podset slices (kueue.x-k8s.io/podset-slice-required-topology, -size); Slurm's --segment. */
 
 /* Where members of a job or of a set must be, and where they had better be: levels of the cluster's tree of
@@ -121,17 +118,17 @@ struct checkpoint_plan {
 enum after_kind { AFTER_ANY, AFTER_OK, AFTER_NOT_OK };
 struct job_after {
     job_id job;
-    uint8_t
-        kind; /* enum after_kind: it ended; it completed; it failed, was cancelled or was killed */
+    uint8_t kind; /* enum after_kind: it ended; it completed; it failed, was cancelled or was killed */
 };
 
 enum { JOB_TAGS_MAX = 4, JOB_TAG_RULES_MAX = 8, JOB_TAG_ID_MAX = 65535 };
 
 /* Nearness and distance between jobs.  A job has tags; its rules name tags of other jobs, and a level of the cluster.
  * Laws
- *  - Where a rule of nearness is required, a member goes only into domains that hold a member of another job with the tag;
- *    of distance, only where none is.  The job's own members do not count.
- *  - It holds for both sides: where a member's rule of distance is required, no member of another job with the tag comes.
+ *  - Where a rule of nearness is required, a member goes only into domains that hold a member of another job with the
+ *    tag; of distance, only where none is.  The job's own members do not count.
+ *  - It holds for both sides: where a member's rule of distance is required, no member of another job with the tag
+ *    comes.
  *  - If nobody in the cluster has the tag of a rule of nearness, and the job itself has it, the rule holds everywhere.
  *  - A node in no domain of the level is near nobody.
  *  - A member on its way out keeps others away until it has left, and is near nobody.
@@ -176,14 +173,14 @@ struct job {
     time_ns estimate; /* of its run time, declared; TIME_NEVER: none */
     time_ns deadline; /* by when it should have ended; TIME_NEVER: none */
     struct checkpoint_plan checkpoint;
-    const char *name; /* the trace's own id as text; borrowed; NULL: use trace_id */
-    int64_t trace_id; /* the trace's own id when it is a number */
-    int64_t
-        attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
-    time_ns grace; /* that it asks for when evicted, to save its work; at most what the policy
+    const char *name;        /* the trace's own id as text; borrowed; NULL: use trace_id */
+    int64_t trace_id;        /* the trace's own id when it is a number */
+    int64_t attained_gpu_ns; /* GPU time it had before it was submitted here; counted by least attained service */
+    time_ns grace;           /* that it asks for when evicted, to save its work; at most what the policy
                       grants; 0: that */
-    /* While it waits nobody is evicted for it before so long has passed; below its minimum for so long it loses the rest
-     * (TIME_NEVER: never).  JOB_AS_QUEUE: as its queue says, or the nearest above it that says something, else the policy. */
+    /* While it waits nobody is evicted for it before so long has passed; below its minimum for so long it loses the
+     * rest (TIME_NEVER: never).  JOB_AS_QUEUE: as its queue says, or the nearest above it that says something, else
+     * the policy. */
     time_ns preemption_delay, stale_after;
 };
 #define JOB_AS_QUEUE INT64_C(-1)
@@ -191,8 +188,7 @@ struct job {
 /* Which sets are satisfied.  satisfied: by set, in: whether its own groups have their minimum; out: whether it is.
  * sets: NULL where each group is a set of its own.  min_sets: of the job.  True if the job has as many as it needs.
  * O(set_count). */
-bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets,
-                 bool satisfied[]);
+bool sets_settle(const struct job_set *sets, uint32_t set_count, uint32_t min_sets, bool satisfied[]);
 
 /* How many sets are directly in `parent`; SET_NONE: in no other.  O(set_count). */
 uint32_t sets_in(const struct job_set *sets, uint32_t set_count, uint16_t parent);
@@ -207,19 +203,16 @@ static inline const struct job_group *job_group(const struct job *job, uint32_t 
 
 static inline bool request_is_same(const struct request *a, const struct request *b)
 {
-    return a->gpus == b->gpus && a->gpu_milli == b->gpu_milli &&
-           a->gpu_memory_mib == b->gpu_memory_mib && a->mig == b->mig &&
-           a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
-           a->gpu_models == b->gpu_models && a->one_island == b->one_island &&
-           a->share == b->share && a->domain == b->domain && node_ask_is_same(a->nodes, b->nodes);
+    return a->gpus == b->gpus && a->gpu_milli == b->gpu_milli && a->gpu_memory_mib == b->gpu_memory_mib &&
+           a->mig == b->mig && a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
+           a->gpu_models == b->gpu_models && a->one_island == b->one_island && a->share == b->share &&
+           a->domain == b->domain && node_ask_is_same(a->nodes, b->nodes);
 }
 
 /* May members stand on nodes of that type, for all that their labels and taints say? */
-static inline bool request_takes_nodes(const struct request *request, const struct cluster *cluster,
-                                       uint32_t type)
+static inline bool request_takes_nodes(const struct request *request, const struct cluster *cluster, uint32_t type)
 {
-    return request->nodes == NULL ? !cluster->types[type].is_tainted
-                                  : node_ask_takes(request->nodes, type);
+    return request->nodes == NULL ? !cluster->types[type].is_tainted : node_ask_takes(request->nodes, type);
 }
 
 /* Will the GPUs of that type do?  Of a request that asks GPUs. */
@@ -230,14 +223,12 @@ static inline bool request_takes_model(const struct request *request, const stru
 
 static inline bool request_asks_gpus(const struct request *request)
 {
-    return request->gpus != 0 || request->gpu_milli != 0 || request->gpu_memory_mib != 0 ||
-           request->mig != 0;
+    return request->gpus != 0 || request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
 }
 
-/* May members stand on nodes of that type, whatever is free there?  The one place that says so: labels, taints, and the GPU
- * model where GPUs are asked. */
-static inline bool request_takes_type(const struct request *request, const struct cluster *cluster,
-                                      uint32_t type)
+/* May members stand on nodes of that type, whatever is free there?  The one place that says so: labels, taints, and
+ * the GPU model where GPUs are asked. */
+static inline bool request_takes_type(const struct request *request, const struct cluster *cluster, uint32_t type)
 {
     return request_takes_nodes(request, cluster, type) &&
            (request_takes_model(request, &cluster->types[type]) || !request_asks_gpus(request));
@@ -273,14 +264,14 @@ int64_t job_asked_milli(const struct job *job, const struct cluster *cluster);
  * ceil(gpus / gpus_per_node) nodes if that divides, else flat. */
 void job_shape_gpus(struct job *job, uint32_t gpus, uint16_t gpus_per_node);
 
-/* Members that have succeeded count for the minimum of their group or set and hold nothing: make of the job what is left
- * without them.  Groups of which nothing is left go, and those behind them move up; at least one member of the job must
- * be left, and at least one stays needed.  Without sets, groups that go count for min_sets.
- * succeeded: by group, at most its count.  more, sets: job's own, which may be written.  new_index: by group, where it
- * is now; UINT16_MAX: it is gone.
+/* Members that have succeeded count for the minimum of their group or set and hold nothing: make of the job what is
+ * left without them.  Groups of which nothing is left go, and those behind them move up; at least one member of the
+ * job must be left, and at least one stays needed.  Without sets, groups that go count for min_sets. succeeded: by
+ * group, at most its count.  more, sets: job's own, which may be written.  new_index: by group, where it is now;
+ * UINT16_MAX: it is gone.
  * Source: KAI-Scheduler counts succeeded pods for minMember. */
-void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets,
-                   const uint32_t succeeded[], uint16_t new_index[]);
+void job_leave_out(struct job *job, struct job_group *more, struct job_set *sets, const uint32_t succeeded[],
+                   uint16_t new_index[]);
 
 /* Whether the declaration obeys the laws above; the reason it does not, or NULL. */
 const char *job_complaint(const struct job *job);

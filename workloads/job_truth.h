@@ -12,13 +12,11 @@ extern const char *const job_outcome_names[]; /* "completed", "failed", "cancell
 #define SM_ACTIVE_UNKNOWN UINT16_MAX /* the trace does not tell */
 
 struct job_truth {
-    time_ns duration; /* reference work: run time on what it asks, well placed, alone; >= 0 */
-    uint8_t outcome;  /* how it ends after that */
-    uint8_t
-        workload_class; /* what the workload calls its kind: id + 1 in job_source_classes; 0: by its class alone */
-    uint16_t
-        sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
-    uint16_t would_do_milli; /* GPU share in milli per asked GPU that would have done, 1..1000 */
+    time_ns duration;       /* reference work: run time on what it asks, well placed, alone; >= 0 */
+    uint8_t outcome;        /* how it ends after that */
+    uint8_t workload_class; /* what the workload calls its kind: id + 1 in job_source_classes; 0: by its class alone */
+    uint16_t sm_active_milli; /* mean SM activity of the GPUs (or the piece) it holds, 0..1000; SM_ACTIVE_UNKNOWN */
+    uint16_t would_do_milli;  /* GPU share in milli per asked GPU that would have done, 1..1000 */
 };
 
 #endif

@@ -15,18 +15,14 @@ enum {
 };
 
 static const struct column columns[CLAIM_FIELD_COUNT] = {
-    [CLAIM_CLASS] = {"class", false, FIELD_TEXT},
-    [CLAIM_COUNT] = {"count", false, FIELD_NUMBER},
-    [CLAIM_MODEL] = {"gpu_model", false, FIELD_TEXT},
-    [CLAIM_MEMORY] = {"min_memory_gb", false, FIELD_NUMBER},
-    [CLAIM_SMS] = {"min_sms", false, FIELD_NUMBER},
-    [CLAIM_MIG] = {"mig_capable", false, FIELD_BOOL},
-    [CLAIM_NVLINK] = {"nvlink", false, FIELD_BOOL},
-    [CLAIM_MATCH] = {"match", false, FIELD_TEXT},
+    [CLAIM_CLASS] = {"class", false, FIELD_TEXT},     [CLAIM_COUNT] = {"count", false, FIELD_NUMBER},
+    [CLAIM_MODEL] = {"gpu_model", false, FIELD_TEXT}, [CLAIM_MEMORY] = {"min_memory_gb", false, FIELD_NUMBER},
+    [CLAIM_SMS] = {"min_sms", false, FIELD_NUMBER},   [CLAIM_MIG] = {"mig_capable", false, FIELD_BOOL},
+    [CLAIM_NVLINK] = {"nvlink", false, FIELD_BOOL},   [CLAIM_MATCH] = {"match", false, FIELD_TEXT},
 };
 
-static struct error fields_read(const struct reader *reader, const struct line *line,
-                                struct text object, struct field fields[CLAIM_FIELD_COUNT])
+static struct error fields_read(const struct reader *reader, const struct line *line, struct text object,
+                                struct field fields[CLAIM_FIELD_COUNT])
 {
     struct text rest = object, key, value;
     if (object.at[0] != '{')
@@ -36,16 +32,14 @@ static struct error fields_read(const struct reader *reader, const struct line *
         while (index < CLAIM_FIELD_COUNT && !text_is(key, columns[index].name))
             index++;
         if (index == CLAIM_FIELD_COUNT)
-            return input_error(line->input, line->text, key, "a claim knows no '%.*s'",
-                               (int)key.length, key.at);
+            return input_error(line->input, line->text, key, "a claim knows no '%.*s'", (int)key.length, key.at);
         fields[index].name = columns[index].name;
         TRY(json_line_field(line, value, columns[index].kind, reader->arena, &fields[index]));
     }
     return ERROR_OK;
 }
 
-static struct error claim_of(const struct line *line, const struct field *fields,
-                             struct claim *claim)
+static struct error claim_of(const struct line *line, const struct field *fields, struct claim *claim)
 {
     struct gpu_conditions *conditions = &claim->conditions;
     int64_t memory_mib = 0, sm_count = 0;
@@ -72,15 +66,14 @@ static struct error check_beside(const struct line *line, const struct field *fi
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         const struct field *field = &fields[said[i]];
         if (field_is_set(field))
-            return input_error(line->input, line->text, field->place,
-                               "'%s': it excludes 'claim', which says it", field->name);
+            return input_error(line->input, line->text, field->place, "'%s': it excludes 'claim', which says it",
+                               field->name);
     }
     return ERROR_OK;
 }
 
-struct error json_claim_group(const struct reader *reader, const struct line *line,
-                              struct text object, const struct field *fields, int64_t count,
-                              int64_t min_count, struct job_group *group)
+struct error json_claim_group(const struct reader *reader, const struct line *line, struct text object,
+                              const struct field *fields, int64_t count, int64_t min_count, struct job_group *group)
 {
     struct field own[CLAIM_FIELD_COUNT] = {{0}};
     struct claims claims = {.count = count, .min_count = min_count};

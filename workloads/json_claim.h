@@ -11,8 +11,8 @@
 
 /* `count` claims, `min_count` (0: all) of which must run, as a group.  fields: what stands beside the claim, by enum
  * native_field: CPUs and memory of one claim, and the models that will do if the claim says none. */
-struct error json_claim_group(const struct reader *reader, const struct line *line,
-                              struct text object, const struct field *fields, int64_t count,
-                              int64_t min_count, struct job_group *group) MUST_CHECK;
+struct error json_claim_group(const struct reader *reader, const struct line *line, struct text object,
+                              const struct field *fields, int64_t count, int64_t min_count,
+                              struct job_group *group) MUST_CHECK;
 
 #endif

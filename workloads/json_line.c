@@ -12,14 +12,13 @@ struct error json_line_check(const struct line *line)
     if (is_object)
         return ERROR_OK;
     if (tree != NULL)
-        return input_error(line->input, line->text, (struct text){NULL, 0},
-                           "a line must hold a JSON object");
+        return input_error(line->input, line->text, (struct text){NULL, 0}, "a line must hold a JSON object");
     /* jansson's position is behind what it could not take. */
     size_t position = complaint.position > 0 ? (size_t)complaint.position - 1 : 0;
     if (position >= line->text.length)
         position = line->text.length - 1;
-    return input_error(line->input, line->text, (struct text){line->text.at + position, 1},
-                       "not JSON: %s", complaint.text);
+    return input_error(line->input, line->text, (struct text){line->text.at + position, 1}, "not JSON: %s",
+                       complaint.text);
 }
 
 static const char *blanks_skip(const char *at)
@@ -105,8 +104,8 @@ static const char *kind_complaint(char first, enum field_kind kind)
     return is_number || is_text ? NULL : "a number or a string";
 }
 
-struct error json_line_field(const struct line *line, struct text value, enum field_kind kind,
-                             struct arena *arena, struct field *field)
+struct error json_line_field(const struct line *line, struct text value, enum field_kind kind, struct arena *arena,
+                             struct field *field)
 {
     field->place = value;
     field->value = (struct text){0};

@@ -21,7 +21,7 @@ bool json_line_member(struct text *rest, struct text *key, struct text *value);
 
 /* Fill `field` from a value: null is absent, strings lose quotes and escapes (decoded into the arena if they
  * hold any).  ERROR_DATA if the value is not of that kind. */
-struct error json_line_field(const struct line *line, struct text value, enum field_kind kind,
-                             struct arena *arena, struct field *field) MUST_CHECK;
+struct error json_line_field(const struct line *line, struct text value, enum field_kind kind, struct arena *arena,
+                             struct field *field) MUST_CHECK;
 
 #endif

@@ -17,8 +17,8 @@ static struct error refuse(const struct line *line, struct text place, const cha
 }
 
 /* A string that lives in the arena. */
-static struct error text_read(const struct reader *reader, const struct line *line,
-                              struct text value, const char *name, const char **out)
+static struct error text_read(const struct reader *reader, const struct line *line, struct text value, const char *name,
+                              const char **out)
 {
     struct field field = {.name = name};
     TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, &field));
@@ -27,15 +27,13 @@ static struct error text_read(const struct reader *reader, const struct line *li
 }
 
 /* A key of an object, which stands without its quotes. */
-static struct error key_read(const struct reader *reader, const struct line *line, struct text key,
-                             const char **out)
+static struct error key_read(const struct reader *reader, const struct line *line, struct text key, const char **out)
 {
     return text_read(reader, line, (struct text){key.at - 1, key.length + 2}, "key", out);
 }
 
-static struct error choice_read(const struct reader *reader, const struct line *line,
-                                struct text value, const char *name, const char *const *names,
-                                int *out)
+static struct error choice_read(const struct reader *reader, const struct line *line, struct text value,
+                                const char *name, const char *const *names, int *out)
 {
     struct field field = {.name = name};
     TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, &field));
@@ -44,11 +42,10 @@ static struct error choice_read(const struct reader *reader, const struct line *
 
 /* ---- the selector ---- */
 
-static struct error selector_read(const struct reader *reader, const struct line *line,
-                                  struct text value, struct node_ask *draft)
+static struct error selector_read(const struct reader *reader, const struct line *line, struct text value,
+                                  struct node_ask *draft)
 {
-    struct node_expression *list =
-        arena_alloc_array(reader->arena, NODE_ASK_MAX, struct node_expression);
+    struct node_expression *list = arena_alloc_array(reader->arena, NODE_ASK_MAX, struct node_expression);
     struct text rest = value, key, label;
     uint16_t count = 0;
     if (value.at[0] == '"') {
@@ -56,8 +53,7 @@ static struct error selector_read(const struct reader *reader, const struct line
         TRY(text_read(reader, line, value, "node_selector", &text));
         const char *complaint = node_ask_selector_of(text_of(text), reader->arena, draft);
         return complaint == NULL ? ERROR_OK
-                                 : input_error(line->input, line->text, value,
-                                               "'node_selector' must be %s", complaint);
+                                 : input_error(line->input, line->text, value, "'node_selector' must be %s", complaint);
     }
     if (value.at[0] != '{')
         return refuse(line, value, "'node_selector' must be an object of labels");
@@ -79,8 +75,8 @@ static struct error selector_read(const struct reader *reader, const struct line
 
 /* ---- the affinity ---- */
 
-static struct error values_read(const struct reader *reader, const struct line *line,
-                                struct text value, struct node_expression *expression)
+static struct error values_read(const struct reader *reader, const struct line *line, struct text value,
+                                struct node_expression *expression)
 {
     const char **values = arena_alloc_array(reader->arena, NODE_ASK_MAX, const char *);
     struct text rest = value, key, one;
@@ -95,8 +91,8 @@ static struct error values_read(const struct reader *reader, const struct line *
     return ERROR_OK;
 }
 
-static struct error expression_read(const struct reader *reader, const struct line *line,
-                                    struct text value, struct node_expression *expression)
+static struct error expression_read(const struct reader *reader, const struct line *line, struct text value,
+                                    struct node_expression *expression)
 {
     struct text rest = value, key, member;
     int operator= NODE_OPERATOR_COUNT;
@@ -120,11 +116,10 @@ static struct error expression_read(const struct reader *reader, const struct li
     return complaint == NULL ? ERROR_OK : refuse(line, value, complaint);
 }
 
-static struct error term_read(const struct reader *reader, const struct line *line,
-                              struct text value, struct node_term *term)
+static struct error term_read(const struct reader *reader, const struct line *line, struct text value,
+                              struct node_term *term)
 {
-    struct node_expression *list =
-        arena_alloc_array(reader->arena, NODE_ASK_MAX, struct node_expression);
+    struct node_expression *list = arena_alloc_array(reader->arena, NODE_ASK_MAX, struct node_expression);
     struct text rest = value, key, array = {0}, one;
     if (value.at[0] != '{')
         return refuse(line, value, "a term must be an object");
@@ -145,8 +140,8 @@ static struct error term_read(const struct reader *reader, const struct line *li
     return ERROR_OK;
 }
 
-static struct error affinity_read(const struct reader *reader, const struct line *line,
-                                  struct text value, struct node_ask *draft)
+static struct error affinity_read(const struct reader *reader, const struct line *line, struct text value,
+                                  struct node_ask *draft)
 {
     struct node_term *terms = arena_alloc_array(reader->arena, NODE_ASK_MAX, struct node_term);
     struct text rest = value, key, one;
@@ -158,15 +153,13 @@ static struct error affinity_read(const struct reader *reader, const struct line
         TRY(term_read(reader, line, one, &terms[draft->term_count++]));
     }
     draft->terms = terms;
-    return draft->term_count > 0
-               ? ERROR_OK
-               : refuse(line, value, "'node_affinity' must hold at least one term");
+    return draft->term_count > 0 ? ERROR_OK : refuse(line, value, "'node_affinity' must hold at least one term");
 }
 
 /* ---- tolerations ---- */
 
-static struct error toleration_read(const struct reader *reader, const struct line *line,
-                                    struct text value, struct toleration *toleration)
+static struct error toleration_read(const struct reader *reader, const struct line *line, struct text value,
+                                    struct toleration *toleration)
 {
     static const char *const operators[] = {"Equal", "Exists", NULL};
     struct text rest = value, key, member;
@@ -177,8 +170,7 @@ static struct error toleration_read(const struct reader *reader, const struct li
         TRY(text_read(reader, line, value, "tolerations", &text));
         const char *complaint = node_ask_toleration_of(text_of(text), reader->arena, toleration);
         return complaint == NULL ? ERROR_OK
-                                 : input_error(line->input, line->text, value,
-                                               "a toleration must be %s", complaint);
+                                 : input_error(line->input, line->text, value, "a toleration must be %s", complaint);
     }
     if (value.at[0] != '{')
         return refuse(line, value, "a toleration must be an object or a text");
@@ -200,8 +192,8 @@ static struct error toleration_read(const struct reader *reader, const struct li
     return complaint == NULL ? ERROR_OK : refuse(line, value, complaint);
 }
 
-static struct error tolerations_read(const struct reader *reader, const struct line *line,
-                                     struct text value, struct node_ask *draft)
+static struct error tolerations_read(const struct reader *reader, const struct line *line, struct text value,
+                                     struct node_ask *draft)
 {
     struct toleration *list = arena_alloc_array(reader->arena, NODE_ASK_MAX, struct toleration);
     struct text rest = value, key, one;
@@ -210,8 +202,7 @@ static struct error tolerations_read(const struct reader *reader, const struct l
         TRY(text_read(reader, line, value, "tolerations", &text));
         const char *complaint = node_ask_tolerations_of(text_of(text), reader->arena, draft);
         return complaint == NULL ? ERROR_OK
-                                 : input_error(line->input, line->text, value,
-                                               "'tolerations' must be %s", complaint);
+                                 : input_error(line->input, line->text, value, "'tolerations' must be %s", complaint);
     }
     if (value.at[0] != '[')
         return refuse(line, value, "'tolerations' must be an array");
@@ -224,8 +215,8 @@ static struct error tolerations_read(const struct reader *reader, const struct l
     return ERROR_OK;
 }
 
-struct error json_nodes_read(const struct reader *reader, const struct line *line,
-                             const struct json_nodes *nodes, const struct node_ask **out)
+struct error json_nodes_read(const struct reader *reader, const struct line *line, const struct json_nodes *nodes,
+                             const struct node_ask **out)
 {
     struct node_ask draft = {.term_count = 0};
     if (nodes->selector.at != NULL)

@@ -1,5 +1,5 @@
-/* workloads/json_nodes.h -- what a JSON line asks of nodes: `node_selector`, `node_affinity` and `tolerations`, of the job
- * or of one of its groups, as workloads/node_ask.h describes them.
+/* workloads/json_nodes.h -- what a JSON line asks of nodes: `node_selector`, `node_affinity` and `tolerations`, of the
+ * job or of one of its groups, as workloads/node_ask.h describes them.
  *
  * A group that says one of the three itself has that one and the job's others.
  */
@@ -18,8 +18,7 @@ struct json_nodes {
 bool json_nodes_member(struct json_nodes *nodes, struct text key, struct text value);
 
 /* *out: kept by reader->asks; NULL if nothing is asked. */
-struct error json_nodes_read(const struct reader *reader, const struct line *line,
-                             const struct json_nodes *nodes,
+struct error json_nodes_read(const struct reader *reader, const struct line *line, const struct json_nodes *nodes,
                              const struct node_ask **out) MUST_CHECK;
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-struct error json_level_read(const struct reader *reader, const struct line *line,
-                             const struct field *field, uint8_t *level)
+struct error json_level_read(const struct reader *reader, const struct line *line, const struct field *field,
+                             uint8_t *level)
 {
     if (!field_is_set(field) || reader->cluster == NULL)
         return ERROR_OK;
@@ -11,8 +11,8 @@ struct error json_level_read(const struct reader *reader, const struct line *lin
     return *level != 0 ? ERROR_OK : field_error(line, field, "a level of the cluster");
 }
 
-struct error json_topology_read(const struct reader *reader, const struct line *line,
-                                struct text object, struct topology_ask *ask)
+struct error json_topology_read(const struct reader *reader, const struct line *line, struct text object,
+                                struct topology_ask *ask)
 {
     struct field required = {.name = "required"}, preferred = {.name = "preferred"};
     struct text rest = object, key, value;
@@ -49,9 +49,8 @@ static const struct column set_columns[SET_FIELD_COUNT] = {
     [SET_MIN_SETS] = {"min_sets", false, FIELD_NUMBER},
 };
 
-static struct error set_fields(const struct reader *reader, const struct line *line,
-                               struct text object, struct field fields[SET_FIELD_COUNT],
-                               struct topology_ask *topology)
+static struct error set_fields(const struct reader *reader, const struct line *line, struct text object,
+                               struct field fields[SET_FIELD_COUNT], struct topology_ask *topology)
 {
     struct text rest = object, key, value;
     if (object.at[0] != '{')
@@ -65,12 +64,11 @@ static struct error set_fields(const struct reader *reader, const struct line *l
             if (text_is(key, set_columns[i].name))
                 TRY(json_line_field(line, value, set_columns[i].kind, reader->arena, &fields[i]));
     }
-    return field_is_set(&fields[SET_NAME]) ? ERROR_OK
-                                           : field_error(line, &fields[SET_NAME], "a name");
+    return field_is_set(&fields[SET_NAME]) ? ERROR_OK : field_error(line, &fields[SET_NAME], "a name");
 }
 
-static struct error set_read(const struct reader *reader, const struct line *line,
-                             struct text object, struct json_sets *sets)
+static struct error set_read(const struct reader *reader, const struct line *line, struct text object,
+                             struct json_sets *sets)
 {
     struct field fields[SET_FIELD_COUNT];
     struct job_set set = {.parent = SET_NONE};
@@ -102,15 +100,14 @@ struct error json_sets_read(const struct reader *reader, const struct line *line
         return input_error(line->input, line->text, array, "'sets' must be an array");
     while (json_line_member(&rest, &key, &value)) {
         if (sets->count == JOB_SETS_MAX)
-            return input_error(line->input, line->text, value, "a job has at most %d sets",
-                               JOB_SETS_MAX);
+            return input_error(line->input, line->text, value, "a job has at most %d sets", JOB_SETS_MAX);
         TRY(set_read(reader, line, value, sets));
     }
     return ERROR_OK;
 }
 
-struct error json_sets_finish(const struct reader *reader, const struct line *line,
-                              struct text array, const struct json_sets *sets, struct job *job)
+struct error json_sets_finish(const struct reader *reader, const struct line *line, struct text array,
+                              const struct json_sets *sets, struct job *job)
 {
     uint64_t members[JOB_SETS_MAX] = {0};
     bool satisfied[JOB_SETS_MAX];
@@ -121,22 +118,19 @@ struct error json_sets_finish(const struct reader *reader, const struct line *li
     struct job_set *own = arena_alloc_array(reader->arena, sets->count, struct job_set);
     memcpy(own, sets->sets, sets->count * sizeof *own);
     for (uint16_t s = 0; s < sets->count; s++) {
-        uint64_t minimum =
-            sets->minimum[s] == SET_MINIMUM_ALL ? members[s] : (uint64_t)sets->minimum[s];
+        uint64_t minimum = sets->minimum[s] == SET_MINIMUM_ALL ? members[s] : (uint64_t)sets->minimum[s];
         if (minimum > members[s])
-            return input_error(line->input, line->text, array,
-                               "set '%s' needs more members than its groups have", own[s].name);
+            return input_error(line->input, line->text, array, "set '%s' needs more members than its groups have",
+                               own[s].name);
         const uint32_t within = sets_in(own, sets->count, s);
         if (own[s].min_sets > within)
-            return input_error(line->input, line->text, array,
-                               "set '%s' needs %u of the sets in it, and has %u", own[s].name,
-                               own[s].min_sets, within);
+            return input_error(line->input, line->text, array, "set '%s' needs %u of the sets in it, and has %u",
+                               own[s].name, own[s].min_sets, within);
         own[s].min_members = (uint32_t)minimum;
         satisfied[s] = minimum == 0;
     }
     if (sets_settle(own, sets->count, job->min_sets, satisfied))
-        return input_error(line->input, line->text, array,
-                           "some set must need at least one member");
+        return input_error(line->input, line->text, array, "some set must need at least one member");
     job->sets = own;
     job->set_count = sets->count;
     return ERROR_OK;

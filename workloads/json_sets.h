@@ -23,12 +23,12 @@ struct json_sets {
 };
 
 /* The number of the level that a field names; as it was if none does, or no cluster is at hand. */
-struct error json_level_read(const struct reader *reader, const struct line *line,
-                             const struct field *field, uint8_t *level) MUST_CHECK;
+struct error json_level_read(const struct reader *reader, const struct line *line, const struct field *field,
+                             uint8_t *level) MUST_CHECK;
 
 /* The object {"required": LEVEL, "preferred": LEVEL}. */
-struct error json_topology_read(const struct reader *reader, const struct line *line,
-                                struct text object, struct topology_ask *ask) MUST_CHECK;
+struct error json_topology_read(const struct reader *reader, const struct line *line, struct text object,
+                                struct topology_ask *ask) MUST_CHECK;
 
 /* The array; names are copied into the reader's arena. */
 struct error json_sets_read(const struct reader *reader, const struct line *line, struct text array,
@@ -38,8 +38,7 @@ struct error json_sets_read(const struct reader *reader, const struct line *line
 int json_sets_find(const struct json_sets *sets, struct text name);
 
 /* Give them to the job, whose groups and min_sets are read. */
-struct error json_sets_finish(const struct reader *reader, const struct line *line,
-                              struct text array, const struct json_sets *sets,
-                              struct job *job) MUST_CHECK;
+struct error json_sets_finish(const struct reader *reader, const struct line *line, struct text array,
+                              const struct json_sets *sets, struct job *job) MUST_CHECK;
 
 #endif

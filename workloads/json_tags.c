@@ -18,19 +18,18 @@ bool json_tags_note(struct tag_texts *texts, struct text key, struct text value)
     return text != NULL;
 }
 
-static struct error tag_read(const struct reader *reader, const struct line *line,
-                             const struct field *field, uint32_t *tag)
+static struct error tag_read(const struct reader *reader, const struct line *line, const struct field *field,
+                             uint32_t *tag)
 {
     TRY(field_utf8(line, field));
     if (!field_is_set(field))
         return field_error(line, field, "a name");
     *tag = names_add(reader->tags, field->value);
-    return *tag <= JOB_TAG_ID_MAX ? ERROR_OK
-                                  : field_error(line, field, "one of 65536 tags at most");
+    return *tag <= JOB_TAG_ID_MAX ? ERROR_OK : field_error(line, field, "one of 65536 tags at most");
 }
 
-static struct error tags_read(const struct reader *reader, const struct line *line,
-                              struct text array, struct job_tags *tags)
+static struct error tags_read(const struct reader *reader, const struct line *line, struct text array,
+                              struct job_tags *tags)
 {
     struct text rest = array, key, value;
     if (array.at[0] != '[')
@@ -38,8 +37,7 @@ static struct error tags_read(const struct reader *reader, const struct line *li
     while (json_line_member(&rest, &key, &value)) {
         struct field field = {.name = "tags"};
         if (tags->tag_count == JOB_TAGS_MAX)
-            return input_error(line->input, line->text, value, "a job has at most %d tags",
-                               JOB_TAGS_MAX);
+            return input_error(line->input, line->text, value, "a job has at most %d tags", JOB_TAGS_MAX);
         TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, &field));
         uint32_t tag = 0;
         TRY(tag_read(reader, line, &field, &tag));
@@ -50,8 +48,8 @@ static struct error tags_read(const struct reader *reader, const struct line *li
     return ERROR_OK;
 }
 
-static struct error level_read(const struct reader *reader, const struct line *line,
-                               const struct field *field, uint8_t *level)
+static struct error level_read(const struct reader *reader, const struct line *line, const struct field *field,
+                               uint8_t *level)
 {
     if (field_is_set(field) && tag_level_of(reader->cluster, field->value, level))
         return ERROR_OK;
@@ -62,8 +60,8 @@ static struct error level_read(const struct reader *reader, const struct line *l
     return error;
 }
 
-static struct error rule_read(const struct reader *reader, const struct line *line,
-                              struct text object, struct tag_rule *rule)
+static struct error rule_read(const struct reader *reader, const struct line *line, struct text object,
+                              struct tag_rule *rule)
 {
     struct field fields[RULE_FIELD_COUNT];
     struct text rest = object, key, value;
@@ -77,8 +75,7 @@ static struct error rule_read(const struct reader *reader, const struct line *li
         while (i < RULE_FIELD_COUNT && !text_is(key, rule_names[i]))
             i++;
         if (i == RULE_FIELD_COUNT)
-            return input_error(line->input, line->text, key,
-                               "a rule has 'tag', 'level' and 'mode'");
+            return input_error(line->input, line->text, key, "a rule has 'tag', 'level' and 'mode'");
         TRY(json_line_field(line, value, FIELD_TEXT, reader->arena, &fields[i]));
     }
     TRY(tag_read(reader, line, &fields[RULE_TAG], &rule->tag));
@@ -87,9 +84,8 @@ static struct error rule_read(const struct reader *reader, const struct line *li
     return level_read(reader, line, &fields[RULE_LEVEL], &rule->level);
 }
 
-static struct error rules_read(const struct reader *reader, const struct line *line,
-                               struct text array, const char *name, bool is_apart,
-                               struct job_tags *tags)
+static struct error rules_read(const struct reader *reader, const struct line *line, struct text array,
+                               const char *name, bool is_apart, struct job_tags *tags)
 {
     struct text rest = array, key, value;
     uint32_t count = 0;
@@ -108,8 +104,8 @@ static struct error rules_read(const struct reader *reader, const struct line *l
     return ERROR_OK;
 }
 
-struct error json_tags_read(const struct reader *reader, const struct line *line,
-                            const struct tag_texts *texts, struct job *job)
+struct error json_tags_read(const struct reader *reader, const struct line *line, const struct tag_texts *texts,
+                            struct job *job)
 {
     struct job_tags tags = {0};
     if (texts->tags.at != NULL)
@@ -121,8 +117,7 @@ struct error json_tags_read(const struct reader *reader, const struct line *line
     const char *complaint = job_tags_complaint(&tags);
     if (complaint != NULL) {
         struct text place = texts->apart.at != NULL ? texts->apart : texts->tags;
-        struct error error =
-            input_error(line->input, line->text, place, "no such job can be: %s", complaint);
+        struct error error = input_error(line->input, line->text, place, "no such job can be: %s", complaint);
         if (tags.rule_count > 1)
             error_set_hint(&error, "the level of 'anti_affinity' must be the narrower one");
         return error;

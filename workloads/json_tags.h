@@ -1,4 +1,5 @@
-/* workloads/json_tags.h -- the `tags`, `affinity` and `anti_affinity` of a JSON line; as workloads/tag_rules.h has them.
+/* workloads/json_tags.h -- the `tags`, `affinity` and `anti_affinity` of a JSON line; as workloads/tag_rules.h has
+ * them.
  *
  * Without a cluster at hand rules are left out, for their levels are its. */
 #ifndef WORKLOADS_JSON_TAGS_H
@@ -16,7 +17,7 @@ struct tag_texts {
 bool json_tags_note(struct tag_texts *texts, struct text key, struct text value);
 
 /* Give them to the job; in the reader's arena. */
-struct error json_tags_read(const struct reader *reader, const struct line *line,
-                            const struct tag_texts *texts, struct job *job) MUST_CHECK;
+struct error json_tags_read(const struct reader *reader, const struct line *line, const struct tag_texts *texts,
+                            struct job *job) MUST_CHECK;
 
 #endif

@@ -49,8 +49,7 @@ static void id_read(const struct reader *reader, const struct field *field, stru
         job->name = arena_copy(reader->arena, field->value);
 }
 
-static struct error priority_read(const struct line *line, const struct field *fields,
-                                  struct job *job)
+static struct error priority_read(const struct line *line, const struct field *fields, struct job *job)
 {
     int64_t priority = job->priority;
     TRY(field_int(line, &fields[NATIVE_PRIORITY], INT32_MIN, INT32_MAX, &priority));
@@ -59,8 +58,7 @@ static struct error priority_read(const struct line *line, const struct field *f
     return field_bool(line, &fields[NATIVE_PREEMPTIBLE], &job->is_preemptible);
 }
 
-static struct error patience_read(const struct line *line, const struct field *fields,
-                                  struct job *job)
+static struct error patience_read(const struct line *line, const struct field *fields, struct job *job)
 {
     const struct field *stale = &fields[NATIVE_STALE_AFTER];
     TRY(field_seconds(line, &fields[NATIVE_PREEMPTION_DELAY], &job->preemption_delay));
@@ -71,8 +69,7 @@ static struct error patience_read(const struct line *line, const struct field *f
     return field_seconds(line, stale, &job->stale_after);
 }
 
-static struct error times_read(const struct line *line, const struct field *fields,
-                               struct trace_row *row)
+static struct error times_read(const struct line *line, const struct field *fields, struct trace_row *row)
 {
     struct checkpoint_plan *plan = &row->job.checkpoint;
     TRY(field_seconds(line, &fields[NATIVE_SUBMIT], &row->job.submit));
@@ -89,8 +86,7 @@ static struct error times_read(const struct line *line, const struct field *fiel
     return field_seconds(line, &fields[NATIVE_RESTART], &plan->restart);
 }
 
-static struct error truth_read(const struct line *line, const struct field *fields,
-                               struct job_truth *truth)
+static struct error truth_read(const struct line *line, const struct field *fields, struct job_truth *truth)
 {
     int outcome = truth->outcome;
     int64_t sm_active = truth->sm_active_milli, would_do = truth->would_do_milli;
@@ -110,8 +106,8 @@ static bool is_in_window(const struct workload_spec *spec, time_ns submit)
 }
 
 /* What ties it to other jobs of the trace. */
-static struct error ties_read(struct reader *reader, const struct line *line,
-                              const struct field *fields, struct job *job)
+static struct error ties_read(struct reader *reader, const struct line *line, const struct field *fields,
+                              struct job *job)
 {
     int64_t array_max = 0;
     TRY(trace_ids_after(&reader->ids, line, &fields[NATIVE_AFTER], reader->arena, job));
@@ -122,14 +118,13 @@ static struct error ties_read(struct reader *reader, const struct line *line,
     if (field_is_set(&fields[NATIVE_ARRAY]))
         job->array = trace_ids_array(&reader->ids, fields[NATIVE_ARRAY].value);
     if (reader->has_ties)
-        trace_ids_add(&reader->ids, fields[NATIVE_JOB_ID].value, job->submit,
-                      is_in_window(reader->spec, job->submit));
+        trace_ids_add(&reader->ids, fields[NATIVE_JOB_ID].value, job->submit, is_in_window(reader->spec, job->submit));
     return ERROR_OK;
 }
 
 /* What the workload calls the kind of job. */
-static struct error workload_class_read(const struct reader *reader, const struct line *line,
-                                        const struct field *field, struct job_truth *truth)
+static struct error workload_class_read(const struct reader *reader, const struct line *line, const struct field *field,
+                                        struct job_truth *truth)
 {
     if (!field_is_set(field) || reader->classes == NULL)
         return ERROR_OK;
@@ -143,8 +138,8 @@ static struct error workload_class_read(const struct reader *reader, const struc
     return ERROR_OK;
 }
 
-struct error native_row_facts(struct reader *reader, const struct line *line,
-                              const struct field *fields, struct trace_row *row)
+struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row)
 {
     int class = row->job.class;
     TRY(times_read(line, fields, row));
@@ -164,8 +159,8 @@ struct error native_row_facts(struct reader *reader, const struct line *line,
     return ERROR_OK;
 }
 
-static struct error models_read(const struct reader *reader, const struct line *line,
-                                const struct field *fields, struct ask *ask)
+static struct error models_read(const struct reader *reader, const struct line *line, const struct field *fields,
+                                struct ask *ask)
 {
     const struct field *mig = &fields[NATIVE_MIG];
     uint64_t mig_models = 0;
@@ -190,14 +185,13 @@ static struct error fraction_read(const struct line *line, const struct field *f
 }
 
 /* Why the field cannot be. */
-static struct error nodes_error(const struct line *line, const struct field *field,
-                                const char *complaint)
+static struct error nodes_error(const struct line *line, const struct field *field, const char *complaint)
 {
     return complaint == NULL ? ERROR_OK : field_error(line, field, complaint);
 }
 
-static struct error nodes_read(const struct reader *reader, const struct line *line,
-                               const struct field *fields, struct ask *ask)
+static struct error nodes_read(const struct reader *reader, const struct line *line, const struct field *fields,
+                               struct ask *ask)
 {
     const struct field *selector = &fields[NATIVE_NODE_SELECTOR];
     const struct field *tolerations = &fields[NATIVE_TOLERATIONS];
@@ -207,18 +201,16 @@ static struct error nodes_read(const struct reader *reader, const struct line *l
     TRY(field_utf8(line, selector));
     TRY(field_utf8(line, tolerations));
     if (field_is_set(selector))
-        TRY(nodes_error(line, selector,
-                        node_ask_selector_of(selector->value, reader->arena, &draft)));
+        TRY(nodes_error(line, selector, node_ask_selector_of(selector->value, reader->arena, &draft)));
     if (field_is_set(tolerations))
-        TRY(nodes_error(line, tolerations,
-                        node_ask_tolerations_of(tolerations->value, reader->arena, &draft)));
+        TRY(nodes_error(line, tolerations, node_ask_tolerations_of(tolerations->value, reader->arena, &draft)));
     ask->node_ask = reader_nodes(reader, &draft);
     return ERROR_OK;
 }
 
 /* Without a cluster nobody knows what its classes are: the GPUs count as whole ones. */
-static struct error class_read(const struct reader *reader, const struct line *line,
-                               const struct field *fields, struct ask *ask)
+static struct error class_read(const struct reader *reader, const struct line *line, const struct field *fields,
+                               struct ask *ask)
 {
     const struct field *field = &fields[NATIVE_GPU_CLASS];
     enum ask_field culprit;
@@ -230,8 +222,7 @@ static struct error class_read(const struct reader *reader, const struct line *l
         return ERROR_OK;
     const struct gpu_class *class = cluster_gpu_class_of(reader->cluster, field->value);
     if (class == NULL) {
-        struct error error = input_error(line->input, line->text, field->place,
-                                         "the cluster has no GPU class '%.*s'",
+        struct error error = input_error(line->input, line->text, field->place, "the cluster has no GPU class '%.*s'",
                                          (int)field->value.length, field->value.at);
         gpu_class_hint(reader->cluster, field->value, &error);
         return error;
@@ -243,16 +234,15 @@ static struct error class_read(const struct reader *reader, const struct line *l
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
 
-struct error native_row_ask(const struct reader *reader, const struct line *line,
-                            const struct field *fields, struct ask *ask)
+struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
+                            struct ask *ask)
 {
     *ask = (struct ask){0};
     TRY(field_int(line, &fields[NATIVE_GPUS], 0, ASK_GPUS_MAX, &ask->gpus));
     TRY(field_int(line, &fields[NATIVE_NODES], 1, CLUSTER_NODES_MAX, &ask->nodes));
     TRY(fraction_read(line, &fields[NATIVE_GPU_FRACTION], &ask->gpu_milli));
     TRY(field_mib(line, &fields[NATIVE_GPU_MEMORY], &ask->gpu_memory_mib));
-    TRY(field_scaled(line, &fields[NATIVE_CPUS], GPU_MILLI, 0, INT64_C(1000) * CPUS_MAX,
-                     &ask->cpu_milli));
+    TRY(field_scaled(line, &fields[NATIVE_CPUS], GPU_MILLI, 0, INT64_C(1000) * CPUS_MAX, &ask->cpu_milli));
     TRY(field_mib(line, &fields[NATIVE_MEMORY], &ask->memory_mib));
     TRY(field_int(line, &fields[NATIVE_MIN_MEMBERS], 1, ASK_GPUS_MAX, &ask->min_members));
     TRY(nodes_read(reader, line, fields, ask));
@@ -274,8 +264,8 @@ const struct field *native_row_culprit(const struct field *fields, enum ask_fiel
     return &fields[field_of[culprit]];
 }
 
-struct error native_row_shape(const struct reader *reader, const struct line *line,
-                              const struct field *fields, struct trace_row *row)
+struct error native_row_shape(const struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row)
 {
     struct ask ask;
     enum ask_field culprit;

@@ -49,16 +49,16 @@ enum native_field {
 extern const struct column native_columns[NATIVE_FIELD_COUNT];
 
 /* Everything but what it asks; enters the job into reader->ids.  fields: by enum native_field. */
-struct error native_row_facts(struct reader *reader, const struct line *line,
-                              const struct field *fields, struct trace_row *row) MUST_CHECK;
+struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row) MUST_CHECK;
 
 /* What it asks, from `gpus`, `nodes` and so on. */
-struct error native_row_shape(const struct reader *reader, const struct line *line,
-                              const struct field *fields, struct trace_row *row) MUST_CHECK;
+struct error native_row_shape(const struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row) MUST_CHECK;
 
 /* The amounts of one ask out of the fields NATIVE_GPUS..NATIVE_MIN_MEMBERS; missing ones are 0. */
-struct error native_row_ask(const struct reader *reader, const struct line *line,
-                            const struct field *fields, struct ask *ask) MUST_CHECK;
+struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
+                            struct ask *ask) MUST_CHECK;
 
 /* The field that an enum ask_field means. */
 const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);

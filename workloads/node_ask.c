@@ -6,8 +6,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 
-const char *const node_operator_names[] = {"In", "NotIn", "Exists", "DoesNotExist",
-                                           "Gt", "Lt",    NULL};
+const char *const node_operator_names[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
 
 /* ---- labels ---- */
 
@@ -221,8 +220,8 @@ static struct node_term copy_term(struct arena *arena, const struct node_term *t
         const char **values = arena_alloc_array(arena, one->value_count, const char *);
         for (uint32_t v = 0; v < one->value_count; v++)
             values[v] = arena_copy(arena, text_of(one->values[v]));
-        copy[e] = (struct node_expression){arena_copy(arena, text_of(one->key)), values,
-                                           one->value_count, one->operator};
+        copy[e] =
+            (struct node_expression){arena_copy(arena, text_of(one->key)), values, one->value_count, one->operator};
     }
     return (struct node_term){copy, term->count};
 }
@@ -232,15 +231,13 @@ static struct node_ask *copy_ask(struct arena *arena, const struct node_ask *ask
 {
     struct node_ask *copy = arena_alloc_array(arena, 1, struct node_ask);
     struct node_term *terms = arena_alloc_array(arena, ask->term_count, struct node_term);
-    struct toleration *tolerations =
-        arena_alloc_array(arena, ask->toleration_count, struct toleration);
+    struct toleration *tolerations = arena_alloc_array(arena, ask->toleration_count, struct toleration);
     for (uint32_t t = 0; t < ask->term_count; t++)
         terms[t] = copy_term(arena, &ask->terms[t]);
     for (uint32_t t = 0; t < ask->toleration_count; t++)
-        tolerations[t] =
-            (struct toleration){arena_copy(arena, text_of(ask->tolerations[t].key)),
-                                arena_copy(arena, text_of(ask->tolerations[t].value)),
-                                ask->tolerations[t].exists, ask->tolerations[t].effect};
+        tolerations[t] = (struct toleration){arena_copy(arena, text_of(ask->tolerations[t].key)),
+                                             arena_copy(arena, text_of(ask->tolerations[t].value)),
+                                             ask->tolerations[t].exists, ask->tolerations[t].effect};
     *copy = (struct node_ask){.selector = copy_term(arena, &ask->selector),
                               .terms = terms,
                               .tolerations = tolerations,
@@ -256,8 +253,7 @@ static size_t words_of(uint32_t type_count)
     return (type_count + 63) / 64;
 }
 
-const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster,
-                                     const struct node_ask *draft)
+const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster, const struct node_ask *draft)
 {
     if (draft->selector.count == 0 && draft->term_count == 0 && draft->toleration_count == 0)
         return NULL;
@@ -269,8 +265,7 @@ const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *
         return ask;
     uint64_t *types = arena_alloc_array(arena, words_of(cluster->type_count), uint64_t);
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        if (node_ask_matches(ask, &cluster->types[t]) &&
-            node_ask_tolerates(ask, &cluster->types[t]))
+        if (node_ask_matches(ask, &cluster->types[t]) && node_ask_tolerates(ask, &cluster->types[t]))
             types[t >> 6] |= UINT64_C(1) << (t & 63);
     ask->types = types;
     ask->type_count = cluster->type_count;

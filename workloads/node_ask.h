@@ -6,18 +6,18 @@
  *                 PreferNoSchedule, which is not looked at
  *
  * Laws: both the selector and the affinity must hold, as Kubernetes has it for nodeSelector and
- * requiredDuringSchedulingIgnoredDuringExecution: what runs on a node stays there.  A term without expressions holds nowhere.
- * An ask is made once against the const cluster, as a set of its types, and is const from then on.  Of the same cluster two
- * asks are equal exactly when their texts are, which keep the order of terms, expressions, values and tolerations; asks that
- * mean the same in other words are told apart, which costs shapes and changes no decision.
+ * requiredDuringSchedulingIgnoredDuringExecution: what runs on a node stays there.  A term without expressions holds
+ * nowhere. An ask is made once against the const cluster, as a set of its types, and is const from then on.  Of the
+ * same cluster two asks are equal exactly when their texts are, which keep the order of terms, expressions, values and
+ * tolerations; asks that mean the same in other words are told apart, which costs shapes and changes no decision.
  *
  *   struct node_asks asks = {0};
  *   request.nodes = node_asks_own(&asks, node_ask_make(&scratch, cluster, &draft));
  *   if (request_takes_type(&request, cluster, t)) ...            (workloads/job.h)
  *
  * Source: Kubernetes, "Assigning Pods to Nodes" and "Taints and Tolerations".
- * It does not: prefer some nodes (preferredDuringScheduling), match names of nodes (matchFields), or evict whoever does not
- * tolerate a NoExecute taint. */
+ * It does not: prefer some nodes (preferredDuringScheduling), match names of nodes (matchFields), or evict whoever
+ * does not tolerate a NoExecute taint. */
 #ifndef WORKLOADS_NODE_ASK_H
 #define WORKLOADS_NODE_ASK_H
 
@@ -29,20 +29,10 @@
 
 /* In: there is such a label, of one of the values.  NotIn: not In, so that it holds where there is no such label, too.
  * Gt, Lt: the label is an integer above, below the only value, which is one. */
-enum node_operator {
-    NODE_IN,
-    NODE_NOT_IN,
-    NODE_EXISTS,
-    NODE_DOES_NOT_EXIST,
-    NODE_GT,
-    NODE_LT,
-    NODE_OPERATOR_COUNT
-};
+enum node_operator { NODE_IN, NODE_NOT_IN, NODE_EXISTS, NODE_DOES_NOT_EXIST, NODE_GT, NODE_LT, NODE_OPERATOR_COUNT };
 extern const char *const node_operator_names[]; /* "In", "NotIn", "Exists", ..., NULL */
 
-enum {
-    NODE_ASK_MAX = 64
-}; /* labels, terms, expressions, values, tolerations: of each at most so many */
+enum { NODE_ASK_MAX = 64 }; /* labels, terms, expressions, values, tolerations: of each at most so many */
 
 struct node_expression {
     const char *key;
@@ -71,22 +61,19 @@ struct node_ask {
     uint16_t toleration_count;
 
     /* Set by node_ask_make. */
-    const char *
-        text; /* as the members "node_selector", "node_affinity" and "tolerations" of an object, canonical */
-    uint64_t hash;         /* of it */
+    const char *text; /* as the members "node_selector", "node_affinity" and "tolerations" of an object, canonical */
+    uint64_t hash;    /* of it */
     const uint64_t *types; /* bit t: cluster.types[t] will do; NULL: no cluster was at hand */
     uint32_t type_count;
 };
 
 /* A copy of `draft` in the arena, resolved.  cluster: NULL leaves the types out.  NULL if it asks nothing and tolerates
  * nothing.  O(types x expressions). */
-const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster,
-                                     const struct node_ask *draft);
+const struct node_ask *node_ask_make(struct arena *arena, const struct cluster *cluster, const struct node_ask *draft);
 
 static inline bool node_ask_is_same(const struct node_ask *a, const struct node_ask *b)
 {
-    return a == b ||
-           (a != NULL && b != NULL && a->hash == b->hash && strcmp(a->text, b->text) == 0);
+    return a == b || (a != NULL && b != NULL && a->hash == b->hash && strcmp(a->text, b->text) == 0);
 }
 
 static inline bool node_ask_takes(const struct node_ask *ask, uint32_t type)
@@ -133,8 +120,7 @@ struct node_ask node_ask_read(struct json_object *object, struct arena *arena);
 /* "zone=a;disk=ssd" as a selector; the complaint or NULL. */
 const char *node_ask_selector_of(struct text text, struct arena *arena, struct node_ask *draft);
 /* "key=value:Effect", "key:Effect" (any value), "key" (any value, any effect), or "*" (everything). */
-const char *node_ask_toleration_of(struct text text, struct arena *arena,
-                                   struct toleration *toleration);
+const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration);
 /* Such texts, parted by ";". */
 const char *node_ask_tolerations_of(struct text text, struct arena *arena, struct node_ask *draft);
 

@@ -22,8 +22,7 @@ const char *node_ask_selector_of(struct text text, struct arena *arena, struct n
             return "at most 64 labels";
         const char **value = arena_alloc_array(arena, 1, const char *);
         value[0] = arena_copy(arena, text_trim(label));
-        list[count] =
-            (struct node_expression){arena_copy(arena, text_trim(key)), value, 1, NODE_IN};
+        list[count] = (struct node_expression){arena_copy(arena, text_trim(key)), value, 1, NODE_IN};
         for (uint16_t i = 0; i < count; i++)
             if (strcmp(list[i].key, list[count].key) == 0)
                 return "labels of different keys";
@@ -33,8 +32,7 @@ const char *node_ask_selector_of(struct text text, struct arena *arena, struct n
     return NULL;
 }
 
-const char *node_ask_toleration_of(struct text text, struct arena *arena,
-                                   struct toleration *toleration)
+const char *node_ask_toleration_of(struct text text, struct arena *arena, struct toleration *toleration)
 {
     struct text rest = text_trim(text), left, key;
     *toleration = (struct toleration){"", "", true, TAINT_EFFECT_COUNT};
@@ -168,8 +166,7 @@ static struct toleration read_toleration(const struct json_value *value, struct 
     static const char *const operators[] = {"Equal", "Exists", NULL};
     struct toleration toleration = {"", "", true, TAINT_EFFECT_COUNT};
     if (json_is_string(value->node)) {
-        const char *complaint =
-            node_ask_toleration_of(text_of(json_value_string(value)), arena, &toleration);
+        const char *complaint = node_ask_toleration_of(text_of(json_value_string(value)), arena, &toleration);
         if (complaint != NULL)
             json_fail(value, "a toleration must be %s", complaint);
         return toleration;
@@ -179,8 +176,7 @@ static struct toleration read_toleration(const struct json_value *value, struct 
     toleration.key = json_get_string(&object, "key", "");
     toleration.value = json_get_string(&object, "value", "");
     toleration.exists = json_get_choice(&object, "operator", operators, 0) == 1;
-    toleration.effect =
-        (uint8_t)json_get_choice(&object, "effect", taint_effect_names, TAINT_EFFECT_COUNT);
+    toleration.effect = (uint8_t)json_get_choice(&object, "effect", taint_effect_names, TAINT_EFFECT_COUNT);
     json_object_close(&object);
     const char *complaint = has_failed(&object) ? NULL : toleration_complaint(&toleration);
     if (complaint != NULL)
@@ -188,8 +184,7 @@ static struct toleration read_toleration(const struct json_value *value, struct 
     return toleration;
 }
 
-static void read_tolerations(struct json_object *object, struct arena *arena,
-                             struct node_ask *draft)
+static void read_tolerations(struct json_object *object, struct arena *arena, struct node_ask *draft)
 {
     struct json_value array;
     const uint16_t count = open_array(object, "tolerations", &array);
@@ -217,8 +212,7 @@ bool node_ask_of_text(const char *text, struct arena *arena, struct node_ask *dr
     struct error error = ERROR_OK;
     struct buffer whole = {0};
     buffer_format(&whole, "{%s}", text);
-    struct error parsed =
-        json_doc_parse(&doc, "node ask", (struct text){whole.bytes, whole.length}, ERROR_DATA);
+    struct error parsed = json_doc_parse(&doc, "node ask", (struct text){whole.bytes, whole.length}, ERROR_DATA);
     buffer_release(&whole);
     if (error_is(parsed)) {
         error_release(&parsed);

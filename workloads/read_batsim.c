@@ -23,8 +23,8 @@ struct batsim_state {
 static bool batsim_is_mine(struct text first_line)
 {
     struct text line = text_trim(first_line);
-    return text_is(line, "{") || (line.length > 0 && line.at[0] == '{' &&
-                                  memmem(line.at, line.length, "\"profiles\"", 10) != NULL);
+    return text_is(line, "{") ||
+           (line.length > 0 && line.at[0] == '{' && memmem(line.at, line.length, "\"profiles\"", 10) != NULL);
 }
 
 static struct error batsim_line(struct reader *reader, struct text line, struct trace_row *row)
@@ -72,8 +72,7 @@ static struct error batsim_begin(struct reader *reader)
 static time_ns read_delay(struct batsim_state *state, struct json_object *job)
 {
     const char *name = json_get_string(job, "profile", "");
-    struct json_value value = json_member(&state->all_profiles, name),
-                      at = json_member(job, "profile");
+    struct json_value value = json_member(&state->all_profiles, name), at = json_member(job, "profile");
     struct json_object profile;
     if (value.node == NULL) {
         json_fail(&at, "there is no profile '%s'", name);
@@ -83,8 +82,8 @@ static time_ns read_delay(struct batsim_state *state, struct json_object *job)
     const char *type = json_get_string(&profile, "type", "");
     if (strcmp(type, "delay") != 0) {
         at = json_member(&profile, "type");
-        json_fail(at.node != NULL ? &at : &value,
-                  "only profiles of the type 'delay' say how long a job runs, got '%s'", type);
+        json_fail(at.node != NULL ? &at : &value, "only profiles of the type 'delay' say how long a job runs, got '%s'",
+                  type);
         return 0;
     }
     json_need(&profile, "delay");

@@ -69,8 +69,7 @@ static void fields_clear(struct field *fields)
         fields[i] = (struct field){.name = native_columns[i].name};
 }
 
-static struct error ask_error(const struct line *line, const struct field *field,
-                              const char *complaint)
+static struct error ask_error(const struct line *line, const struct field *field, const char *complaint)
 {
     return input_error(line->input, line->text, field->place, "'%s': %s", field->name, complaint);
 }
@@ -93,12 +92,10 @@ static struct error group_fields(struct reader *reader, const struct line *line,
         int index = column_index(group_columns, GROUP_OWN_COUNT, key);
         if (index >= 0 && index != GROUP_MIG) {
             own[index].name = group_columns[index].name;
-            TRY(json_line_field(line, value, group_columns[index].kind, reader->arena,
-                                &own[index]));
+            TRY(json_line_field(line, value, group_columns[index].kind, reader->arena, &own[index]));
             continue;
         }
-        index =
-            index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
+        index = index == GROUP_MIG ? NATIVE_MIG : column_index(native_columns, NATIVE_FIELD_COUNT, key);
         if (index < NATIVE_GPUS || index > NATIVE_GPU_MODEL || index == NATIVE_NODES)
             continue;
         struct field *field = &state->group[index];
@@ -108,17 +105,15 @@ static struct error group_fields(struct reader *reader, const struct line *line,
 }
 
 /* Where there are sets each group belongs to one, which has the minimum. */
-static struct error group_set(const struct line *line, const struct json_sets *sets,
-                              struct text object, struct field own[GROUP_OWN_COUNT], uint16_t *set)
+static struct error group_set(const struct line *line, const struct json_sets *sets, struct text object,
+                              struct field own[GROUP_OWN_COUNT], uint16_t *set)
 {
     struct field *field = &own[GROUP_SET];
     field->name = "set";
     if (field->place.at == NULL)
         field->place = object;
     if (sets->count == 0)
-        return field_is_set(field)
-                   ? field_error(line, field, "left out where the job has no 'sets'")
-                   : ERROR_OK;
+        return field_is_set(field) ? field_error(line, field, "left out where the job has no 'sets'") : ERROR_OK;
     int index = json_sets_find(sets, field->value);
     if (index < 0)
         return field_error(line, field, "the name of one of the job's sets");
@@ -129,25 +124,23 @@ static struct error group_set(const struct line *line, const struct json_sets *s
 }
 
 /* Slices, and whether a member keeps to one island. */
-static struct error group_closeness(const struct reader *reader, const struct line *line,
-                                    struct text object, const struct field own[GROUP_OWN_COUNT],
-                                    struct job_group *group)
+static struct error group_closeness(const struct reader *reader, const struct line *line, struct text object,
+                                    const struct field own[GROUP_OWN_COUNT], struct job_group *group)
 {
     int64_t members = 0;
     TRY(field_int(line, &own[GROUP_SLICE_MEMBERS], 1, group->count, &members));
     TRY(json_level_read(reader, line, &own[GROUP_SLICE_LEVEL], &group->slice_level));
     if (field_is_set(&own[GROUP_SLICE_MEMBERS]) != field_is_set(&own[GROUP_SLICE_LEVEL]))
-        return input_error(line->input, line->text, object,
-                           "'slice_members' and 'slice_level' are given together");
+        return input_error(line->input, line->text, object, "'slice_members' and 'slice_level' are given together");
     group->slice_members = group->slice_level != 0 ? (uint32_t)members : 0;
     TRY(field_bool(line, &own[GROUP_ONE_ISLAND], &group->request.one_island));
     return ERROR_OK;
 }
 
 /* A group of claims, which say by themselves what lies together. */
-static struct error group_of_claims(const struct reader *reader, const struct line *line,
-                                    struct text claim, const struct field own[GROUP_OWN_COUNT],
-                                    int64_t count, int64_t min_members, struct job_group *group)
+static struct error group_of_claims(const struct reader *reader, const struct line *line, struct text claim,
+                                    const struct field own[GROUP_OWN_COUNT], int64_t count, int64_t min_members,
+                                    struct job_group *group)
 {
     const struct jsonl_state *state = reader->state;
     for (int i = GROUP_SLICE_MEMBERS; i <= GROUP_ONE_ISLAND; i++)
@@ -184,8 +177,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
     }
     TRY(native_row_ask(reader, line, state->group, &ask));
     TRY(json_nodes_read(reader, line, &state->group_nodes, &ask.node_ask));
-    const char *complaint =
-        ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
+    const char *complaint = ask_group(&ask, (uint32_t)count, (uint32_t)min_members, group, &culprit);
     group->set = set;
     if (complaint == NULL)
         return group_closeness(reader, line, object, own, group);
@@ -196,8 +188,7 @@ static struct error group_read(struct reader *reader, const struct line *line, s
 }
 
 /* `gpus` beside `groups` must be their sum; the other amounts have no meaning there. */
-static struct error groups_check(const struct reader *reader, const struct line *line,
-                                 const struct job *job)
+static struct error groups_check(const struct reader *reader, const struct line *line, const struct job *job)
 {
     const struct jsonl_state *state = reader->state;
     const struct field *fields = state->fields;
@@ -215,8 +206,7 @@ static struct error groups_check(const struct reader *reader, const struct line 
     return ERROR_OK;
 }
 
-static struct error groups_read(struct reader *reader, const struct line *line, struct text array,
-                                struct job *job)
+static struct error groups_read(struct reader *reader, const struct line *line, struct text array, struct job *job)
 {
     struct jsonl_state *state = reader->state;
     struct text rest = array, key, value;
@@ -225,8 +215,7 @@ static struct error groups_read(struct reader *reader, const struct line *line, 
         return input_error(line->input, line->text, array, "'groups' must be an array");
     while (json_line_member(&rest, &key, &value)) {
         if (count == JOB_GROUPS_MAX)
-            return input_error(line->input, line->text, value, "a job has at most %d groups",
-                               JOB_GROUPS_MAX);
+            return input_error(line->input, line->text, value, "a job has at most %d groups", JOB_GROUPS_MAX);
         TRY(group_read(reader, line, value, &state->groups[count], &state->succeeded[count]));
         count++;
     }
@@ -242,21 +231,19 @@ static struct error groups_read(struct reader *reader, const struct line *line, 
     return groups_check(reader, line, job);
 }
 
-static struct error required_check(const struct line *line, const struct field *fields,
-                                   bool has_members)
+static struct error required_check(const struct line *line, const struct field *fields, bool has_members)
 {
     for (int i = 0; i < NATIVE_FIELD_COUNT; i++) {
         bool is_needed = native_columns[i].is_required && !(i == NATIVE_GPUS && has_members);
         if (is_needed && !field_is_set(&fields[i]))
-            return input_error(line->input, line->text, fields[i].place, "'%s' is missing",
-                               native_columns[i].name);
+            return input_error(line->input, line->text, fields[i].place, "'%s' is missing", native_columns[i].name);
     }
     return ERROR_OK;
 }
 
 /* Members that have succeeded are left out. */
-static struct error succeeded_leave(const struct reader *reader, const struct line *line,
-                                    struct text array, struct job *job)
+static struct error succeeded_leave(const struct reader *reader, const struct line *line, struct text array,
+                                    struct job *job)
 {
     const struct jsonl_state *state = reader->state;
     uint16_t ignored[JOB_GROUPS_MAX];
@@ -268,8 +255,8 @@ static struct error succeeded_leave(const struct reader *reader, const struct li
     if (left == 0)
         return input_error(line->input, line->text, array, "all members have succeeded");
     if (succeeded > 0) /* groups and sets were made of this line */
-        job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
-                      (struct job_set *)(uintptr_t)job->sets, state->succeeded, ignored);
+        job_leave_out(job, (struct job_group *)(uintptr_t)job->more, (struct job_set *)(uintptr_t)job->sets,
+                      state->succeeded, ignored);
     return ERROR_OK;
 }
 
@@ -279,8 +266,7 @@ struct nested {
     struct tag_texts tags;
 };
 
-static struct error members_split(struct reader *reader, const struct line *line,
-                                  struct nested *nested)
+static struct error members_split(struct reader *reader, const struct line *line, struct nested *nested)
 {
     struct jsonl_state *state = reader->state;
     struct text rest = line->text, key, value;
@@ -289,8 +275,7 @@ static struct error members_split(struct reader *reader, const struct line *line
         if (json_nodes_member(&state->nodes, key, value))
             continue;
         if (index >= 0)
-            TRY(json_line_field(line, value, native_columns[index].kind, reader->arena,
-                                &state->fields[index]));
+            TRY(json_line_field(line, value, native_columns[index].kind, reader->arena, &state->fields[index]));
         else if (text_is(value, "null"))
             continue;
         else if (text_is(key, "groups"))
@@ -321,12 +306,11 @@ static struct error row_shape(struct reader *reader, const struct line *line, st
 }
 
 /* How many of the sets that are in no other, or of the groups, must have what they need. */
-static struct error min_sets_read(const struct line *line, const struct jsonl_state *state,
-                                  bool has_groups, struct job *job)
+static struct error min_sets_read(const struct line *line, const struct jsonl_state *state, bool has_groups,
+                                  struct job *job)
 {
     const struct json_sets *sets = &state->sets;
-    const uint32_t most =
-        sets->count > 0 ? sets_in(sets->sets, sets->count, SET_NONE) : job->group_count;
+    const uint32_t most = sets->count > 0 ? sets_in(sets->sets, sets->count, SET_NONE) : job->group_count;
     int64_t min_sets = 0;
     if (field_is_set(&state->min_sets) && !has_groups)
         return ask_error(line, &state->min_sets, "it is of 'groups', or their 'sets'");
@@ -336,14 +320,13 @@ static struct error min_sets_read(const struct line *line, const struct jsonl_st
 }
 
 /* A job that is one claim. */
-static struct error claim_job(struct reader *reader, const struct line *line,
-                              const struct nested *nested, struct job *job)
+static struct error claim_job(struct reader *reader, const struct line *line, const struct nested *nested,
+                              struct job *job)
 {
     struct jsonl_state *state = reader->state;
     const struct field *minimum = &state->fields[NATIVE_MIN_MEMBERS];
     if (nested->groups.at != NULL)
-        return input_error(line->input, line->text, nested->claim,
-                           "'claim' beside 'groups' stands in the groups");
+        return input_error(line->input, line->text, nested->claim, "'claim' beside 'groups' stands in the groups");
     if (field_is_set(minimum))
         return ask_error(line, minimum, "the GPUs of a claim come together");
     TRY(json_claim_group(reader, line, nested->claim, state->fields, 1, 0, &job->first));

@@ -49,21 +49,19 @@ static struct error openb_first_line(struct reader *reader, struct text text, bo
     bool wants_times = reader->spec->default_duration == 0 && reader->spec->fill.load == 0;
     if (has_times || !wants_times)
         return ERROR_OK;
-    struct error error = input_error(line.input, text, (struct text){NULL, 0},
-                                     "this pod list has no creation_time and deletion_time");
-    error_set_hint(&error,
-                   "with workload.default_duration its pods come one per second and last so long; "
-                   "workload.fill needs no times");
+    struct error error =
+        input_error(line.input, text, (struct text){NULL, 0}, "this pod list has no creation_time and deletion_time");
+    error_set_hint(&error, "with workload.default_duration its pods come one per second and last so long; "
+                           "workload.fill needs no times");
     return error;
 }
 
 /* A pod is one member: what it asks stands on one node. */
-static struct error openb_ask(const struct reader *reader, const struct line *line,
-                              const struct field *fields, struct job *job)
+static struct error openb_ask(const struct reader *reader, const struct line *line, const struct field *fields,
+                              struct job *job)
 {
     int64_t gpu_milli = GPU_MILLI;
-    struct ask ask = {.nodes = 1,
-                      .gpu_models = ask_models(reader->cluster, fields[OPENB_SPEC].value)};
+    struct ask ask = {.nodes = 1, .gpu_models = ask_models(reader->cluster, fields[OPENB_SPEC].value)};
     enum ask_field culprit;
     TRY(field_int(line, &fields[OPENB_CPU], 0, UINT32_MAX, &ask.cpu_milli));
     TRY(field_int(line, &fields[OPENB_MEMORY], 0, UINT32_MAX, &ask.memory_mib));
@@ -87,8 +85,8 @@ static void openb_untimed(const struct reader *reader, struct trace_row *row)
     row->truth.duration = reader->spec->default_duration;
 }
 
-static struct error openb_times(const struct reader *reader, const struct line *line,
-                                const struct csv *csv, struct trace_row *row)
+static struct error openb_times(const struct reader *reader, const struct line *line, const struct csv *csv,
+                                struct trace_row *row)
 {
     const struct field *fields = csv->fields;
     if (!csv->is_there[OPENB_CREATION] || !csv->is_there[OPENB_DELETION]) {
@@ -113,8 +111,7 @@ static struct error openb_times(const struct reader *reader, const struct line *
 static void openb_class(const struct field *fields, struct trace_row *row)
 {
     struct text qos = fields[OPENB_QOS].value, phase = fields[OPENB_PHASE].value;
-    bool is_sensitive =
-        text_is(qos, "LS") || text_is(qos, "Burstable") || text_is(qos, "Guaranteed");
+    bool is_sensitive = text_is(qos, "LS") || text_is(qos, "Burstable") || text_is(qos, "Guaranteed");
     row->job.class = is_sensitive ? JOB_INFERENCE : JOB_TRAINING;
     if (text_is(phase, "Failed"))
         row->truth.outcome = OUTCOME_FAILED;
@@ -144,8 +141,7 @@ static void openb_close(struct reader *reader)
 
 const struct trace_format trace_openb = {
     .name = "openb",
-    .summary =
-        "CSV of Alibaba's openb pod lists: name, cpu_milli, memory_mib, num_gpu, gpu_milli, ...",
+    .summary = "CSV of Alibaba's openb pod lists: name, cpu_milli, memory_mib, num_gpu, gpu_milli, ...",
     .version = TRACE_FORMAT_VERSION,
     .state_bytes = sizeof(struct csv),
     .is_mine = openb_is_mine,

@@ -89,12 +89,11 @@ static struct error swf_seconds(const struct line *line, const struct field *fie
 static struct error swf_fields(const struct line *line, struct field fields[SWF_FIELD_COUNT],
                                int64_t numbers[SWF_FIELD_COUNT])
 {
-    static const uint8_t whole[] = {SWF_JOB,    SWF_PROCESSORS, SWF_PROCESSORS_ASKED,
-                                    SWF_STATUS, SWF_USER,       SWF_QUEUE};
+    static const uint8_t whole[] = {SWF_JOB, SWF_PROCESSORS, SWF_PROCESSORS_ASKED, SWF_STATUS, SWF_USER, SWF_QUEUE};
     uint32_t count = pieces_cut(line->text, fields, SWF_FIELD_COUNT);
     if (count != SWF_FIELD_COUNT)
-        return input_error(line->input, line->text, (struct text){NULL, 0},
-                           "a line of SWF must have %d fields, got %u", SWF_FIELD_COUNT, count);
+        return input_error(line->input, line->text, (struct text){NULL, 0}, "a line of SWF must have %d fields, got %u",
+                           SWF_FIELD_COUNT, count);
     for (size_t i = 0; i < sizeof whole; i++) {
         int64_t low = whole[i] == SWF_JOB ? 0 : -1;
         TRY(field_int(line, &fields[whole[i]], low, INT32_MAX, &numbers[whole[i]]));
@@ -134,8 +133,7 @@ static struct error swf_line(struct reader *reader, struct text text, struct tra
     TRY(swf_seconds(&line, &fields[SWF_TIME_ASKED], &limit));
     int64_t asked = numbers[SWF_PROCESSORS_ASKED], status = numbers[SWF_STATUS];
     int64_t gpus = swf_gpus(reader, asked > 0 ? asked : numbers[SWF_PROCESSORS]);
-    if (gpus <= 0 || row->truth.duration < 0 ||
-        (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
+    if (gpus <= 0 || row->truth.duration < 0 || (status >= SWF_PART_FIRST && status <= SWF_PART_LAST))
         return ERROR_OK;
     if (gpus > ASK_GPUS_MAX)
         return field_error(&line, &fields[asked > 0 ? SWF_PROCESSORS_ASKED : SWF_PROCESSORS],

@@ -125,13 +125,11 @@ static bool is_record(struct text first_line)
 static struct error record_error(const struct reader *reader)
 {
     const char *path = reader->spec->trace, *slash = strrchr(path, '/');
-    struct error error =
-        error_new(ERROR_DATA,
-                  "%s is the jobs of a record: what became of them, not all of what "
-                  "was submitted",
-                  path);
-    error_set_hint(&error,
-                   "type 'windtunnel trace freeze %.*s --out jobs.jsonl.zst' and replay that",
+    struct error error = error_new(ERROR_DATA,
+                                   "%s is the jobs of a record: what became of them, not all of what "
+                                   "was submitted",
+                                   path);
+    error_set_hint(&error, "type 'windtunnel trace freeze %.*s --out jobs.jsonl.zst' and replay that",
                    slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
     return error;
 }
@@ -188,8 +186,8 @@ struct error reader_next(struct reader *reader, struct trace_row *row, bool *has
             return ERROR_OK;
         *row = (struct trace_row){ROW_JOB, job_default(), truth_default()};
         bool is_line = *has;
-        struct error error = is_line ? reader->format->on_line(reader, line, row)
-                                     : reader->format->on_end(reader, row, has);
+        struct error error =
+            is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
         if (error_is(error)) {
             if (is_line && line_is_forgiven(reader, &error))
                 continue;

@@ -24,8 +24,7 @@ enum row_kind {
 
 struct trace_row {
     enum row_kind kind;
-    struct job
-        job; /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
+    struct job job; /* submit and deadline in the trace's own time; id not set; after: see trace_ids.h */
     struct job_truth truth;
 };
 

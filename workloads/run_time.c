@@ -41,8 +41,7 @@ static double draw_once(const struct run_time *run_time, struct random_stream *s
 {
     if (run_time->kind == RUN_TIME_EXPONENTIAL)
         return -log(random_uniform(stream)) * run_time->scale_s;
-    return run_time->scale_s *
-           exp(run_time->sigma * gsl_ran_gaussian_ziggurat(random_gsl(stream), 1));
+    return run_time->scale_s * exp(run_time->sigma * gsl_ran_gaussian_ziggurat(random_gsl(stream), 1));
 }
 
 double run_time_draw_s(const struct run_time *run_time, struct random_stream *stream)

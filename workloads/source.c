@@ -76,8 +76,7 @@ static time_ns time_scaled(time_ns time, double factor)
 
 /* ---- The first reading ------------------------------------------------------------------------- */
 
-static void facts_add(struct job_source *source, const struct job *job,
-                      const struct job_truth *truth)
+static void facts_add(struct job_source *source, const struct job *job, const struct job_truth *truth)
 {
     struct workload_facts *facts = &source->facts;
     if (facts->job_count == 0)
@@ -108,8 +107,7 @@ static struct error row_next(struct job_source *source, struct trace_row *row, b
         if (!source->is_held)
             arena_reset(&source->arena);
         TRY(reader_next(&source->reader, row, has));
-    } while (*has && has_window(spec) &&
-             (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
+    } while (*has && has_window(spec) && (row->job.submit < spec->window_from || row->job.submit >= spec->window_to));
     row->truth.duration = time_scaled(row->truth.duration, factor);
     row->job.limit = time_scaled(row->job.limit, factor);
     row->job.estimate = time_scaled(row->job.estimate, factor);
@@ -152,8 +150,7 @@ static struct error trace_scan(struct job_source *source)
             source->is_sorted = false;
         source->previous = row.job.submit;
         if (source->facts.job_count == JOB_NONE)
-            return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace,
-                             JOB_NONE);
+            return error_new(ERROR_DATA, "%s holds more than %u jobs", source->spec->trace, JOB_NONE);
         facts_add(source, &row.job, &row.truth);
         assert(row.job.submit < 0 || job_complaint(&row.job) == NULL);
         if (source->is_held && source->facts.job_count > held_max) {
@@ -190,13 +187,12 @@ static struct error trace_scale(struct job_source *source)
     if (spec->load > 0)
         facts->load_gpus = gpus;
     if (span_s <= 0 || facts->gpu_s == 0 || (spec->load > 0 && gpus == 0))
-        return error_new(
-            ERROR_DATA,
-            "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
-            "once, or the cluster has no GPUs",
-            spec->trace);
-    facts->arrival_factor = spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load
-                                           : recorded_h_per_day(facts) / spec->gpu_h_per_day;
+        return error_new(ERROR_DATA,
+                         "%s cannot be scaled to a load: its jobs ask no GPU time, are all submitted at "
+                         "once, or the cluster has no GPUs",
+                         spec->trace);
+    facts->arrival_factor =
+        spec->load > 0 ? facts->gpu_s / (span_s * gpus) / spec->load : recorded_h_per_day(facts) / spec->gpu_h_per_day;
     return ERROR_OK;
 }
 
@@ -205,8 +201,7 @@ static struct error trace_judge(struct job_source *source)
     const struct workload_spec *spec = source->spec;
     struct workload_facts *facts = &source->facts;
     if (facts->job_count == 0)
-        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace,
-                         has_window(spec) ? " in the window" : "");
+        return error_new(ERROR_DATA, "%s holds no jobs%s", spec->trace, has_window(spec) ? " in the window" : "");
     facts_finish(source);
     source->origin = has_window(spec)           ? spec->window_from
                      : source->frozen.is_frozen ? source->frozen.origin
@@ -254,8 +249,7 @@ static struct error trace_fill(struct job_source *source, uint64_t seed)
     struct workload_facts *facts = &source->facts;
     struct job job;
     struct job_truth truth;
-    TRY(fill_begin(&source->fill, &source->held, source->cluster, &source->spec->fill,
-                   source->spec->trace, seed));
+    TRY(fill_begin(&source->fill, &source->held, source->cluster, &source->spec->fill, source->spec->trace, seed));
     facts->is_filling = true;
     facts->job_count = 0;
     source->work = 0;
@@ -276,23 +270,19 @@ static struct error trace_begin(struct job_source *source, uint64_t seed)
         TRY(trace_fill(source, seed));
     else
         TRY(trace_order(source));
-    return is_stdin(source->spec) ? ERROR_OK
-                                  : input_digest(source->spec->trace, source->facts.digest);
+    return is_stdin(source->spec) ? ERROR_OK : input_digest(source->spec->trace, source->facts.digest);
 }
 
 static struct error synth_begin(struct job_source *source, uint64_t seed)
 {
     if (source->cluster == NULL || source->cluster->gpu_count == 0)
-        return error_new(ERROR_CONFIG,
-                         "a synthesized workload needs a cluster with GPUs: its load is "
-                         "a share of them");
+        return error_new(ERROR_CONFIG, "a synthesized workload needs a cluster with GPUs: its load is "
+                                       "a share of them");
     const char *class_name = "";
     uint32_t index = 0;
-    const char *complaint =
-        synth_complaint(source->spec->synth, source->cluster, &class_name, &index);
+    const char *complaint = synth_complaint(source->spec->synth, source->cluster, &class_name, &index);
     if (complaint != NULL)
-        return error_new(ERROR_CONFIG, "size %u of the class '%s' cannot be: %s", index + 1,
-                         class_name, complaint);
+        return error_new(ERROR_CONFIG, "size %u of the class '%s' cannot be: %s", index + 1, class_name, complaint);
     source->synth = synth_new(source->spec->synth, source->cluster, seed);
     synth_tenants(source->synth, source->queues);
     synth_classes(source->synth, source->classes);
@@ -305,15 +295,14 @@ static struct error synth_begin(struct job_source *source, uint64_t seed)
 
 /* ---- The stream -------------------------------------------------------------------------------- */
 
-struct error job_source_open(struct job_source **out, const struct workload_spec *spec,
-                             const struct cluster *cluster, uint64_t seed)
+struct error job_source_open(struct job_source **out, const struct workload_spec *spec, const struct cluster *cluster,
+                             uint64_t seed)
 {
     return job_source_open_with(out, spec, cluster, seed, queue_table_new());
 }
 
 struct error job_source_open_with(struct job_source **out, const struct workload_spec *spec,
-                                  const struct cluster *cluster, uint64_t seed,
-                                  struct queue_table *queues)
+                                  const struct cluster *cluster, uint64_t seed, struct queue_table *queues)
 {
     struct job_source *source = mem_zalloc(1, sizeof *source);
     assert((spec->trace != NULL) != (spec->synth != NULL));
@@ -324,8 +313,7 @@ struct error job_source_open_with(struct job_source **out, const struct workload
     source->users = names_new();
     source->tags = names_new();
     source->classes = names_new();
-    struct error error =
-        spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
+    struct error error = spec->synth != NULL ? synth_begin(source, seed) : trace_begin(source, seed);
     *out = source;
     if (error_is(error)) {
         job_source_close(source);
@@ -348,8 +336,7 @@ struct job_source *job_source_custom(job_source_next_fn *next, void *self)
     return source;
 }
 
-static struct error trace_next(struct job_source *source, struct job *job, struct job_truth *truth,
-                               bool *has)
+static struct error trace_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     if (is_filling(source->spec)) {
         *has = fill_next(&source->fill, job, truth);
@@ -375,8 +362,7 @@ static struct error trace_next(struct job_source *source, struct job *job, struc
 }
 
 /* A job that is made as it is asked for; the facts grow with it. */
-static struct error made_next(struct job_source *source, struct job *job, struct job_truth *truth,
-                              bool *has)
+static struct error made_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     if (source->custom != NULL)
         TRY(source->custom(source->custom_self, job, truth, has));
@@ -389,8 +375,7 @@ static struct error made_next(struct job_source *source, struct job *job, struct
     return ERROR_OK;
 }
 
-struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth,
-                             bool *has)
+struct error job_source_next(struct job_source *source, struct job *job, struct job_truth *truth, bool *has)
 {
     *has = false;
     if (source->next_id == JOB_NONE)
@@ -411,9 +396,7 @@ struct error job_source_next(struct job_source *source, struct job *job, struct 
 static uint32_t preview_rows(const struct job_source *source)
 {
     const uint32_t most = source->frozen.preview_jobs;
-    return source->is_held                    ? (most != 0 ? most : UINT32_MAX)
-           : most != 0 && most < PREVIEW_ROWS ? most
-                                              : PREVIEW_ROWS;
+    return source->is_held ? (most != 0 ? most : UINT32_MAX) : most != 0 && most < PREVIEW_ROWS ? most : PREVIEW_ROWS;
 }
 
 uint32_t job_source_preview_max(const struct job_source *source)

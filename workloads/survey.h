@@ -33,12 +33,11 @@ struct survey {
 struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
 
 /* The same, each job shown to `seen` (NULL: to nobody). */
-struct error survey_read_with(struct survey *survey, struct job_source *source,
-                              job_source_seen_fn *seen, void *self) MUST_CHECK;
+struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen,
+                              void *self) MUST_CHECK;
 void survey_release(struct survey *survey);
 
 /* As text for people; sorts the series. */
-void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster,
-                 struct buffer *out);
+void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
 
 #endif

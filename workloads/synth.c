@@ -71,18 +71,16 @@ static uint8_t level_of(const struct cluster *cluster, const char *name)
 static const char *claim_size(const struct cluster *cluster, const struct synth_size *size,
                               const struct node_ask *nodes, struct job *job)
 {
-    const struct claims claims = {.claim = *size->claim,
-                                  .count = 1,
-                                  .cpu_milli = size->ask.cpu_milli,
-                                  .memory_mib = size->ask.memory_mib};
+    const struct claims claims = {
+        .claim = *size->claim, .count = 1, .cpu_milli = size->ask.cpu_milli, .memory_mib = size->ask.memory_mib};
     const char *complaint = claims_group(&claims, cluster, &job->first);
     job->first.request.nodes = nodes;
     return complaint;
 }
 
 /* What a job of that size asks, its nodes in the arena; or why it cannot be. */
-static const char *shape_size(const struct cluster *cluster, const struct synth_size *size,
-                              struct arena *arena, struct job *job)
+static const char *shape_size(const struct cluster *cluster, const struct synth_size *size, struct arena *arena,
+                              struct job *job)
 {
     struct ask ask = size->ask;
     ask.node_ask = node_ask_make(arena, cluster, &size->nodes);
@@ -100,17 +98,16 @@ static const char *shape_size(const struct cluster *cluster, const struct synth_
         return claim_size(cluster, size, ask.node_ask, job);
     if (size->gpu_class != NULL) {
         const struct gpu_class *class = cluster_gpu_class_of(cluster, text_of(size->gpu_class));
-        const char *complaint = class == NULL ? "the cluster has no GPU class of that name"
-                                              : ask_class(class, &ask, &culprit);
+        const char *complaint =
+            class == NULL ? "the cluster has no GPU class of that name" : ask_class(class, &ask, &culprit);
         if (complaint != NULL)
             return complaint;
     }
-    return ask.tensor_parallel != 0 ? ask_tensor_parallel(&ask, cluster, job)
-                                    : ask_shape(&ask, job, &culprit);
+    return ask.tensor_parallel != 0 ? ask_tensor_parallel(&ask, cluster, job) : ask_shape(&ask, job, &culprit);
 }
 
-const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
-                            const char **class_name, uint32_t *index)
+const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster, const char **class_name,
+                            uint32_t *index)
 {
     struct arena arena = {0};
     const char *complaint = NULL;
@@ -125,8 +122,7 @@ const char *synth_complaint(const struct synth_spec *spec, const struct cluster 
     return complaint;
 }
 
-static struct job template_of(struct synth *synth, const struct synth_class *class,
-                              const struct synth_size *size)
+static struct job template_of(struct synth *synth, const struct synth_class *class, const struct synth_size *size)
 {
     struct job job = job_default();
     const char *complaint = shape_size(synth->cluster, size, &synth->arena, &job);
@@ -198,15 +194,14 @@ double synth_gpu_h_per_day(const struct synth *synth)
     return sum;
 }
 
-static void stream_init(struct synth *synth, struct synth_stream *stream,
-                        const struct synth_class *class)
+static void stream_init(struct synth *synth, struct synth_stream *stream, const struct synth_class *class)
 {
     uint64_t entity = hash_bytes(class->name, strlen(class->name), 0);
     stream->class = class;
     stream->has_early_end = class->fail_early > 0 || class->cancelled > 0;
     sizes_init(synth, stream);
-    arrivals_init(&stream->arrivals, &synth->arena, &class->arrivals, rate_of(synth, stream),
-                  synth->demand, synth->spec->tenants.projects, synth->seed, entity);
+    arrivals_init(&stream->arrivals, &synth->arena, &class->arrivals, rate_of(synth, stream), synth->demand,
+                  synth->spec->tenants.projects, synth->seed, entity);
     random_stream_init(&stream->size, synth->seed, "synth.size", entity);
     random_stream_init(&stream->run_time, synth->seed, "synth.run_time", entity);
     random_stream_init(&stream->outcome, synth->seed, "synth.outcome", entity);
@@ -253,8 +248,8 @@ void synth_classes(const struct synth *synth, struct names *names)
         names_add(names, text_of(synth->spec->classes[i].name));
 }
 
-static queue_id tenant_add(struct queue_table *queues, const char *level, uint32_t index,
-                           queue_id parent, int64_t deserved_milli)
+static queue_id tenant_add(struct queue_table *queues, const char *level, uint32_t index, queue_id parent,
+                           int64_t deserved_milli)
 {
     char name[32];
     int length = snprintf(name, sizeof name, "%s%03u", level, index);
@@ -263,16 +258,15 @@ static queue_id tenant_add(struct queue_table *queues, const char *level, uint32
     return id;
 }
 
-static void projects_add(const struct synth *synth, struct queue_table *queues, uint32_t team,
-                         queue_id parent, int64_t team_milli)
+static void projects_add(const struct synth *synth, struct queue_table *queues, uint32_t team, queue_id parent,
+                         int64_t team_milli)
 {
     const struct synth_tenancy *tenants = &synth->spec->tenants;
     int64_t first = part_begin(tenants->projects, team, tenants->teams);
     int64_t count = part_begin(tenants->projects, team + 1, tenants->teams) - first;
     for (int64_t i = 0; i < count; i++) {
         int64_t deserved = part_begin(team_milli, i + 1, count) - part_begin(team_milli, i, count);
-        synth->queues[first + i] =
-            tenant_add(queues, "project", (uint32_t)(first + i), parent, deserved);
+        synth->queues[first + i] = tenant_add(queues, "project", (uint32_t)(first + i), parent, deserved);
     }
 }
 
@@ -288,11 +282,10 @@ void synth_tenants(const struct synth *synth, struct queue_table *queues)
     for (uint32_t i = 0; i < tenants->organisations; i++) {
         uint32_t team_end = (uint32_t)part_begin(tenants->teams, i + 1, tenants->organisations);
         int64_t begin = part_begin(whole, team, tenants->teams);
-        queue_id organisation = tenant_add(queues, "organisation", i, QUEUE_ROOT,
-                                           part_begin(whole, team_end, tenants->teams) - begin);
+        queue_id organisation =
+            tenant_add(queues, "organisation", i, QUEUE_ROOT, part_begin(whole, team_end, tenants->teams) - begin);
         for (; team < team_end; team++) {
-            int64_t deserved = part_begin(whole, team + 1, tenants->teams) -
-                               part_begin(whole, team, tenants->teams);
+            int64_t deserved = part_begin(whole, team + 1, tenants->teams) - part_begin(whole, team, tenants->teams);
             queue_id id = tenant_add(queues, "team", team, organisation, deserved);
             projects_add(synth, queues, team, id, deserved);
         }
@@ -306,8 +299,7 @@ static queue_id queue_draw(const struct synth *synth, struct synth_stream *strea
     if (synth->spec->tenants.projects <= 1)
         return synth->queues[0];
     if (stream->arrivals.active_count != 0) {
-        uint32_t service =
-            arrivals_burst_service(&stream->arrivals, random_uniform(&stream->tenant));
+        uint32_t service = arrivals_burst_service(&stream->arrivals, random_uniform(&stream->tenant));
         if (service != UINT32_MAX)
             return synth->queues[service];
     }
@@ -340,8 +332,7 @@ static time_ns whole_ms(time_ns time)
 static void truth_draw(struct synth_stream *stream, struct job_truth *truth)
 {
     const struct synth_class *class = stream->class;
-    *truth =
-        (struct job_truth){.outcome = OUTCOME_COMPLETED, .would_do_milli = class->would_do_milli};
+    *truth = (struct job_truth){.outcome = OUTCOME_COMPLETED, .would_do_milli = class->would_do_milli};
     double seconds = run_time_draw_s(&class->run_time, &stream->run_time);
     if (stream->has_early_end)
         seconds *= early_end(stream, truth);

@@ -1,10 +1,10 @@
-/* workloads/synth.h -- synthesized arrivals: classes of jobs, each with its arrival process, size mix,
- * duration distribution and tenants.
+/* workloads/synth.h -- synthesized arrivals: classes of jobs, each with its arrival process, size mix, duration
+ * distribution and tenants.
  *
- * Law: every purpose of every class draws from its own named stream, so that changing one class moves no
- * other.  Rates follow from the work, not the reverse: class rate = share x load x GPUs / (mean GPUs x mean duration), or GPU
- * hours a day / (mean GPUs asked x mean duration), with the means in closed form for the truncated distributions used.
- * The GPUs are those that the scenario says loads are of; with them the jobs do not depend on the size of the cluster.
+ * Law: every purpose of every class draws from its own named stream, so that changing one class moves no other.  Rates
+ * follow from the work, not the reverse: class rate = share x load x GPUs / (mean GPUs x mean duration), or GPU hours
+ * a day / (mean GPUs asked x mean duration), with the means in closed form for the truncated distributions used. The
+ * GPUs are those that the scenario says loads are of; with them the jobs do not depend on the size of the cluster.
  *
  * JSON, all durations in seconds or with units:
  *   {"duration": "14d", "load_whole_gpu": 1.2,
@@ -37,17 +37,16 @@ struct synth_spec; /* opaque; made by synth_read, lives in the arena */
 struct synth_spec *synth_read(const struct json_value *value, struct arena *arena);
 
 struct synth; /* one stream of it; synth_complaint has none */
-struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster,
-                        uint64_t seed);
+struct synth *synth_new(const struct synth_spec *spec, const struct cluster *cluster, uint64_t seed);
 void synth_free(struct synth *synth);
 
-/* Why the cluster cannot hold a size of the mix, with the size's place in *class_name and *index; NULL: it can, as far as
- * tensor-parallel groups go. */
-const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster,
-                            const char **class_name, uint32_t *index);
+/* Why the cluster cannot hold a size of the mix, with the size's place in *class_name and *index; NULL: it can, as far
+ * as tensor-parallel groups go. */
+const char *synth_complaint(const struct synth_spec *spec, const struct cluster *cluster, const char **class_name,
+                            uint32_t *index);
 
-/* Of the loads: the GPUs that they are shares of, 0 if every class says GPU hours a day; and the GPU hours that all jobs ask a
- * day, in the mean over whole weeks (pieces count as their part: job_asked_milli). */
+/* Of the loads: the GPUs that they are shares of, 0 if every class says GPU hours a day; and the GPU hours that all
+ * jobs ask a day, in the mean over whole weeks (pieces count as their part: job_asked_milli). */
 uint32_t synth_load_gpus(const struct synth *synth);
 double synth_gpu_h_per_day(const struct synth *synth);
 

@@ -13,9 +13,8 @@ enum {
     MILLI = 1000,
 };
 
-#define WEEKEND_FACTOR_DEFAULT                                                                     \
-    0.5 /* how much of a weekday's arrivals a weekend day has under "weekly" */
-#define SHARES_TOLERANCE 1e-6
+#define WEEKEND_FACTOR_DEFAULT 0.5 /* how much of a weekday's arrivals a weekend day has under "weekly" */
+#define SHARES_TOLERANCE       1e-6
 
 static const char *text_kept(struct json_object *object, const char *key, struct arena *arena)
 {
@@ -46,18 +45,14 @@ static void arrivals_read(const struct json_value *value, struct arrivals_shape 
 {
     static const char *const processes[] = {"poisson", NULL};
     struct json_object object;
-    *shape = (struct arrivals_shape){.peak = 1,
-                                     .peak_hour = PEAK_HOUR_DEFAULT,
-                                     .weekend_factor = 1,
-                                     .burst_factor = 1,
-                                     .bursts_per_day = 1};
+    *shape = (struct arrivals_shape){
+        .peak = 1, .peak_hour = PEAK_HOUR_DEFAULT, .weekend_factor = 1, .burst_factor = 1, .bursts_per_day = 1};
     if (value->node == NULL)
         return;
     json_object_open(&object, value);
     (void)json_get_choice(&object, "process", processes, 0);
     shape->peak = json_get_real(&object, "diurnal_peak_to_mean", 1, 2, 1);
-    shape->peak_hour =
-        (double)json_get_int(&object, "peak_hour", 0, HOURS_PER_DAY - 1, PEAK_HOUR_DEFAULT);
+    shape->peak_hour = (double)json_get_int(&object, "peak_hour", 0, HOURS_PER_DAY - 1, PEAK_HOUR_DEFAULT);
     bool is_weekly = json_get_bool(&object, "weekly", json_has(&object, "weekend_factor"));
     double factor = json_get_real(&object, "weekend_factor", 0, 7, WEEKEND_FACTOR_DEFAULT);
     shape->weekend_factor = is_weekly ? factor : 1;
@@ -83,10 +78,9 @@ static void size_check(const struct json_value *value, const struct synth_size *
         json_fail(value, "'mig' must be a MIG profile such as 1g.10gb, got \"%s\"", size->mig);
         return;
     }
-    if (ask.tensor_parallel != 0 && (ask.gpus == 0 || ask.gpus % ask.tensor_parallel != 0 ||
-                                     ask.nodes != 0 || ask.min_members != 0)) {
-        json_fail(value,
-                  "'tensor_parallel' must divide 'gpus', and excludes 'nodes' and 'min_members'");
+    if (ask.tensor_parallel != 0 &&
+        (ask.gpus == 0 || ask.gpus % ask.tensor_parallel != 0 || ask.nodes != 0 || ask.min_members != 0)) {
+        json_fail(value, "'tensor_parallel' must divide 'gpus', and excludes 'nodes' and 'min_members'");
         return;
     }
     if (size->claim != NULL || size->gpu_class != NULL)
@@ -97,8 +91,7 @@ static void size_check(const struct json_value *value, const struct synth_size *
         json_fail(value, "this size cannot be: %s", complaint);
 }
 
-static void topology_read(const struct json_value *value, struct synth_size *size,
-                          struct arena *arena)
+static void topology_read(const struct json_value *value, struct synth_size *size, struct arena *arena)
 {
     struct json_object object;
     if (value->node == NULL)
@@ -115,12 +108,10 @@ static struct text kept(struct text text, struct arena *arena)
 }
 
 /* "claim", which says all of the GPUs. */
-static void claim_read_size(struct json_object *object, struct synth_size *size,
-                            struct arena *arena)
+static void claim_read_size(struct json_object *object, struct synth_size *size, struct arena *arena)
 {
-    static const char *const said[] = {"gpus",          "nodes",       "gpu_milli",
-                                       "gpu_memory_gb", "mig",         "gpu_model",
-                                       "gpu_class",     "min_members", "tensor_parallel"};
+    static const char *const said[] = {"gpus",      "nodes",     "gpu_milli",   "gpu_memory_gb",  "mig",
+                                       "gpu_model", "gpu_class", "min_members", "tensor_parallel"};
     struct json_value value = json_member(object, "claim");
     if (value.node == NULL)
         return;
@@ -146,11 +137,9 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     ask->gpus = json_get_int(&object, "gpus", 0, ASK_GPUS_MAX, 0);
     ask->nodes = json_get_int(&object, "nodes", 1, CLUSTER_NODES_MAX, 0);
     ask->gpu_milli = json_get_int(&object, "gpu_milli", 1, GPU_MILLI, 0);
-    ask->gpu_memory_mib =
-        json_get_scaled(&object, "gpu_memory_gb", MILLI, 1, 1000 * MILLI, 0) * MIB_PER_GB / MILLI;
+    ask->gpu_memory_mib = json_get_scaled(&object, "gpu_memory_gb", MILLI, 1, 1000 * MILLI, 0) * MIB_PER_GB / MILLI;
     ask->cpu_milli = json_get_scaled(&object, "cpus", MILLI, 0, INT32_MAX, 0);
-    ask->memory_mib =
-        json_get_scaled(&object, "memory_gb", MILLI, 0, INT32_MAX, 0) * MIB_PER_GB / MILLI;
+    ask->memory_mib = json_get_scaled(&object, "memory_gb", MILLI, 0, INT32_MAX, 0) * MIB_PER_GB / MILLI;
     ask->min_members = json_get_int(&object, "min_members", 1, ASK_GPUS_MAX, 0);
     ask->tensor_parallel = json_get_int(&object, "tensor_parallel", 2, ASK_GPUS_MAX, 0);
     size->mig = text_kept(&object, "mig", arena);
@@ -162,8 +151,7 @@ static void size_read(const struct json_value *value, struct synth_size *size, s
     struct json_value topology = json_member(&object, "topology");
     topology_read(&topology, size, arena);
     const struct node_ask draft = node_ask_read(&object, arena);
-    const struct node_ask *kept =
-        error_is(*value->error) ? NULL : node_ask_make(arena, NULL, &draft);
+    const struct node_ask *kept = error_is(*value->error) ? NULL : node_ask_make(arena, NULL, &draft);
     if (kept != NULL)
         size->nodes = *kept;
     int64_t gpus = size->claim != NULL ? size->claim->count : ask->gpus;
@@ -180,8 +168,7 @@ static bool asks_gpus(const struct synth_size *size)
            size->claim != NULL || size->gpu_class != NULL;
 }
 
-static void sizes_read(const struct json_value *value, struct synth_class *class,
-                       struct arena *arena)
+static void sizes_read(const struct json_value *value, struct synth_class *class, struct arena *arena)
 {
     size_t count = json_array_count(value);
     double weights = 0;
@@ -205,8 +192,7 @@ static void run_time_read(const struct json_value *value, struct run_time *run_t
     struct json_object object;
     json_object_open(&object, value);
     json_need(&object, "distribution");
-    run_time->kind = (enum run_time_kind)json_get_choice(&object, "distribution", run_time_names,
-                                                         RUN_TIME_CONSTANT);
+    run_time->kind = (enum run_time_kind)json_get_choice(&object, "distribution", run_time_names, RUN_TIME_CONSTANT);
     bool is_lognormal = run_time->kind == RUN_TIME_LOGNORMAL;
     const char *scale = is_lognormal ? "median" : "mean";
     json_need(&object, scale);
@@ -276,8 +262,7 @@ static void work_read(struct json_object *object, struct synth_class *class)
         class->share = json_get_real(object, "share", 0, 1, 0);
         return;
     }
-    class->gpu_h_per_day =
-        json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 1);
+    class->gpu_h_per_day = json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 1);
     if (json_has(object, "share"))
         json_fail(&hours, "a class has 'share' or 'gpu_hours_per_day', not both");
 }
@@ -293,8 +278,7 @@ static void work_check(const struct json_value *value, const struct synth_class 
     json_fail(value, "'gpu_hours_per_day' needs a size that asks GPUs");
 }
 
-static void class_read(const struct json_value *value, struct synth_class *class,
-                       struct arena *arena)
+static void class_read(const struct json_value *value, struct synth_class *class, struct arena *arena)
 {
     struct json_object object;
     json_object_open(&object, value);
@@ -305,10 +289,8 @@ static void class_read(const struct json_value *value, struct synth_class *class
     if (class->name == NULL)
         class->name = job_class_name(class->class);
     work_read(&object, class);
-    class->priority =
-        (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
-    class->is_preemptible =
-        json_get_bool(&object, "preemptible", class->priority < PREEMPTIBLE_PRIORITY_BELOW);
+    class->priority = (int32_t)json_get_int(&object, "priority", INT32_MIN, INT32_MAX, PRIORITY_DEFAULT);
+    class->is_preemptible = json_get_bool(&object, "preemptible", class->priority < PREEMPTIBLE_PRIORITY_BELOW);
     struct json_value arrivals = json_member(&object, "arrivals");
     arrivals_read(&arrivals, &class->arrivals);
     struct json_value sizes = json_member(&object, "sizes");
@@ -342,8 +324,7 @@ static void classes_check(const struct json_value *value, const struct synth_spe
         shares += spec->classes[i].share;
         for (uint32_t other = 0; other < i; other++)
             if (strcmp(spec->classes[i].name, spec->classes[other].name) == 0)
-                json_fail(value, "two classes have the name '%s'; 'name' must tell them apart",
-                          spec->classes[i].name);
+                json_fail(value, "two classes have the name '%s'; 'name' must tell them apart", spec->classes[i].name);
     }
     if (!has_shares && spec->load_whole_gpu != 0)
         json_fail(value, "no class has a 'share' of 'load_whole_gpu': remove that");
@@ -351,8 +332,7 @@ static void classes_check(const struct json_value *value, const struct synth_spe
         json_fail(value, "the shares of the classes must sum to 1, not to %g", shares);
 }
 
-static void classes_read(const struct json_value *value, struct synth_spec *spec,
-                         struct arena *arena)
+static void classes_read(const struct json_value *value, struct synth_spec *spec, struct arena *arena)
 {
     size_t count = json_array_count(value);
     if (count == 0 || count > SYNTH_CLASSES_MAX) {
@@ -424,7 +404,6 @@ double synth_class_whole_gpus(const struct synth_class *class)
 
 double synth_class_mean_s(const struct synth_class *class)
 {
-    double kept = 1 - class->fail_early * (1 - SYNTH_FAILED_MEAN) -
-                  class->cancelled * (1 - SYNTH_CANCELLED_MEAN);
+    double kept = 1 - class->fail_early * (1 - SYNTH_FAILED_MEAN) - class->cancelled * (1 - SYNTH_CANCELLED_MEAN);
     return run_time_mean_s(&class->run_time) * kept;
 }

@@ -53,8 +53,8 @@ static uint8_t level_get(const struct tag_world *world, struct json_object *obje
     return 0;
 }
 
-static void rules_get(const struct tag_world *world, struct json_object *object, const char *key,
-                      bool is_apart, struct job_tags *tags)
+static void rules_get(const struct tag_world *world, struct json_object *object, const char *key, bool is_apart,
+                      struct job_tags *tags)
 {
     struct json_value array = json_member(object, key);
     const size_t count = array.node == NULL ? 0 : json_array_count(&array);
@@ -99,9 +99,8 @@ const struct job_tags *tag_rules_get(const struct tag_world *world, struct json_
             json_member(object, json_has(object, "anti_affinity") ? "anti_affinity" : "tags");
         json_fail(&place, "no such job can be: %s", complaint);
         if (tags->rule_count > 1)
-            error_set_hint(object->value.error,
-                           "the same tag near and apart: the level of 'anti_affinity' must be the "
-                           "narrower one");
+            error_set_hint(object->value.error, "the same tag near and apart: the level of 'anti_affinity' must be the "
+                                                "narrower one");
     }
     return complaint == NULL ? tags : NULL;
 }

@@ -45,16 +45,15 @@ static uint8_t cut_kind(struct text *item)
     return AFTER_ANY;
 }
 
-static struct error after_error(const struct line *line, const struct field *field,
-                                struct text item, const char *complaint)
+static struct error after_error(const struct line *line, const struct field *field, struct text item,
+                                const char *complaint)
 {
-    return input_error(line->input, line->text, field->place, "'%s': %s \"%.*s\"", field->name,
-                       complaint, (int)item.length, item.at);
+    return input_error(line->input, line->text, field->place, "'%s': %s \"%.*s\"", field->name, complaint,
+                       (int)item.length, item.at);
 }
 
-static struct error find_after(const struct trace_ids *ids, const struct line *line,
-                               const struct field *field, struct text item, const struct job *job,
-                               struct trace_id *found)
+static struct error find_after(const struct trace_ids *ids, const struct line *line, const struct field *field,
+                               struct text item, const struct job *job, struct trace_id *found)
 {
     uint32_t name = ids->names != NULL ? names_find(ids->names, item) : NAMES_NONE;
     if (name == NAMES_NONE)
@@ -65,8 +64,8 @@ static struct error find_after(const struct trace_ids *ids, const struct line *l
     return ERROR_OK;
 }
 
-struct error trace_ids_after(const struct trace_ids *ids, const struct line *line,
-                             const struct field *field, struct arena *arena, struct job *job)
+struct error trace_ids_after(const struct trace_ids *ids, const struct line *line, const struct field *field,
+                             struct arena *arena, struct job *job)
 {
     struct job_after after[JOB_AFTER_MAX];
     struct text rest = field->value, item;
@@ -81,9 +80,8 @@ struct error trace_ids_after(const struct trace_ids *ids, const struct line *lin
         if (found.index == JOB_NONE)
             continue;
         if (count == JOB_AFTER_MAX)
-            return input_error(line->input, line->text, field->place,
-                               "'%s': a job may depend on at most %d others", field->name,
-                               JOB_AFTER_MAX);
+            return input_error(line->input, line->text, field->place, "'%s': a job may depend on at most %d others",
+                               field->name, JOB_AFTER_MAX);
         after[count++] = (struct job_after){found.index, kind};
     }
     if (count == 0)

@@ -33,9 +33,8 @@ void trace_ids_add(struct trace_ids *ids, struct text id, time_ns submit, bool i
 
 /* Fill job->after from "17;ok:18;not_ok:19".  A dependency on a job outside of the window is left out: it was over
  * before the window began. */
-struct error trace_ids_after(const struct trace_ids *ids, const struct line *line,
-                             const struct field *field, struct arena *arena,
-                             struct job *job) MUST_CHECK;
+struct error trace_ids_after(const struct trace_ids *ids, const struct line *line, const struct field *field,
+                             struct arena *arena, struct job *job) MUST_CHECK;
 
 /* The number of the array of that name, from 1. */
 uint32_t trace_ids_array(struct trace_ids *ids, struct text name);

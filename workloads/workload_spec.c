@@ -32,8 +32,7 @@ static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
     if (time_parse_date(text, &moment))
         return moment - tz_offset;
     if (!time_parse_duration(text, &moment))
-        json_fail(value,
-                  "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
+        json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
     return moment;
 }
 
@@ -121,8 +120,8 @@ static uint32_t load_gpus_read(struct json_object *workload)
         return 0;
     if (json_is_integer(value.node))
         return (uint32_t)json_get_int(workload, "load_gpus", 1, UINT32_MAX, 1);
-    json_fail(&value, "'load_gpus' must be a number of GPUs, or \"" LOAD_OF_CLUSTER
-                      "\": those of the cluster that runs");
+    json_fail(&value,
+              "'load_gpus' must be a number of GPUs, or \"" LOAD_OF_CLUSTER "\": those of the cluster that runs");
     return 0;
 }
 
@@ -131,8 +130,7 @@ static void scale_read(struct workload_spec *spec, struct json_object *object)
     spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
     if (!json_has(object, "gpu_hours_per_day"))
         return;
-    spec->gpu_h_per_day =
-        json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 0);
+    spec->gpu_h_per_day = json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 0);
     if (json_has(object, "load")) {
         struct json_value value = json_member(object, "gpu_hours_per_day");
         json_fail(&value, "arrivals are scaled to 'load' or to 'gpu_hours_per_day', not to both");
@@ -154,10 +152,8 @@ static void trace_read(struct workload_spec *spec, struct json_object *object, c
     spec->tz_offset = offset_read(object);
     window_read(spec, object);
     spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
-    spec->processors_per_gpu =
-        json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
-    spec->gpus_per_node =
-        (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
+    spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
+    spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
     spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
     spec->default_duration = json_get_duration(object, "default_duration", 0);
     fill_read(spec, object);
@@ -191,8 +187,8 @@ static void trace_keys_refuse(struct json_object *object)
 void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
 {
     struct json_object object;
-    *spec = (struct workload_spec){
-        .duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
+    *spec =
+        (struct workload_spec){.duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
     json_object_open(&object, value);
     bool has_trace = json_has(&object, "trace");
     struct json_value synth = json_member(&object, "synth");

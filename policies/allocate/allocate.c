@@ -11,16 +11,17 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-static void close_lane(struct sched *sched, uint32_t lane_id, queue_id forbids)
+static void close_class_queue(struct sched *sched, uint32_t class_queue_id, queue_id forbids)
 {
-    pending_block(&sched->pending, lane_id, forbids);
-    sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_lanes;
-    sched->tree.queues[forbids].has_closed_lanes = true;
-    queue_tree_touch(&sched->tree, sched->pending.lanes[lane_id].line);
+    pending_block(&sched->pending, class_queue_id, forbids);
+    sched->tree.closing_count += !sched->tree.queues[forbids].has_closed_class_queues;
+    sched->tree.queues[forbids].has_closed_class_queues = true;
+    queue_tree_touch(&sched->tree, sched->pending.class_queues[class_queue_id].leaf_queue);
     nominees_turn_moved(sched);
 }
 
-/* Place the chunk; in the ledger it stays taken when it fits.  Returns 0, or how that closes the shape. */
+/* Place the allocation step; in the ledger it stays taken when it fits.  Returns 0, or how that closes the request
+ * class. */
 static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source)
 {
     sched->attempts++;
@@ -32,10 +33,10 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
         mark = ledger_mark(sched->ledger);
         if (!reserve_place(sched, slot)) {
             ledger_rollback(sched->ledger, mark);
-            return SHAPE_PROMISED;
+            return REQUEST_CLASS_PROMISED;
         }
     }
-    uint8_t spares = fits ? headroom_spares(sched, slot, before) : SHAPE_BLOCKED;
+    uint8_t spares = fits ? headroom_spares(sched, slot, before) : REQUEST_CLASS_BLOCKED;
     *source = spares != 0 ? SOURCE_HEADROOM : SOURCE_FREE;
     if (!fits || (spares != 0 && !headroom_is_for(sched, slot))) {
         ledger_rollback(sched->ledger, mark);
@@ -45,108 +46,107 @@ static uint8_t try_place(struct sched *sched, uint32_t slot, enum source *source
     return 0;
 }
 
-/* The head does not go: close what that closes.  Others of its shape may fit where it may not. */
-static void close_for(struct sched *sched, uint32_t lane_id, uint32_t slot, uint8_t closed)
+/* The head does not go: close what that closes.  Others of its request class may fit where it may not. */
+static void close_for(struct sched *sched, uint32_t class_queue_id, uint32_t slot, uint8_t closed)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct shape *shape = &sched->shapes.shapes[job->ask];
-    if (closed == SHAPE_BLOCKED && sched->policy.quota->confines != NULL &&
-        !shape->is_preemptible) {
-        close_lane(sched, lane_id, job->queue);
+    struct request_class *request_class = &sched->request_classes.at[job->ask];
+    if (closed == REQUEST_CLASS_BLOCKED && sched->policy.quota->confines != NULL && !request_class->is_preemptible) {
+        close_class_queue(sched, class_queue_id, job->queue);
         return;
     }
-    if (closed & SHAPE_SPARES_NODES)
-        shape->whole_nodes = headroom_free(sched).whole_nodes;
-    if (closed & SHAPE_SPARES_OWNERS)
-        borrowers_find(sched, lane_id);
-    waits_close_shape(sched, job->ask, closed);
+    if (closed & REQUEST_CLASS_SPARES_NODES)
+        request_class->whole_nodes = headroom_free(sched).whole_nodes;
+    if (closed & REQUEST_CLASS_SPARES_OWNERS)
+        over_quota_find(sched, class_queue_id);
+    waits_close_request_class(sched, job->ask, closed);
     nominees_turn_moved(sched);
 }
 
-/* Does a limit keep the head of the lane, or what is kept for others?  Then the lane is closed. */
-static bool is_forbidden(struct sched *sched, uint32_t lane_id, uint32_t slot)
+/* Does a limit keep the head of the class queue, or what is kept for others?  Then the class queue is closed. */
+static bool is_forbidden(struct sched *sched, uint32_t class_queue_id, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct quota_policy *quota = sched->policy.quota;
-    queue_id forbids = quota->forbids != NULL
-                           ? quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge)
-                           : QUEUE_NONE;
+    queue_id forbids =
+        quota->forbids != NULL ? quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) : QUEUE_NONE;
     if (forbids == QUEUE_NONE && sched->keeps_quota) {
         forbids = kept_forbids(sched, slot);
-        sched->pending.lanes[lane_id].is_kept_from = forbids != QUEUE_NONE;
+        sched->pending.class_queues[class_queue_id].is_kept_from = forbids != QUEUE_NONE;
     }
     if (forbids != QUEUE_NONE)
-        close_lane(sched, lane_id, forbids);
+        close_class_queue(sched, class_queue_id, forbids);
     return forbids != QUEUE_NONE;
 }
 
-/* Try the head of the lane; close the lane if it cannot go. */
-void sched_try_head(struct sched *sched, uint32_t lane_id)
+/* Try the head of the class queue; close the class queue if it cannot go. */
+void sched_try_head(struct sched *sched, uint32_t class_queue_id)
 {
-    uint32_t slot = pending_head(&sched->pending, lane_id);
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    uint32_t slot = pending_head(&sched->pending, class_queue_id);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     enum source source;
-    if (is_forbidden(sched, lane_id, slot))
+    if (is_forbidden(sched, class_queue_id, slot))
         return;
-    if (ask->closed != 0 && borrowers_find(sched, lane_id))
+    if (ask->closed != 0 && over_quota_find(sched, class_queue_id))
         return; /* what is left is for owners */
     uint8_t closed = try_place(sched, slot, &source);
-    const uint32_t shorter = closed == SHAPE_PROMISED ? reserve_shorter(sched, lane_id) : SLOT_NONE;
+    const uint32_t shorter = closed == REQUEST_CLASS_PROMISED ? reserve_shorter(sched, class_queue_id) : SLOT_NONE;
     if (shorter != SLOT_NONE)
         closed = try_place(sched, slot = shorter, &source);
     if (closed != 0) {
-        if (closed == SHAPE_PROMISED || !plan_await(sched, slot))
-            close_for(sched, lane_id, slot, closed);
+        if (closed == REQUEST_CLASS_PROMISED || !plan_await(sched, slot))
+            close_for(sched, class_queue_id, slot, closed);
         return;
     }
     for (int k = 0; k < PLAN_KINDS_MAX && sched->policy.preemption->evicts; k++)
-        sched->pending.memos[lane_id][k].failed /= 2;
+        sched->pending.memos[class_queue_id][k].failed /= 2;
     book_start(sched, slot, source);
 }
 
 static void allocate_inference(struct sched *sched)
 {
-    for (uint32_t lane = pending_next_of_class(&sched->pending, JOB_INFERENCE); lane != LANE_NONE;
-         lane = pending_next_of_class(&sched->pending, JOB_INFERENCE))
-        sched_try_head(sched, lane);
+    for (uint32_t class_queue = pending_next_of_class(&sched->pending, JOB_INFERENCE); class_queue != CLASS_QUEUE_NONE;
+         class_queue = pending_next_of_class(&sched->pending, JOB_INFERENCE))
+        sched_try_head(sched, class_queue);
 }
 
-/* Forecasts for the first heads in the contest that do not go now. */
+/* Planned starts for the first heads in the queue selection that do not go now. */
 static void reserve(struct sched *sched)
 {
     reserve_begin(sched);
-    for (uint32_t lane = reserve_next(sched); lane != LANE_NONE; lane = reserve_next(sched)) {
-        if (!pending_is_closed(&sched->pending, lane))
-            sched_try_head(sched, lane);
-        if (sched->pending.lanes[lane].count > 0 && pending_is_closed(&sched->pending, lane))
-            reserve_for(sched, lane);
+    for (uint32_t class_queue = reserve_next(sched); class_queue != CLASS_QUEUE_NONE;
+         class_queue = reserve_next(sched)) {
+        if (!pending_is_closed(&sched->pending, class_queue))
+            sched_try_head(sched, class_queue);
+        if (sched->pending.class_queues[class_queue].count > 0 && pending_is_closed(&sched->pending, class_queue))
+            reserve_for(sched, class_queue);
     }
 }
 
-/* Close the lanes whose head goes next in its line and does not fit as things stand. */
+/* Close the class queues whose head goes next in its line and does not fit as things stand. */
 static void close_unfit(struct sched *sched)
 {
-    for (queue_id line = 0; line < sched->pending.line_count; line++) {
-        const uint32_t lane = pending_next(&sched->pending, line);
-        if (lane == LANE_NONE)
+    for (queue_id leaf_queue = 0; leaf_queue < sched->pending.leaf_queue_count; leaf_queue++) {
+        const uint32_t class_queue = pending_next(&sched->pending, leaf_queue);
+        if (class_queue == CLASS_QUEUE_NONE)
             continue;
-        const uint32_t slot = pending_head(&sched->pending, lane);
-        if (is_forbidden(sched, lane, slot) || sched->policy.preempt.replaces_victims ||
+        const uint32_t slot = pending_head(&sched->pending, class_queue);
+        if (is_forbidden(sched, class_queue, slot) || sched->policy.preempt.replaces_victims ||
             sched_ask(sched, &sched->jobs.jobs[slot])->closed != 0)
             continue;
         const size_t mark = ledger_mark(sched->ledger);
         const bool fits = sched_place(sched, slot, &sched->pieces);
         ledger_rollback(sched->ledger, mark);
         if (!fits)
-            close_for(sched, lane, slot, SHAPE_BLOCKED);
+            close_for(sched, class_queue, slot, REQUEST_CLASS_BLOCKED);
     }
 }
 
-/* A lane that must evict goes before this one: it was its turn. */
-static bool plan_in_turn(struct sched *sched, uint32_t lane)
+/* A class queue that must evict goes before this one: it was its turn. */
+static bool plan_in_turn(struct sched *sched, uint32_t class_queue)
 {
     uint32_t whose;
-    const enum turn turn = nominees_turn(sched, lane, &whose);
+    const enum turn turn = nominees_turn(sched, class_queue, &whose);
     if (turn == TURN_TO_BOOK) {
         nominees_book(sched, whose);
     } else if (turn == TURN_TO_SEEK) {
@@ -157,29 +157,29 @@ static bool plan_in_turn(struct sched *sched, uint32_t lane)
 }
 
 /* As soon as somebody does not go, who is in front is found out. */
-static void contest(struct sched *sched)
+static void queue_selection(struct sched *sched)
 {
     if (sched->plans_in_turn)
         nominees_begin(sched);
     for (;;) {
-        const uint32_t lane = contest_next(&sched->tree, &sched->pending);
-        if (sched->plans_in_turn && plan_in_turn(sched, lane))
+        const uint32_t class_queue = queue_selection_next(&sched->tree, &sched->pending);
+        if (sched->plans_in_turn && plan_in_turn(sched, class_queue))
             continue;
-        if (lane == LANE_NONE)
+        if (class_queue == CLASS_QUEUE_NONE)
             return;
-        sched_try_head(sched, lane);
+        sched_try_head(sched, class_queue);
         if (sched->reserves && reserve_is_due(sched))
             reserve(sched);
     }
 }
 
-static void contest_beside_forecasts(struct sched *sched)
+static void queue_selection_beside_forecasts(struct sched *sched)
 {
     reserve_review(sched);
     if (reserve_is_due(sched))
         reserve(sched);
     do
-        contest(sched);
+        queue_selection(sched);
     while (reserve_review(sched));
     reserve_end_contest(sched);
 }
@@ -194,9 +194,9 @@ void allocate(struct sched *sched)
         return;
     }
     if (sched->reserves) {
-        contest_beside_forecasts(sched);
+        queue_selection_beside_forecasts(sched);
         return;
     }
-    contest(sched);
+    queue_selection(sched);
     overtake(sched);
 }

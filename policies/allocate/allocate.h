@@ -4,8 +4,8 @@
 
 #include "policies/state/sched_state.h"
 
-/* Try the head of the lane; close the lane if it cannot go. */
-void sched_try_head(struct sched *sched, uint32_t lane);
+/* Try the head of the class queue; close the class queue if it cannot go. */
+void sched_try_head(struct sched *sched, uint32_t class_queue);
 /* The allocate action of a cycle. */
 void allocate(struct sched *sched);
 

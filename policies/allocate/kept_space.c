@@ -13,17 +13,17 @@
 #include "policies/state/sched_state.h"
 #include "policies/state/waits.h"
 
-enum { STEPS_PER_TRY = 18, LANES_PER_STEP = 8, JOBS_PER_STEP = 8 };
+enum { STEPS_PER_TRY = 18, CLASS_QUEUES_PER_STEP = 8, JOBS_PER_STEP = 8 };
 
-struct kept_space_lane {
-    uint32_t taken;  /* jobs of the lane that would start */
+struct kept_space_class_queue {
+    uint32_t taken;  /* jobs of the class queue that would start */
     uint8_t instead; /* enum clock_hand: what holds up the next one then */
 };
 
 struct kept_space_scratch { /* reused; {0} is empty */
-    struct contest_field field;
-    struct kept_space_lane *lanes; /* by entry of the field */
-    size_t lane_capacity;
+    struct queue_selection_field field;
+    struct kept_space_class_queue *class_queues; /* by entry of the field */
+    size_t class_queue_capacity;
     uint32_t *taken; /* slots that would start */
     size_t taken_capacity;
     uint32_t taken_count;
@@ -46,8 +46,8 @@ void kept_space_init(struct sched *sched)
 
 void kept_space_release(struct sched *sched)
 {
-    contest_field_release(&sched->kept->field);
-    mem_free(sched->kept->lanes);
+    queue_selection_field_release(&sched->kept->field);
+    mem_free(sched->kept->class_queues);
     mem_free(sched->kept->taken);
     mem_free(sched->kept);
 }
@@ -56,38 +56,38 @@ void kept_space_release(struct sched *sched)
 
 struct reservations { /* what was let go */
     size_t mark;
-    uint32_t forecast_count;
+    uint32_t planned_start_count;
 };
 
-/* Until lent_end: claims, drained nodes and forecasts are gone; the jobs that they are for stand aside. */
+/* Until lent_end: claims, drained nodes and planned starts are gone; the jobs that they are for stand aside. */
 static struct reservations lend(struct sched *sched)
 {
-    return (struct reservations){lend_reservations(sched), forecast_set_aside(sched)};
+    return (struct reservations){lend_reservations(sched), planned_start_set_aside(sched)};
 }
 
 static void lent_end(struct sched *sched, struct reservations gone)
 {
     lend_end(sched, gone.mark);
-    forecast_bring_back(sched, gone.forecast_count);
+    planned_start_bring_back(sched, gone.planned_start_count);
 }
 
-/* Since a shape was found not to fit, reservations may have come or gone.  Returns what that cost, in steps. */
+/* Since a request class was found not to fit, reservations may have come or gone.  Returns what that cost, in steps. */
 static int64_t judge_again(struct sched *sched)
 {
     int64_t tries = 0;
-    for (uint32_t id = shape_next_closed(&sched->shapes, 0); id < sched->shapes.count;
-         id = shape_next_closed(&sched->shapes, id + 1)) {
-        const struct shape *shape = &sched->shapes.shapes[id];
-        if (!(shape->closed & SHAPE_BLOCKED) ||
-            !(lend_is_any(sched) || shape->blocked_by == HAND_RESERVED_FOR_OTHER))
+    for (uint32_t id = request_class_next_closed(&sched->request_classes, 0); id < sched->request_classes.count;
+         id = request_class_next_closed(&sched->request_classes, id + 1)) {
+        const struct request_class *request_class = &sched->request_classes.at[id];
+        if (!(request_class->closed & REQUEST_CLASS_BLOCKED) ||
+            !(lend_is_any(sched) || request_class->blocked_by == HAND_RESERVED_FOR_OTHER))
             continue;
-        waits_close_shape(sched, id, shape->closed);
+        waits_close_request_class(sched, id, request_class->closed);
         tries++;
     }
     return tries * STEPS_PER_TRY;
 }
 
-/* ---- Jobs of a lane, in their order ---- */
+/* ---- Jobs of a class queue, in their order ---- */
 
 typedef bool passes_over(const struct sched_job *job);
 
@@ -98,67 +98,65 @@ static bool is_taken(const struct sched_job *job)
 
 static bool is_not_behind(const struct sched_job *job)
 {
-    return job->wait.kind != WAIT_LANE;
+    return job->wait.kind != WAIT_CLASS_QUEUE;
 }
 
 /* The first job from this place of the heap down that is not passed over, or `best` if that goes first. */
-static uint32_t first_job(const struct pending *pending, const struct lane *lane, uint32_t at,
+static uint32_t first_job(const struct pending *pending, const struct class_queue *class_queue, uint32_t at,
                           passes_over *passes, uint32_t best, uint64_t *visits)
 {
-    if (at >= lane->count)
+    if (at >= class_queue->count)
         return best;
-    const uint32_t slot = lane->heap[at].slot;
+    const uint32_t slot = class_queue->heap[at].slot;
     ++*visits;
     if (best != SLOT_NONE && pending_compare(pending, best, slot) < 0)
         return best; /* all below come later still */
     if (!passes(&pending->jobs->jobs[slot]))
         return slot;
     for (uint32_t child = 4 * at + 1; child <= 4 * at + 4; child++)
-        best = first_job(pending, lane, child, passes, best, visits);
+        best = first_job(pending, class_queue, child, passes, best, visits);
     return best;
 }
 
-/* ---- The contest in the trial ---- */
+/* ---- The queue selection in the trial ---- */
 
-/* Is the lane held up by what is gone, or by nothing (its turn is still to come), or, with reservations gone, may it go since
- * less of the headroom is used? */
-static bool takes_part(const struct look *look, uint32_t lane)
+/* Is the class queue held up by what is gone, or by nothing (its turn is still to come), or, with reservations gone,
+ * may it go since less of the headroom is used? */
+static bool takes_part(const struct look *look, uint32_t class_queue)
 {
-    const enum clock_hand hand = pending_hand(&look->sched->pending, lane, true);
-    return hand == look->hand || hand == HAND_NONE ||
-           (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
+    const enum clock_hand hand = pending_hand(&look->sched->pending, class_queue, true);
+    return hand == look->hand || hand == HAND_NONE || (look->hand == HAND_RESERVED_FOR_OTHER && hand == HAND_HEADROOM);
 }
 
 /* How many are held up by what is gone. */
-static uint32_t list_lanes(struct look *look)
+static uint32_t list_class_queues(struct look *look)
 {
     const struct pending *pending = &look->sched->pending;
-    struct contest_field *field = &look->scratch->field;
+    struct queue_selection_field *field = &look->scratch->field;
     uint32_t held_up = 0;
     for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const uint32_t lane = pending->busy[b];
-        if (!takes_part(look, lane))
+        const uint32_t class_queue = pending->busy[b];
+        if (!takes_part(look, class_queue))
             continue;
         MEM_GROW(field->entries, field->entry_capacity, (size_t)field->entry_count + 1);
-        MEM_GROW(look->scratch->lanes, look->scratch->lane_capacity,
-                 (size_t)field->entry_count + 1);
-        look->scratch->lanes[field->entry_count] = (struct kept_space_lane){.instead = HAND_NONE};
+        MEM_GROW(look->scratch->class_queues, look->scratch->class_queue_capacity, (size_t)field->entry_count + 1);
+        look->scratch->class_queues[field->entry_count] = (struct kept_space_class_queue){.instead = HAND_NONE};
         field->entries[field->entry_count++] =
-            (struct contest_entry){.lane = lane, .slot = pending_head(pending, lane)};
-        held_up += pending_hand(pending, lane, true) == look->hand;
+            (struct queue_selection_entry){.class_queue = class_queue, .slot = pending_head(pending, class_queue)};
+        held_up += pending_hand(pending, class_queue, true) == look->hand;
     }
     return held_up;
 }
 
 /* In a strict line: does a job go before it that nothing of this lets go? */
-static bool is_behind_another(const struct look *look, const struct contest_entry *entry)
+static bool is_behind_another(const struct look *look, const struct queue_selection_entry *entry)
 {
     const struct pending *pending = &look->sched->pending;
-    const struct line *line = &pending->lines[pending->lanes[entry->lane].line];
-    for (uint32_t l = 0; l < line->lane_count && pending->is_strict; l++) {
-        const uint32_t lane = line->lanes[l].lane;
-        if (pending->lanes[lane].count > 0 && !takes_part(look, lane) &&
-            pending_compare(pending, pending_head(pending, lane), entry->slot) < 0)
+    const struct leaf_queue *leaf_queue = &pending->leaf_queues[pending->class_queues[entry->class_queue].leaf_queue];
+    for (uint32_t l = 0; l < leaf_queue->class_queue_count && pending->is_strict; l++) {
+        const uint32_t class_queue = leaf_queue->class_queues[l].class_queue;
+        if (pending->class_queues[class_queue].count > 0 && !takes_part(look, class_queue) &&
+            pending_compare(pending, pending_head(pending, class_queue), entry->slot) < 0)
             return true;
     }
     return false;
@@ -168,29 +166,29 @@ static bool is_behind_another(const struct look *look, const struct contest_entr
 static void drop(struct look *look, uint32_t index, enum clock_hand hand, bool is_shape)
 {
     struct sched *sched = look->sched;
-    struct contest_field *field = &look->scratch->field;
-    const struct lane *lane = &sched->pending.lanes[field->entries[index].lane];
+    struct queue_selection_field *field = &look->scratch->field;
+    const struct class_queue *class_queue = &sched->pending.class_queues[field->entries[index].class_queue];
     field->entries[index].is_out = true;
-    look->scratch->lanes[index].instead = (uint8_t)hand;
+    look->scratch->class_queues[index].instead = (uint8_t)hand;
     for (uint32_t e = 0; e < field->entry_count; e++) {
-        struct contest_entry *entry = &field->entries[e];
-        const struct lane *other = &sched->pending.lanes[entry->lane];
-        const bool is_alike = is_shape && other->shape == lane->shape;
-        const bool is_behind = sched->pending.is_strict && other->line == lane->line;
+        struct queue_selection_entry *entry = &field->entries[e];
+        const struct class_queue *other = &sched->pending.class_queues[entry->class_queue];
+        const bool is_alike = is_shape && other->request_class == class_queue->request_class;
+        const bool is_behind = sched->pending.is_strict && other->leaf_queue == class_queue->leaf_queue;
         if (entry->is_out || (!is_alike && !is_behind))
             continue;
         entry->is_out = true;
-        look->scratch->lanes[e].instead = is_alike ? (uint8_t)hand : HAND_NONE;
+        look->scratch->class_queues[e].instead = is_alike ? (uint8_t)hand : HAND_NONE;
     }
-    contest_field_left(field, &sched->tree, &sched->pending);
-    field->work += field->entry_count / LANES_PER_STEP;
+    queue_selection_field_left(field, &sched->tree, &sched->pending);
+    field->work += field->entry_count / CLASS_QUEUES_PER_STEP;
 }
 
 /* Take the space of the job in the trial; HAND_NONE, or why not. */
 static enum clock_hand place(struct look *look, uint32_t slot)
 {
     struct sched *sched = look->sched;
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
@@ -206,8 +204,7 @@ static enum clock_hand place(struct look *look, uint32_t slot)
             return HAND_RESERVED_FOR_OTHER;
         }
     }
-    if (look->hand != HAND_HEADROOM && !headroom_is_for(sched, slot) &&
-        headroom_spares(sched, slot, before) != 0) {
+    if (look->hand != HAND_HEADROOM && !headroom_is_for(sched, slot) && headroom_spares(sched, slot, before) != 0) {
         ledger_rollback(sched->ledger, mark);
         return HAND_HEADROOM;
     }
@@ -223,27 +220,27 @@ static void charge(struct sched *sched, uint32_t slot)
     ledger_charge(sched->ledger, sched->jobs.jobs[slot].queue, amounts);
 }
 
-/* The job of the entry starts in the trial; the next of its lane follows. */
+/* The job of the entry starts in the trial; the next of its class queue follows. */
 static void take(struct look *look, uint32_t index)
 {
     struct sched *sched = look->sched;
     struct kept_space_scratch *scratch = look->scratch;
-    struct contest_entry *entry = &scratch->field.entries[index];
+    struct queue_selection_entry *entry = &scratch->field.entries[index];
     charge(sched, entry->slot);
     sched->jobs.jobs[entry->slot].wait.is_taken = true;
     MEM_GROW(scratch->taken, scratch->taken_capacity, (size_t)scratch->taken_count + 1);
     scratch->taken[scratch->taken_count++] = entry->slot;
-    scratch->lanes[index].taken++;
-    entry->slot = first_job(&sched->pending, &sched->pending.lanes[entry->lane], 0, is_taken,
-                            SLOT_NONE, &look->visits);
+    scratch->class_queues[index].taken++;
+    entry->slot = first_job(&sched->pending, &sched->pending.class_queues[entry->class_queue], 0, is_taken, SLOT_NONE,
+                            &look->visits);
     entry->is_out = entry->slot == SLOT_NONE;
-    contest_field_changed(&scratch->field, &sched->tree, &sched->pending, index);
+    queue_selection_field_changed(&scratch->field, &sched->tree, &sched->pending, index);
 }
 
 static void try_next(struct look *look, uint32_t index)
 {
     struct sched *sched = look->sched;
-    const struct contest_entry *entry = &look->scratch->field.entries[index];
+    const struct queue_selection_entry *entry = &look->scratch->field.entries[index];
     const struct sched_job *job = &sched->jobs.jobs[entry->slot];
     const struct quota_policy *quota = sched->policy.quota;
     look->tries++;
@@ -261,75 +258,71 @@ static void try_next(struct look *look, uint32_t index)
         take(look, index);
     else if (quota->confines != NULL && !sched_ask(sched, job)->is_preemptible)
         drop(look, index, HAND_LIMIT, false); /* its cells do not hold it */
-    else /* what is kept for owners is closed for borrowers alone */
+    else                                      /* what is kept for owners is closed for borrowers alone */
         drop(look, index, hand, hand != HAND_HEADROOM);
 }
 
-/* With inference first, the first of its jobs; else the next of the contest. */
+/* With inference first, the first of its jobs; else the next of the queue selection. */
 static uint32_t next_entry(const struct look *look)
 {
-    const struct contest_field *field = &look->scratch->field;
+    const struct queue_selection_field *field = &look->scratch->field;
     const struct pending *pending = &look->sched->pending;
     uint32_t best = CONTEST_NONE;
-    for (uint32_t e = 0; e < field->entry_count && look->sched->policy.inference_first &&
-                         look->hand == HAND_RESERVED_FOR_OTHER;
-         e++)
-        if (!field->entries[e].is_out &&
-            pending->lanes[field->entries[e].lane].class == JOB_INFERENCE &&
-            (best == CONTEST_NONE ||
-             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+    for (uint32_t e = 0;
+         e < field->entry_count && look->sched->policy.inference_first && look->hand == HAND_RESERVED_FOR_OTHER; e++)
+        if (!field->entries[e].is_out && pending->class_queues[field->entries[e].class_queue].class == JOB_INFERENCE &&
+            (best == CONTEST_NONE || pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
             best = e;
-    return best != CONTEST_NONE ? best : contest_field_next(field);
+    return best != CONTEST_NONE ? best : queue_selection_field_next(field);
 }
 
-/* ---- What the lanes are told ---- */
+/* ---- What the class queues are told ---- */
 
 /* In front are exactly those that would start. */
-static void set_front(struct look *look, const struct lane *lane)
+static void set_front(struct look *look, const struct class_queue *class_queue)
 {
     struct sched *sched = look->sched;
-    for (uint32_t i = 0; i < lane->count; i++) {
-        const uint32_t slot = lane->heap[i].slot;
+    for (uint32_t i = 0; i < class_queue->count; i++) {
+        const uint32_t slot = class_queue->heap[i].slot;
         const struct wait_mark *wait = &sched->jobs.jobs[slot].wait;
-        if (wait->kind == (wait->is_taken ? WAIT_LANE : WAIT_FRONT))
-            waits_in_lane(sched, slot, wait->is_taken);
+        if (wait->kind == (wait->is_taken ? WAIT_CLASS_QUEUE : WAIT_FRONT))
+            waits_in_class_queue(sched, slot, wait->is_taken);
     }
-    look->visits += lane->count;
+    look->visits += class_queue->count;
 }
 
 static void tell(struct look *look)
 {
     struct sched *sched = look->sched;
-    const struct contest_field *field = &look->scratch->field;
+    const struct queue_selection_field *field = &look->scratch->field;
     for (uint32_t e = 0; e < field->entry_count; e++) {
-        const uint32_t id = field->entries[e].lane;
-        const struct kept_space_lane *found = &look->scratch->lanes[e];
-        struct lane *lane = &sched->pending.lanes[id];
+        const uint32_t id = field->entries[e].class_queue;
+        const struct kept_space_class_queue *found = &look->scratch->class_queues[e];
+        struct class_queue *class_queue = &sched->pending.class_queues[id];
         if (pending_hand(&sched->pending, id, true) != look->hand)
             continue;
         const bool are_all_taken = field->entries[e].slot == SLOT_NONE;
         /* With reservations gone the headroom holds it up: to remove either alone does not start it. */
-        const bool is_by_both =
-            look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
+        const bool is_by_both = look->hand == HAND_RESERVED_FOR_OTHER && found->instead == HAND_HEADROOM;
         pending_split(&sched->pending, id, look->hand,
                       is_by_both      ? HAND_RESOURCES
                       : are_all_taken ? look->hand
                                       : (enum clock_hand)found->instead);
-        if (found->taken + lane->front_count > 0)
-            set_front(look, lane);
+        if (found->taken + class_queue->front_count > 0)
+            set_front(look, class_queue);
     }
 }
 
-/* One trial; the lanes are told what it found.  Returns what it cost, in steps. */
+/* One trial; the class queues are told what it found.  Returns what it cost, in steps. */
 static int64_t look_without(struct sched *sched, enum clock_hand hand)
 {
     struct look look = {.sched = sched, .scratch = sched->kept, .hand = hand};
-    struct contest_field *field = &sched->kept->field;
-    const uint32_t held_up = list_lanes(&look);
+    struct queue_selection_field *field = &sched->kept->field;
+    const uint32_t held_up = list_class_queues(&look);
     struct reservations gone;
     if (hand == HAND_RESERVED_FOR_OTHER)
         sched->waits.has_reserved = held_up > 0;
-    field->work = sched->pending.busy_count / LANES_PER_STEP + 1;
+    field->work = sched->pending.busy_count / CLASS_QUEUES_PER_STEP + 1;
     if (held_up == 0) {
         field->entry_count = 0;
         return (int64_t)field->work;
@@ -338,7 +331,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
         gone = lend(sched);
     else
         gone.mark = ledger_mark(sched->ledger);
-    contest_field_open(field, &sched->tree, &sched->pending);
+    queue_selection_field_open(field, &sched->tree, &sched->pending);
     for (uint32_t e = next_entry(&look); e != CONTEST_NONE; e = next_entry(&look))
         try_next(&look, e);
     if (hand == HAND_RESERVED_FOR_OTHER)
@@ -346,7 +339,7 @@ static int64_t look_without(struct sched *sched, enum clock_hand hand)
     else
         ledger_rollback(sched->ledger, gone.mark);
     tell(&look);
-    contest_field_close(field, &sched->tree, &sched->pending);
+    queue_selection_field_close(field, &sched->tree, &sched->pending);
     for (uint32_t i = 0; i < sched->kept->taken_count; i++)
         sched->jobs.jobs[sched->kept->taken[i]].wait.is_taken = false;
     sched->kept->taken_count = 0;
@@ -361,13 +354,12 @@ static void follow(struct sched *sched)
     struct waits *waits = &sched->waits;
     uint64_t visits = 0;
     for (uint32_t i = 0; i < waits->thin_count; i++) {
-        const struct lane *lane = &sched->pending.lanes[waits->thin[i]];
-        const uint32_t slot =
-            lane->front_count < lane->count
-                ? first_job(&sched->pending, lane, 0, is_not_behind, SLOT_NONE, &visits)
-                : SLOT_NONE;
+        const struct class_queue *class_queue = &sched->pending.class_queues[waits->thin[i]];
+        const uint32_t slot = class_queue->front_count < class_queue->count
+                                  ? first_job(&sched->pending, class_queue, 0, is_not_behind, SLOT_NONE, &visits)
+                                  : SLOT_NONE;
         if (slot != SLOT_NONE)
-            waits_in_lane(sched, slot, true);
+            waits_in_class_queue(sched, slot, true);
     }
     waits->thin_count = 0;
 }
@@ -376,7 +368,7 @@ static void follow(struct sched *sched)
 static int64_t likely_cost(const struct sched *sched)
 {
     const int64_t gpus = sched_free_milli(sched) / GPU_MILLI, jobs = sched->pending.job_count;
-    return sched->pending.busy_count / LANES_PER_STEP + (jobs < gpus ? jobs : gpus) * STEPS_PER_TRY;
+    return sched->pending.busy_count / CLASS_QUEUES_PER_STEP + (jobs < gpus ? jobs : gpus) * STEPS_PER_TRY;
 }
 
 void kept_space_look(struct sched *sched)
@@ -395,7 +387,7 @@ void kept_space_look(struct sched *sched)
     waits->looked_change = sched->changes;
     if (headroom_is_kept(sched))
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_HEADROOM);
-    if (lend_is_any(sched) || waits->has_reserved || forecast_is_any(sched)) {
+    if (lend_is_any(sched) || waits->has_reserved || planned_start_is_any(sched)) {
         waits->credit -= KEPT_SPACE_PRICE * judge_again(sched);
         waits->credit -= KEPT_SPACE_PRICE * look_without(sched, HAND_RESERVED_FOR_OTHER);
     }

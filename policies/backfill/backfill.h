@@ -1,12 +1,12 @@
 /* policies/backfill/backfill.h -- the seam "what may overtake".
  *
- * Whoever waits in front is given a forecast: when, and on which GPUs, its space comes, by what running jobs say of
- * their length (policies/reservation/planned_start.c).  Who stands behind may start now where that delays no forecast.  A policy says who
- * is given one, for how long it stands, and how often that is gone into.
+ * Whoever waits in front is given a planned start: when, and on which GPUs, its space comes, by what running jobs say
+ * of their length (policies/reservation/planned_start.c).  Who stands behind may start now where that delays no
+ * planned start.  A policy says who is given one, for how long it stands, and how often that is gone into.
  *
- * Law: in planned time no job with a forecast starts later because another overtook it; where forecasts are made anew
- * (COMPRESSION_REPLAN) that is so of the first job in line, and of others only until then.  What runs without a limit
- * and without an estimate never ends as far as is known: then nobody overtakes whom it keeps waiting.
+ * Law: in planned time no job with a planned start starts later because another overtook it; where planned starts are
+ * made anew (COMPRESSION_REPLAN) that is so of the first job in line, and of others only until then.  What runs
+ * without a limit and without an estimate never ends as far as is known: then nobody overtakes whom it keeps waiting.
  *
  * A policy is one const struct; add it to policies/config/registry.c.
  */
@@ -25,13 +25,13 @@ enum compression {
 };
 
 struct backfill_config {
-    int64_t reservations; /* jobs that have a forecast at once, at least 1 */
+    int64_t reservations; /* jobs that have a planned start at once, at least 1 */
     int64_t depth;        /* jobs looked at in one pass, in the order of the chain; at least 1 */
     int64_t per_user;     /* of one user, in one pass; 0: no bound */
-    time_ns window;      /* nobody is given a forecast that is further away; TIME_NEVER: no bound */
-    time_ns resolution;  /* planned ends are rounded up to its multiples; 0: exact */
-    time_ns interval;    /* between passes; 0: one in each cycle */
-    int64_t compression; /* enum compression, where forecasts stand */
+    time_ns window;       /* nobody is given a planned start that is further away; TIME_NEVER: no bound */
+    time_ns resolution;   /* planned ends are rounded up to its multiples; 0: exact */
+    time_ns interval;     /* between passes; 0: one in each cycle */
+    int64_t compression;  /* enum compression, where planned starts stand */
 };
 
 struct order_view;
@@ -42,13 +42,12 @@ struct backfill_policy {
     const char *name;
     uint32_t version;
     const char *summary;
-    bool overtakes; /* at all */
-    bool keeps; /* a forecast stands until its job starts, or until `compression` makes it anew */
-    bool
-        is_windowed; /* all but `reservations` may be configured; else that alone, unless it keeps */
+    bool overtakes;   /* at all */
+    bool keeps;       /* a planned start stands until its job starts, or until `compression` makes it anew */
+    bool is_windowed; /* all but `reservations` may be configured; else that alone, unless it keeps */
     struct backfill_config defaults;
-    /* Is this job, which does not fit now, to be given a forecast, so that nobody may delay it?  Not of a policy that keeps
-     * forecasts.  Called for each job that would be given one, in each pass; pure.  NULL: it is. */
+    /* Is this job, which does not fit now, to be given a planned start, so that nobody may delay it?  Not of a policy
+     * that keeps planned starts.  Called for each job that would be given one, in each pass; pure.  NULL: it is. */
     bool (*reserves)(const struct order_view *view);
 };
 

@@ -4,7 +4,6 @@
 
 #include "policies/backfill/backfill.h"
 
-extern const struct backfill_policy backfill_none, backfill_easy, backfill_conservative,
-    backfill_slurm;
+extern const struct backfill_policy backfill_none, backfill_easy, backfill_conservative, backfill_slurm;
 
 #endif

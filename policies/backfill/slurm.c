@@ -1,10 +1,10 @@
-/* slurm.  Now and then the first `depth` jobs are gone through: who fits beside those before him starts, who does not is given
- * a forecast for this pass.
+/* slurm.  Now and then the first `depth` jobs are gone through: who fits beside those before him starts, who does not
+ * is given a planned start for this pass.
  *
  * Source: Slurm's sched/backfill; bf_max_job_test is `depth` (500), bf_interval `interval_s` (30), bf_resolution
- * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound).
- * Departure: whole passes, without yielding; GPUs are named where Slurm plans with nodes; of jobs that start beyond the
- * window nothing is kept, as there.
+ * `resolution_s` (60), bf_window `window_s` (a day), bf_max_job_user `per_user` (0: no bound). Departure: whole
+ * passes, without yielding; GPUs are named where Slurm plans with nodes; of jobs that start beyond the window nothing
+ * is kept, as there.
  * Cost: `depth` searches of the profile (policies/state/profile.h) a pass.
  * Known failure: a window shorter than the longest limit starves large jobs; one user may fill the depth. */
 #include "policies/backfill/backfills.h"

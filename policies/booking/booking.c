@@ -23,10 +23,8 @@ struct decision *sched_decide(struct sched *sched, enum decision_kind kind, uint
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct decision *decision = &sched->decisions[sched->decision_count++];
     /* The first piece is an index until the cycle ends: the array may still move. */
-    *decision = (struct decision){.id = ++sched->decision_sequence << 32 | job->id,
-                                  .kind = kind,
-                                  .job = job->id,
-                                  .for_job = JOB_NONE};
+    *decision = (struct decision){
+        .id = ++sched->decision_sequence << 32 | job->id, .kind = kind, .job = job->id, .for_job = JOB_NONE};
     if (kind == DECISION_START)
         job->decided_cycle = sched->cycle;
     sched->changes++;
@@ -41,22 +39,22 @@ void sched_tell_piece(struct sched *sched, const struct piece *piece)
     sched->decisions[sched->decision_count - 1].piece_count++;
 }
 
-/* Less is charged below a queue that closed lanes: they may try again. */
-static void reopen_lanes(struct sched *sched, queue_id queue)
+/* Less is charged below a queue that closed class queues: they may try again. */
+static void reopen_class_queues(struct sched *sched, queue_id queue)
 {
     const bool keeps_for_owners = sched->headroom.owners_milli > 0;
     const bool may_be_closed = sched->tree.closing_count > 0;
     for (queue_id q = queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent) {
-        if (keeps_for_owners && sched->pending.lines[q].borrower_count > 0)
-            borrowers_review(sched, q);
-        if (!may_be_closed || !sched->tree.queues[q].has_closed_lanes)
+        if (keeps_for_owners && sched->pending.leaf_queues[q].over_quota_count > 0)
+            over_quota_review(sched, q);
+        if (!may_be_closed || !sched->tree.queues[q].has_closed_class_queues)
             continue;
-        sched->tree.queues[q].has_closed_lanes = false;
+        sched->tree.queues[q].has_closed_class_queues = false;
         sched->tree.closing_count--;
-        for (uint32_t l = 0; l < sched->pending.lane_count; l++)
-            if (sched->pending.lanes[l].quota_block == q) {
+        for (uint32_t l = 0; l < sched->pending.class_queue_count; l++)
+            if (sched->pending.class_queues[l].quota_block == q) {
                 pending_block(&sched->pending, l, QUEUE_NONE);
-                queue_tree_touch(&sched->tree, sched->pending.lanes[l].line);
+                queue_tree_touch(&sched->tree, sched->pending.class_queues[l].leaf_queue);
             }
     }
 }
@@ -64,7 +62,7 @@ static void reopen_lanes(struct sched *sched, queue_id queue)
 void sched_reopen_quotas(struct sched *sched)
 {
     for (queue_id q = 0; q < sched->tree.count; q++)
-        reopen_lanes(sched, q);
+        reopen_class_queues(sched, q);
 }
 
 static bool is_some_less(const int64_t amounts[QUEUE_SUM_COUNT])
@@ -82,11 +80,10 @@ void sched_charge(struct sched *sched, uint32_t slot, const int64_t amounts[QUEU
     if (sched->ledger->mark_depth > 0)
         return; /* a trial: nobody may act on it */
     if (sched->needs_accounts)
-        accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1,
-                        sched->now);
+        accounts_charge(&sched->accounts, job->queue, sched->jobs.facts[slot].user, amounts, 1, sched->now);
     const bool keeps_some = sched->tree.closing_count > 0 || sched->headroom.owners_milli > 0;
     if (keeps_some && is_some_less(amounts))
-        reopen_lanes(sched, job->queue);
+        reopen_class_queues(sched, job->queue);
 }
 
 void sched_advance_quota(struct sched *sched, time_ns now)
@@ -104,29 +101,28 @@ void sched_advance_quota(struct sched *sched, time_ns now)
 }
 
 /* May the policy ever make a job of it a victim? */
-static bool is_evictable(const struct sched *sched, const struct shape *shape)
+static bool is_evictable(const struct sched *sched, const struct request_class *request_class)
 {
     if (!sched->policy.preemption->evicts)
         return false;
-    return shape->is_preemptible ||
-           (sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE);
+    return request_class->is_preemptible ||
+           (sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE);
 }
 
 /* A piece comes to the job (sign 1) or has left it (-1): if it is never evicted the node is worth less to evictions. */
-static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece,
-                       int sign)
+static void note_piece(struct sched *sched, const struct sched_job *job, const struct piece *piece, int sign)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    if (!shape->is_preemptible)
-        ledger_note_firm(sched->ledger, piece, job->queue, sign);
-    if (!sched->policy.preemption->evicts || is_evictable(sched, shape))
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+    if (!request_class->is_preemptible)
+        ledger_note_non_preemptible(sched->ledger, piece, job->queue, sign);
+    if (!sched->policy.preemption->evicts || is_evictable(sched, request_class))
         return;
-    potential_change(&sched->potential, sched->cluster, piece, sign);
+    preemption_bound_change(&sched->preemption_bound, sched->cluster, piece, sign);
     ledger_note_change(sched->ledger, piece->node);
 }
 
-static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece,
-                     enum holding_phase phase, decision_id decision)
+static void hold_one(struct sched *sched, uint32_t slot, const struct piece *piece, enum holding_phase phase,
+                     decision_id decision)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     sched_job_hold(job, piece, phase, decision);
@@ -137,8 +133,8 @@ static void hold_one(struct sched *sched, uint32_t slot, const struct piece *pie
 }
 
 /* Each member its lowest GPUs of the piece. */
-static void hold_members(struct sched *sched, uint32_t slot, const struct piece *piece,
-                         enum holding_phase phase, decision_id decision)
+static void hold_members(struct sched *sched, uint32_t slot, const struct piece *piece, enum holding_phase phase,
+                         decision_id decision)
 {
     /* Not the request's: memory may take whole GPUs too. */
     uint16_t gpus = (uint16_t)(bits_count16(piece->gpu_mask) / piece->member_count);
@@ -153,12 +149,12 @@ static void hold_members(struct sched *sched, uint32_t slot, const struct piece 
     }
 }
 
-void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
-                enum holding_phase phase, decision_id decision)
+void sched_hold(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum holding_phase phase,
+                decision_id decision)
 {
     int64_t amounts[QUEUE_SUM_COUNT] = {0};
-    bool is_rigid = sched_shape(sched, &sched->jobs.jobs[slot])->is_rigid &&
-                    sched->policy.gang->is_all_or_nothing;
+    bool is_rigid =
+        sched_request_class(sched, &sched->jobs.jobs[slot])->is_rigid && sched->policy.gang->is_all_or_nothing;
     for (uint32_t i = 0; i < pieces->count; i++) {
         const struct piece *piece = &pieces->pieces[i];
         sched_add_charge(sched, slot, piece, 1, amounts);
@@ -220,15 +216,14 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
     }
     const struct quota_policy *quota = sched->policy.quota;
     sched->ledger->confine_keeper = QUEUE_NONE;
-    sched->ledger->confine = quota->confines != NULL
-                                 ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job))
-                                 : NULL;
-    bool is_placed = placement_extend_leaving(
-        sched_shape(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
-            ? sched->policy.placement
-            : sched->policy.placement_firm,
-        sched->ledger, &sched->shapes.shapes[job->ask], (struct held_pieces){held->pieces, kept},
-        passing, slot, pieces);
+    sched->ledger->confine =
+        quota->confines != NULL ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job)) : NULL;
+    bool is_placed =
+        placement_extend_leaving(sched_request_class(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
+                                     ? sched->policy.placement
+                                     : sched->policy.placement_firm,
+                                 sched->ledger, &sched->request_classes.at[job->ask],
+                                 (struct held_pieces){held->pieces, kept}, passing, slot, pieces);
     sched->ledger->confine = NULL;
     return is_placed;
 }
@@ -236,41 +231,41 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
 /* Will it never want more than it holds? */
 static inline bool is_full(struct sched *sched, const struct sched_job *job)
 {
-    return job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid;
+    return job->fill != FILL_BELOW && sched_request_class(sched, job)->is_rigid;
 }
 
-/* The shape of what the job asks next; SHAPE_NONE if it wants no more. */
+/* The request class of what the job asks next; REQUEST_CLASS_NONE if it wants no more. */
 static inline uint32_t next_ask(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const bool is_rigid = sched_shape(sched, job)->is_rigid;
+    const bool is_rigid = sched_request_class(sched, job)->is_rigid;
     if (is_rigid && job->holding_count == 0 && sched->policy.gang->is_all_or_nothing)
-        return job->shape;
-    return is_rigid && job->fill != FILL_BELOW ? SHAPE_NONE : sched_next_chunk(sched, slot);
+        return job->request_class;
+    return is_rigid && job->fill != FILL_BELOW ? REQUEST_CLASS_NONE : sched_next_step(sched, slot);
 }
 
-/* The lane has another head: what was known of the last one does not hold. */
-static inline void meet_head(struct sched *sched, uint32_t lane)
+/* The class queue has another head: what was known of the last one does not hold. */
+static inline void meet_head(struct sched *sched, uint32_t class_queue)
 {
     if (sched->policy.preemption->evicts)
-        agenda_new_head(sched, lane);
-    if (sched->headroom.owners_milli > 0 && sched->pending.lanes[lane].count > 0)
-        borrowers_find(sched, lane);
+        retry_queue_new_head(sched, class_queue);
+    if (sched->headroom.owners_milli > 0 && sched->pending.class_queues[class_queue].count > 0)
+        over_quota_find(sched, class_queue);
 }
 
-static void enter_lane(struct sched *sched, uint32_t slot, uint32_t ask)
+static void enter_class_queue(struct sched *sched, uint32_t slot, uint32_t ask)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id line = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
+    queue_id leaf_queue = sched->policy.quota->is_flat ? QUEUE_ROOT : job->queue;
     job->ask = ask;
-    job->lane = pending_lane(&sched->pending, line, ask);
-    bool is_head = pending_add(&sched->pending, job->lane, slot);
+    job->class_queue = pending_class_queue(&sched->pending, leaf_queue, ask);
+    bool is_head = pending_add(&sched->pending, job->class_queue, slot);
     if (!sched->policy.quota->is_flat)
-        contest_waiting(&sched->tree, line, 1);
+        queue_selection_waiting(&sched->tree, leaf_queue, 1);
     if (sched->policy.preemption->evicts)
-        agenda_note(sched, job->lane);
+        retry_queue_note(sched, job->class_queue);
     if (is_head)
-        meet_head(sched, job->lane);
+        meet_head(sched, job->class_queue);
     if (job->holding_count == 0)
         waits_enter(sched, slot);
 }
@@ -282,24 +277,24 @@ void sched_wait(struct sched *sched, uint32_t slot)
     if (sched->run_times.is_used)
         run_times_expect(sched, slot);
     const uint32_t ask = next_ask(sched, slot);
-    if (ask != SHAPE_NONE)
-        enter_lane(sched, slot, ask);
+    if (ask != REQUEST_CLASS_NONE)
+        enter_class_queue(sched, slot, ask);
 }
 
 void sched_unwait(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id line = sched->pending.lanes[job->lane].line;
+    queue_id leaf_queue = sched->pending.class_queues[job->class_queue].leaf_queue;
     waits_leave(sched, slot);
-    if (pending_head(&sched->pending, job->lane) == slot) {
-        pending_remove_head(&sched->pending, job->lane);
-        meet_head(sched, job->lane);
+    if (pending_head(&sched->pending, job->class_queue) == slot) {
+        pending_remove_head(&sched->pending, job->class_queue);
+        meet_head(sched, job->class_queue);
     } else {
-        pending_remove(&sched->pending, job->lane, slot);
+        pending_remove(&sched->pending, job->class_queue, slot);
     }
     if (!sched->policy.quota->is_flat)
-        contest_waiting(&sched->tree, line, -1);
-    job->lane = LANE_NONE;
+        queue_selection_waiting(&sched->tree, leaf_queue, -1);
+    job->class_queue = CLASS_QUEUE_NONE;
     if (sched->listener.unwaits != NULL)
         sched->listener.unwaits(sched, slot);
 }
@@ -313,7 +308,7 @@ static void turn_victim(struct sched *sched, uint32_t slot, bool is_listed)
     else
         slot_list_remove(&sched->running[job->queue], &sched->jobs, slot);
     if (sched->policy.preemption->evicts)
-        roster_list(sched, slot, is_listed);
+        candidates_list(sched, slot, is_listed);
 }
 
 static inline void list_victim(struct sched *sched, uint32_t slot, bool is_listed)
@@ -391,9 +386,9 @@ static enum sched_job_state state_of(uint32_t phases)
 static uint8_t fill_of(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
-    if (shape->group_count == 1 && shape->is_rigid)
-        return job->held_one < shape->member_count ? FILL_BELOW : FILL_MINIMUM;
+    const struct request_class *request_class = sched_request_class(sched, job);
+    if (request_class->group_count == 1 && request_class->is_rigid)
+        return job->held_one < request_class->member_count ? FILL_BELOW : FILL_MINIMUM;
     struct gang_view view;
     sched_gang_view(sched, slot, &view);
     return gang_fill(&view);
@@ -416,23 +411,21 @@ void sched_settle(struct sched *sched, uint32_t slot)
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
     if (job->fill == FILL_BELOW && phases & HAS_CLAIMED &&
-        sched->policy.gang
-            ->is_all_or_nothing) /* what was promised for growth must not start alone */
+        sched->policy.gang->is_all_or_nothing) /* what was promised for growth must not start alone */
         for (uint32_t c = 0; c < sched->claim_count; c++)
             if (sched->claims[c] == slot) {
                 sched_drop_claim(sched, slot); /* settles again */
                 return;
             }
     if (sched->policy.preemption->evicts)
-        roster_forget(sched, slot);
-    list_victim(sched, slot, is_booked && is_evictable(sched, sched_shape(sched, job)));
+        candidates_forget(sched, slot);
+    list_victim(sched, slot, is_booked && is_evictable(sched, sched_request_class(sched, job)));
     /* A promise that would complete it may be broken: until it starts, its patience runs on. */
-    const bool is_below =
-        is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
+    const bool is_below = is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
     if (is_below && was_booked && !job->is_below)
         sched->jobs.facts[slot].stale_count = 0; /* it had its minimum until now */
     list_below(sched, slot, is_below);
-    if (job->lane != LANE_NONE)
+    if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
     if (sched->notes_service)
         note_service(sched, slot);
@@ -466,11 +459,8 @@ void sched_reject(struct sched *sched, job_id job, struct asking asking, enum re
 {
     MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);
     struct refusal_note *note = &sched->rejects[sched->reject_count++];
-    *note = (struct refusal_note){.job = job,
-                                  .reason = reason,
-                                  .shape = asking.shape,
-                                  .queue = asking.queue,
-                                  .at = sched->now};
+    *note = (struct refusal_note){
+        .job = job, .reason = reason, .request_class = asking.request_class, .queue = asking.queue, .at = sched->now};
     sched_waited(sched, job, sched->now, &note->waited);
 }
 
@@ -479,7 +469,7 @@ void sched_forget(struct sched *sched, uint32_t slot)
     struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t array = job->is_element ? sched->jobs.facts[slot].array : 0;
     if (queue_tree_is_asked(&sched->tree))
-        queue_tree_demand(&sched->tree, job->queue, sched_shape(sched, job)->charge, -1);
+        queue_tree_demand(&sched->tree, job->queue, sched_request_class(sched, job)->charge, -1);
     queue_tree_touch_standing(&sched->tree, job->queue);
     list_victim(sched, slot, false);
     list_below(sched, slot, false);

@@ -26,8 +26,7 @@ static enum reason depend(struct sched *sched, uint32_t slot, const struct job *
     for (uint32_t i = 0; i < job->after_count; i++) {
         if (job_table_end(&sched->jobs, job->after[i].job) != ENDED_NOT)
             continue;
-        MEM_GROW(sched->dependencies, sched->dependency_capacity,
-                 (size_t)sched->dependency_count + 1);
+        MEM_GROW(sched->dependencies, sched->dependency_capacity, (size_t)sched->dependency_count + 1);
         sched->dependencies[sched->dependency_count++] =
             (struct dependency){job->id, job->after[i].job, job->after[i].kind};
         facts->after_left++;
@@ -97,8 +96,7 @@ static void let_go(struct sched *sched, uint32_t slot)
 static void refuse_held(struct sched *sched, uint32_t slot, job_id job)
 {
     sched->held_count--;
-    sched_reject(sched, job,
-                 (struct asking){sched->jobs.jobs[slot].shape, sched->jobs.jobs[slot].queue},
+    sched_reject(sched, job, (struct asking){sched->jobs.jobs[slot].request_class, sched->jobs.jobs[slot].queue},
                  REASON_DEPENDENCY_NEVER);
     sched->jobs.facts[slot].array = 0; /* it never joined */
     sched_forget(sched, slot);
@@ -125,8 +123,7 @@ void eligible_ended(struct sched *sched, job_id job, enum ended end)
         struct job_facts *facts = &sched->jobs.facts[waiter];
         if (!is_met(dependency.kind, end)) {
             refuse_held(sched, waiter, dependency.waiter);
-            eligible_ended(sched, dependency.waiter,
-                           ENDED_OTHERWISE); /* and whoever waits for that */
+            eligible_ended(sched, dependency.waiter, ENDED_OTHERWISE); /* and whoever waits for that */
             i = 0;
         } else if (--facts->after_left == 0) {
             if (facts->is_held) {
@@ -180,9 +177,8 @@ static void archive_array(struct archive *archive, struct job_array *array)
 static uint32_t known_arrays(const struct sched *sched)
 {
     size_t count = sched->array_capacity;
-    while (count > 0 && sched->arrays[count - 1].eligible + sched->arrays[count - 1].limit +
-                                sched->arrays[count - 1].count ==
-                            0)
+    while (count > 0 &&
+           sched->arrays[count - 1].eligible + sched->arrays[count - 1].limit + sched->arrays[count - 1].count == 0)
         count--;
     return (uint32_t)count;
 }

@@ -14,8 +14,7 @@ static time_ns earlier(time_ns a, time_ns b)
 }
 
 /* Start the job's holdings of this phase, booked before. */
-static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase phase,
-                         enum source source)
+static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase phase, enum source source)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     bool is_first = !job->is_booked;
@@ -47,10 +46,10 @@ static void decide_start(struct sched *sched, uint32_t slot, enum holding_phase 
 static bool has_all_its_space(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
-        struct space space = shape_space(shape, &holding->piece, slot);
+        struct space space = request_class_space(request_class, &holding->piece, slot);
         if (holding->phase == HOLDING_LEAVING && !job->is_booked)
             return false; /* it is moved there, and has not left yet */
         if (holding->phase == HOLDING_CLAIMED && !ledger_is_there(sched->ledger, &space))
@@ -59,8 +58,8 @@ static bool has_all_its_space(const struct sched *sched, uint32_t slot)
     return true;
 }
 
-/* When the reservation is given up if its space has not come by then.  Not before its victims were due to leave: else they
- * could take their place back while the job asks anew. */
+/* When the reservation is given up if its space has not come by then.  Not before its victims were due to leave: else
+ * they could take their place back while the job asks anew. */
 static time_ns claim_expiry(const struct sched *sched, uint32_t slot)
 {
     const time_ns expiry = sched->policy.reservation_expiry;
@@ -114,22 +113,21 @@ void book_start(struct sched *sched, uint32_t slot, enum source source)
 
 void sched_start(struct sched *sched, uint32_t slot, enum source source)
 {
-    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
+    const struct request_class *request_class = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
     for (uint32_t p = 0; p < sched->pieces.count; p++) {
-        struct space space = shape_space(shape, &sched->pieces.pieces[p], slot);
+        struct space space = request_class_space(request_class, &sched->pieces.pieces[p], slot);
         ledger_take(sched->ledger, &space);
     }
     book_start(sched, slot, source);
 }
 
-void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
-                 enum source source)
+void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
+    const struct request_class *request_class = sched_request_class(sched, job);
     sched_unwait(sched, slot);
     for (uint32_t p = 0; p < pieces->count; p++) {
-        struct space space = shape_space(shape, &pieces->pieces[p], slot);
+        struct space space = request_class_space(request_class, &pieces->pieces[p], slot);
         ledger_claim(sched->ledger, &space);
     }
     sched_hold(sched, slot, pieces, HOLDING_CLAIMED, 0);

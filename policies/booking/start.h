@@ -10,16 +10,15 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source);
 void book_start(struct sched *sched, uint32_t slot, enum source source);
 
 /* The waiting job claims the pieces: their space is free, or on its way. */
-void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces,
-                 enum source source);
-/* Start the claims whose space has come.  What is claimed draws no job in until it starts: a claim that started just now may
- * have shut another, which goes in the next cycle. */
+void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source);
+/* Start the claims whose space has come.  What is claimed draws no job in until it starts: a claim that started just
+ * now may have shut another, which goes in the next cycle. */
 void claims_start(struct sched *sched);
 /* Give up the reservations whose time has passed before their space came; one whose space has come starts in the next
  * cycle, or in this.  is_cycle: and those that rules of tags shut. */
 void claims_expire(struct sched *sched, bool is_cycle);
-/* When the claim is to be looked at again.  Its space may be there already, where a victim had to go for the sake of a limit
- * only. */
+/* When the claim is to be looked at again.  Its space may be there already, where a victim had to go for the sake of a
+ * limit only. */
 time_ns claim_wake(const struct sched *sched, uint32_t slot);
 
 #endif

@@ -32,7 +32,7 @@ static struct rooms rooms_new(const struct ledger *ledger, const struct typical_
         rooms.of[j] = mem_zalloc(level->domain_count + 1, sizeof *rooms.of[j]);
         for (node_id n = 0; n < cluster->node_count; n++)
             if (level->domain[n] != DOMAIN_NONE)
-                rooms.of[j][level->domain[n]] += shape_room(&job->request, ledger, n);
+                rooms.of[j][level->domain[n]] += request_class_room(&job->request, ledger, n);
     }
     return rooms;
 }
@@ -66,22 +66,19 @@ static void judge_typical(struct census_state *state, const struct typical_jobs 
 }
 
 /* What they could use, were they not alone there. */
-static double lonely_milli(const struct ledger *ledger, const struct rooms *rooms,
-                           const struct census_state *state, node_id node,
-                           const struct typical_jobs *typical)
+static double lonely_milli(const struct ledger *ledger, const struct rooms *rooms, const struct census_state *state,
+                           node_id node, const struct typical_jobs *typical)
 {
     double milli = 0;
     for (uint32_t j = 0; j < typical->count; j++) {
         const struct typical_job *job = &typical->jobs[j];
         if (!has_company(ledger, rooms, j, job, node))
-            milli += job->share *
-                     (state->idle - useless_for(&state->view, &job->request, state->idle).milli);
+            milli += job->share * (state->idle - useless_for(&state->view, &job->request, state->idle).milli);
     }
     return milli;
 }
 
-static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle,
-                               const struct typical_jobs *waiting)
+static uint32_t stranded_milli(const struct idle_view *view, uint32_t idle, const struct typical_jobs *waiting)
 {
     uint32_t least = idle;
     bool is_asked = false;
@@ -126,11 +123,9 @@ static void forget_states(struct census_memo *memo, const struct ledger *ledger)
 static bool is_same_view(const struct idle_view *a, const struct idle_view *b)
 {
     return a->type == b->type && a->cpu_milli == b->cpu_milli && a->memory_mib == b->memory_mib &&
-           memcmp(a->gpu_milli, b->gpu_milli, sizeof a->gpu_milli) == 0 &&
-           a->mig_milli == b->mig_milli &&
-           (a->mig_milli == 0 ||
-            (memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0 &&
-             memcmp(a->mig_reach, b->mig_reach, sizeof a->mig_reach) == 0));
+           memcmp(a->gpu_milli, b->gpu_milli, sizeof a->gpu_milli) == 0 && a->mig_milli == b->mig_milli &&
+           (a->mig_milli == 0 || (memcmp(a->mig_open_milli, b->mig_open_milli, sizeof a->mig_open_milli) == 0 &&
+                                  memcmp(a->mig_reach, b->mig_reach, sizeof a->mig_reach) == 0));
 }
 
 static uint64_t hash_view(const struct idle_view *view)
@@ -143,15 +138,13 @@ static uint64_t hash_view(const struct idle_view *view)
     memcpy(gpus, view->gpu_milli, sizeof gpus);
     for (size_t w = 0; w < WORDS; w++)
         hash = hash_mix(hash, gpus[w]);
-    return view->mig_milli == 0
-               ? hash
-               : hash_bytes(view->mig_reach, sizeof view->mig_reach,
-                            hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash));
+    return view->mig_milli == 0 ? hash
+                                : hash_bytes(view->mig_reach, sizeof view->mig_reach,
+                                             hash_bytes(view->mig_open_milli, sizeof view->mig_open_milli, hash));
 }
 
 /* The index of the state, made if new. */
-static uint32_t find_state(struct census_memo *memo, const struct idle_view *view,
-                           const struct typical_jobs *typical)
+static uint32_t find_state(struct census_memo *memo, const struct idle_view *view, const struct typical_jobs *typical)
 {
     uint32_t at = (uint32_t)hash_view(view) % (2 * CENSUS_STATES_MAX);
     while (memo->slots[at] != 0 && !is_same_view(&memo->states[memo->slots[at] - 1].view, view))
@@ -205,14 +198,13 @@ static void count_gangs(const struct ledger *ledger, struct census *census)
 {
     for (uint32_t t = 0; t < ledger->cluster->type_count; t++)
         for (uint32_t s = 0; s < CENSUS_GANG_SIZES && !ledger->cluster->types[t].is_tainted; s++)
-            for (uint32_t free = census_gang_sizes[s]; free <= ledger->cluster->types[t].gpu_count;
-                 free++)
-                census->gang_gpus[s] += (int64_t)ledger->index->types[t].whole[free].member_count *
-                                        (free - free % census_gang_sizes[s]);
+            for (uint32_t free = census_gang_sizes[s]; free <= ledger->cluster->types[t].gpu_count; free++)
+                census->gang_gpus[s] +=
+                    (int64_t)ledger->index->types[t].whole[free].member_count * (free - free % census_gang_sizes[s]);
 }
 
-static void count_node(struct census *census, struct census_state *state,
-                       const struct typical_jobs *waiting, uint64_t take)
+static void count_node(struct census *census, struct census_state *state, const struct typical_jobs *waiting,
+                       uint64_t take)
 {
     if (state->judged_at != take) {
         state->stranded = stranded_milli(&state->view, state->idle, waiting);
@@ -225,9 +217,8 @@ static void count_node(struct census *census, struct census_state *state,
         census->fragmented_milli[c] += state->fragmented_milli[c];
 }
 
-void census_take(struct census_memo *memo, const struct ledger *ledger,
-                 const struct typical_jobs *typical, const struct typical_jobs *waiting,
-                 struct census *census)
+void census_take(struct census_memo *memo, const struct ledger *ledger, const struct typical_jobs *typical,
+                 const struct typical_jobs *waiting, struct census *census)
 {
     const struct cluster *cluster = ledger->cluster;
     struct rooms rooms = rooms_new(ledger, typical);
@@ -248,8 +239,7 @@ void census_take(struct census_memo *memo, const struct ledger *ledger,
         struct census_state *state = &memo->states[nodes[n].state - 1];
         count_node(census, state, waiting, memo->takes);
         if (rooms.level_count > 0)
-            census->fragmented_milli[FRAGMENT_TOPOLOGY] +=
-                lonely_milli(ledger, &rooms, state, n, typical);
+            census->fragmented_milli[FRAGMENT_TOPOLOGY] += lonely_milli(ledger, &rooms, state, n, typical);
     }
     count_gangs(ledger, census);
     rooms_release(&rooms);

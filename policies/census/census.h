@@ -1,10 +1,10 @@
-/* policies/census/census.h -- what the free GPUs of a cluster are good for, at one moment: for the jobs that usually come, for those
- * that wait, and for gangs.
+/* policies/census/census.h -- what the free GPUs of a cluster are good for, at one moment: for the jobs that usually
+ * come, for those that wait, and for gangs.
  *
- * Words.  Idle is what is free of the GPUs of nodes that take new work.  Fragmented is the part of it that is of no use for the
- * typical jobs (policies/jobs/fragmentation.h), by cause; besides, where members must be together in a domain of the cluster, what
- * one could use of a node of a domain that has no room for all of them.  Stranded is what no member can use of all that wait;
- * nothing, when nobody who asks for GPUs waits.
+ * Words.  Idle is what is free of the GPUs of nodes that take new work.  Fragmented is the part of it that is of no
+ * use for the typical jobs (policies/jobs/fragmentation.h), by cause; besides, where members must be together in a
+ * domain of the cluster, what one could use of a node of a domain that has no room for all of them.  Stranded is what
+ * no member can use of all that wait; nothing, when nobody who asks for GPUs waits.
  *
  * Law: idle >= the sum of the causes, each >= 0; idle >= stranded.
  *
@@ -13,9 +13,9 @@
  *   census_take(&memo, ledger, &typical, &waiting, &census);
  *   census_memo_release(&memo);
  *
- * Cost: O(kinds * GPUs of a node) for each state that a node with something free has not had before (CENSUS_STATES_MAX are
- * remembered) and, by those that wait, for each that one has; O(1) for a node, O(GPUs) for one that changed since the last
- * time; O(nodes) for each typical job with a level. */
+ * Cost: O(kinds * GPUs of a node) for each state that a node with something free has not had before (CENSUS_STATES_MAX
+ * are remembered) and, by those that wait, for each that one has; O(1) for a node, O(GPUs) for one that changed since
+ * the last time; O(nodes) for each typical job with a level. */
 #ifndef POLICIES_CENSUS_CENSUS_H
 #define POLICIES_CENSUS_CENSUS_H
 
@@ -54,19 +54,18 @@ struct census_memo {
     struct census_state *states;
     size_t state_capacity;
     uint32_t state_count;
-    uint32_t *slots; /* 2 * CENSUS_STATES_MAX, open addressing by hash; 0: empty, else index + 1 */
+    uint32_t *slots;           /* 2 * CENSUS_STATES_MAX, open addressing by hash; 0: empty, else index + 1 */
     struct census_node *nodes; /* by node_id */
     uint64_t takes;
 };
 void census_memo_release(struct census_memo *memo);
 
 /* waiting: kinds of the members that wait; of their shares nothing is read. */
-void census_take(struct census_memo *memo, const struct ledger *ledger,
-                 const struct typical_jobs *typical, const struct typical_jobs *waiting,
-                 struct census *census);
+void census_take(struct census_memo *memo, const struct ledger *ledger, const struct typical_jobs *typical,
+                 const struct typical_jobs *waiting, struct census *census);
 
 /* That of a scheduler, by the jobs that wait in it. */
-void sched_census(const struct sched *sched, struct census_memo *memo,
-                  const struct typical_jobs *typical, struct census *census);
+void sched_census(const struct sched *sched, struct census_memo *memo, const struct typical_jobs *typical,
+                  struct census *census);
 
 #endif

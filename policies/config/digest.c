@@ -129,9 +129,8 @@ static void archive_policy(struct archive *archive, const char *name, uint32_t v
 }
 
 /* NULL: the seam is not used. */
-#define ARCHIVE_POLICY(archive, policy)                                                            \
-    archive_policy((archive), (policy) != NULL ? (policy)->name : "",                              \
-                   (policy) != NULL ? (policy)->version : 0)
+#define ARCHIVE_POLICY(archive, policy)                                                                                \
+    archive_policy((archive), (policy) != NULL ? (policy)->name : "", (policy) != NULL ? (policy)->version : 0)
 
 static void archive_order(struct archive *archive, struct order_config *config)
 {

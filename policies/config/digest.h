@@ -1,7 +1,7 @@
 /* policies/config/digest.h -- what a saved state of a scheduler belongs to, as hashes.
  *
- * Law: equal exactly (but for a chance of 2^-64) when all that a decision can depend on is equal: the names of a cluster
- * and of a policy's file do not count, those of its nodes, of GPU models, levels and queues do.
+ * Law: equal exactly (but for a chance of 2^-64) when all that a decision can depend on is equal: the names of a
+ * cluster and of a policy's file do not count, those of its nodes, of GPU models, levels and queues do.
  */
 #ifndef POLICIES_CONFIG_DIGEST_H
 #define POLICIES_CONFIG_DIGEST_H

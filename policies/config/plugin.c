@@ -53,9 +53,7 @@ static const char *missing_hook(const struct windtunnel_plugin *plugin)
             return "length";
         if (estimate->state_size == 0)
             return NULL;
-        return estimate->note_run == NULL  ? "note_run"
-               : estimate->predict == NULL ? "predict"
-                                           : NULL;
+        return estimate->note_run == NULL ? "note_run" : estimate->predict == NULL ? "predict" : NULL;
     }
     case PLUGIN_VICTIM:
         return ((const struct victim_key *)policy)->rank == NULL ? "rank" : NULL;
@@ -109,8 +107,8 @@ static const char *odd_backfill(const struct backfill_policy *backfill)
         return "reserves";
     if (!backfill->overtakes)
         return backfill->keeps ? "keeps" : NULL;
-    if (defaults->reservations < 1 || defaults->depth < 1 || defaults->per_user < 0 ||
-        defaults->window <= 0 || defaults->resolution < 0 || defaults->interval < 0)
+    if (defaults->reservations < 1 || defaults->depth < 1 || defaults->per_user < 0 || defaults->window <= 0 ||
+        defaults->resolution < 0 || defaults->interval < 0)
         return "defaults";
     return NULL;
 }
@@ -136,8 +134,7 @@ static const char *odd_value(const struct windtunnel_plugin *plugin)
         return "is_constant";
     if (plugin->seam == PLUGIN_ORDER && ((const struct order_policy *)plugin->policy)->is_by_fill)
         return "is_by_fill";
-    if (plugin->seam == PLUGIN_PLACEMENT &&
-        ((const struct placement_policy *)plugin->policy)->is_local)
+    if (plugin->seam == PLUGIN_PLACEMENT && ((const struct placement_policy *)plugin->policy)->is_local)
         return "is_local";
     return NULL;
 }
@@ -163,26 +160,23 @@ static struct error check_layout(const struct windtunnel_plugin *plugin, const c
 {
     struct error error;
     if (plugin->abi != PLUGIN_ABI) {
-        error = error_new(ERROR_CONFIG, "plug-in %s was built for plug-in ABI %u, this is ABI %d",
-                          path, plugin->abi, PLUGIN_ABI);
+        error = error_new(ERROR_CONFIG, "plug-in %s was built for plug-in ABI %u, this is ABI %d", path, plugin->abi,
+                          PLUGIN_ABI);
         error_set_hint(&error, "build it again with the headers of this version");
         return error;
     }
     if (plugin->seam == PLUGIN_NONE || plugin->seam >= PLUGIN_SEAM_COUNT) {
-        error = error_new(ERROR_CONFIG, "plug-in %s is for an unknown seam, number %u", path,
-                          plugin->seam);
+        error = error_new(ERROR_CONFIG, "plug-in %s is for an unknown seam, number %u", path, plugin->seam);
         error_set_hint(&error, "PLUGIN_FOR of policies/plugin.h writes the seams there are");
         return error;
     }
     const char *seam = seams[plugin->seam].name;
     if (plugin->policy_size != seams[plugin->seam].policy_size) {
-        error = error_new(ERROR_CONFIG,
-                          "plug-in %s: its %s policy is a struct of %u bytes, here it has %u", path,
-                          seam, plugin->policy_size, seams[plugin->seam].policy_size);
+        error = error_new(ERROR_CONFIG, "plug-in %s: its %s policy is a struct of %u bytes, here it has %u", path, seam,
+                          plugin->policy_size, seams[plugin->seam].policy_size);
     } else if (plugin->view_size != seams[plugin->seam].view_size) {
-        error = error_new(ERROR_CONFIG,
-                          "plug-in %s: what its %s policy looks at had %u bytes, here it has %u",
-                          path, seam, plugin->view_size, seams[plugin->seam].view_size);
+        error = error_new(ERROR_CONFIG, "plug-in %s: what its %s policy looks at had %u bytes, here it has %u", path,
+                          seam, plugin->view_size, seams[plugin->seam].view_size);
     } else {
         return ERROR_OK;
     }
@@ -193,8 +187,7 @@ static struct error check_layout(const struct windtunnel_plugin *plugin, const c
 static struct error taken_name(const char *path, const char *seam, const char *name, const char *by)
 {
     struct error error =
-        error_new(ERROR_CONFIG, "plug-in %s: the name of its %s policy, '%s', is taken by %s", path,
-                  seam, name, by);
+        error_new(ERROR_CONFIG, "plug-in %s: the name of its %s policy, '%s', is taken by %s", path, seam, name, by);
     error_set_hint(&error, "give the policy another name");
     return error;
 }
@@ -211,21 +204,18 @@ static struct error check_name(const struct windtunnel_plugin *plugin, const cha
     if (plugin->seam == PLUGIN_VICTIM && strcmp(name, "queue") == 0)
         return taken_name(path, seam, name, "one that is built in");
     for (uint32_t p = 0; p < beside->count; p++)
-        if (beside->plugins[p]->seam == plugin->seam &&
-            strcmp(plugin_policy_name(beside->plugins[p]), name) == 0)
+        if (beside->plugins[p]->seam == plugin->seam && strcmp(plugin_policy_name(beside->plugins[p]), name) == 0)
             return taken_name(path, seam, name, "another plug-in");
     return ERROR_OK;
 }
 
-struct error plugin_check(const struct windtunnel_plugin *plugin, const char *path,
-                          const struct plugin_set *beside)
+struct error plugin_check(const struct windtunnel_plugin *plugin, const char *path, const struct plugin_set *beside)
 {
     TRY(check_layout(plugin, path));
     const char *seam = seams[plugin->seam].name;
     if (!is_plain_text(plugin->name) || !is_plain_text(plugin->version))
-        return error_new(ERROR_CONFIG,
-                         "plug-in %s (%s): its name and its version must each be a line of text",
-                         path, seam);
+        return error_new(ERROR_CONFIG, "plug-in %s (%s): its name and its version must each be a line of text", path,
+                         seam);
     if (plugin->policy == NULL)
         return error_new(ERROR_CONFIG, "plug-in %s (%s): it holds no policy", path, seam);
     const char *name = plugin_policy_name(plugin);
@@ -235,17 +225,14 @@ struct error plugin_check(const struct windtunnel_plugin *plugin, const char *pa
                          "and '-'",
                          path, seam);
     if (!is_plain_text(plugin_summary(plugin)))
-        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' has no summary", path, seam,
-                         name);
+        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' has no summary", path, seam, name);
     TRY(check_name(plugin, path, beside));
     const char *hook = missing_hook(plugin);
     if (hook != NULL)
-        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' lacks the hook '%s'", path,
-                         seam, name, hook);
+        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' lacks the hook '%s'", path, seam, name, hook);
     TRY(plugin_check_own(plugin, path));
     const char *odd = odd_value(plugin);
     if (odd != NULL)
-        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' has a bad '%s'", path, seam,
-                         name, odd);
+        return error_new(ERROR_CONFIG, "plug-in %s: its %s policy '%s' has a bad '%s'", path, seam, name, odd);
     return ERROR_OK;
 }

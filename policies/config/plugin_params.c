@@ -44,27 +44,23 @@ static const char *param_complaint(const struct plugin_param *param)
     if (!is_line(param->help))
         return "has no help";
     if (param->kind == PARAM_BOOL)
-        return param->otherwise != 0 && param->otherwise != 1 ? "is neither 0 nor 1 unless said"
-                                                              : NULL;
+        return param->otherwise != 0 && param->otherwise != 1 ? "is neither 0 nor 1 unless said" : NULL;
     if (param->kind == PARAM_CHOICE) {
         const int64_t count = choice_count(param);
         if (count < 2 || count > OWN_CHOICES_MAX)
             return "has fewer than 2 or more than 16 choices";
-        return param->otherwise < 0 || param->otherwise >= count ? "is no choice unless said"
-                                                                 : NULL;
+        return param->otherwise < 0 || param->otherwise >= count ? "is no choice unless said" : NULL;
     }
     if (param->kind == PARAM_DURATION && param->low < 0)
         return "may be a negative duration";
-    return param->low > param->otherwise || param->otherwise > param->high
-               ? "is not within its bounds unless said"
-               : NULL;
+    return param->low > param->otherwise || param->otherwise > param->high ? "is not within its bounds unless said"
+                                                                           : NULL;
 }
 
 struct error plugin_check_own(const struct windtunnel_plugin *plugin, const char *path)
 {
     const char *name = plugin_policy_name(plugin);
-    if (plugin->param_count > OWN_PARAMS_MAX ||
-        (plugin->param_count > 0) != (plugin->params != NULL))
+    if (plugin->param_count > OWN_PARAMS_MAX || (plugin->param_count > 0) != (plugin->params != NULL))
         return error_new(ERROR_CONFIG,
                          "plug-in %s: '%s' has a bad 'param_count': at most %d, and 0 "
                          "without 'params'",
@@ -81,17 +77,16 @@ struct error plugin_check_own(const struct windtunnel_plugin *plugin, const char
             if (strcmp(plugin->params[k].name, param->name) == 0)
                 complaint = "is declared twice";
         if (complaint != NULL)
-            return error_new(ERROR_CONFIG, "plug-in %s: the parameter '%s' of '%s' %s", path,
-                             param->name, name, complaint);
+            return error_new(ERROR_CONFIG, "plug-in %s: the parameter '%s' of '%s' %s", path, param->name, name,
+                             complaint);
     }
     if (plugin->state_size > PLUGIN_STATE_BYTES_MAX)
-        return error_new(ERROR_CONFIG, "plug-in %s: '%s' has a 'state_size' of more than %d bytes",
-                         path, name, PLUGIN_STATE_BYTES_MAX);
+        return error_new(ERROR_CONFIG, "plug-in %s: '%s' has a 'state_size' of more than %d bytes", path, name,
+                         PLUGIN_STATE_BYTES_MAX);
     if ((plugin->state_size > 0) != (plugin->on_job != NULL))
         return error_new(ERROR_CONFIG,
-                         plugin->state_size > 0
-                             ? "plug-in %s: '%s' has a state and no 'on_job' that writes it"
-                             : "plug-in %s: '%s' has an 'on_job' and no 'state_size' for it",
+                         plugin->state_size > 0 ? "plug-in %s: '%s' has a state and no 'on_job' that writes it"
+                                                : "plug-in %s: '%s' has an 'on_job' and no 'state_size' for it",
                          path, name);
     return ERROR_OK;
 }
@@ -100,9 +95,8 @@ struct error plugin_check_own(const struct windtunnel_plugin *plugin, const char
 
 static bool is_used(const struct policy_config *config, const void *policy)
 {
-    bool is_there = policy == config->quota || policy == config->estimate ||
-                    policy == config->backfill || policy == config->gang ||
-                    policy == config->placement || policy == config->placement_firm ||
+    bool is_there = policy == config->quota || policy == config->estimate || policy == config->backfill ||
+                    policy == config->gang || policy == config->placement || policy == config->placement_firm ||
                     policy == config->preemption;
     for (uint32_t r = 0; r < config->order_count; r++)
         is_there |= policy == config->order[r];
@@ -130,8 +124,7 @@ static int64_t read_param(struct json_object *object, const struct plugin_param 
     case PARAM_INT:
         return json_get_int(object, param->name, param->low, param->high, param->otherwise);
     case PARAM_MILLI:
-        return json_get_scaled(object, param->name, 1000, param->low, param->high,
-                               param->otherwise);
+        return json_get_scaled(object, param->name, 1000, param->low, param->high, param->otherwise);
     case PARAM_BOOL:
         return json_get_bool(object, param->name, param->otherwise != 0);
     case PARAM_DURATION:
@@ -165,8 +158,7 @@ static struct plugin_use *find_use(struct policy_config *config, const char *nam
     return found;
 }
 
-static void refuse_name(const struct policy_config *config, const struct json_value *value,
-                        const char *name)
+static void refuse_name(const struct policy_config *config, const struct json_value *value, const char *name)
 {
     const char *names[OWNS_MAX + 1] = {NULL};
     for (uint32_t p = 0; p < config->plugin_count; p++)
@@ -180,8 +172,7 @@ static void refuse_name(const struct policy_config *config, const struct json_va
                                      "plug-in that the seams name");
 }
 
-void plugin_params_read(struct policy_config *config, struct json_object *object,
-                        const struct plugin_set *plugins)
+void plugin_params_read(struct policy_config *config, struct json_object *object, const struct plugin_set *plugins)
 {
     struct json_value params = json_member(object, "params");
     struct json_object uses;

@@ -48,8 +48,7 @@ struct policy_config policy_config_default(void)
         .placement_config = placement_config_default(),
         .preemption = &preemption_none,
         .preempt = preemption_config_default(),
-        .actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT,
-                    ACTION_STALE_GANG},
+        .actions = {ACTION_ALLOCATE, ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT, ACTION_STALE_GANG},
         .action_count = 5,
         .reservation_expiry = 600 * TIME_NS_PER_S,
         .guarantees = GUARANTEE_GANG,
@@ -95,8 +94,7 @@ void policy_config_need_allocate(const struct policy_config *config, const struc
     struct json_object object;
     json_object_open(&object, value);
     struct json_value actions = json_member(&object, "actions");
-    json_fail(actions.node != NULL ? &actions : value,
-              "'actions' lacks 'allocate': no job could ever start");
+    json_fail(actions.node != NULL ? &actions : value, "'actions' lacks 'allocate': no job could ever start");
     error_set_hint(value->error, "put \"allocate\" before the other actions");
 }
 
@@ -116,8 +114,7 @@ static void read_guarantees(struct policy_config *config, struct json_object *ob
     }
 }
 
-static void read_gang(struct policy_config *config, const void *registry,
-                      struct json_object *object)
+static void read_gang(struct policy_config *config, const void *registry, struct json_object *object)
 {
     struct json_value value = json_member(object, "gang");
     struct json_object gang;
@@ -131,8 +128,7 @@ static void read_gang(struct policy_config *config, const void *registry,
 
 bool policy_uses_typical(const struct policy_config *config)
 {
-    return config->placement->uses_typical ||
-           (config->placement_firm != NULL && config->placement_firm->uses_typical);
+    return config->placement->uses_typical || (config->placement_firm != NULL && config->placement_firm->uses_typical);
 }
 
 bool policy_has_one_line(const struct policy_config *config)
@@ -140,7 +136,8 @@ bool policy_has_one_line(const struct policy_config *config)
     return config->is_strict && config->quota->is_flat;
 }
 
-/* In a line that stops somebody may overtake; where lanes are skipped, or queues compete, somebody is held up. */
+/* In a line that stops somebody may overtake; where class queues are skipped, or queues compete, somebody is held up.
+ */
 static void check_backfill(const struct policy_config *config, const struct json_value *value)
 {
     const struct backfill_policy *backfill = config->backfill;
@@ -159,15 +156,14 @@ static void read_compression(struct policy_config *config, struct json_object *b
     static const char *const names[] = {"in_order", "replan", NULL}; /* enum compression */
     const struct json_value value = json_member(backfill, "compression");
     if (config->backfill->keeps)
-        config->backfill_config.compression = json_get_choice(
-            backfill, "compression", names, (int)config->backfill_config.compression);
+        config->backfill_config.compression =
+            json_get_choice(backfill, "compression", names, (int)config->backfill_config.compression);
     else if (value.node != NULL)
         json_fail(&value, "backfill '%s' keeps no promises; 'compression' is for 'conservative'",
                   config->backfill->name);
 }
 
-static void read_backfill(struct policy_config *config, const void *registry,
-                          struct json_object *object)
+static void read_backfill(struct policy_config *config, const void *registry, struct json_object *object)
 {
     struct json_value value = json_member(object, "backfill");
     struct json_object backfill;
@@ -182,8 +178,7 @@ static void read_backfill(struct policy_config *config, const void *registry,
             own->window = json_get_duration(&backfill, "window_s", own->window);
             own->resolution = json_get_duration(&backfill, "resolution_s", own->resolution);
         } else if (!config->backfill->keeps) {
-            own->reservations =
-                json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
+            own->reservations = json_get_int(&backfill, "reservations", 1, BACKFILL_ALL, own->reservations);
         }
         read_compression(config, &backfill);
         if (config->backfill->overtakes && !config->backfill->keeps)
@@ -195,8 +190,7 @@ static void read_backfill(struct policy_config *config, const void *registry,
 
 static void read_moves(struct defrag_config *config, struct json_object *object)
 {
-    config->moves_per_plan =
-        json_get_int(object, "moves_per_plan", -1, MOVES_MAX, config->moves_per_plan);
+    config->moves_per_plan = json_get_int(object, "moves_per_plan", -1, MOVES_MAX, config->moves_per_plan);
     config->moves_per_h = json_get_int(object, "moves_per_h", 0, MOVES_MAX, config->moves_per_h);
     config->spares_ending = json_get_bool(object, "spares_ending", config->spares_ending);
     config->holds_places = json_get_bool(object, "holds_places", config->holds_places);
@@ -205,14 +199,12 @@ static void read_moves(struct defrag_config *config, struct json_object *object)
 static void read_drains(struct defrag_config *config, struct json_object *object)
 {
     static const char *const choices[] = {"emptiest", "soonest", NULL}; /* enum drain_choice */
-    config->drain_choice =
-        (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
-    config->drain_nodes_ppm =
-        json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
+    config->drain_choice = (uint8_t)json_get_choice(object, "drain_choice", choices, config->drain_choice);
+    config->drain_nodes_ppm = json_get_scaled(object, "drain_nodes_ratio", PPM, 0, PPM, config->drain_nodes_ppm);
     config->drain_expiry = json_get_patience(object, "drain_expiry_s", config->drain_expiry);
 }
 
-/* A forecast that stands counts on nodes that a drain would take away. */
+/* A planned start that stands counts on nodes that a drain would take away. */
 static void check_defrag(const struct policy_config *config, const struct json_value *value)
 {
     if (config->defrag->drains && config->backfill->keeps)
@@ -231,8 +223,7 @@ static void read_defrag(struct policy_config *config, struct json_object *object
     struct defrag_config *own = &config->defrag_config;
     *own = config->defrag->defaults;
     if (config->defrag->moves || config->defrag->drains) {
-        own->gang_milli_min =
-            json_get_scaled(&defrag, "gang_gpus_min", GPU_MILLI, 0, INT32_MAX, own->gang_milli_min);
+        own->gang_milli_min = json_get_scaled(&defrag, "gang_gpus_min", GPU_MILLI, 0, INT32_MAX, own->gang_milli_min);
         own->wait = json_get_duration(&defrag, "wait_s", own->wait);
     }
     if (config->defrag->moves)
@@ -249,14 +240,13 @@ static void check_geometry(const struct policy_config *config, const struct json
     if (config->geometry->score == NULL)
         return;
     if (config->quota->confines != NULL)
-        json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs",
-                  config->geometry->name, config->quota->name);
+        json_fail(value, "geometry '%s' does not go with quota '%s', which keeps whole GPUs", config->geometry->name,
+                  config->quota->name);
     else if (config->defrag->drains && config->geometry_config.needs == RECUT_NODE)
-        json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes",
-                  config->geometry->name, config->defrag->name);
+        json_fail(value, "geometry '%s' and defrag '%s' would both keep nodes", config->geometry->name,
+                  config->defrag->name);
     else if (config->backfill->keeps)
-        json_fail(value,
-                  "geometry '%s' would break what backfill '%s' promises; 'easy' does with it",
+        json_fail(value, "geometry '%s' would break what backfill '%s' promises; 'easy' does with it",
                   config->geometry->name, config->backfill->name);
 }
 
@@ -279,8 +269,7 @@ static void read_geometry(struct policy_config *config, struct json_object *obje
     *own = config->geometry->defaults;
     if (config->geometry->score != NULL) {
         own->wait = json_get_duration(&geometry, "wait_s", own->wait);
-        own->recuts_per_h =
-            json_get_int(&geometry, "recuts_per_h", 0, RECUTS_MAX, own->recuts_per_h);
+        own->recuts_per_h = json_get_int(&geometry, "recuts_per_h", 0, RECUTS_MAX, own->recuts_per_h);
         own->rest = json_get_duration(&geometry, "rest_s", own->rest);
         own->needs = (uint8_t)json_get_choice(&geometry, "needs", needs, own->needs);
         own->fills = json_get_bool(&geometry, "fills", own->fills);
@@ -303,18 +292,16 @@ static void read_clients(struct sharing_config *own, struct json_object *sharing
 /* What is kept for a queue is not asked who else is on it. */
 static void check_sharing(const struct policy_config *config, const struct json_value *value)
 {
-    if (sharing_is_used(config->sharing, &config->sharing_config) &&
-        config->quota->confines != NULL)
+    if (sharing_is_used(config->sharing, &config->sharing_config) && config->quota->confines != NULL)
         json_fail(value, "sharing '%s' does not go with quota '%s', which keeps places of its own",
                   config->sharing->name, config->quota->name);
 }
 
 static void read_sharing(struct policy_config *config, struct json_object *object)
 {
-    static const char *const trusts[] = {"queue", "parent", "top", NULL}; /* enum trust_depth */
-    static const char *const isolations[] = {"process", "container", "vm", "node",
-                                             NULL};               /* enum isolation */
-    static const char *const gangs[] = {"allow", "refuse", NULL}; /* refuses_gangs */
+    static const char *const trusts[] = {"queue", "parent", "top", NULL};                 /* enum trust_depth */
+    static const char *const isolations[] = {"process", "container", "vm", "node", NULL}; /* enum isolation */
+    static const char *const gangs[] = {"allow", "refuse", NULL};                         /* refuses_gangs */
     struct json_value value = json_member(object, "sharing");
     struct json_object sharing;
     struct sharing_config *own = &config->sharing_config;
@@ -348,14 +335,11 @@ static void read_headroom(struct policy_config *config, struct json_object *obje
         json_get_scaled(&headroom, "gpus", GPU_MILLI, 0, INT32_MAX, config->headroom.gpu_milli);
     config->headroom.whole_nodes =
         json_get_int(&headroom, "whole_nodes", 0, CLUSTER_NODES_MAX, config->headroom.whole_nodes);
-    config->headroom.owners_milli = json_get_scaled(&headroom, "owners_gpus", GPU_MILLI, 0,
-                                                    INT32_MAX, config->headroom.owners_milli);
-    config->headroom.gpus_ppm =
-        json_get_scaled(&headroom, "gpus_ratio", PPM, 0, PPM, config->headroom.gpus_ppm);
-    config->headroom.nodes_ppm =
-        json_get_scaled(&headroom, "nodes_ratio", PPM, 0, PPM, config->headroom.nodes_ppm);
-    config->headroom.owners_ppm =
-        json_get_scaled(&headroom, "owners_ratio", PPM, 0, PPM, config->headroom.owners_ppm);
+    config->headroom.owners_milli =
+        json_get_scaled(&headroom, "owners_gpus", GPU_MILLI, 0, INT32_MAX, config->headroom.owners_milli);
+    config->headroom.gpus_ppm = json_get_scaled(&headroom, "gpus_ratio", PPM, 0, PPM, config->headroom.gpus_ppm);
+    config->headroom.nodes_ppm = json_get_scaled(&headroom, "nodes_ratio", PPM, 0, PPM, config->headroom.nodes_ppm);
+    config->headroom.owners_ppm = json_get_scaled(&headroom, "owners_ratio", PPM, 0, PPM, config->headroom.owners_ppm);
     json_object_close(&headroom);
 }
 
@@ -377,32 +361,26 @@ void policy_config_read_with(struct policy_config *config, const struct json_val
     const char *name = json_get_string(&object, "name", "custom");
     snprintf(config->name, sizeof config->name, "%s", name);
     json_get_string(&object, "summary", NULL); /* for people */
-    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX,
-                     registry.entries[PLUGIN_ORDER], &object);
+    order_chain_read(config->order, &config->order_count, ORDER_CHAIN_MAX, registry.entries[PLUGIN_ORDER], &object);
     order_config_read(&config->order_config, &object);
     config->is_strict = json_get_choice(&object, "blocking", blocking, 1) == 1;
     config->inference_first = json_get_bool(&object, "inference_first", config->inference_first);
     struct json_value quota = json_member(&object, "quota");
-    quota_config_read(&config->quota_config, &config->quota, registry.entries[PLUGIN_QUOTA],
-                      &quota);
-    config->estimate =
-        choose_member(&object, "estimate", registry.entries[PLUGIN_ESTIMATE], config->estimate);
+    quota_config_read(&config->quota_config, &config->quota, registry.entries[PLUGIN_QUOTA], &quota);
+    config->estimate = choose_member(&object, "estimate", registry.entries[PLUGIN_ESTIMATE], config->estimate);
     read_backfill(config, registry.entries[PLUGIN_BACKFILL], &object);
     read_gang(config, registry.entries[PLUGIN_GANG], &object);
     config->placement = choose_member(&object, "placement", placements, config->placement);
-    config->placement_firm =
-        choose_member(&object, "placement_firm", placements, config->placement);
+    config->placement_firm = choose_member(&object, "placement_firm", placements, config->placement);
     placement_config_read(&config->placement_config, &object);
     struct json_value preemption = json_member(&object, "preemption");
-    preemption_config_read(&config->preempt, &config->preemption,
-                           registry.entries[PLUGIN_PREEMPTION], registry.entries[PLUGIN_VICTIM],
-                           &preemption);
+    preemption_config_read(&config->preempt, &config->preemption, registry.entries[PLUGIN_PREEMPTION],
+                           registry.entries[PLUGIN_VICTIM], &preemption);
     read_defrag(config, &object);
     read_geometry(config, &object);
     read_sharing(config, &object);
     read_actions(config, &object);
-    config->reservation_expiry =
-        json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
+    config->reservation_expiry = json_get_patience(&object, "reservation_expiry_s", config->reservation_expiry);
     read_headroom(config, &object);
     read_guarantees(config, &object);
     plugin_params_read(config, &object, plugins);

@@ -10,7 +10,6 @@ struct policy_preset_text {
     size_t length;
 };
 
-extern const struct policy_preset_text
-    policy_preset_texts[]; /* sorted by name; ends with a NULL name */
+extern const struct policy_preset_text policy_preset_texts[]; /* sorted by name; ends with a NULL name */
 
 #endif

@@ -16,33 +16,28 @@
 #include "policies/quota/quotas.h"
 #include "policies/sharing/sharings.h"
 
-const struct order_policy *const order_policies[] = {&order_fifo,        &order_priority,
-                                                     &order_elastic,     &order_sjf,
-                                                     &order_ljf,         &order_smallest,
-                                                     &order_largest,     &order_srtf,
-                                                     &order_deadline,    &order_las,
-                                                     &order_drf,         &order_fairtree,
-                                                     &order_multifactor, NULL};
+const struct order_policy *const order_policies[] = {
+    &order_fifo, &order_priority, &order_elastic, &order_sjf, &order_ljf,      &order_smallest,    &order_largest,
+    &order_srtf, &order_deadline, &order_las,     &order_drf, &order_fairtree, &order_multifactor, NULL};
 
 const struct quota_policy *const quota_policies[] = {
     &quota_none,     &quota_limits,     &quota_fairshare, &quota_cohort, &quota_drf,
     &quota_capacity, &quota_proportion, &quota_credits,   &quota_cells,  NULL};
 
-const struct backfill_policy *const backfill_policies[] = {
-    &backfill_none, &backfill_easy, &backfill_conservative, &backfill_slurm, NULL};
+const struct backfill_policy *const backfill_policies[] = {&backfill_none, &backfill_easy, &backfill_conservative,
+                                                           &backfill_slurm, NULL};
 
-const struct defrag_policy *const defrag_policies[] = {
-    &defrag_none, &defrag_consolidation, &defrag_drain, &defrag_consolidation_and_drain, NULL};
+const struct defrag_policy *const defrag_policies[] = {&defrag_none, &defrag_consolidation, &defrag_drain,
+                                                       &defrag_consolidation_and_drain, NULL};
 
 const struct geometry_policy *const geometry_policies[] = {&geometry_static, &geometry_on_demand,
                                                            &geometry_rate_limited, NULL};
 
-const struct sharing_policy *const sharing_policies[] = {
-    &sharing_as_asked,  &sharing_whole, &sharing_mig, &sharing_mps,
-    &sharing_timeslice, &sharing_trust, NULL};
+const struct sharing_policy *const sharing_policies[] = {&sharing_as_asked,  &sharing_whole, &sharing_mig, &sharing_mps,
+                                                         &sharing_timeslice, &sharing_trust, NULL};
 
-const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared,
-                                                           &estimate_history, NULL};
+const struct estimate_policy *const estimate_policies[] = {&estimate_limit, &estimate_declared, &estimate_history,
+                                                           NULL};
 
 const struct gang_policy *const gang_policies[] = {&gang_all_or_nothing, &gang_hoard, NULL};
 
@@ -68,8 +63,8 @@ const struct placement_policy *const placement_policies[] = {&placement_best_fit
                                                              &placement_least_allocated_gpus,
                                                              NULL};
 
-const struct preemption_policy *const preemption_policies[] = {
-    &preemption_none, &preemption_checkpoint, &preemption_kill, NULL};
+const struct preemption_policy *const preemption_policies[] = {&preemption_none, &preemption_checkpoint,
+                                                               &preemption_kill, NULL};
 
 const struct victim_key *const victim_keys[] = {
     &victim_borrowers,    &victim_class,     &victim_priority, &victim_smallest,

@@ -1,4 +1,5 @@
-/* policies/config/registry.h -- the policies a policy file may name: those built in, and those of plug-ins beside them. */
+/* policies/config/registry.h -- the policies a policy file may name: those built in, and those of plug-ins beside
+ * them. */
 #ifndef POLICIES_CONFIG_REGISTRY_H
 #define POLICIES_CONFIG_REGISTRY_H
 

@@ -1,9 +1,9 @@
 /* The laws that hold between the books, and their hash.
  *
  * Whatever the scheduler keeps up to date bit by bit is counted again here from nothing but the jobs and what they
- * hold: the cells of GPUs and nodes, the sums and the demand of queues, the lanes and who is first in them, the lists of
- * jobs, what stays for good.  The oracles are plain scans on purpose.
- * Cost: O(jobs * depth + lanes + GPUs). */
+ * hold: the cells of GPUs and nodes, the sums and the demand of queues, the class queues and who is first in them, the
+ * lists of jobs, what stays for good.  The oracles are plain scans on purpose.
+ * Cost: O(jobs * depth + class queues + GPUs). */
 #include "base/mem.h"
 #include "policies/cycle/cycle_inside.h"
 #include "policies/eviction/eviction.h"
@@ -22,8 +22,7 @@
 
 /* ---- What all jobs together hold, ask and wait for ---- */
 
-struct
-    share_tally { /* members that share a GPU or a node: in which of the two places of its cell, or in none */
+struct share_tally { /* members that share a GPU or a node: in which of the two places of its cell, or in none */
     uint32_t now, next, leaving, strange;
 };
 
@@ -41,7 +40,7 @@ struct queue_tally { /* of a queue and all below it */
     int64_t charged[QUEUE_SUM_COUNT], demand[RESOURCE_COUNT];
     uint32_t waiting, in_line; /* in_line: not below it */
     uint32_t first_slot;       /* of those in line; SLOT_NONE */
-    uint32_t next_slot;        /* of those in open lanes */
+    uint32_t next_slot;        /* of those in open class queues */
     uint32_t listed;           /* possible victims */
 };
 
@@ -50,7 +49,7 @@ struct tally {
     struct gpu_tally *gpus;
     struct node_tally *nodes;
     struct queue_tally *queues;
-    uint32_t *lane_jobs; /* by lane */
+    uint32_t *class_queue_jobs; /* by class queue */
     uint32_t waiting, held, claiming, below, booked;
     uint32_t of_class[JOB_CLASS_COUNT], next_of_class[JOB_CLASS_COUNT];
     int64_t claimed_milli;
@@ -68,7 +67,7 @@ static void tally_open(const struct sched *sched, struct tally *tally)
     tally->gpus = arena_alloc_array(arena, sched->cluster->gpu_count + 1, struct gpu_tally);
     tally->nodes = arena_alloc_array(arena, sched->cluster->node_count + 1, struct node_tally);
     tally->queues = arena_alloc_array(arena, sched->tree.count, struct queue_tally);
-    tally->lane_jobs = arena_alloc_array(arena, sched->pending.lane_count + 1, uint32_t);
+    tally->class_queue_jobs = arena_alloc_array(arena, sched->pending.class_queue_count + 1, uint32_t);
     for (queue_id q = 0; q < sched->tree.count; q++)
         tally->queues[q].first_slot = tally->queues[q].next_slot = SLOT_NONE;
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
@@ -81,10 +80,10 @@ static uint32_t first_of(const struct sched *sched, uint32_t a, uint32_t b)
     return a == SLOT_NONE || pending_compare(&sched->pending, b, a) < 0 ? b : a;
 }
 
-static bool is_never_victim(const struct sched *sched, const struct shape *shape)
+static bool is_never_victim(const struct sched *sched, const struct request_class *request_class)
 {
-    bool is_spared = sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE;
-    return !shape->is_preemptible && !is_spared;
+    bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
+    return !request_class->is_preemptible && !is_spared;
 }
 
 static void tally_share(const struct share_cell *cell, uint8_t kind, const struct space *space,
@@ -101,43 +100,40 @@ static void tally_share(const struct share_cell *cell, uint8_t kind, const struc
     tally->leaving += phase == HOLDING_LEAVING ? space->member_count : 0;
 }
 
-static void tally_shares(const struct ledger *ledger, const struct space *space,
-                         enum holding_phase phase, struct tally *tally)
+static void tally_shares(const struct ledger *ledger, const struct space *space, enum holding_phase phase,
+                         struct tally *tally)
 {
     const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
                        (space->gpu_mask == 0 ? 0 : (gpu_id)__builtin_ctz(space->gpu_mask));
     if (space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0)
         tally_share(&ledger->shares[gpu], space->share, space, phase, &tally->gpus[gpu].share);
     if (ledger->node_shares != NULL)
-        tally_share(&ledger->node_shares[space->node], 0, space, phase,
-                    &tally->nodes[space->node].share);
+        tally_share(&ledger->node_shares[space->node], 0, space, phase, &tally->nodes[space->node].share);
 }
 
 static const char *check_share(const struct share_cell *cell, const struct share_tally *tally)
 {
     if (tally->strange > 0)
         return "two kinds or domains share a GPU or a node";
-    if (tally->now != cell->clients || tally->next != cell->next_clients ||
-        tally->leaving != cell->leaving)
+    if (tally->now != cell->clients || tally->next != cell->next_clients || tally->leaving != cell->leaving)
         return "those that share a GPU or a node are miscounted";
     return NULL;
 }
 
-static void tally_holding(const struct sched *sched, uint32_t slot, const struct holding *holding,
-                          struct tally *tally)
+static void tally_holding(const struct sched *sched, uint32_t slot, const struct holding *holding, struct tally *tally)
 {
-    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
-    struct space space = shape_space(shape, &holding->piece, slot);
+    const struct request_class *request_class = &sched->request_classes.at[sched->jobs.jobs[slot].request_class];
+    struct space space = request_class_space(request_class, &holding->piece, slot);
     bool is_leaving = holding->phase == HOLDING_LEAVING;
     if (sched->ledger->shares != NULL)
         tally_shares(sched->ledger, &space, (enum holding_phase)holding->phase, tally);
     for (uint32_t mask = space.gpu_mask; mask != 0; mask &= mask - 1) {
-        struct gpu_tally *gpu = &tally->gpus[sched->cluster->nodes[space.node].first_gpu +
-                                             (uint32_t)__builtin_ctz(mask)];
+        struct gpu_tally *gpu =
+            &tally->gpus[sched->cluster->nodes[space.node].first_gpu + (uint32_t)__builtin_ctz(mask)];
         *(is_leaving ? &gpu->leaving_milli : &gpu->staying_milli) += space.gpu_milli;
         gpu->holders++;
-        gpu->firm += !shape->is_preemptible;
-        gpu->unmovable += is_never_victim(sched, shape);
+        gpu->firm += !request_class->is_preemptible;
+        gpu->unmovable += is_never_victim(sched, request_class);
     }
     struct node_tally *node = &tally->nodes[space.node];
     uint64_t *amounts = is_leaving ? node->leaving : node->staying;
@@ -151,11 +147,11 @@ static void tally_holding(const struct sched *sched, uint32_t slot, const struct
 static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally *tally)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    queue_id line = is_flat(sched) ? QUEUE_ROOT : job->queue;
-    uint8_t class = sched->shapes.shapes[job->ask].class;
-    bool is_open = !pending_is_closed(&sched->pending, job->lane);
-    struct queue_tally *queue = &tally->queues[line];
-    tally->lane_jobs[job->lane]++;
+    queue_id leaf_queue = is_flat(sched) ? QUEUE_ROOT : job->queue;
+    uint8_t class = sched->request_classes.at[job->ask].class;
+    bool is_open = !pending_is_closed(&sched->pending, job->class_queue);
+    struct queue_tally *queue = &tally->queues[leaf_queue];
+    tally->class_queue_jobs[job->class_queue]++;
     tally->waiting++;
     tally->of_class[class]++;
     queue->in_line++;
@@ -164,14 +160,14 @@ static void tally_waiting(const struct sched *sched, uint32_t slot, struct tally
         queue->next_slot = first_of(sched, queue->next_slot, slot);
     if (is_open)
         tally->next_of_class[class] = first_of(sched, tally->next_of_class[class], slot);
-    for (queue_id q = line; q != QUEUE_NONE; q = sched->tree.queues[q].parent)
+    for (queue_id q = leaf_queue; q != QUEUE_NONE; q = sched->tree.queues[q].parent)
         tally->queues[q].waiting++;
 }
 
 static void tally_job(const struct sched *sched, uint32_t slot, struct tally *tally)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     int64_t charged[QUEUE_SUM_COUNT] = {0};
     bool is_claiming = false;
     for (uint32_t i = 0; i < job->holding_count; i++) {
@@ -185,14 +181,14 @@ static void tally_job(const struct sched *sched, uint32_t slot, struct tally *ta
         for (int r = 0; r < QUEUE_SUM_COUNT; r++)
             tally->queues[q].charged[r] += charged[r];
         for (int r = 0; r < RESOURCE_COUNT; r++)
-            tally->queues[q].demand[r] += shape->charge[r];
+            tally->queues[q].demand[r] += request_class->charge[r];
     }
     tally->queues[job->queue].listed += job->is_listed;
     tally->claiming += is_claiming;
     tally->below += job->is_below;
     tally->booked += job->is_booked;
     tally->held += job->state == SJOB_HELD;
-    if (job->lane != LANE_NONE)
+    if (job->class_queue != CLASS_QUEUE_NONE)
         tally_waiting(sched, slot, tally);
 }
 
@@ -202,7 +198,7 @@ static void tally_job(const struct sched *sched, uint32_t slot, struct tally *ta
 static const char *check_state(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     uint32_t count[4] = {0};
     for (uint32_t i = 0; i < job->holding_count; i++)
         count[sched_job_holding(job, i)->phase]++;
@@ -215,8 +211,7 @@ static const char *check_state(const struct sched *sched, uint32_t slot)
                                                               : SJOB_PENDING;
     if (job->state != state || job->is_booked != is_booked)
         return "a job is called what it is not";
-    if (sched->policy.preemption->evicts &&
-        job->is_listed != (is_booked && !is_never_victim(sched, shape)))
+    if (sched->policy.preemption->evicts && job->is_listed != (is_booked && !is_never_victim(sched, request_class)))
         return "the wrong jobs may be victims";
     if (job->is_below && (!is_booked || (job->fill != FILL_BELOW && count[HOLDING_CLAIMED] == 0)))
         return "a job is taken for stale that has its minimum";
@@ -227,18 +222,18 @@ static const char *check_state(const struct sched *sched, uint32_t slot)
 
 static struct gang_view view_of(const struct sched *sched, const struct sched_job *job)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    return (struct gang_view){.groups = shape->groups,
-                              .sets = shape->set_count > 0 ? shape->sets : NULL,
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+    return (struct gang_view){.groups = request_class->groups,
+                              .sets = request_class->set_count > 0 ? request_class->sets : NULL,
                               .held = job->held_more != NULL ? job->held_more : &job->held_one,
-                              .group_count = shape->group_count,
-                              .set_count = shape->set_count,
-                              .min_sets = shape->min_sets};
+                              .group_count = request_class->group_count,
+                              .set_count = request_class->set_count,
+                              .min_sets = request_class->min_sets};
 }
 
 /* What it should ask next: no member that is still on its way out. */
-static bool find_chunk(const struct sched *sched, const struct sched_job *job,
-                       const struct gang_view *view, uint32_t chunk[])
+static bool find_step(const struct sched *sched, const struct sched_job *job, const struct gang_view *view,
+                      uint32_t step[])
 {
     struct gang_view grown = *view;
     uint32_t there[JOB_GROUPS_MAX];
@@ -253,10 +248,10 @@ static bool find_chunk(const struct sched *sched, const struct sched_job *job,
     }
     if (job->fill != FILL_BELOW)
         grown.held = there;
-    if (!sched->policy.gang->next(&grown, chunk))
+    if (!sched->policy.gang->next(&grown, step))
         return false;
     for (uint32_t g = 0; g < view->group_count; g++)
-        is_spare &= there[g] + chunk[g] <= view->groups[g].count;
+        is_spare &= there[g] + step[g] <= view->groups[g].count;
     return is_spare;
 }
 
@@ -264,35 +259,35 @@ static bool find_chunk(const struct sched *sched, const struct sched_job *job,
 static const char *check_waiting(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     const struct gang_view view = view_of(sched, job);
-    uint32_t chunk[JOB_GROUPS_MAX];
+    uint32_t step[JOB_GROUPS_MAX];
     bool may_wait = job->state != SJOB_HELD && job->state != SJOB_EVICTING;
     for (uint32_t i = 0; i < job->holding_count; i++)
         may_wait &= sched_job_holding(job, i)->phase != HOLDING_CLAIMED;
     if (job->fill != gang_fill(&view))
         return "a job is fuller or emptier than it is said to be";
-    bool wants = may_wait && !(shape->is_rigid && job->fill != FILL_BELOW) &&
-                 find_chunk(sched, job, &view, chunk);
-    if (wants != (job->lane != LANE_NONE))
+    bool wants =
+        may_wait && !(request_class->is_rigid && job->fill != FILL_BELOW) && find_step(sched, job, &view, step);
+    if (wants != (job->class_queue != CLASS_QUEUE_NONE))
         return wants ? "a job that lacks members does not wait" : "a job waits for nothing";
     if (!wants)
         return NULL;
-    const struct lane *lane = &sched->pending.lanes[job->lane];
-    if (lane->line != (is_flat(sched) ? QUEUE_ROOT : job->queue) || lane->shape != job->ask)
-        return "a job waits in a lane of others";
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (sched->shapes.shapes[job->ask].groups[g].count != chunk[g])
-            return "a job asks for more or less than its next chunk";
-    if (pending_compare(&sched->pending, pending_head(&sched->pending, job->lane), slot) > 0)
-        return "the head of a lane is not its first";
+    const struct class_queue *class_queue = &sched->pending.class_queues[job->class_queue];
+    if (class_queue->leaf_queue != (is_flat(sched) ? QUEUE_ROOT : job->queue) || class_queue->request_class != job->ask)
+        return "a job waits in a class queue of others";
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (sched->request_classes.at[job->ask].groups[g].count != step[g])
+            return "a job asks for more or less than its next allocation step";
+    if (pending_compare(&sched->pending, pending_head(&sched->pending, job->class_queue), slot) > 0)
+        return "the head of a class queue is not its first";
     return NULL;
 }
 
 static const char *check_job(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     uint32_t members[JOB_GROUPS_MAX] = {0}, open = 0;
     uint64_t rank[ORDER_CHAIN_MAX];
     for (uint32_t i = 0; i < job->holding_count; i++) {
@@ -302,12 +297,12 @@ static const char *check_job(const struct sched *sched, uint32_t slot)
             members[piece->group] += piece->member_count;
         for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
             if (phase != HOLDING_LEAVING && piece->gpu_milli == GPU_MILLI &&
-                shape->groups[piece->group].request.mig == 0 &&
-                sched->ledger->owner[sched->cluster->nodes[piece->node].first_gpu +
-                                     (uint32_t)__builtin_ctz(mask)] != slot)
+                request_class->groups[piece->group].request.mig == 0 &&
+                sched->ledger->owner[sched->cluster->nodes[piece->node].first_gpu + (uint32_t)__builtin_ctz(mask)] !=
+                    slot)
                 return "a whole GPU does not belong to the job that holds it";
     }
-    for (uint32_t g = 0; g < shape->group_count; g++)
+    for (uint32_t g = 0; g < request_class->group_count; g++)
         if ((job->held_more != NULL ? job->held_more[g] : job->held_one) != members[g])
             return "a job's members differ from its holdings";
     for (uint32_t d = 0; d < sched->dependency_count && job->state == SJOB_HELD; d++)
@@ -339,40 +334,35 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
         const struct gpu_cell *cell = &ledger->gpus[g];
         const struct gpu_tally *gpu = &tally->gpus[g];
         if ((uint32_t)cell->free + cell->coming + gpu->staying_milli != GPU_MILLI ||
-            (uint32_t)cell->coming + cell->claimed !=
-                gpu->leaving_milli + ledger_making_milli(ledger, g) ||
+            (uint32_t)cell->coming + cell->claimed != gpu->leaving_milli + ledger_making_milli(ledger, g) ||
             cell->holders != gpu->holders)
             return "what jobs hold of a GPU differs from its cell";
-        const char *broken =
-            ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
+        const char *broken = ledger->shares == NULL ? NULL : check_share(&ledger->shares[g], &gpu->share);
         if (broken != NULL)
             return broken;
-        if (ledger->keeps[g].firm_holders != gpu->firm)
+        if (ledger->keeps[g].non_preemptible_holders != gpu->firm)
             return "jobs on a GPU that cannot be preempted are miscounted";
         firm |= (uint32_t)(gpu->firm > 0) << (g - first);
-        if (sched->policy.preemption->evicts && sched->potential.firm[g] != gpu->unmovable)
+        if (sched->policy.preemption->evicts && sched->preemption_bound.firm[g] != gpu->unmovable)
             return "jobs on a GPU that will never go are miscounted";
         room += gpu->unmovable == 0;
     }
-    if (ledger->firm_mask[node] != firm)
+    if (ledger->non_preemptible_mask[node] != firm)
         return "GPUs with jobs that cannot be preempted are not known as such";
-    if (sched->policy.preemption->evicts && sched->potential.room[node] != room)
+    if (sched->policy.preemption->evicts && sched->preemption_bound.room[node] != room)
         return "GPUs that evictions could free are miscounted";
     const struct node_cell *cell = &ledger->nodes[node];
     const struct node_tally *sums = &tally->nodes[node];
-    if (ledger->node_shares != NULL &&
-        check_share(&ledger->node_shares[node], &sums->share) != NULL)
+    if (ledger->node_shares != NULL && check_share(&ledger->node_shares[node], &sums->share) != NULL)
         return check_share(&ledger->node_shares[node], &sums->share);
     uint64_t tasks_max = type->max_tasks != 0 ? type->max_tasks : UINT32_MAX;
     if (cell->cpu_free + cell->cpu_coming + sums->staying[RESOURCE_CPU] != type->cpu_milli ||
         cell->cpu_coming + cell->cpu_claimed != sums->leaving[RESOURCE_CPU] ||
-        cell->memory_free + cell->memory_coming + sums->staying[RESOURCE_MEMORY] !=
-            type->memory_mib ||
+        cell->memory_free + cell->memory_coming + sums->staying[RESOURCE_MEMORY] != type->memory_mib ||
         cell->memory_coming + cell->memory_claimed != sums->leaving[RESOURCE_MEMORY])
         return "what jobs hold of a node differs from its cell";
-    if (ledger->limits_tasks &&
-        (cell->tasks_free + cell->tasks_coming + sums->staying[RESOURCE_GPU] != tasks_max ||
-         cell->tasks_coming + cell->tasks_claimed != sums->leaving[RESOURCE_GPU]))
+    if (ledger->limits_tasks && (cell->tasks_free + cell->tasks_coming + sums->staying[RESOURCE_GPU] != tasks_max ||
+                                 cell->tasks_coming + cell->tasks_claimed != sums->leaving[RESOURCE_GPU]))
         return "the tasks on a node are miscounted";
     return NULL;
 }
@@ -380,32 +370,31 @@ static const char *check_cells(const struct sched *sched, node_id node, const st
 /* Nodes by how much of them evictions could free. */
 static const char *check_room(const struct sched *sched)
 {
-    const struct potential *potential = &sched->potential;
+    const struct preemption_bound *preemption_bound = &sched->preemption_bound;
     for (uint32_t i = 0; i < sched->cluster->type_count * (NODE_GPUS_MAX + 1); i++) {
         uint32_t nodes = 0;
         for (node_id n = 0; n < sched->cluster->node_count; n++)
-            nodes += sched->cluster->nodes[n].type * (NODE_GPUS_MAX + 1) + potential->room[n] == i;
-        if (nodes != potential->by_room[i])
+            nodes += sched->cluster->nodes[n].type * (NODE_GPUS_MAX + 1) + preemption_bound->room[n] == i;
+        if (nodes != preemption_bound->by_room[i])
             return "nodes that evictions could empty are miscounted";
     }
     return NULL;
 }
 
-/* ---- Queues, lines and lanes ---- */
+/* ---- Queues, lines and class queues ---- */
 
-static const char *check_line(const struct sched *sched, queue_id line,
-                              const struct queue_tally *queue)
+static const char *check_line(const struct sched *sched, queue_id leaf_queue, const struct queue_tally *queue)
 {
     const struct pending *pending = &sched->pending;
-    uint32_t first = pending_first(pending, line), next = pending_next(pending, line);
-    if ((first == LANE_NONE ? SLOT_NONE : pending_head(pending, first)) != queue->first_slot)
+    uint32_t first = pending_first(pending, leaf_queue), next = pending_next(pending, leaf_queue);
+    if ((first == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(pending, first)) != queue->first_slot)
         return "the first of a line is another";
     uint32_t due = queue->next_slot;
     if (pending->is_strict && due != queue->first_slot)
         due = SLOT_NONE;
-    if ((next == LANE_NONE ? SLOT_NONE : pending_head(pending, next)) != due)
+    if ((next == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(pending, next)) != due)
         return "the next of a line is another";
-    return pending->lines[line].job_count == queue->in_line ? NULL : "a line is miscounted";
+    return pending->leaf_queues[leaf_queue].job_count == queue->in_line ? NULL : "a line is miscounted";
 }
 
 /* The children where jobs wait, as a list. */
@@ -413,8 +402,7 @@ static const char *check_children(const struct sched *sched, queue_id q, const s
 {
     const struct queue_waits *waits = sched->tree.waits;
     uint32_t listed = 0, busy = 0;
-    for (queue_id c = sched->tree.queues[q].first_child; c != QUEUE_NONE;
-         c = sched->tree.queues[c].next_sibling)
+    for (queue_id c = sched->tree.queues[q].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling)
         busy += tally->queues[c].waiting > 0;
     for (queue_id c = waits[q].first; c != QUEUE_NONE && listed <= busy; c = waits[c].next) {
         listed++;
@@ -448,34 +436,34 @@ static const char *check_queue(const struct sched *sched, queue_id q, const stru
     return broken != NULL ? broken : check_line(sched, q, queue);
 }
 
-static const char *check_borrower(const struct sched *sched, uint32_t id)
+static const char *check_over_quota(const struct sched *sched, uint32_t id)
 {
-    const struct lane *lane = &sched->pending.lanes[id];
-    const struct line *line = &sched->pending.lines[lane->owed_by];
+    const struct class_queue *class_queue = &sched->pending.class_queues[id];
+    const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[class_queue->owed_by];
     if (sched->headroom.owners_milli == 0)
-        return "a lane borrows though nothing is kept for owners";
+        return "a class queue borrows though nothing is kept for owners";
     if (sched_is_entitled(sched, pending_head(&sched->pending, id)))
-        return "a lane is kept from what its queue deserves";
-    for (uint32_t b = 0; b < line->borrower_count; b++)
-        if (line->borrowers[b] == id)
+        return "a class queue is kept from what its queue deserves";
+    for (uint32_t b = 0; b < leaf_queue->over_quota_count; b++)
+        if (leaf_queue->borrowers[b] == id)
             return NULL;
     return "a borrower is listed with nobody";
 }
 
-static const char *check_lane(const struct sched *sched, uint32_t id, uint32_t jobs)
+static const char *check_class_queue(const struct sched *sched, uint32_t id, uint32_t jobs)
 {
-    const struct lane *lane = &sched->pending.lanes[id];
+    const struct class_queue *class_queue = &sched->pending.class_queues[id];
     const struct pending *pending = &sched->pending;
-    const uint8_t class = pending->shapes->shapes[lane->shape].class;
-    if (lane->count != jobs || lane->class != class ||
+    const uint8_t class = pending->request_classes->at[class_queue->request_class].class;
+    if (class_queue->count != jobs || class_queue->class != class ||
         (jobs > 0 &&
-         (lane->busy_position >= pending->busy_count || pending->busy[lane->busy_position] != id ||
-          lane->class_position >= pending->by_class_count[class] ||
-          pending->by_class[class][lane->class_position] != id)))
-        return "the jobs of a lane are miscounted";
-    if (lane->quota_block != QUEUE_NONE && !sched->tree.queues[lane->quota_block].has_closed_lanes)
+         (class_queue->busy_position >= pending->busy_count || pending->busy[class_queue->busy_position] != id ||
+          class_queue->class_position >= pending->by_class_count[class] ||
+          pending->by_class[class][class_queue->class_position] != id)))
+        return "the jobs of a class queue are miscounted";
+    if (class_queue->quota_block != QUEUE_NONE && !sched->tree.queues[class_queue->quota_block].has_closed_class_queues)
         return "a queue does not know whom it keeps waiting";
-    return jobs > 0 && lane->is_borrower ? check_borrower(sched, id) : NULL;
+    return jobs > 0 && class_queue->is_over_quota ? check_over_quota(sched, id) : NULL;
 }
 
 /* ---- All together ---- */
@@ -484,15 +472,15 @@ static const char *check_lane(const struct sched *sched, uint32_t id, uint32_t j
 static const char *check_floor(const struct sched *sched, queue_id q)
 {
     const struct slot_list *listed = &sched->running[q];
-    if (q >= sched->queue_roster_capacity || !sched->queue_rosters[q].is_floor_known)
+    if (q >= sched->candidate_queue_capacity || !sched->candidate_queues[q].is_floor_known)
         return NULL;
     for (uint32_t i = 0; i < listed->count; i++) {
-        struct victim_card card = sched->roster[listed->slots[i]];
-        struct forfeit forfeit = roster_forfeit(&card, sched->now);
-        int64_t least = card.has_surplus                 ? 0
-                        : forfeit.saved_at != TIME_NEVER ? forfeit.least_gpu_ns
-                                                         : forfeit.loss_gpu_ns;
-        if (!card.is_known || (!card.is_spent && least < sched->queue_rosters[q].floor_gpu_ns))
+        struct victim_candidate candidate = sched->candidates[listed->slots[i]];
+        struct preemption_cost preemption_cost = candidates_cost(&candidate, sched->now);
+        int64_t least = candidate.has_surplus                    ? 0
+                        : preemption_cost.saved_at != TIME_NEVER ? preemption_cost.least_gpu_ns
+                                                                 : preemption_cost.loss_gpu_ns;
+        if (!candidate.is_known || (!candidate.is_spent && least < sched->candidate_queues[q].floor_gpu_ns))
             return "somebody loses less than the floor of the queue";
     }
     return NULL;
@@ -503,16 +491,16 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
     const struct pending *pending = &sched->pending;
     uint32_t closed = 0, closing = 0;
     for (queue_id q = 0; q < sched->tree.count; q++)
-        closing += sched->tree.queues[q].has_closed_lanes;
+        closing += sched->tree.queues[q].has_closed_class_queues;
     if (closing != sched->tree.closing_count)
-        return "queues that keep lanes waiting are miscounted";
-    for (uint32_t s = 0; s < sched->shapes.count; s++) {
-        closed += sched->shapes.shapes[s].closed != 0;
-        if ((shape_next_closed(&sched->shapes, s) == s) != (sched->shapes.shapes[s].closed != 0))
-            return "a shape stands among those that are closed and is open, or the reverse";
+        return "queues that keep class queues waiting are miscounted";
+    for (uint32_t s = 0; s < sched->request_classes.count; s++) {
+        closed += sched->request_classes.at[s].closed != 0;
+        if ((request_class_next_closed(&sched->request_classes, s) == s) != (sched->request_classes.at[s].closed != 0))
+            return "a request class stands among those that are closed and is open, or the reverse";
     }
-    if (closed != sched->shapes.closed_count)
-        return "closed shapes are miscounted";
+    if (closed != sched->request_classes.closed_count)
+        return "closed request classes are miscounted";
     for (uint32_t i = 0; i < sched->below_count; i++)
         if (!sched->jobs.jobs[sched->below[i]].is_below)
             return "a job stands among the stale that is not";
@@ -526,8 +514,7 @@ static const char *check_lists(const struct sched *sched, const struct tally *ta
     for (uint8_t c = 0; c < JOB_CLASS_COUNT; c++) {
         uint32_t next = pending_next_of_class(pending, c);
         if (tally->of_class[c] != pending->class_jobs[c] ||
-            (next == LANE_NONE ? SLOT_NONE : pending_head(pending, next)) !=
-                tally->next_of_class[c])
+            (next == CLASS_QUEUE_NONE ? SLOT_NONE : pending_head(pending, next)) != tally->next_of_class[c])
             return "the next of a class is another";
     }
     return tally->waiting == pending->job_count ? NULL : "jobs that wait are miscounted";
@@ -538,8 +525,8 @@ static const char *check_scratch(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
     bool is_left = ledger->mark_depth != 0 || ledger->log_count != 0 || ledger->confine != NULL;
-    for (size_t q = 0; q < sched->contest.capacity; q++)
-        is_left |= sched->contest.marks[q].is_marked;
+    for (size_t q = 0; q < sched->queue_selection.capacity; q++)
+        is_left |= sched->queue_selection.marks[q].is_marked;
     return is_left ? "something is left of a trial" : eviction_check(sched);
 }
 
@@ -552,8 +539,8 @@ static const char *check_tally(const struct sched *sched, const struct tally *ta
         broken = check_queue(sched, q, tally);
     for (queue_id q = 0; q < sched->tree.count && broken == NULL; q++)
         broken = check_floor(sched, q);
-    for (uint32_t l = 0; l < sched->pending.lane_count && broken == NULL; l++)
-        broken = check_lane(sched, l, tally->lane_jobs[l]);
+    for (uint32_t l = 0; l < sched->pending.class_queue_count && broken == NULL; l++)
+        broken = check_class_queue(sched, l, tally->class_queue_jobs[l]);
     if (broken == NULL && sched->policy.preemption->evicts)
         broken = check_room(sched);
     broken = broken != NULL ? broken : tags_check(sched);
@@ -572,8 +559,8 @@ const char *sched_check(const struct sched *sched)
         }
     broken = broken != NULL ? broken : check_tally(sched, &tally);
     broken = broken != NULL ? broken : headroom_check(sched);
-    broken = broken != NULL ? broken : roster_check(sched);
-    broken = broken != NULL ? broken : agenda_check(sched);
+    broken = broken != NULL ? broken : candidates_check(sched);
+    broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);
     broken = broken != NULL ? broken : repartitions_check(sched);
     broken = broken != NULL ? broken : cells_index_check(sched->ledger);

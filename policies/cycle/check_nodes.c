@@ -12,15 +12,14 @@ const char *check_kept_nodes(const struct sched *sched)
         uint32_t listed = 0;
         for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
             listed += sched->kept_nodes.nodes[i] == n;
-        listed += recuts_keep(sched, n); /* never both: see policies/config/policy_config.c */
+        listed += repartitions_keep(sched, n); /* never both: see policies/config/policy_config.c */
         if (listed != sched->ledger->is_kept[n])
             return "a node is kept for nobody, or not kept for whom it is";
         if (listed > 0 && sched->ledger->node_state[n] != NODE_UP)
             return "a node is kept that is not up";
-        kept += listed - recuts_keep(sched, n);
+        kept += listed - repartitions_keep(sched, n);
     }
-    if (kept >
-        (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM)
+    if (kept > (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM)
         return "more nodes are kept than may be";
     return NULL;
 }

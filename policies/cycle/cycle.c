@@ -5,11 +5,12 @@
  *   reopen what new free space may hold
  *   start reserved jobs whose space has come
  *   the actions of the policy, in its order:
- *     allocate       the contest names a lane, its head is placed or its lane is closed; under `cohort` plans of reclaim, too,
- *                    are made when it comes to their lane
+ *     allocate       the queue selection names a class queue, its head is placed or its class queue is closed; under
+ *                    `cohort` plans of reclaim, too,
+ *                    are made when it comes to their class queue
  *     consolidation, reclaim, preempt       plans for heads that did not fit (plan.c)
  *     stale_gang     what is left of gangs below their minimum goes
- *   after a plan: allocate again, for victims gave headroom back, and the gainer holds up nobody any more
+ *   after a plan: allocate again, for victims gave headroom back, and the preemptor holds up nobody any more
  */
 #include <assert.h>
 
@@ -72,38 +73,37 @@ static void tell_releases(struct sched *sched)
     sched->release_count = 0;
 }
 
-static bool fits_on_any(const struct sched *sched, const struct shape *shape, const node_id nodes[],
+static bool fits_on_any(const struct sched *sched, const struct request_class *request_class, const node_id nodes[],
                         uint32_t count)
 {
     for (uint32_t n = 0; n < count; n++)
-        if (shape_fits_member(shape, sched->ledger, nodes[n]))
+        if (request_class_fits_member(request_class, sched->ledger, nodes[n]))
             return true;
     return false;
 }
 
-enum { GROWTH_OPENS = SHAPE_BLOCKED | SHAPE_PROMISED | SHAPE_SPARES_NODES };
+enum { GROWTH_OPENS = REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED | REQUEST_CLASS_SPARES_NODES };
 
-/* A shape that did not fit may fit again only through nodes that gained space; one for which only kept space was left,
- * through them, or when enough is free. */
-static void reopen_shapes(struct sched *sched)
+/* A request class that did not fit may fit again only through nodes that gained space; one for which only kept space
+ * was left, through them, or when enough is free. */
+static void reopen_request_classes(struct sched *sched)
 {
     const node_id *nodes;
     uint32_t count = ledger_take_grown(sched->ledger, &nodes);
-    const bool may_rules_open =
-        sched->ledger->tags != NULL && ledger_tags_take_changes(sched->ledger);
-    if (sched->shapes.closed_count == 0)
+    const bool may_rules_open = sched->ledger->tags != NULL && ledger_tags_take_changes(sched->ledger);
+    if (sched->request_classes.closed_count == 0)
         return;
     const struct free_space free = headroom_free(sched);
-    for (uint32_t id = shape_next_closed(&sched->shapes, 0); id < sched->shapes.count;
-         id = shape_next_closed(&sched->shapes, id + 1)) {
-        const struct shape *shape = &sched->shapes.shapes[id];
-        uint8_t closed = (shape->closed & (SHAPE_BLOCKED | SHAPE_PROMISED)) |
-                         headroom_still_spares(sched, shape, free);
+    for (uint32_t id = request_class_next_closed(&sched->request_classes, 0); id < sched->request_classes.count;
+         id = request_class_next_closed(&sched->request_classes, id + 1)) {
+        const struct request_class *request_class = &sched->request_classes.at[id];
+        uint8_t closed = (request_class->closed & (REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED)) |
+                         headroom_still_spares(sched, request_class, free);
         if (closed & GROWTH_OPENS &&
-            ((may_rules_open && shape->tags != NULL) || fits_on_any(sched, shape, nodes, count)))
+            ((may_rules_open && request_class->tags != NULL) || fits_on_any(sched, request_class, nodes, count)))
             closed &= (uint8_t)~GROWTH_OPENS;
-        if (closed != shape->closed)
-            shape_close(&sched->shapes, id, closed);
+        if (closed != request_class->closed)
+            request_class_close(&sched->request_classes, id, closed);
     }
 }
 
@@ -184,13 +184,14 @@ static void act(struct sched *sched)
     if (is_planned)
         allocate(sched);
     if (sched->policy.geometry->score != NULL && sched->pending.job_count > 0)
-        recuts_seek(sched);
+        repartitions_seek(sched);
     if (sched->policy.defrag->drains)
         drain_seek(sched);
 }
 
-/* When what moves with time is to be looked at again: ranks, shares, forecasts, drains.  Where nothing runs and nothing is told it
- * moves more and more slowly, or not at all: then after as long again as that has lasted, and in the end not any more. */
+/* When what moves with time is to be looked at again: ranks, shares, planned starts, drains.  Where nothing runs and
+ * nothing is told it moves more and more slowly, or not at all: then after as long again as that has lasted, and in
+ * the end not any more. */
 static time_ns find_turn(struct sched *sched)
 {
     time_ns turn = sched->quota_at;
@@ -220,7 +221,7 @@ static time_ns find_wake(struct sched *sched)
         if (sched->policy.preemption->evicts)
             wake = earlier(wake, plan_wake(sched));
         if (sched->policy.geometry->score != NULL)
-            wake = earlier(wake, recuts_wake(sched));
+            wake = earlier(wake, repartitions_wake(sched));
     }
     for (uint32_t i = 0; i < sched->below_count; i++) {
         time_ns due = stale_at(sched, sched->below[i]);
@@ -235,8 +236,8 @@ static time_ns find_wake(struct sched *sched)
 /* Nothing waits, nothing is promised and nobody is to be told: there is nothing to decide. */
 static bool is_idle(const struct sched *sched)
 {
-    return sched->pending.job_count + sched->claim_count + sched->below_count +
-                   sched->reject_count + sched->release_count + sched->shapes.closed_count ==
+    return sched->pending.job_count + sched->claim_count + sched->below_count + sched->reject_count +
+                   sched->release_count + sched->request_classes.closed_count ==
                0 &&
            sched->ranks_fixed && !headroom_is_kept(sched) && sched->kept_nodes.count == 0;
 }
@@ -251,8 +252,8 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
     tell_releases(sched);
     if (sched->policy.defrag->drains)
         drain_review(sched);
-    if (sched->pending.job_count > 0 || sched->shapes.closed_count > 0)
-        reopen_shapes(sched);
+    if (sched->pending.job_count > 0 || sched->request_classes.closed_count > 0)
+        reopen_request_classes(sched);
     claims_start(sched);
     if (sched->keeps_quota)
         kept_reopen(sched);
@@ -264,7 +265,7 @@ static __attribute__((noinline)) time_ns decide(struct sched *sched)
             piece += sched->decisions[i].piece_count;
     }
     waits_end_cycle(sched);
-    if (sched->shapes.closed_count > 0)
+    if (sched->request_classes.closed_count > 0)
         kept_space_look(sched);
     return find_wake(sched);
 }

@@ -28,9 +28,8 @@
 
 struct error sched_find_gap(const struct policy_config *policy)
 {
-    if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL ||
-        policy->preemption == NULL || policy->gang == NULL || policy->backfill == NULL ||
-        policy->defrag == NULL || policy->geometry == NULL)
+    if (policy->order_count == 0 || policy->quota == NULL || policy->placement == NULL || policy->preemption == NULL ||
+        policy->gang == NULL || policy->backfill == NULL || policy->defrag == NULL || policy->geometry == NULL)
         return error_new(ERROR_CONFIG, "policy '%s' leaves a seam empty", policy->name);
     return ERROR_OK;
 }
@@ -39,8 +38,7 @@ static struct error find_complaint(struct sched *sched)
 {
     queue_id queue = QUEUE_ROOT;
     const struct quota_policy *quota = sched->policy.quota;
-    const char *complaint =
-        quota->complaint != NULL ? quota->complaint(&sched->tree, &queue) : NULL;
+    const char *complaint = quota->complaint != NULL ? quota->complaint(&sched->tree, &queue) : NULL;
     if (complaint == NULL)
         return ERROR_OK;
     return error_new(ERROR_CONFIG, "policy '%s': queue '%s' %s", sched->policy.name,
@@ -68,12 +66,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->policy = *policy;
     sched->ledger = ledger_new(cluster);
     sched->ledger->placement = &sched->policy.placement_config;
-    sched->tree = (struct queue_tree){.table = queues,
-                                      .ledger = sched->ledger,
-                                      .quota = policy->quota,
-                                      .config = &sched->policy.quota_config};
+    sched->tree = (struct queue_tree){
+        .table = queues, .ledger = sched->ledger, .quota = policy->quota, .config = &sched->policy.quota_config};
     sched->pending = (struct pending){.jobs = &sched->jobs,
-                                      .shapes = &sched->shapes,
+                                      .request_classes = &sched->request_classes,
                                       .rank_count = policy->order_count,
                                       .is_strict = policy->is_strict};
     listeners_init(sched);
@@ -90,10 +86,10 @@ struct sched *sched_blank_new(const struct cluster *cluster, const struct queue_
     sched->quota_at = TIME_NEVER;
     sched->least_loss = TIME_NEVER;
     if (policy->preemption->evicts) {
-        potential_init(&sched->potential, cluster);
-        sched->ledger->room = sched->potential.room;
+        preemption_bound_init(&sched->preemption_bound, cluster);
+        sched->ledger->room = sched->preemption_bound.room;
     }
-    recuts_init(sched);
+    repartitions_init(sched);
     if (sharing_is_used(policy->sharing, &policy->sharing_config))
         sched_share(sched, sched->ledger);
     if (sched->needs_accounts)
@@ -108,8 +104,8 @@ struct sched *sched_new(const struct cluster *cluster, const struct queue_table 
     if (error_is(*error))
         return NULL;
     struct sched *sched = sched_blank_new(cluster, queues, policy);
-    shape_table_init(&sched->shapes);
-    sched->shapes.recuts = sched->ledger->recuts;
+    request_class_table_init(&sched->request_classes);
+    sched->request_classes.recuts = sched->ledger->recuts;
     sched_queues_changed(sched, queues, 0);
     int64_t capacity[RESOURCE_COUNT];
     count_capacity(sched, capacity);
@@ -140,10 +136,10 @@ void sched_free(struct sched *sched)
         accounts_release(&sched->accounts);
     eviction_release(sched);
     drain_release(sched);
-    recuts_release(sched);
+    repartitions_release(sched);
     job_table_release(&sched->jobs);
     pending_release(&sched->pending);
-    shape_table_release(&sched->shapes);
+    request_class_table_release(&sched->request_classes);
     queue_tree_release(&sched->tree);
     ledger_free(sched->ledger);
     ledger_free(sched->empty);
@@ -157,13 +153,13 @@ void sched_free(struct sched *sched)
     piece_list_release(&sched->told);
     piece_list_release(&sched->pieces);
     piece_list_release(&sched->held_pieces);
-    roster_release(sched);
-    agenda_release(sched);
-    contest_release(&sched->contest);
+    candidates_release(sched);
+    retry_queue_release(sched);
+    queue_selection_release(&sched->queue_selection);
     reservation_release(sched);
     run_times_release(&sched->run_times);
     typical_release(&sched->typical);
-    potential_release(&sched->potential);
+    preemption_bound_release(&sched->preemption_bound);
     waits_release(sched);
     kept_space_release(sched);
     owns_release(&sched->owns);
@@ -204,27 +200,26 @@ static void copy_facts(struct sched *sched, uint32_t slot, const struct job *job
 
 /* A new slot for the job, not waiting yet; SLOT_NONE if it can never run.  With pieces it is there, whether it could
  * be started again or not. */
-static uint32_t enroll(struct sched *sched, const struct job *job, const struct piece *pieces,
-                       uint32_t piece_count)
+static uint32_t enroll(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count)
 {
     const bool is_running = piece_count > 0;
     if (job->tags != NULL)
         ledger_tags_use(sched->ledger);
-    uint32_t shape = sched->ledger->shares == NULL
-                         ? sched_shape_for(sched, job)
-                         : sched_shape_shared(sched, job, pieces, piece_count);
+    uint32_t request_class = sched->ledger->shares == NULL
+                                 ? sched_request_class_for(sched, job)
+                                 : sched_request_class_shared(sched, job, pieces, piece_count);
     if (sched->typical.is_used)
-        typical_learn(&sched->typical, sched->ledger, &sched->shapes, shape);
-    const enum reason refusal = is_running ? REASON_NONE : sched_refusal(sched, shape);
+        typical_learn(&sched->typical, sched->ledger, &sched->request_classes, request_class);
+    const enum reason refusal = is_running ? REASON_NONE : sched_refusal(sched, request_class);
     if (refusal != REASON_NONE) {
-        sched_reject(sched, job->id, (struct asking){shape, job->queue}, refusal);
+        sched_reject(sched, job->id, (struct asking){request_class, job->queue}, refusal);
         eligible_ended(sched, job->id, ENDED_OTHERWISE);
         return SLOT_NONE;
     }
     assert(job->queue < sched->tree.count);
     uint32_t slot = job_table_add(&sched->jobs, job->id, job->group_count);
     struct sched_job *own = &sched->jobs.jobs[slot];
-    own->shape = own->ask = shape;
+    own->request_class = own->ask = request_class;
     own->queue = job->queue;
     own->priority = job->priority;
     own->state = SJOB_PENDING;
@@ -236,9 +231,9 @@ static uint32_t enroll(struct sched *sched, const struct job *job, const struct 
         run_times_enroll(sched, slot);
     sched_rank(sched, slot);
     if (queue_tree_is_asked(&sched->tree))
-        queue_tree_demand(&sched->tree, job->queue, sched->shapes.shapes[shape].charge, 1);
+        queue_tree_demand(&sched->tree, job->queue, sched->request_classes.at[request_class].charge, 1);
     if (sched->policy.preemption->evicts)
-        worth_know(sched, slot);
+        preemption_cost_know(sched, slot);
     return slot;
 }
 
@@ -262,7 +257,7 @@ void sched_job_submitted(struct sched *sched, const struct job *job, time_ns now
         return;
     }
     sched->held_count--;
-    sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].shape, job->queue}, reason);
+    sched_reject(sched, job->id, (struct asking){sched->jobs.jobs[slot].request_class, job->queue}, reason);
     sched->jobs.facts[slot].array = 0;
     sched_forget(sched, slot);
     eligible_ended(sched, job->id, ENDED_OTHERWISE);
@@ -279,8 +274,8 @@ void sched_job_released(struct sched *sched, job_id id, time_ns now)
         eligible_released(sched, slot);
 }
 
-void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
-                       uint32_t piece_count, time_ns started, time_ns now)
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
+                       time_ns started, time_ns now)
 {
     sched_begin_fact(sched, now);
     uint32_t slot = enroll(sched, job, pieces, piece_count);
@@ -294,8 +289,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
         run_times_started(sched, slot, started);
     }
     for (uint32_t i = 0; i < piece_count; i++) {
-        struct space space =
-            shape_space(sched_shape(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
+        struct space space = request_class_space(sched_request_class(sched, &sched->jobs.jobs[slot]), &pieces[i], slot);
         ledger_take(sched->ledger, &space);
     }
     sched_hold(sched, slot, &list, HOLDING_RUNNING, 0);
@@ -319,9 +313,8 @@ static void drop_claims_on(struct sched *sched, node_id node)
     for (uint32_t c = sched->claim_count; c-- > 0;) {
         const struct sched_job *claimer = &sched->jobs.jobs[sched->claims[c]];
         uint32_t i = 0;
-        while (i < claimer->holding_count &&
-               (sched_job_holding(claimer, i)->phase != HOLDING_CLAIMED ||
-                sched_job_holding(claimer, i)->piece.node != node))
+        while (i < claimer->holding_count && (sched_job_holding(claimer, i)->phase != HOLDING_CLAIMED ||
+                                              sched_job_holding(claimer, i)->piece.node != node))
             i++;
         if (i < claimer->holding_count)
             sched_drop_claim(sched, sched->claims[c]);
@@ -342,7 +335,7 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
         eligible_unpark(sched, slot);
     } else if (job->state != SJOB_PENDING) {
         return; /* it runs: its end is told by sched_job_ended */
-    } else if (job->lane != LANE_NONE) {
+    } else if (job->class_queue != CLASS_QUEUE_NONE) {
         sched_unwait(sched, slot);
     }
     sched_forget(sched, slot);
@@ -353,8 +346,8 @@ void sched_job_cancelled(struct sched *sched, job_id id, time_ns now)
 static bool starts_quietly(struct sched *sched, const struct sched_job *job)
 {
     return !sched->notes_service &&
-           (sched->ranks_fixed || (!sched->overtakes && job->holding_count == 1 &&
-                                   job->fill != FILL_BELOW && sched_shape(sched, job)->is_rigid));
+           (sched->ranks_fixed || (!sched->overtakes && job->holding_count == 1 && job->fill != FILL_BELOW &&
+                                   sched_request_class(sched, job)->is_rigid));
 }
 
 void sched_job_started(struct sched *sched, job_id id, decision_id decision, time_ns now)
@@ -379,7 +372,7 @@ void sched_job_started(struct sched *sched, job_id id, decision_id decision, tim
     if (sched->run_times.is_used)
         run_times_started(sched, slot, now);
     if (sched->policy.preemption->evicts)
-        roster_forget(sched, slot);
+        candidates_forget(sched, slot);
     if (starts_quietly(sched, job))
         job->state = SJOB_RUNNING;
     else
@@ -396,8 +389,7 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
     const struct sched_job *job = &sched->jobs.jobs[slot];
     bool had = false;
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (holding_is_in_place(sched_job_holding(job, i)) &&
-            is_meant(sched_job_holding(job, i), which)) {
+        if (holding_is_in_place(sched_job_holding(job, i)) && is_meant(sched_job_holding(job, i), which)) {
             sched_let_leave(sched, slot, i, 0);
             had = true;
         }
@@ -405,8 +397,7 @@ void sched_job_leaving(struct sched *sched, job_id id, struct members which, tim
         sched_settle(sched, slot);
 }
 
-void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end,
-                       time_ns now)
+void sched_job_evicted(struct sched *sched, job_id id, struct members which, enum evict_end end, time_ns now)
 {
     uint32_t slot = job_table_find(&sched->jobs, id);
     if (slot == SLOT_NONE)
@@ -452,7 +443,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     if (!holds_space(job))
         return; /* nothing that could end */
     sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
-    if (!will_retry && job->lane != LANE_NONE)
+    if (!will_retry && job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
     for (uint32_t c = 0; c < sched->claim_count; c++)
         if (sched->claims[c] == slot) {
@@ -470,7 +461,7 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     }
     if (sched->run_times.is_used)
         run_times_ended(sched, slot);
-    if (job->lane != LANE_NONE)
+    if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot); /* a dropped claim made it wait */
     sched->booked_running -= job->is_booked;
     sched_forget(sched, slot);
@@ -484,9 +475,9 @@ void sched_job_checkpointed(struct sched *sched, job_id id, time_ns now)
         return;
     sched_begin_fact(sched, now);
     sched->jobs.facts[slot].saved_at = now;
-    worth_know(sched, slot);
+    preemption_cost_know(sched, slot);
     if (sched->policy.preemption->evicts)
-        roster_forget(sched, slot);
+        candidates_forget(sched, slot);
 }
 
 static void refuse_start(struct sched *sched, uint32_t slot, decision_id decision)
@@ -520,12 +511,11 @@ static void refuse_eviction(struct sched *sched, uint32_t slot, decision_id deci
     sched_charge(sched, slot, amounts);
 }
 
-void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
-                            time_ns now)
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
     (void)why; /* the world changed; what follows is the same */
     uint32_t slot = job_table_find(&sched->jobs, (job_id)decision);
-    if (recuts_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
+    if (repartitions_refused(sched, decision, now) || slot == SLOT_NONE || decision == 0)
         return;
     sched_begin_fact(sched, now);
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -553,15 +543,14 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
     bool was_up = sched->ledger->node_state[node] == NODE_UP, is_up = state == NODE_UP;
     drain_node_changed(sched, node, state);
     ledger_set_node(sched->ledger, node, state);
-    recuts_node_changed(sched, node);
+    repartitions_node_changed(sched, node);
     if (was_up == is_up)
         return;
     if (sched->overtakes)
-        forecast_node_changed(sched, node);
+        planned_start_node_changed(sched, node);
     int64_t capacity[RESOURCE_COUNT];
     const struct node_type *type = cluster_node_type(sched->cluster, node);
-    const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli,
-                                           type->memory_mib};
+    const int64_t delta[RESOURCE_COUNT] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli, type->memory_mib};
     for (int r = 0; r < RESOURCE_COUNT; r++)
         capacity[r] = sched->tree.capacity[r] + (is_up ? delta[r] : -delta[r]);
     queue_tree_set_capacity(&sched->tree, capacity);
@@ -576,21 +565,19 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
     queue_tree_update(&sched->tree, queues);
     if (sched->needs_accounts)
         accounts_queues(&sched->accounts, queues);
-    worth_queues_changed(sched);
+    preemption_cost_queues_changed(sched);
     sched_learn_times(sched);
     pending_lines(&sched->pending, queues->count);
     MEM_GROW(sched->running, sched->running_capacity, queues->count);
     sched_reopen_quotas(sched); /* limits may have been raised */
 }
 
-void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
-                        time_ns now)
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)
 {
     sched_begin_fact(sched, now);
     if (sched->typical.is_used)
         typical_tell(&sched->typical, sched->ledger, kinds, kind_count);
     struct typical_jobs *typical = &sched->typical.typical;
     for (uint32_t j = 0; sched->typical.is_used && j < typical->count; j++)
-        typical->jobs[j].request.nodes =
-            node_asks_own(&sched->shapes.asks, typical->jobs[j].request.nodes);
+        typical->jobs[j].request.nodes = node_asks_own(&sched->request_classes.asks, typical->jobs[j].request.nodes);
 }

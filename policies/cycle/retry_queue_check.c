@@ -1,33 +1,34 @@
-/* policies/cycle/retry_queue_check.c -- whoever sleeps will be woken: the laws of policies/state/retry_queue.c, counted again by plain scans.
+/* policies/cycle/retry_queue_check.c -- whoever sleeps will be woken: the laws of policies/state/retry_queue.c,
+ * counted again by plain scans.
  *
- * Every lane with jobs is awake, in the list once, or asleep with one entry for each thing that may wake it.  Who slept
- * before may still stand in the heaps; those entries do not count.  Cost: O(lanes + sleepers). */
+ * Every class queue with jobs is awake, in the list once, or asleep with one entry for each thing that may wake it.
+ * Who slept before may still stand in the heaps; those entries do not count.  Cost: O(class queues + retry entries). */
 #include "base/mem.h"
 #include "policies/state/retry_queue.h"
 #include "policies/state/sched_state.h"
 
 enum wake { WAKE_AWAKE, WAKE_BY_CHANGE, WAKE_BY_TIME, WAKE_BY_START, WAKE_COUNT };
 
-struct wakes { /* of a lane: how often it stands in which list for its present sleep */
+struct wakes { /* of a class queue: how often it stands in which list for its present sleep */
     uint32_t count[WAKE_COUNT];
 };
 
-static void tally_sleepers(const struct sched *sched, enum plan_kind kind, enum wake wake,
-                           struct wakes *lanes)
+static void tally_retry_entries(const struct sched *sched, enum plan_kind kind, enum wake wake,
+                                struct wakes *class_queues)
 {
-    const struct agenda *agenda = &sched->agendas[kind];
-    const struct sleeper *at = wake == WAKE_BY_CHANGE ? agenda->by_change.at
-                               : wake == WAKE_BY_TIME ? agenda->by_time.at
-                                                      : agenda->expectant;
-    uint32_t count = wake == WAKE_BY_CHANGE ? agenda->by_change.count
-                     : wake == WAKE_BY_TIME ? agenda->by_time.count
-                                            : agenda->expectant_count;
+    const struct retry_queue *retry_queue = &sched->retry_queues[kind];
+    const struct retry_entry *at = wake == WAKE_BY_CHANGE ? retry_queue->by_change.at
+                                   : wake == WAKE_BY_TIME ? retry_queue->by_time.at
+                                                          : retry_queue->expectant;
+    uint32_t count = wake == WAKE_BY_CHANGE ? retry_queue->by_change.count
+                     : wake == WAKE_BY_TIME ? retry_queue->by_time.count
+                                            : retry_queue->expectant_count;
     for (uint32_t i = 0; i < count; i++) {
-        const struct plan_memo *memo = &sched->pending.memos[at[i].lane][kind];
+        const struct plan_memo *memo = &sched->pending.memos[at[i].class_queue][kind];
         uint64_t key = wake == WAKE_BY_CHANGE ? memo->retry_change
                        : memo->is_dozing      ? (uint64_t)memo->dozes_until
-                                              : (uint64_t)memo->ripe_at;
-        lanes[at[i].lane].count[wake] +=
+                                              : (uint64_t)memo->eligible_at;
+        class_queues[at[i].class_queue].count[wake] +=
             at[i].sleep == memo->sleep && (wake == WAKE_BY_START || at[i].key == key);
     }
 }
@@ -35,23 +36,23 @@ static void tally_sleepers(const struct sched *sched, enum plan_kind kind, enum 
 static const char *check_memo(const struct plan_memo *memo, const struct wakes *wakes)
 {
     if (memo->state == MEMO_ABSENT)
-        return "jobs wait in a lane that no plan will be sought for";
+        return "jobs wait in a class queue that no plan will be sought for";
     if (memo->state == MEMO_AWAKE && wakes->count[WAKE_AWAKE] != 1)
-        return "a lane is awake that nobody looks at, or looks at twice";
+        return "a class queue is awake that nobody looks at, or looks at twice";
     if (memo->state != MEMO_ASLEEP)
         return NULL;
     if (memo->is_dozing)
-        return wakes->count[WAKE_BY_TIME] != 1 ? "no time will wake a dozing lane" : NULL;
+        return wakes->count[WAKE_BY_TIME] != 1 ? "no time will wake a dozing class queue" : NULL;
     if (wakes->count[WAKE_BY_CHANGE] != 1)
-        return "no change will wake a lane";
-    if (wakes->count[WAKE_BY_TIME] != (memo->ripe_at != TIME_NEVER))
-        return "no time will wake a lane, or the wrong one";
+        return "no change will wake a class queue";
+    if (wakes->count[WAKE_BY_TIME] != (memo->eligible_at != TIME_NEVER))
+        return "no time will wake a class queue, or the wrong one";
     if (wakes->count[WAKE_BY_START] != memo->awaits_start)
-        return "no start will wake a lane, or any start will";
+        return "no start will wake a class queue, or any start will";
     return NULL;
 }
 
-static const char *check_heap(const struct sleeper_heap *heap)
+static const char *check_heap(const struct retry_heap *heap)
 {
     for (uint32_t i = 1; i < heap->count; i++)
         if (heap->at[i].key < heap->at[(i - 1) / 2].key)
@@ -59,30 +60,30 @@ static const char *check_heap(const struct sleeper_heap *heap)
     return NULL;
 }
 
-static const char *check_agenda(const struct sched *sched, enum plan_kind kind, struct arena *arena)
+static const char *check_retry_queue(const struct sched *sched, enum plan_kind kind, struct arena *arena)
 {
-    const struct agenda *agenda = &sched->agendas[kind];
-    const char *broken = check_heap(&agenda->by_change);
-    broken = broken != NULL ? broken : check_heap(&agenda->by_time);
-    if (!agenda->is_used || broken != NULL)
+    const struct retry_queue *retry_queue = &sched->retry_queues[kind];
+    const char *broken = check_heap(&retry_queue->by_change);
+    broken = broken != NULL ? broken : check_heap(&retry_queue->by_time);
+    if (!retry_queue->is_used || broken != NULL)
         return broken;
-    struct wakes *lanes = arena_alloc_array(arena, sched->pending.lane_count + 1, struct wakes);
-    for (uint32_t i = 0; i < agenda->awake_count; i++)
-        lanes[agenda->awake[i]].count[WAKE_AWAKE]++;
+    struct wakes *class_queues = arena_alloc_array(arena, sched->pending.class_queue_count + 1, struct wakes);
+    for (uint32_t i = 0; i < retry_queue->awake_count; i++)
+        class_queues[retry_queue->awake[i]].count[WAKE_AWAKE]++;
     for (enum wake wake = WAKE_BY_CHANGE; wake < WAKE_COUNT; wake++)
-        tally_sleepers(sched, kind, wake, lanes);
-    for (uint32_t l = 0; l < sched->pending.lane_count && broken == NULL; l++)
-        if (sched->pending.lanes[l].count > 0)
-            broken = check_memo(&sched->pending.memos[l][kind], &lanes[l]);
+        tally_retry_entries(sched, kind, wake, class_queues);
+    for (uint32_t l = 0; l < sched->pending.class_queue_count && broken == NULL; l++)
+        if (sched->pending.class_queues[l].count > 0)
+            broken = check_memo(&sched->pending.memos[l][kind], &class_queues[l]);
     return broken;
 }
 
-const char *agenda_check(const struct sched *sched)
+const char *retry_queue_check(const struct sched *sched)
 {
     struct arena arena = {0};
     const char *broken = NULL;
     for (int k = 0; k < PLAN_KIND_COUNT && broken == NULL; k++)
-        broken = check_agenda(sched, (enum plan_kind)k, &arena);
+        broken = check_retry_queue(sched, (enum plan_kind)k, &arena);
     arena_release(&arena);
     return broken;
 }

@@ -71,11 +71,11 @@ static void archive_rejects(struct archive *archive, struct sched *sched)
         struct refusal_note *note = &sched->rejects[i];
         ARCHIVE(archive, note->job);
         ARCHIVE(archive, note->reason);
-        ARCHIVE(archive, note->shape);
+        ARCHIVE(archive, note->request_class);
         ARCHIVE(archive, note->queue);
         ARCHIVE(archive, note->at);
         waits_archive_times(archive, &note->waited);
-        archive_expect(archive, note->shape < sched->shapes.count);
+        archive_expect(archive, note->request_class < sched->request_classes.count);
     }
 }
 
@@ -99,8 +99,8 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     ARCHIVE_KNOWS(struct sched, 5288);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
-    shape_table_archive(archive, &sched->shapes);
-    job_table_archive(archive, &sched->jobs, &sched->shapes);
+    request_class_table_archive(archive, &sched->request_classes);
+    job_table_archive(archive, &sched->jobs, &sched->request_classes);
     waits_archive(archive, sched);
     ledger_archive(archive, sched->ledger);
     queue_tree_archive(archive, &sched->tree);
@@ -110,7 +110,7 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     if (sched->needs_accounts)
         accounts_archive(archive, &sched->accounts);
     if (sched->overtakes || sched->reserves)
-        forecast_archive(archive, sched);
+        planned_start_archive(archive, sched);
     if (sched->run_times.is_used)
         run_times_archive(archive, sched);
     if (sched->typical.is_used)
@@ -118,12 +118,12 @@ static void sched_archive(struct archive *archive, struct sched *sched)
     if (sched->policy.defrag->drains)
         drain_archive(archive, sched);
     if (sched->policy.geometry->score != NULL)
-        recuts_archive(archive, sched);
+        repartitions_archive(archive, sched);
     if (!sched->policy.preemption->evicts)
         return;
-    potential_archive(archive, &sched->potential, sched->cluster);
-    roster_archive(archive, sched);
-    agenda_archive(archive, sched);
+    preemption_bound_archive(archive, &sched->preemption_bound, sched->cluster);
+    candidates_archive(archive, sched);
+    retry_queue_archive(archive, sched);
     eviction_archive(archive, sched);
 }
 
@@ -139,8 +139,7 @@ struct error sched_save(const struct sched *sched, struct buffer *out)
 {
     const struct quota_policy *quota = sched->policy.quota;
     if (quota->state_size > 0 && quota->archive == NULL)
-        return error_new(ERROR_CONFIG, "quota policy '%s' cannot be saved: it has no 'archive'",
-                         quota->name);
+        return error_new(ERROR_CONFIG, "quota policy '%s' cannot be saved: it has no 'archive'", quota->name);
     struct archive archive = {.out = out};
     const size_t start = out->length;
     struct save_header header = {.byte_order = SAVE_BYTE_ORDER,
@@ -183,12 +182,9 @@ static struct error check_bytes(const char *bytes, size_t length, struct save_he
     if (header->pointer_bytes != sizeof(void *))
         return refuse("it is of a machine with other pointers", elsewhere);
     if (header->version != SAVE_VERSION)
-        return refuse("it has another version of the format",
-                      "load it with the program that saved it");
+        return refuse("it has another version of the format", "load it with the program that saved it");
     if (header->length != length - sizeof *header)
-        return refuse(header->length > length - sizeof *header ? "it is cut off"
-                                                               : "something stands behind it",
-                      again);
+        return refuse(header->length > length - sizeof *header ? "it is cut off" : "something stands behind it", again);
     if (header->checksum != checksum_of(*header, bytes + sizeof *header))
         return refuse("it is damaged: its checksum is another", again);
     return ERROR_OK;
@@ -196,17 +192,14 @@ static struct error check_bytes(const char *bytes, size_t length, struct save_he
 
 /* Does it belong to them? */
 static struct error check_origin(const struct save_header *header, const struct cluster *cluster,
-                                 const struct queue_table *queues,
-                                 const struct policy_config *policy)
+                                 const struct queue_table *queues, const struct policy_config *policy)
 {
     if (header->cluster != digest_cluster(cluster))
         return refuse("it is of another cluster", "give the cluster that it was saved with");
     if (header->policy != digest_policy(policy))
         return refuse("it is of another policy", "give the policy that it was saved with");
-    if (header->queue_count > queues->count ||
-        header->queues != digest_queues(queues, header->queue_count))
-        return refuse("it is of other queues",
-                      "give the queues as they were, and tell of changes afterwards");
+    if (header->queue_count > queues->count || header->queues != digest_queues(queues, header->queue_count))
+        return refuse("it is of other queues", "give the queues as they were, and tell of changes afterwards");
     return ERROR_OK;
 }
 
@@ -226,8 +219,7 @@ struct sched *sched_load(const struct cluster *cluster, const struct queue_table
     sched_archive(&archive, sched);
     if (archive.is_broken || archive_left(&archive) != 0) {
         sched_free(sched);
-        *error = refuse("it does not hold what its version says",
-                        "load it with the program that saved it");
+        *error = refuse("it does not hold what its version says", "load it with the program that saved it");
         return NULL;
     }
     return sched;

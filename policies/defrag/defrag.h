@@ -1,13 +1,13 @@
 /* policies/defrag/defrag.h -- the seam "what should move".
  *
- * Free space that is scattered over nodes serves no gang.  Two ways to bring it together: running jobs are moved to other
- * places (policies/eviction/moves.c), or nodes that are nearly empty are kept from everybody until they are empty
- * (policies/drain/drain.c).  A policy says which of them are used; how much, and for whom, a policy file says:
+ * Free space that is scattered over nodes serves no gang.  Two ways to bring it together: running jobs are moved to
+ * other places (policies/eviction/moves.c), or nodes that are nearly empty are kept from everybody until they are
+ * empty (policies/drain/drain.c).  A policy says which of them are used; how much, and for whom, a policy file says:
  *
  *   {"defrag": {"policy": "consolidation", "moves_per_plan": 8, "moves_per_h": 30, "gang_gpus_min": 64}}
  *
- * Laws: every budget counts steps, never time spent.  Who is moved has a place to go to.  Unless `spares_ending` is off, no
- * job is moved that by its planned end has less left to run than the move costs it.
+ * Laws: every budget counts steps, never time spent.  Who is moved has a place to go to.  Unless `spares_ending` is
+ * off, no job is moved that by its planned end has less left to run than the move costs it.
  *
  * A policy is one const struct; add it to policies/config/registry.c.
  */
@@ -19,7 +19,8 @@
 
 #include "base/time.h"
 
-/* Of the nodes that a drain may choose, first come: those with the fewest GPUs in use; those that will be empty soonest. */
+/* Of the nodes that a drain may choose, first come: those with the fewest GPUs in use; those that will be empty
+ * soonest. */
 enum drain_choice { DRAIN_EMPTIEST, DRAIN_SOONEST };
 
 struct defrag_config {

@@ -2,8 +2,8 @@
  *
  * Source: what operators do by hand: cordon nodes and let them run empty; a reservation of nodes, not of a time.
  * Departure: while they empty, a kept node that still works is exchanged for any other that is wholly free.
- * Cost: O(nodes log nodes + what runs) to choose them, then O(kept nodes) whenever something has happened.
- * Known failure: what is kept idles until the last of its jobs has ended; where they run for days, one gang's wait costs
+ * Cost: O(nodes log nodes + what runs) to choose them, then O(kept nodes) whenever something has happened. Known
+ * failure: what is kept idles until the last of its jobs has ended; where they run for days, one gang's wait costs
  * everybody else's. */
 #include "policies/defrag/defrags.h"
 

@@ -1,16 +1,19 @@
 /* Drains: nodes that are kept from everybody until they are empty, for a gang that waits for whole nodes.
  *
- *   seek     the first in the contest among the lanes whose heads may have one; as many nodes as it needs are chosen, those
+ *   seek     the first in the queue selection among the class queues whose heads may have one; as many nodes as it
+ *            needs are chosen, those
  *            that are free among them, and leave the node index (ledger_keep_node)
- *   review   in each cycle: a kept node that still works is exchanged for one that came free elsewhere; when something has
+ *   review   in each cycle: a kept node that still works is exchanged for one that came free elsewhere; when something
+ *            has
  *            happened the nodes are opened for the gang, and if it does not fit, closed again
- *   end      the gang has started, here or elsewhere, or waits no more; or the time is over: then the lane rests for as long
+ *   end      the gang has started, here or elsewhere, or waits no more; or the time is over: then the class queue
+ *            rests for as long
  *            before it may have another
  *
- * Only members of one group that ask whole GPUs, without a required level, are drained for, and nobody whose places are his
- * queue's (cells).  One drain at a time.  Nodes of which the world says that they are not up are kept no more.
- * Cost: seek O(busy lanes), and O(nodes log nodes + holdings) when it chooses; review O(kept nodes * GPUs) and a placement
- * when something has happened. */
+ * Only members of one group that ask whole GPUs, without a required level, are drained for, and nobody whose places
+ * are his queue's (cells).  One drain at a time.  Nodes of which the world says that they are not up are kept no more.
+ * Cost: seek O(busy class queues), and O(nodes log nodes + holdings) when it chooses; review O(kept nodes * GPUs) and
+ * a placement when something has happened. */
 #include <stdlib.h>
 
 #include "policies/allocate/allocate.h"
@@ -38,7 +41,7 @@ static void keep(struct sched *sched, node_id node, bool is_kept)
 {
     ledger_keep_node(sched->ledger, node, is_kept);
     if (sched->overtakes)
-        forecast_node_changed(sched, node);
+        planned_start_node_changed(sched, node);
 }
 
 static uint32_t free_gpus(const struct sched *sched, node_id node)
@@ -63,7 +66,7 @@ static void end_drain(struct sched *sched)
 static void give_up(struct sched *sched)
 {
     struct drain *drain = sched->drain;
-    drain->resting_lane = sched->kept_nodes.lane;
+    drain->resting_class_queue = sched->kept_nodes.class_queue;
     drain->rests_until = time_after(sched->now, expiry(sched));
     end_drain(sched);
 }
@@ -82,7 +85,7 @@ void drain_node_changed(struct sched *sched, node_id node, enum node_state state
 /* ---- For whom ---- */
 
 /* The group of all that is asked. */
-static const struct job_group *group_of(const struct shape *ask)
+static const struct job_group *group_of(const struct request_class *ask)
 {
     uint32_t g = 0;
     while (ask->groups[g].count == 0)
@@ -90,53 +93,52 @@ static const struct job_group *group_of(const struct shape *ask)
     return &ask->groups[g];
 }
 
-static bool suits(const struct sched *sched, const struct shape *ask)
+static bool suits(const struct sched *sched, const struct request_class *ask)
 {
     uint32_t groups = 0;
     for (uint32_t g = 0; g < ask->group_count; g++)
         groups += ask->groups[g].count > 0;
     return groups == 1 && group_of(ask)->request.gpus > 0 && group_of(ask)->request.mig == 0 &&
-           shape_goes_anywhere(ask, sched->cluster) &&
+           request_class_goes_anywhere(ask, sched->cluster) &&
            ask->charge[QUEUE_SUM_GPU] >= sched->policy.defrag_config.gang_milli_min;
 }
 
-static time_ns patient_at(const struct sched *sched, uint32_t lane_id)
+static time_ns patient_at(const struct sched *sched, uint32_t class_queue_id)
 {
-    const uint32_t head = pending_head(&sched->pending, lane_id);
+    const uint32_t head = pending_head(&sched->pending, class_queue_id);
     return time_after(sched->jobs.facts[head].waiting_since, sched->policy.defrag_config.wait);
 }
 
 /* Nothing but space keeps the head waiting, and nodes may be kept for it once it has waited long enough. */
-static bool may_have_one(const struct sched *sched, uint32_t lane_id)
+static bool may_have_one(const struct sched *sched, uint32_t class_queue_id)
 {
-    const struct lane *lane = &sched->pending.lanes[lane_id];
-    const struct shape *ask = &sched->shapes.shapes[lane->shape];
-    return lane->count > 0 && (ask->closed & SHAPE_BLOCKED) && lane->quota_block == QUEUE_NONE &&
+    const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
+    const struct request_class *ask = &sched->request_classes.at[class_queue->request_class];
+    return class_queue->count > 0 && (ask->closed & REQUEST_CLASS_BLOCKED) && class_queue->quota_block == QUEUE_NONE &&
            suits(sched, ask) &&
-           (!sched->pending.is_strict || pending_first(&sched->pending, lane->line) == lane_id);
+           (!sched->pending.is_strict || pending_first(&sched->pending, class_queue->leaf_queue) == class_queue_id);
 }
 
-static time_ns due_at(const struct sched *sched, uint32_t lane_id)
+static time_ns due_at(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct drain *drain = sched->drain;
-    const time_ns patient = patient_at(sched, lane_id);
-    return lane_id == drain->resting_lane && drain->rests_until > patient ? drain->rests_until
-                                                                          : patient;
+    const time_ns patient = patient_at(sched, class_queue_id);
+    return class_queue_id == drain->resting_class_queue && drain->rests_until > patient ? drain->rests_until : patient;
 }
 
-/* The first of them in the contest; LANE_NONE. */
-static uint32_t choose_lane(struct sched *sched)
+/* The first of them in the queue selection; CLASS_QUEUE_NONE. */
+static uint32_t choose_class_queue(struct sched *sched)
 {
     struct drain *drain = sched->drain;
     uint32_t count = 0;
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
-        const uint32_t lane = sched->pending.busy[b];
-        if (!may_have_one(sched, lane) || due_at(sched, lane) > sched->now)
+        const uint32_t class_queue = sched->pending.busy[b];
+        if (!may_have_one(sched, class_queue) || due_at(sched, class_queue) > sched->now)
             continue;
-        MEM_GROW(drain->lanes, drain->lane_capacity, (size_t)count + 1);
-        drain->lanes[count++] = lane;
+        MEM_GROW(drain->class_queues, drain->class_queue_capacity, (size_t)count + 1);
+        drain->class_queues[count++] = class_queue;
     }
-    return contest_best(&sched->tree, &sched->pending, drain->lanes, count, &sched->contest);
+    return queue_selection_best(&sched->tree, &sched->pending, drain->class_queues, count, &sched->queue_selection);
 }
 
 /* ---- Which nodes ---- */
@@ -153,7 +155,7 @@ static void plan_ends(struct sched *sched)
         const struct sched_job *job = &sched->jobs.jobs[slot];
         if (job->state == SJOB_NONE || job->holding_count == 0)
             continue;
-        const time_ns end = forecast_planned_end(sched, slot);
+        const time_ns end = planned_end(sched, slot);
         for (uint32_t i = 0; i < job->holding_count; i++) {
             time_ns *last = &drain->ends[sched_job_holding(job, i)->piece.node];
             *last = end > *last ? end : *last;
@@ -183,16 +185,14 @@ static uint32_t list_choices(struct sched *sched, const struct request *request)
     plan_ends(sched);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         const uint32_t members =
-            shape_members_per_node(request, sched->cluster, sched->cluster->nodes[n].type, false);
+            request_class_members_per_node(request, sched->cluster, sched->cluster->nodes[n].type, false);
         if (members == 0 || !sched->ledger->index->is_listed[n])
             continue;
         MEM_GROW(drain->choices, drain->choice_capacity, (size_t)count + 1);
-        drain->choices[count++] =
-            (struct drain_node){drain->ends[n], n, used_gpus(sched, n), members};
+        drain->choices[count++] = (struct drain_node){drain->ends[n], n, used_gpus(sched, n), members};
     }
     if (count > 1)
-        qsort_r(drain->choices, count, sizeof *drain->choices, compare_nodes,
-                &sched->policy.defrag_config);
+        qsort_r(drain->choices, count, sizeof *drain->choices, compare_nodes, &sched->policy.defrag_config);
     return count;
 }
 
@@ -201,24 +201,21 @@ static uint64_t kept_members(const struct sched *sched, const struct request *re
 {
     uint64_t members = 0;
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
-        members += shape_members_per_node(
-            request, sched->cluster, sched->cluster->nodes[sched->kept_nodes.nodes[i]].type, false);
+        members += request_class_members_per_node(request, sched->cluster,
+                                                  sched->cluster->nodes[sched->kept_nodes.nodes[i]].type, false);
     return members;
 }
 
 /* Keep more nodes until they hold the gang when they are empty; false, with none kept: they would be too many. */
-static bool choose_nodes(struct sched *sched, const struct shape *ask)
+static bool choose_nodes(struct sched *sched, const struct request_class *ask)
 {
     struct drain *drain = sched->drain;
     const struct job_group *group = group_of(ask);
-    const int64_t bound =
-        (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM;
+    const int64_t bound = (int64_t)sched->cluster->node_count * sched->policy.defrag_config.drain_nodes_ppm / PPM;
     uint64_t members = kept_members(sched, &group->request);
     const uint32_t count = members < group->count ? list_choices(sched, &group->request) : 0;
-    for (uint32_t c = 0; c < count && members < group->count && sched->kept_nodes.count < bound;
-         c++) {
-        MEM_GROW(sched->kept_nodes.nodes, sched->kept_nodes.capacity,
-                 (size_t)sched->kept_nodes.count + 1);
+    for (uint32_t c = 0; c < count && members < group->count && sched->kept_nodes.count < bound; c++) {
+        MEM_GROW(sched->kept_nodes.nodes, sched->kept_nodes.capacity, (size_t)sched->kept_nodes.count + 1);
         sched->kept_nodes.nodes[sched->kept_nodes.count++] = drain->choices[c].node;
         members += drain->choices[c].members;
         keep(sched, drain->choices[c].node, true);
@@ -234,8 +231,7 @@ static uint32_t find_fullest(const struct sched *sched)
 {
     uint32_t fullest = UINT32_MAX, most = 0;
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
-        if (used_gpus(sched, sched->kept_nodes.nodes[i]) >= most &&
-            used_gpus(sched, sched->kept_nodes.nodes[i]) > 0) {
+        if (used_gpus(sched, sched->kept_nodes.nodes[i]) >= most && used_gpus(sched, sched->kept_nodes.nodes[i]) > 0) {
             fullest = i;
             most = used_gpus(sched, sched->kept_nodes.nodes[i]);
         }
@@ -251,8 +247,7 @@ static void exchange(struct sched *sched)
             return;
         const node_id old = sched->kept_nodes.nodes[at];
         const uint32_t type = sched->cluster->nodes[old].type;
-        const struct bits *whole =
-            &sched->ledger->index->types[type].whole[sched->cluster->types[type].gpu_count];
+        const struct bits *whole = &sched->ledger->index->types[type].whole[sched->cluster->types[type].gpu_count];
         const node_id free = bits_next(whole, 0);
         if (free == BITS_NONE)
             return;
@@ -268,15 +263,16 @@ static void exchange(struct sched *sched)
 static void try_gang(struct sched *sched)
 {
     struct drain *drain = sched->drain;
-    const uint32_t lane = sched->kept_nodes.lane, head = pending_head(&sched->pending, lane);
+    const uint32_t class_queue = sched->kept_nodes.class_queue, head = pending_head(&sched->pending, class_queue);
     const uint32_t ask = sched->jobs.jobs[head].ask;
-    const uint8_t closed = sched->shapes.shapes[ask].closed;
+    const uint8_t closed = sched->request_classes.at[ask].closed;
     const uint64_t changes = sched->changes;
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
         keep(sched, sched->kept_nodes.nodes[i], false);
-    if (placement_may_fit(sched->ledger, &sched->shapes.shapes[ask])) {
-        shape_close(&sched->shapes, ask, closed & (uint8_t) ~(SHAPE_BLOCKED | SHAPE_PROMISED));
-        sched_try_head(sched, lane);
+    if (placement_may_fit(sched->ledger, &sched->request_classes.at[ask])) {
+        request_class_close(&sched->request_classes, ask,
+                            closed & (uint8_t) ~(REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED));
+        sched_try_head(sched, class_queue);
     }
     if (sched->changes != changes) { /* it starts, or is promised what comes; it may want to grow */
         sched->kept_nodes.count = 0;
@@ -293,8 +289,8 @@ void drain_review(struct sched *sched)
     struct drain *drain = sched->drain;
     if (sched->kept_nodes.count == 0)
         return;
-    const struct lane *lane = &sched->pending.lanes[sched->kept_nodes.lane];
-    if (lane->count == 0 || patient_at(sched, sched->kept_nodes.lane) > sched->now) {
+    const struct class_queue *class_queue = &sched->pending.class_queues[sched->kept_nodes.class_queue];
+    if (class_queue->count == 0 || patient_at(sched, sched->kept_nodes.class_queue) > sched->now) {
         end_drain(sched);
         return;
     }
@@ -302,9 +298,8 @@ void drain_review(struct sched *sched)
         give_up(sched);
         return;
     }
-    if (!choose_nodes(sched, &sched->shapes.shapes[lane->shape])) {
-        drain->retry_change =
-            sched->changes + DRAIN_BACKOFF; /* nodes were lost, there are no others */
+    if (!choose_nodes(sched, &sched->request_classes.at[class_queue->request_class])) {
+        drain->retry_change = sched->changes + DRAIN_BACKOFF; /* nodes were lost, there are no others */
         return;
     }
     exchange(sched);
@@ -315,9 +310,9 @@ void drain_review(struct sched *sched)
 static void move_off(struct sched *sched)
 {
     struct drain *drain = sched->drain;
-    const uint32_t head = pending_head(&sched->pending, sched->kept_nodes.lane);
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[head]);
-    if (!sched->agendas[PLAN_CONSOLIDATE].is_used || !moves_for(sched, ask) ||
+    const uint32_t head = pending_head(&sched->pending, sched->kept_nodes.class_queue);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[head]);
+    if (!sched->retry_queues[PLAN_CONSOLIDATE].is_used || !moves_for(sched, ask) ||
         sched->changes < drain->move_change || moves_bound(sched) <= 0)
         return;
     moves_vacate(sched, head);
@@ -327,23 +322,23 @@ static void move_off(struct sched *sched)
 void drain_seek(struct sched *sched)
 {
     struct drain *drain = sched->drain;
-    if (sched->kept_nodes.count > 0 && sched->pending.lanes[sched->kept_nodes.lane].count == 0)
+    if (sched->kept_nodes.count > 0 && sched->pending.class_queues[sched->kept_nodes.class_queue].count == 0)
         end_drain(sched); /* it found other nodes in this cycle */
     if (sched->kept_nodes.count > 0) {
         move_off(sched);
         return;
     }
-    if (sched->pending.job_count == 0 || sched->shapes.closed_count == 0 ||
+    if (sched->pending.job_count == 0 || sched->request_classes.closed_count == 0 ||
         sched->changes < drain->retry_change || sched->policy.quota->confines != NULL)
         return;
-    const uint32_t lane = choose_lane(sched);
-    if (lane == LANE_NONE)
+    const uint32_t class_queue = choose_class_queue(sched);
+    if (class_queue == CLASS_QUEUE_NONE)
         return;
-    if (!choose_nodes(sched, &sched->shapes.shapes[sched->pending.lanes[lane].shape])) {
+    if (!choose_nodes(sched, &sched->request_classes.at[sched->pending.class_queues[class_queue].request_class])) {
         drain->retry_change = sched->changes + DRAIN_BACKOFF;
         return;
     }
-    sched->kept_nodes.lane = lane;
+    sched->kept_nodes.class_queue = class_queue;
     drain->since = sched->now;
     drain->tried_change = sched->changes;
     drain->move_change = 0;
@@ -358,10 +353,10 @@ time_ns drain_wake(const struct sched *sched)
     if (sched->kept_nodes.count > 0)
         return time_after(drain->since, expiry(sched));
     for (uint32_t b = 0; b < sched->pending.busy_count; b++) {
-        const uint32_t lane = sched->pending.busy[b];
-        if (!may_have_one(sched, lane))
+        const uint32_t class_queue = sched->pending.busy[b];
+        if (!may_have_one(sched, class_queue))
             continue;
-        const time_ns due = due_at(sched, lane);
+        const time_ns due = due_at(sched, class_queue);
         if (due > sched->now && due < wake) /* those that are due wait for something to happen */
             wake = due;
     }
@@ -378,7 +373,7 @@ void drain_init(struct sched *sched)
 void drain_release(struct sched *sched)
 {
     mem_free(sched->kept_nodes.nodes);
-    mem_free(sched->drain->lanes);
+    mem_free(sched->drain->class_queues);
     mem_free(sched->drain->choices);
     mem_free(sched->drain->ends);
     mem_free(sched->drain);
@@ -388,11 +383,10 @@ void drain_archive(struct archive *archive, struct sched *sched)
 {
     struct drain *drain = sched->drain;
     ARCHIVE_KNOWS(struct drain, 104);
-    ARCHIVE_ARRAY(archive, sched->kept_nodes.nodes, sched->kept_nodes.capacity,
-                  sched->kept_nodes.count);
-    ARCHIVE(archive, sched->kept_nodes.lane);
+    ARCHIVE_ARRAY(archive, sched->kept_nodes.nodes, sched->kept_nodes.capacity, sched->kept_nodes.count);
+    ARCHIVE(archive, sched->kept_nodes.class_queue);
     ARCHIVE(archive, drain->since);
-    ARCHIVE(archive, drain->resting_lane);
+    ARCHIVE(archive, drain->resting_class_queue);
     ARCHIVE(archive, drain->rests_until);
     ARCHIVE(archive, drain->retry_change);
     ARCHIVE(archive, drain->tried_change);
@@ -402,8 +396,8 @@ void drain_archive(struct archive *archive, struct sched *sched)
     ARCHIVE(archive, sched->kept_nodes.kept_gpu_ns);
     for (uint32_t i = 0; i < sched->kept_nodes.count; i++)
         archive_expect(archive, sched->kept_nodes.nodes[i] < sched->cluster->node_count);
-    archive_expect(archive, sched->kept_nodes.count == 0 ||
-                                sched->kept_nodes.lane < sched->pending.lane_count);
+    archive_expect(archive,
+                   sched->kept_nodes.count == 0 || sched->kept_nodes.class_queue < sched->pending.class_queue_count);
 }
 
 void drain_count(const struct sched *sched, uint64_t *begun, uint64_t *filled)

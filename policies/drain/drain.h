@@ -1,10 +1,10 @@
 /* policies/drain/drain.h -- nodes that are kept from everybody until they are empty, for a gang that waits.
  *
- * Part of the scheduler's inside.  In a cycle, first drain_review, at the end drain_seek; whatever the world says of a node,
- * drain_node_changed before the ledger knows.
+ * Part of the scheduler's inside.  In a cycle, first drain_review, at the end drain_seek; whatever the world says of a
+ * node, drain_node_changed before the ledger knows.
  *
- * Laws: a node is kept (ledger->is_kept) exactly while it stands in `nodes`; it is up; and there are no more of them than the
- * policy allows.
+ * Laws: a node is kept (ledger->is_kept) exactly while it stands in `nodes`; it is up; and there are no more of them
+ * than the policy allows.
  */
 #ifndef POLICIES_DRAIN_DRAIN_H
 #define POLICIES_DRAIN_DRAIN_H

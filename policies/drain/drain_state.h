@@ -15,15 +15,15 @@ struct drain_node { /* that a drain might choose */
 
 /* The drain under way, and those before; the nodes that it keeps: policies/state/kept_nodes.h. */
 struct drain {
-    time_ns since;          /* when it began */
-    uint32_t resting_lane;  /* the last that was given up... */
-    time_ns rests_until;    /* ...and is not drained for before that */
-    uint64_t retry_change;  /* no choice before so many state changes: the last came to nothing */
-    uint64_t tried_change;  /* as of then the head did not fit */
-    uint64_t move_change;   /* nobody is moved off before so many state changes */
-    uint64_t begun, filled; /* drains; those that their gang started on */
-    uint32_t *lanes;        /* scratch: that may have one */
-    size_t lane_capacity;
+    time_ns since;                /* when it began */
+    uint32_t resting_class_queue; /* the last that was given up... */
+    time_ns rests_until;          /* ...and is not drained for before that */
+    uint64_t retry_change;        /* no choice before so many state changes: the last came to nothing */
+    uint64_t tried_change;        /* as of then the head did not fit */
+    uint64_t move_change;         /* nobody is moved off before so many state changes */
+    uint64_t begun, filled;       /* drains; those that their gang started on */
+    uint32_t *class_queues;       /* scratch: that may have one */
+    size_t class_queue_capacity;
     struct drain_node *choices; /* scratch */
     size_t choice_capacity;
     time_ns *ends; /* scratch, by node; NULL: not needed yet */

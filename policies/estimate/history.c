@@ -1,11 +1,12 @@
-/* history.  A job runs as long as its user's last two did on average: the last two that asked the same, else the last two
- * whatever they asked.  What it declares counts where there is none (as `declared`), and the limit bounds it.
+/* history.  A job runs as long as its user's last two did on average: the last two that asked the same, else the last
+ * two whatever they asked.  What it declares counts where there is none (as `declared`), and the limit bounds it.
  * Source: Tsafrir, Etsion, Feitelson, "Backfilling Using System-Generated Predictions Rather than User Runtime
  * Estimates", IEEE TPDS 18(6), 2007: the mean of the user's last two run times.  Departures: those that asked the same
- * go first; nothing is predicted anew for a job that outlives its prediction (policies/reservation/planned_start_book.c plans on).
- * Cost: O(1) for a job that comes and for one that ends; 24 to 40 bytes for each user, and for each user and shape.
- * Works where users repeat themselves and limits are far too long.  Known failure: the first jobs of a user are as under
- * `declared`, and a prediction that is too short delays those who were promised its space. */
+ * go first; nothing is predicted anew for a job that outlives its prediction
+ * (policies/reservation/planned_start_book.c plans on).
+ * Cost: O(1) for a job that comes and for one that ends; 24 to 40 bytes for each user, and for each user and request
+ * class. Works where users repeat themselves and limits are far too long.  Known failure: the first jobs of a user are
+ * as under `declared`, and a prediction that is too short delays those who were promised its space. */
 #include "policies/estimate/estimates.h"
 
 struct last_two { /* 0: there is none */

@@ -13,7 +13,6 @@ static time_ns length(time_ns limit, time_ns estimate, const struct policy_own *
 const struct estimate_policy estimate_limit = {
     .name = "limit",
     .version = 1,
-    .summary =
-        "the limit, else the estimate; safe where jobs are killed at it, and mostly far too long",
+    .summary = "the limit, else the estimate; safe where jobs are killed at it, and mostly far too long",
     .length = length,
 };

@@ -28,20 +28,17 @@ void eviction_init(struct sched *sched)
     sched->moves = mem_zalloc(1, sizeof *sched->moves);
     if (sched->policy.preemption->evicts) {
         sched->plan->node_mark = mem_zalloc(sched->cluster->node_count, 1);
-        offers_init(sched);
+        node_search_init(sched);
     }
-    static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM,
-                                                         ACTION_PREEMPT};
+    static const enum action actions[PLAN_KIND_COUNT] = {ACTION_CONSOLIDATION, ACTION_RECLAIM, ACTION_PREEMPT};
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        sched->agendas[k].is_used =
-            sched->policy.preemption->evicts && has_action(sched, actions[k]);
+        sched->retry_queues[k].is_used = sched->policy.preemption->evicts && has_action(sched, actions[k]);
     sched->takes_both = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
-                        sched->agendas[PLAN_RECLAIM].is_used &&
-                        sched->agendas[PLAN_PREEMPT].is_used &&
+                        sched->retry_queues[PLAN_RECLAIM].is_used && sched->retry_queues[PLAN_PREEMPT].is_used &&
                         sched->policy.preempt.within_queue != WITHIN_NEVER;
-    sched->agendas[PLAN_PREEMPT].is_used &= !sched->takes_both;
+    sched->retry_queues[PLAN_PREEMPT].is_used &= !sched->takes_both;
     sched->plans_in_turn = sched->policy.quota->rounds != NULL && !sched->policy.quota->is_flat &&
-                           sched->agendas[PLAN_RECLAIM].is_used;
+                           sched->retry_queues[PLAN_RECLAIM].is_used;
     for (uint32_t a = 0; a < sched->policy.action_count; a++)
         if (may_act(&sched->policy, (enum action)sched->policy.actions[a]))
             sched->acts[sched->act_count++] = sched->policy.actions[a];
@@ -50,7 +47,7 @@ void eviction_init(struct sched *sched)
 void eviction_release(struct sched *sched)
 {
     plan_release(sched->plan);
-    offers_release(sched->offers);
+    node_search_release(sched->offers);
     victims_release(sched);
     mem_free(sched->moves->at);
     mem_free(sched->moves);
@@ -100,7 +97,7 @@ const char *eviction_check(const struct sched *sched)
 {
     bool is_left = false;
     for (node_id n = 0; n < sched->cluster->node_count && sched->policy.preemption->evicts; n++)
-        is_left |= sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 ||
-                   sched->offers->nodes[n].milli != 0;
+        is_left |=
+            sched->plan->node_mark[n] != 0 || sched->offers->nodes[n].first != 0 || sched->offers->nodes[n].milli != 0;
     return is_left ? "something is left of a plan" : NULL;
 }

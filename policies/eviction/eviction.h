@@ -21,21 +21,22 @@ bool plan_cycle(struct sched *sched, enum plan_kind kind);
 /* When to try again if nothing is told: for victims too young, or because the attempts were used up. */
 time_ns plan_wake(struct sched *sched);
 
-/* The chunk fits what is free and is leaving together: claim both, before those behind it.  False: it does not. */
+/* The allocation step fits what is free and is leaving together: claim both, before those behind it.  False: it does
+ * not. */
 bool plan_await(struct sched *sched, uint32_t slot);
 /* Free what the headroom lacks.  True if a job was evicted. */
 bool headroom_refill(struct sched *sched);
 
 /* Jobs that one plan may move now; notes when it may be more. */
 int64_t moves_bound(struct sched *sched);
-/* For the gainer's sake move jobs off the nodes that are kept, as far as they find other places.  True if one is. */
-bool moves_vacate(struct sched *sched, uint32_t gainer);
-/* From when on a reclaim for the gainer might take all of this job, as it stands; TIME_NEVER: it may not. */
-time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot);
+/* For the preemptor's sake move jobs off the nodes that are kept, as far as they find other places.  True if one is. */
+bool moves_vacate(struct sched *sched, uint32_t preemptor);
+/* From when on a reclaim for the preemptor might take all of this job, as it stands; TIME_NEVER: it may not. */
+time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot);
 
 /* A job that may be a victim one day is there, or was told to have saved; the queues changed. */
-void worth_know(struct sched *sched, uint32_t slot);
-void worth_queues_changed(struct sched *sched);
+void preemption_cost_know(struct sched *sched, uint32_t slot);
+void preemption_cost_queues_changed(struct sched *sched);
 
 /* Save or load (policies/util/archive.h); what is loaded into is empty, the queues are known. */
 void eviction_archive(struct archive *archive, struct sched *sched);

@@ -49,12 +49,11 @@ bool headroom_refill(struct sched *sched)
         return false;
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = 0;
-    sched->plan->ripe_at = sched->plan->ripe_last_at = sched->plan->worth_at = TIME_NEVER;
+    sched->plan->eligible_at = sched->plan->eligible_last_at = sched->plan->affordable_at = TIME_NEVER;
     victims_collect(sched, SLOT_NONE, PLAN_HEADROOM, false);
     ledger_foresee(sched->ledger);
-    bool is_found =
-        sched->plan->unit_count > 0 && offers_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
-    offers_end(sched);
+    bool is_found = sched->plan->unit_count > 0 && node_search_take(sched, SLOT_NONE, &request, PLAN_HEADROOM);
+    node_search_end(sched);
     ledger_rollback(sched->ledger, mark);
     if (is_found)
         plan_book(sched, JOB_NONE, PLAN_HEADROOM);

@@ -1,8 +1,9 @@
 /* Running jobs that move to other places: what that costs them, how many may in an hour, and the places they go to.
  *
- * A move is an eviction whose victim was placed again in the after-state of the plan (policies/eviction/plan.c).  It costs the job the
- * grace to save its work, the restart, and what it ran since its work was last safe, if it cannot save it in that grace.
- * All that it ran in earlier attempts is taken to be saved, so that with true estimates none ends sooner than is believed here.
+ * A move is an eviction whose victim was placed again in the after-state of the plan (policies/eviction/plan.c).  It
+ * costs the job the grace to save its work, the restart, and what it ran since its work was last safe, if it cannot
+ * save it in that grace. All that it ran in earlier attempts is taken to be saved, so that with true estimates none
+ * ends sooner than is believed here.
  * Known limit: members above a minimum that move are not promised a place.
  * Cost: O(1) for the cost of a move; the log forgets each move once. */
 #include <string.h>
@@ -26,15 +27,14 @@ time_ns moves_cost(struct sched *sched, uint32_t slot)
     const struct checkpoint_plan *plan = &sched->jobs.facts[slot].checkpoint;
     const time_ns grace = sched_grace(sched, slot);
     const bool saves = grace > 0 && plan->duration <= grace;
-    return grace + plan->restart +
-           (saves ? 0 : roster_unsaved(roster_card(sched, slot), sched->now));
+    return grace + plan->restart + (saves ? 0 : candidates_unsaved(candidates_get(sched, slot), sched->now));
 }
 
 bool moves_spares(struct sched *sched, uint32_t slot)
 {
     if (!sched->policy.defrag_config.spares_ending)
         return false;
-    const time_ns end = forecast_planned_end(sched, slot), length = forecast_length(sched, slot);
+    const time_ns end = planned_end(sched, slot), length = planned_length(sched, slot);
     if (end == TIME_NEVER)
         return false;
     const time_ns left = length - sched_ran(sched, slot), cost = moves_cost(sched, slot);
@@ -56,8 +56,7 @@ int64_t moves_bound(struct sched *sched)
 {
     const struct defrag_config *config = &sched->policy.defrag_config;
     struct move_log *log = sched->moves;
-    int64_t bound =
-        config->moves_per_plan >= 0 ? config->moves_per_plan : sched->policy.preempt.victims_max;
+    int64_t bound = config->moves_per_plan >= 0 ? config->moves_per_plan : sched->policy.preempt.victims_max;
     if (!sched->policy.defrag->moves || config->moves_per_h == 0)
         return bound;
     forget_old(log, sched->now);
@@ -65,7 +64,7 @@ int64_t moves_bound(struct sched *sched)
     if (left >= bound)
         return bound;
     if (log->count > 0)
-        plan_note_ripe(sched->plan, log->at[0] + HOUR_NS);
+        plan_note_eligible(sched->plan, log->at[0] + HOUR_NS);
     return left;
 }
 
@@ -81,12 +80,11 @@ void moves_log(struct sched *sched)
 static void hold_place(struct sched *sched, const struct unit *unit)
 {
     const uint32_t slot = unit->slot;
-    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[slot]);
+    const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
     const struct unit_terms *terms = unit_terms(sched->plan, unit);
-    const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place],
-                                      .count = terms->place_count};
+    const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place], .count = terms->place_count};
     for (uint32_t p = 0; p < pieces.count; p++) {
-        struct space space = shape_space(shape, &pieces.pieces[p], slot);
+        struct space space = request_class_space(request_class, &pieces.pieces[p], slot);
         ledger_claim(sched->ledger, &space);
     }
     sched_hold(sched, slot, &pieces, HOLDING_CLAIMED, 0);
@@ -108,8 +106,7 @@ void moves_hold_places(struct sched *sched)
         return;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
-        const bool has_left =
-            sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* or was recalled */
+        const bool has_left = sched->jobs.jobs[unit->slot].state != SJOB_PENDING; /* or was recalled */
         if (unit->is_moved && unit->holding == UNIT_CORE && has_left)
             hold_place(sched, unit);
     }
@@ -124,8 +121,8 @@ static bool is_on_kept_node(struct sched *sched, const struct unit *unit)
     return false;
 }
 
-/* Take, in the trial, those that find another place; how many.  What shrinks instead would grow again anywhere: whole jobs
- * only. */
+/* Take, in the trial, those that find another place; how many.  What shrinks instead would grow again anywhere: whole
+ * jobs only. */
 static uint32_t vacate(struct sched *sched, uint32_t bound)
 {
     struct plan_scratch *plan = sched->plan;
@@ -143,19 +140,19 @@ static uint32_t vacate(struct sched *sched, uint32_t bound)
     return moved;
 }
 
-bool moves_vacate(struct sched *sched, uint32_t gainer)
+bool moves_vacate(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     plan->is_moving = false;
     plan->taken_count = plan->place_count = 0;
-    plan->ripe_at = plan->ripe_last_at = plan->worth_at = TIME_NEVER;
-    victims_collect(sched, gainer, PLAN_CONSOLIDATE, true);
+    plan->eligible_at = plan->eligible_last_at = plan->affordable_at = TIME_NEVER;
+    victims_collect(sched, preemptor, PLAN_CONSOLIDATE, true);
     size_t mark = ledger_mark(sched->ledger);
     const uint32_t moved = vacate(sched, plan_job_bound(sched, PLAN_CONSOLIDATE));
     ledger_rollback(sched->ledger, mark);
     if (moved == 0)
         return false;
-    plan_book(sched, sched->jobs.jobs[gainer].id, PLAN_CONSOLIDATE);
+    plan_book(sched, sched->jobs.jobs[preemptor].id, PLAN_CONSOLIDATE);
     moves_hold_places(sched);
     return true;
 }

@@ -1,6 +1,7 @@
 /* policies/eviction/moves.h -- running jobs that move to other places: what that costs, how many may, where they go.
  *
- * Part of the scheduler's inside: what plans (policies/eviction/plan.c) ask about moves, and the moves that empty drained nodes.
+ * Part of the scheduler's inside: what plans (policies/eviction/plan.c) ask about moves, and the moves that empty
+ * drained nodes.
  *
  * Law: in no hour are more jobs moved than the policy allows.
  */

@@ -1,10 +1,10 @@
 /* Victims node by node: the node where one more member can be had by evicting the least GPU time asked is emptied of
  * just the victims that takes, until all members fit.
  *
- * Works for chunks of one group of whole GPUs or shares; who may share a GPU or a node (policies/ledger/ledger_share.c) is
- * seen as it would be with the victims gone.  What a core holds elsewhere counts as its price, so that a
- * large gang is never taken for a slice while anything smaller suffices.  A node whose victims would together lose more than
- * the gainer's wait is worth offers nothing.
+ * Works for allocation steps of one group of whole GPUs or shares; who may share a GPU or a node
+ * (policies/ledger/ledger_share.c) is seen as it would be with the victims gone.  What a core holds elsewhere counts
+ * as its price, so that a large gang is never taken for a slice while anything smaller suffices.  A node whose victims
+ * would together lose more than the preemptor's wait is worth offers nothing.
  * Cost: O(units + nodes) for the first member, then O(nodes) each. */
 #include <assert.h>
 #include <string.h>
@@ -21,10 +21,9 @@ struct unit_link { /* a unit has a piece on a node */
     uint32_t next; /* index + 1; 0: last */
 };
 
-static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
-                       const struct piece *piece)
+static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding, const struct piece *piece)
 {
-    struct offer_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->offers;
     struct node_victims *node = &scratch->nodes[piece->node];
     if (scratch->link_count == scratch->link_capacity)
         MEM_GROW(scratch->links, scratch->link_capacity, (size_t)scratch->link_count + 1);
@@ -34,7 +33,7 @@ static void link_piece(struct sched *sched, uint32_t unit, uint32_t holding,
     node->cost.milli = COST_STALE;
 }
 
-static void list_node(struct offer_scratch *scratch, node_id node)
+static void list_node(struct node_search_scratch *scratch, node_id node)
 {
     uint32_t place = scratch->listed_count++;
     scratch->nodes[node].place = place;
@@ -44,7 +43,7 @@ static void list_node(struct offer_scratch *scratch, node_id node)
 
 static void link_units(struct sched *sched)
 {
-    struct offer_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->offers;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++) {
         const struct unit *unit = &sched->plan->units[u];
         const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -62,7 +61,7 @@ static void link_units(struct sched *sched)
 
 static void unlink_units(struct sched *sched)
 {
-    struct offer_scratch *scratch = sched->offers;
+    struct node_search_scratch *scratch = sched->offers;
     for (uint32_t n = 0; n < scratch->listed_count; n++)
         scratch->nodes[scratch->listed[n]] = (struct node_victims){0};
     scratch->link_count = scratch->listed_count = 0;
@@ -94,18 +93,16 @@ static uint32_t clients_left(const struct node_view *view, uint32_t gpu_index)
         return UINT32_MAX;
     const struct gone *gone = &view->gone[gpu_index];
     const struct share_cell cell = ledger_share_without(
-        &ledger->shares[ledger->cluster->nodes[view->node].first_gpu + gpu_index], gone->now,
-        gone->next);
-    return ledger_clients_left(&cell, ledger->clients_max[request->share], request->share,
-                               request->domain);
+        &ledger->shares[ledger->cluster->nodes[view->node].first_gpu + gpu_index], gone->now, gone->next);
+    return ledger_clients_left(&cell, ledger->clients_max[request->share], request->share, request->domain);
 }
 
 static bool keeps_out(const struct node_view *view)
 {
     if (view->ledger->node_shares == NULL)
         return false;
-    const struct share_cell cell = ledger_share_without(&view->ledger->node_shares[view->node],
-                                                        view->node_gone.now, view->node_gone.next);
+    const struct share_cell cell =
+        ledger_share_without(&view->ledger->node_shares[view->node], view->node_gone.now, view->node_gone.next);
     return ledger_clients_left(&cell, 0, SHARE_PLAIN, view->request->domain) == 0;
 }
 
@@ -138,15 +135,14 @@ static uint64_t view_members(const struct node_view *view)
 static bool view_holds(const struct node_view *view, uint64_t members)
 {
     const struct request *request = view->request;
-    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib ||
-        keeps_out(view))
+    if (view->cpu < members * request->cpu_milli || view->memory < members * request->memory_mib || keeps_out(view))
         return false;
     return request->gpus != 0 ? view->whole >= members * request->gpus
                               : view->share == 0 || count_shares(view) >= members;
 }
 
-static void change_gone(struct gone *gone, const struct share_cell *cell, const struct space *space,
-                        bool by_node, int sign)
+static void change_gone(struct gone *gone, const struct share_cell *cell, const struct space *space, bool by_node,
+                        int sign)
 {
     uint32_t *count = ledger_share_is_now(cell, space, by_node) ? &gone->now : &gone->next;
     *count += (uint32_t)(sign * (int)space->member_count);
@@ -159,9 +155,8 @@ static void change_clients(struct node_view *view, const struct space *space, in
         return;
     if (ledger_is_share(space)) {
         const uint32_t g = (uint32_t)__builtin_ctz(space->gpu_mask);
-        change_gone(&view->gone[g],
-                    &ledger->shares[ledger->cluster->nodes[space->node].first_gpu + g], space,
-                    false, sign);
+        change_gone(&view->gone[g], &ledger->shares[ledger->cluster->nodes[space->node].first_gpu + g], space, false,
+                    sign);
     }
     if (ledger->node_shares != NULL)
         change_gone(&view->node_gone, &ledger->node_shares[space->node], space, true, sign);
@@ -169,8 +164,7 @@ static void change_clients(struct node_view *view, const struct space *space, in
 
 static void view_change(struct node_view *view, const struct space *space, int sign)
 {
-    for (uint32_t mask = space->gpu_mask & ~(uint32_t)view->partitioned; mask != 0;
-         mask &= mask - 1) {
+    for (uint32_t mask = space->gpu_mask & ~(uint32_t)view->partitioned; mask != 0; mask &= mask - 1) {
         uint32_t *free = &view->free[__builtin_ctz(mask)];
         view->whole -= *free == GPU_MILLI;
         *free += (uint32_t)(sign * space->gpu_milli);
@@ -182,20 +176,18 @@ static void view_change(struct node_view *view, const struct space *space, int s
         change_clients(view, space, sign);
 }
 
-static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node,
-                      const struct request *request)
+static bool view_open(struct node_view *view, const struct ledger *ledger, node_id node, const struct request *request)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const struct node_cell *cell = &ledger->nodes[node];
-    *view = (struct node_view){
-        .gpu_count = type->gpu_count,
-        .cpu = cell->cpu_free,
-        .memory = cell->memory_free,
-        .request = request,
-        .ledger = ledger,
-        .node = node,
-        .partitioned = ledger_layout_mask(ledger, node),
-        .share = shape_share_milli(request, &ledger->cluster->models[type->model])};
+    *view = (struct node_view){.gpu_count = type->gpu_count,
+                               .cpu = cell->cpu_free,
+                               .memory = cell->memory_free,
+                               .request = request,
+                               .ledger = ledger,
+                               .node = node,
+                               .partitioned = ledger_layout_mask(ledger, node),
+                               .share = request_class_share_milli(request, &ledger->cluster->models[type->model])};
     if (!ledger_is_open(ledger, node) || view->share > GPU_MILLI)
         return false;
     if (!request_takes_nodes(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
@@ -222,8 +214,8 @@ static struct space link_space(struct sched *sched, const struct unit_link *link
 {
     const struct unit *unit = &sched->plan->units[link->unit];
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    return shape_space(sched_shape(sched, job), &sched_job_holding(job, link->holding)->piece,
-                       unit->slot);
+    return request_class_space(sched_request_class(sched, job), &sched_job_holding(job, link->holding)->piece,
+                               unit->slot);
 }
 
 /* A unit with several pieces on the node is offered, and paid for, once. */
@@ -234,14 +226,13 @@ static void offer_unit(const struct sched *sched, struct node_offer *offer, uint
             return;
     offer->units[offer->count++] = unit;
     offer->cost.milli += sched->plan->units[unit].held_milli;
-    offer->cost.loss_gpu_ns +=
-        unit_terms(sched->plan, &sched->plan->units[unit])->forfeit.loss_gpu_ns;
+    offer->cost.loss_gpu_ns += unit_terms(sched->plan, &sched->plan->units[unit])->preemption_cost.loss_gpu_ns;
 }
 
 /* The links of a node whose units may still be taken, in the order of the keys; few enough for insertion. */
 static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OFFER_UNITS_MAX])
 {
-    const struct offer_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->offers;
     uint32_t count = 0;
     for (uint32_t l = scratch->nodes[node].first; l != 0; l = scratch->links[l - 1].next) {
         struct unit *unit = &sched->plan->units[scratch->links[l - 1].unit];
@@ -250,8 +241,7 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
         victims_rank(sched, unit);
         uint32_t at = count < OFFER_UNITS_MAX ? count++ : OFFER_UNITS_MAX;
         for (; at > 0; at--) { /* of more than fit, the last in order fall off the end */
-            if (victims_compare(sched->plan,
-                                &sched->plan->units[scratch->links[links[at - 1]].unit], unit) <= 0)
+            if (victims_compare(sched->plan, &sched->plan->units[scratch->links[links[at - 1]].unit], unit) <= 0)
                 break;
             if (at < OFFER_UNITS_MAX)
                 links[at] = links[at - 1];
@@ -264,11 +254,10 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
 
 /* Take units of the node in order until one more member fits, then give back, last first, who was not
  * needed.  False if it never fits. */
-static bool make_offer(struct sched *sched, node_id node, const struct request *request,
-                       struct node_offer *offer)
+static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct node_offer *offer)
 {
     struct node_view view;
-    const struct offer_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->offers;
     struct space spaces[OFFER_UNITS_MAX];
     uint32_t links[OFFER_UNITS_MAX], count = 0;
     if (!view_open(&view, sched->ledger, node, request))
@@ -299,8 +288,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 }
 
 /* What the cheapest offer of a node costs; kept while nobody leaves the node. */
-static struct offer_cost offer_cost(struct sched *sched, node_id node,
-                                    const struct request *request)
+static struct offer_cost offer_cost(struct sched *sched, node_id node, const struct request *request)
 {
     struct offer_cost *cost = &sched->offers->nodes[node].cost;
     struct node_offer offer;
@@ -349,8 +337,7 @@ struct cheapest {
     struct offer_cost cost;
 };
 
-static void look_at(struct sched *sched, uint32_t place, const struct request *request,
-                    struct cheapest *best)
+static void look_at(struct sched *sched, uint32_t place, const struct request *request, struct cheapest *best)
 {
     node_id node = sched->offers->listed[place];
     struct offer_cost cost = offer_cost(sched, node, request);
@@ -366,7 +353,7 @@ static void look_at(struct sched *sched, uint32_t place, const struct request *r
 /* All nodes are passed by for each member: by what none of their offers can undercut, side by side. */
 static node_id cheapest_node(struct sched *sched, const struct request *request)
 {
-    const struct offer_scratch *scratch = sched->offers;
+    const struct node_search_scratch *scratch = sched->offers;
     struct cheapest best = {NODE_NONE, {INT64_MAX - 1, INT64_MAX}};
     for (uint32_t n = 0; n < scratch->listed_count; n++) {
         int64_t *least = &scratch->least_milli[n];
@@ -389,17 +376,16 @@ static void forget_costs(struct sched *sched, const struct unit *unit)
     }
 }
 
-bool offers_suit(const struct sched *sched, const struct shape *ask)
+bool node_search_suit(const struct sched *sched, const struct request_class *ask)
 {
     uint32_t groups = 0;
     for (uint32_t g = 0; g < ask->group_count; g++)
         groups += ask->groups[g].count > 0;
     return groups == 1 && ask->groups[ask->order[0]].request.mig == 0 &&
-           shape_goes_anywhere(ask, sched->cluster);
+           request_class_goes_anywhere(ask, sched->cluster);
 }
 
-bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
-                 enum plan_kind kind)
+bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind)
 {
     struct node_offer offer;
     if (sched->offers->link_count == 0)
@@ -410,26 +396,26 @@ bool offers_take(struct sched *sched, uint32_t gainer, const struct request *req
     for (uint32_t i = 0; i < offer.count; i++) {
         struct unit *unit = &sched->plan->units[offer.units[i]];
         forget_costs(sched, unit);
-        if (!victims_may_take(sched, gainer, unit, kind))
+        if (!victims_may_take(sched, preemptor, unit, kind))
             return true; /* its queue has given enough: look again without it */
         plan_take(sched, unit);
     }
     return true;
 }
 
-void offers_end(struct sched *sched)
+void node_search_end(struct sched *sched)
 {
     unlink_units(sched);
 }
 
-void offers_init(struct sched *sched)
+void node_search_init(struct sched *sched)
 {
     sched->offers->nodes = mem_zalloc(sched->cluster->node_count, sizeof(struct node_victims));
     sched->offers->listed = mem_zalloc(sched->cluster->node_count, sizeof(node_id));
     sched->offers->least_milli = mem_zalloc(sched->cluster->node_count, sizeof(int64_t));
 }
 
-void offers_release(struct offer_scratch *offers)
+void node_search_release(struct node_search_scratch *offers)
 {
     mem_free(offers->nodes);
     mem_free(offers->listed);

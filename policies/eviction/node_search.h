@@ -4,14 +4,13 @@
 
 #include "policies/eviction/plan.h"
 
-void offers_init(struct sched *sched);
-void offers_release(struct offer_scratch *offers);
-/* Can victims for this chunk be sought node by node? */
-bool offers_suit(const struct sched *sched, const struct shape *ask);
+void node_search_init(struct sched *sched);
+void node_search_release(struct node_search_scratch *offers);
+/* Can victims for this allocation step be sought node by node? */
+bool node_search_suit(const struct sched *sched, const struct request_class *ask);
 /* Take, in the trial, units that make room for one more member where that costs least; false: nowhere.  Between
- * victims_collect and offers_end. */
-bool offers_take(struct sched *sched, uint32_t gainer, const struct request *request,
-                 enum plan_kind kind);
-void offers_end(struct sched *sched);
+ * victims_collect and node_search_end. */
+bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind);
+void node_search_end(struct sched *sched);
 
 #endif

@@ -1,22 +1,24 @@
-/* Nominees: lanes whose heads found their victims in one state, and are booked in their turn.
+/* Nominees: class queues whose heads found their victims in one state, and are booked in their turn.
  *
- * Where a quota policy has rounds (quota.h), all lanes that may ask seek their victims in the same state; one whose victims
- * overlap with those of a plan booked meanwhile waits for the next cycle, and the others are planned anew when it is their turn.
- *   In turn.  A plan of reclaim is booked when the contest comes to its lane, so that the jobs behind it in the contest find
- * what it frees charged to its gainer.  Before the first is booked the heads behind it that do not fit are found, so that they
- * seek their victims in the same state.
+ * Where a quota policy has rounds (quota.h), all class queues that may ask seek their victims in the same state; one
+ * whose victims overlap with those of a plan booked meanwhile waits for the next cycle, and the others are planned
+ * anew when it is their turn.
+ *   In turn.  A plan of reclaim is booked when the queue selection comes to its class queue, so that the jobs behind
+ *   it in the queue selection find
+ * what it frees charged to its preemptor.  Before the first is booked the heads behind it that do not fit are found,
+ * so that they seek their victims in the same state.
  * Source: Kueue, pkg/scheduler/scheduler.go (nominate, and then the entries in their order).
- * Cost: what the plans cost; for each lane tried while others wait for their turn, O(those * depth). */
+ * Cost: what the plans cost; for each class queue tried while others wait for their turn, O(those * depth). */
 #include "policies/eviction/nominees.h"
 #include "policies/eviction/plan.h"
 #include "policies/eviction/plan_scratch.h"
 
-static void nominate(struct sched *sched, uint32_t lane, enum plan_kind kind)
+static void nominate(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
-    if (!plan_attempt(sched, lane, kind, true))
+    if (!plan_attempt(sched, class_queue, kind, true))
         return;
-    struct nominee nominee = {lane, plan->target_count, 0};
+    struct nominee nominee = {class_queue, plan->target_count, 0};
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken)
@@ -40,36 +42,36 @@ static bool overlaps(const struct sched *sched, const struct nominee *nominee)
     return false;
 }
 
-/* The lanes gathered seek their victims.  Returns the attempts made. */
+/* The class queues gathered seek their victims.  Returns the attempts made. */
 static int64_t seek_all(struct sched *sched, enum plan_kind kind, int64_t attempts_max)
 {
     struct plan_scratch *plan = sched->plan;
     int64_t attempts = 0;
-    for (; plan->lane_count > 0 && attempts < attempts_max; attempts++)
-        nominate(sched, plan->lanes[--plan->lane_count], kind);
+    for (; plan->class_queue_count > 0 && attempts < attempts_max; attempts++)
+        nominate(sched, plan->class_queues[--plan->class_queue_count], kind);
     return attempts;
 }
 
-/* What a plan gives back may have opened the lanes behind it: they still hold their turn. */
+/* What a plan gives back may have opened the class queues behind it: they still hold their turn. */
 int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_booked)
 {
     struct plan_scratch *plan = sched->plan;
     plan->nominee_count = plan->target_count = 0;
     const int64_t attempts = seek_all(sched, kind, sched->policy.preempt.attempts_per_cycle);
     for (uint32_t n = 0; n < plan->nominee_count; n++) {
-        MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)n + 1);
-        plan->lanes[n] = plan->nominees[n].lane;
+        MEM_GROW(plan->class_queues, plan->class_queue_capacity, (size_t)n + 1);
+        plan->class_queues[n] = plan->nominees[n].class_queue;
     }
-    plan->lane_count = plan->nominee_count;
-    while (plan->lane_count > 0) {
-        const uint32_t lane = plan_take_best_lane(sched);
+    plan->class_queue_count = plan->nominee_count;
+    while (plan->class_queue_count > 0) {
+        const uint32_t class_queue = plan_take_best_class_queue(sched);
         uint32_t n = 0;
-        while (plan->nominees[n].lane != lane)
+        while (plan->nominees[n].class_queue != class_queue)
             n++;
         if (overlaps(sched, &plan->nominees[n]))
-            sched->pending.memos[lane][kind].tried_cycle = sched->cycle;
+            sched->pending.memos[class_queue][kind].tried_cycle = sched->cycle;
         else
-            *is_booked |= plan_attempt(sched, lane, kind, false);
+            *is_booked |= plan_attempt(sched, class_queue, kind, false);
     }
     return attempts;
 }
@@ -79,84 +81,83 @@ int64_t nominees_try_all(struct sched *sched, enum plan_kind kind, bool *is_book
 void nominees_begin(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
-    plan->nominee_count = plan->target_count = plan->lane_count = 0;
+    plan->nominee_count = plan->target_count = plan->class_queue_count = 0;
     plan->is_turn_stale = true;
 }
 
-static struct nominee *nominee_of(struct plan_scratch *plan, uint32_t lane)
+static struct nominee *nominee_of(struct plan_scratch *plan, uint32_t class_queue)
 {
     for (uint32_t n = 0; n < plan->nominee_count; n++)
-        if (plan->nominees[n].lane == lane)
+        if (plan->nominees[n].class_queue == class_queue)
             return &plan->nominees[n];
     return NULL;
 }
 
-/* The best of the lanes gathered, the nominees and this one. */
-static uint32_t best_with(struct sched *sched, uint32_t lane)
+/* The best of the class queues gathered, the nominees and this one. */
+static uint32_t best_with(struct sched *sched, uint32_t class_queue)
 {
     struct plan_scratch *plan = sched->plan;
-    uint32_t count = plan->lane_count;
-    MEM_GROW(plan->lanes, plan->lane_capacity, (size_t)count + plan->nominee_count + 1);
+    uint32_t count = plan->class_queue_count;
+    MEM_GROW(plan->class_queues, plan->class_queue_capacity, (size_t)count + plan->nominee_count + 1);
     for (uint32_t n = 0; n < plan->nominee_count; n++)
-        plan->lanes[count++] = plan->nominees[n].lane;
-    if (lane != LANE_NONE)
-        plan->lanes[count++] = lane;
-    return contest_best(&sched->tree, &sched->pending, plan->lanes, count, &sched->contest);
+        plan->class_queues[count++] = plan->nominees[n].class_queue;
+    if (class_queue != CLASS_QUEUE_NONE)
+        plan->class_queues[count++] = class_queue;
+    return queue_selection_best(&sched->tree, &sched->pending, plan->class_queues, count, &sched->queue_selection);
 }
 
-/* Those whose jobs all started since: a forecast let them. */
+/* Those whose jobs all started since: a planned start let them. */
 static void drop_empty(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
     for (uint32_t n = plan->nominee_count; n-- > 0;)
-        if (sched->pending.lanes[plan->nominees[n].lane].count == 0)
+        if (sched->pending.class_queues[plan->nominees[n].class_queue].count == 0)
             plan->nominees[n] = plan->nominees[--plan->nominee_count];
 }
 
-enum turn nominees_turn(struct sched *sched, uint32_t lane, uint32_t *whose)
+enum turn nominees_turn(struct sched *sched, uint32_t class_queue, uint32_t *whose)
 {
     struct plan_scratch *plan = sched->plan;
     if (plan->turn_attempts >= sched->policy.preempt.attempts_per_cycle)
-        plan->lane_count = 0; /* nobody seeks any more */
+        plan->class_queue_count = 0; /* nobody seeks any more */
     else if (plan->is_turn_stale)
-        plan_gather_lanes(sched, PLAN_RECLAIM);
+        plan_gather_class_queues(sched, PLAN_RECLAIM);
     plan->is_turn_stale = false;
     drop_empty(sched);
-    if (plan->lane_count + plan->nominee_count == 0)
+    if (plan->class_queue_count + plan->nominee_count == 0)
         return TURN_NONE;
-    *whose = best_with(sched, lane);
+    *whose = best_with(sched, class_queue);
     if (nominee_of(plan, *whose) != NULL)
         return TURN_TO_BOOK;
-    return *whose == lane ? TURN_NONE : TURN_TO_SEEK;
+    return *whose == class_queue ? TURN_NONE : TURN_TO_SEEK;
 }
 
 void nominees_seek(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
-    plan_gather_lanes(sched, PLAN_RECLAIM);
+    plan_gather_class_queues(sched, PLAN_RECLAIM);
     plan->is_turn_stale = false;
-    if (plan->lane_count == 1 && plan->nominee_count == 0) { /* it overlaps with none */
+    if (plan->class_queue_count == 1 && plan->nominee_count == 0) { /* it overlaps with none */
         plan->turn_attempts++;
-        plan->is_turn_stale =
-            plan_attempt(sched, plan->lanes[--plan->lane_count], PLAN_RECLAIM, false);
+        plan->is_turn_stale = plan_attempt(sched, plan->class_queues[--plan->class_queue_count], PLAN_RECLAIM, false);
         return;
     }
     const uint32_t first = plan->nominee_count;
-    plan->turn_attempts += seek_all(sched, PLAN_RECLAIM,
-                                    sched->policy.preempt.attempts_per_cycle - plan->turn_attempts);
+    plan->turn_attempts +=
+        seek_all(sched, PLAN_RECLAIM, sched->policy.preempt.attempts_per_cycle - plan->turn_attempts);
     for (uint32_t n = first; n < plan->nominee_count; n++) /* they are not gathered again */
-        sched->pending.memos[plan->nominees[n].lane][PLAN_RECLAIM].tried_cycle = sched->cycle;
+        sched->pending.memos[plan->nominees[n].class_queue][PLAN_RECLAIM].tried_cycle = sched->cycle;
 }
 
-void nominees_book(struct sched *sched, uint32_t lane)
+void nominees_book(struct sched *sched, uint32_t class_queue)
 {
     struct plan_scratch *plan = sched->plan;
-    struct nominee *nominee = nominee_of(plan, lane);
+    struct nominee *nominee = nominee_of(plan, class_queue);
     const bool must_wait = overlaps(sched, nominee);
     *nominee = plan->nominees[--plan->nominee_count];
-    if (must_wait || !plan_attempt(sched, lane, PLAN_RECLAIM, false))
+    if (must_wait || !plan_attempt(sched, class_queue, PLAN_RECLAIM, false))
         return;
-    sched->pending.memos[lane][PLAN_RECLAIM].tried_cycle = 0; /* the next head may ask */
+    sched->pending.memos[class_queue][PLAN_RECLAIM].tried_cycle = 0; /* the next head may ask */
     plan->is_turn_stale = true;
 }
 

@@ -2,13 +2,13 @@
  *
  *   collect   who may go, in the order of the keys (victims.c)
  *   look      does it fit what is free and what is being released already?  Then it only waits for that
- *   grow      take units until the gainer fits and the after-state is valid
+ *   grow      take units until the preemptor fits and the after-state is valid
  *   trim      give back, dearest first, every unit without which the after-state is still good; validate again
  *   stay      give back the units whose new places are on the nodes where they are, if nobody needs what they hold
  *             (plan_places.c)
- *   book      or roll back; a booked gainer claims its space, so that nobody else gets it
+ *   book      or roll back; a booked preemptor claims its space, so that nobody else gets it
  *
- * The after-state is valid when the quota policy says so, the limits hold, and the order puts the gainer before
+ * The after-state is valid when the quota policy says so, the limits hold, and the order puts the preemptor before
  * every victim, so that none can take its place back.  A consolidation is valid when every victim fits elsewhere.
  * Limits: victims_max jobs per plan, attempts_per_cycle plans per cycle and kind, evictions_per_cycle.
  * Cost: O(running jobs) to collect, a placement per unit taken. */
@@ -115,7 +115,7 @@ static uint32_t taken_jobs(const struct sched *sched)
     return count;
 }
 
-/* Give back at once whatever touches no node that the gainer is to have. */
+/* Give back at once whatever touches no node that the preemptor is to have. */
 static void drop_bystanders(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
@@ -135,9 +135,9 @@ static void drop_bystanders(struct sched *sched)
         plan->node_mark[plan->pieces.pieces[p].node] = 0;
 }
 
-void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
+void plan_charge_preemptor(struct sched *sched, uint32_t preemptor, int sign)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const int64_t *ask = sched_ask(sched, own)->charge;
     int64_t amounts[QUEUE_SUM_COUNT];
     for (int r = 0; r < QUEUE_SUM_COUNT; r++)
@@ -145,18 +145,17 @@ void plan_charge_gainer(struct sched *sched, uint32_t gainer, int sign)
     ledger_charge(sched->ledger, own->queue, amounts);
 }
 
-/* With the victims gone and everybody waiting, does the gainer go before each of them? */
-static bool goes_first(struct sched *sched, uint32_t gainer)
+/* With the victims gone and everybody waiting, does the preemptor go before each of them? */
+static bool goes_first(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         struct contender a, b;
-        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, gainer, unit->queue))
+        if (!unit->is_taken || unit->is_moved || plan_takes_own(sched, preemptor, unit->queue))
             continue;
-        plan_contenders(sched, gainer, unit, &a, &b);
-        if (!plan_is_by_right(sched, a.queue) &&
-            sched->policy.quota->compare(&sched->tree, a, b) > 0)
+        plan_contenders(sched, preemptor, unit, &a, &b);
+        if (!plan_is_by_right(sched, a.queue) && sched->policy.quota->compare(&sched->tree, a, b) > 0)
             return false;
     }
     return true;
@@ -180,51 +179,51 @@ static uint32_t list_touched(struct sched *sched)
 }
 
 /* What the quota policy says of the after-state of a reclaim, and the order. */
-static bool is_quota_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool is_quota_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     const int64_t *ask = sched_ask(sched, own)->charge;
     if (kind != PLAN_RECLAIM)
         return true;
-    if (!goes_first(sched, gainer) || !plan_is_lawful(sched, gainer))
+    if (!goes_first(sched, preemptor) || !plan_is_lawful(sched, preemptor))
         return false;
     if (quota->is_valid == NULL)
         return true;
     uint32_t touched = list_touched(sched);
-    plan_charge_gainer(sched, gainer, 1);
+    plan_charge_preemptor(sched, preemptor, 1);
     bool is_valid = quota->is_valid(&sched->tree, own->queue, ask, sched->plan->touched, touched);
-    plan_charge_gainer(sched, gainer, -1);
+    plan_charge_preemptor(sched, preemptor, -1);
     return is_valid;
 }
 
-/* Is what would be thrown away worth the time the gainer has waited?  If not, notes when it may be.  What a queue deserves
- * is not weighed. */
-static bool is_worth_it(struct sched *sched, uint32_t gainer)
+/* Is what would be thrown away worth the time the preemptor has waited?  If not, notes when it may be.  What a queue
+ * deserves is not weighed. */
+static bool is_worth_it(struct sched *sched, uint32_t preemptor)
 {
-    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, gainer))
+    if (sched->policy.preempt.loss_ratio_milli == 0 || sched_is_entitled(sched, preemptor))
         return true;
     const struct plan_scratch *plan = sched->plan;
-    struct forfeit all = {.saved_at = TIME_NEVER};
+    struct preemption_cost all = {.saved_at = TIME_NEVER};
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken)
             continue;
-        const struct forfeit *own = &unit_terms(plan, unit)->forfeit;
+        const struct preemption_cost *own = &unit_terms(plan, unit)->preemption_cost;
         all.loss_gpu_ns += own->loss_gpu_ns;
         all.least_gpu_ns += own->least_gpu_ns;
         all.growth_milli += own->growth_milli;
         if (own->saved_at < all.saved_at)
             all.saved_at = own->saved_at;
     }
-    if (all.loss_gpu_ns <= worth_of_wait(sched, gainer))
+    if (all.loss_gpu_ns <= preemption_cost_of_wait(sched, preemptor))
         return true;
-    worth_note(sched, gainer, &all);
+    preemption_cost_note(sched, preemptor, &all);
     return false;
 }
 
 /* Those that found no other place are lost: may they be, one after another?  The moved are charged again. */
-static bool may_be_lost(struct sched *sched, uint32_t gainer)
+static bool may_be_lost(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     if (!plan->is_moving)
@@ -239,7 +238,7 @@ static bool may_be_lost(struct sched *sched, uint32_t gainer)
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken || unit->is_moved)
             continue;
-        is_lawful = victims_is_lawful(sched, gainer, unit);
+        is_lawful = victims_is_lawful(sched, preemptor, unit);
         plan_charge(sched, unit, -1);
     }
     return is_lawful;
@@ -252,23 +251,22 @@ static bool may_move(const struct sched *sched, enum plan_kind kind)
 }
 
 /* The after-state of the units taken: everything but whether each is needed. */
-static bool is_good(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool is_good(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     if (!may_move(sched, kind))
-        return is_quota_good(sched, gainer, kind);
+        return is_quota_good(sched, preemptor, kind);
     size_t mark = ledger_mark(sched->ledger);
     uint32_t homeless;
-    bool is_placed = plan_put_all(sched, gainer, &homeless);
-    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) &&
-                    may_be_lost(sched, gainer) && is_quota_good(sched, gainer, kind);
+    bool is_placed = plan_put_all(sched, preemptor, &homeless);
+    bool is_valid = is_placed && (kind != PLAN_CONSOLIDATE || homeless == 0) && may_be_lost(sched, preemptor) &&
+                    is_quota_good(sched, preemptor, kind);
     ledger_rollback(sched->ledger, mark);
     return is_valid;
 }
 
-/* Give back, dearest first, every unit without which the gainer still fits; strictly: and the after-state is good.  True if
- * there were some. */
-static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind kind,
-                            bool is_strict)
+/* Give back, dearest first, every unit without which the preemptor still fits; strictly: and the after-state is good.
+ * True if there were some. */
+static bool give_back_spare(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_strict)
 {
     struct plan_scratch *plan = sched->plan;
     bool is_any = false;
@@ -277,8 +275,8 @@ static bool give_back_spare(struct sched *sched, uint32_t gainer, enum plan_kind
         if (!unit->is_taken || plan_is_core_taken(sched, unit))
             continue;
         plan_give_back(sched, unit);
-        if (!plan_suffices(sched, gainer) || !plan_is_lawful(sched, gainer) ||
-            (is_strict && !is_good(sched, gainer, kind)))
+        if (!plan_suffices(sched, preemptor) || !plan_is_lawful(sched, preemptor) ||
+            (is_strict && !is_good(sched, preemptor, kind)))
             take_again(sched, unit);
         else
             is_any = true;
@@ -296,15 +294,15 @@ static void forget_given_back(struct plan_scratch *plan)
     plan->taken_count = count;
 }
 
-/* Spare every unit that is not needed; false: the plan is no good.  Where victims move, one that the gainer can do without
- * may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
-static bool trim(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+/* Spare every unit that is not needed; false: the plan is no good.  Where victims move, one that the preemptor can do
+ * without may have to go so that another finds its place: if the plan is no good without those, they stay in it. */
+static bool trim(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     forget_given_back(plan);
     size_t mark = ledger_mark(sched->ledger);
-    give_back_spare(sched, gainer, kind, false);
-    bool is_trimmed = is_good(sched, gainer, kind);
+    give_back_spare(sched, preemptor, kind, false);
+    bool is_trimmed = is_good(sched, preemptor, kind);
     if (is_trimmed || !may_move(sched, kind)) {
         ledger_commit(sched->ledger, mark);
         return is_trimmed;
@@ -312,9 +310,9 @@ static bool trim(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++)
         plan->units[plan->taken[t]].is_taken = true;
-    while (give_back_spare(sched, gainer, kind, true))
+    while (give_back_spare(sched, preemptor, kind, true))
         continue; /* where those that move go may depend on who else does */
-    return is_good(sched, gainer, kind);
+    return is_good(sched, preemptor, kind);
 }
 
 uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
@@ -323,79 +321,74 @@ uint32_t plan_job_bound(struct sched *sched, enum plan_kind kind)
     int64_t bound = config->victims_max;
     if (kind == PLAN_CONSOLIDATE)
         bound = moves_bound(sched);
-    if (config->evictions_per_cycle > 0 &&
-        config->evictions_per_cycle - sched->evicted_in_cycle < bound)
+    if (config->evictions_per_cycle > 0 && config->evictions_per_cycle - sched->evicted_in_cycle < bound)
         bound = config->evictions_per_cycle - sched->evicted_in_cycle;
     return bound > UINT32_MAX ? UINT32_MAX : bound < 0 ? 0 : (uint32_t)bound;
 }
 
 /* In a round the first units that suffice are trimmed before the rest is asked. */
-static bool is_acceptable(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool is_acceptable(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, gainer) &&
-           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, gainer)
-                                            : is_good(sched, gainer, kind));
+    return taken_jobs(sched) <= plan_job_bound(sched, kind) && plan_suffices(sched, preemptor) &&
+           (plan_round(sched->plan) != NULL ? plan_is_lawful(sched, preemptor) : is_good(sched, preemptor, kind));
 }
 
-/* What is taken suffices: is the after-state good, best without those who stand where the gainer does not go?  Else
+/* What is taken suffices: is the after-state good, best without those who stand where the preemptor does not go?  Else
  * all stays taken. */
-static bool settle_for(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool settle_for(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     size_t mark = ledger_mark(sched->ledger);
     drop_bystanders(sched);
-    if (is_acceptable(sched, gainer, kind)) {
+    if (is_acceptable(sched, preemptor, kind)) {
         ledger_commit(sched->ledger, mark);
         return true;
     }
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < sched->plan->taken_count; t++)
         sched->plan->units[sched->plan->taken[t]].is_taken = true;
-    return is_acceptable(sched, gainer, kind);
+    return is_acceptable(sched, preemptor, kind);
 }
 
-/* Take units one by one until the gainer fits in a valid after-state; false if that never comes. */
-static bool grow_in_order(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+/* Take units one by one until the preemptor fits in a valid after-state; false if that never comes. */
+static bool grow_in_order(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     /* Who moves is sought among the first of the order only. */
     bool is_bounded = kind == PLAN_CONSOLIDATE || sched->plan->is_moving;
     uint32_t bound = is_bounded ? plan_job_bound(sched, PLAN_CONSOLIDATE) : UINT32_MAX;
     struct misfit misfit = {.keeper = QUEUE_NONE};
     struct unit *unit;
-    while ((!is_bounded || taken_jobs(sched) < bound) &&
-           (unit = victims_next(sched, gainer, kind)) != NULL) {
+    while ((!is_bounded || taken_jobs(sched) < bound) && (unit = victims_next(sched, preemptor, kind)) != NULL) {
         plan_take(sched, unit);
-        if (plan_suffices_by_now(sched, gainer, &misfit) && settle_for(sched, gainer, kind))
+        if (plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind))
             return true;
     }
     return false;
 }
 
-static bool grow_by_node(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool grow_by_node(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     struct misfit misfit = {.keeper = QUEUE_NONE};
     bool is_found = false, may_go_on = sched->plan->unit_count > 0;
     uint32_t group = 0;
     while (ask->groups[group].count == 0)
         group++;
-    const struct request *request =
-        &ask->groups[group].request; /* stays where it is; shapes may move */
+    const struct request *request = &ask->groups[group].request; /* stays where it is; request classes may move */
     while (!is_found && may_go_on && taken_jobs(sched) <= plan_job_bound(sched, kind)) {
-        may_go_on = offers_take(sched, gainer, request, kind);
-        is_found = may_go_on && plan_suffices_by_now(sched, gainer, &misfit) &&
-                   settle_for(sched, gainer, kind);
+        may_go_on = node_search_take(sched, preemptor, request, kind);
+        is_found = may_go_on && plan_suffices_by_now(sched, preemptor, &misfit) && settle_for(sched, preemptor, kind);
     }
-    offers_end(sched);
+    node_search_end(sched);
     return is_found;
 }
 
 /* All candidates and all that is free together: less than asked means no plan.  What memory asks differs by model:
  * of that nothing is said. */
-static bool could_suffice(struct sched *sched, const struct shape *ask)
+static bool could_suffice(struct sched *sched, const struct request_class *ask)
 {
     const struct ledger *ledger = sched->ledger;
-    int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli -
-                   ledger->coming_milli - ledger->claimed_milli;
+    int64_t room = (int64_t)sched->cluster->gpu_count * GPU_MILLI - ledger->used_milli - ledger->coming_milli -
+                   ledger->claimed_milli;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++)
         room += sched->plan->units[u].held_milli;
     for (uint32_t g = 0; g < ask->group_count; g++)
@@ -405,14 +398,14 @@ static bool could_suffice(struct sched *sched, const struct shape *ask)
 }
 
 /* Grow from nothing, round by round; what was taken or refused before is forgotten. */
-static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool by_node)
+static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool by_node)
 {
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = sched->plan->next = sched->plan->round = 0;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++)
         sched->plan->units[u].is_taken = sched->plan->units[u].is_refused = false;
     do {
-        if (by_node ? grow_by_node(sched, gainer, kind) : grow_in_order(sched, gainer, kind)) {
+        if (by_node ? grow_by_node(sched, preemptor, kind) : grow_in_order(sched, preemptor, kind)) {
             ledger_commit(sched->ledger, mark);
             return true;
         }
@@ -421,69 +414,66 @@ static bool try_grow(struct sched *sched, uint32_t gainer, enum plan_kind kind, 
     return false;
 }
 
-/* With all taken that may be lost the gainer has room enough, but not in one place?  Then whoever finds another
+/* With all taken that may be lost the preemptor has room enough, but not in one place?  Then whoever finds another
  * place moves: that is no loss, whatever the quotas say. */
-static bool grow_by_moving(struct sched *sched, uint32_t gainer)
+static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     sched->plan->is_moving = true;
-    victims_collect(sched, gainer, PLAN_RECLAIM, true);
-    return could_suffice(sched, ask) && try_grow(sched, gainer, PLAN_RECLAIM, false);
+    victims_collect(sched, preemptor, PLAN_RECLAIM, true);
+    return could_suffice(sched, ask) && try_grow(sched, preemptor, PLAN_RECLAIM, false);
 }
 
 /* In order, what a queue may lose can be spent on victims of different nodes; then moving some, and at last node by
  * node, may still find room. */
-static bool grow(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
-    bool suits_nodes = offers_suit(sched, ask);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
+    bool suits_nodes = node_search_suit(sched, ask);
     bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
     sched->plan->is_moving = false;
-    const bool has_home = plan_home_suffices(sched, gainer);
-    victims_collect(sched, gainer, kind, !by_node && has_home);
+    const bool has_home = plan_home_suffices(sched, preemptor);
+    victims_collect(sched, preemptor, kind, !by_node && has_home);
     if (!has_home || !could_suffice(sched, ask))
         return false;
     bool has_any = sched->plan->unit_count > 0;
     if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
         return false;
-    if (has_any && try_grow(sched, gainer, kind, by_node))
+    if (has_any && try_grow(sched, preemptor, kind, by_node))
         return true;
-    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims &&
-        grow_by_moving(sched, gainer))
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims && grow_by_moving(sched, preemptor))
         return true;
     const struct quota_round *round = plan_round(sched->plan);
-    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE ||
-        (round != NULL && round->by_share))
+    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
         return false;
     sched->plan->is_moving = false;
-    victims_collect(sched, gainer, kind, false);
-    return try_grow(sched, gainer, kind, true);
+    victims_collect(sched, preemptor, kind, false);
+    return try_grow(sched, preemptor, kind, true);
 }
 
-static bool find_victims(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     sched->plan->is_seeking = true;
-    bool is_found = grow(sched, gainer, kind) && trim(sched, gainer, kind);
-    /* Beside victims that stay the gainer has the place that the plan found: another search might find none. */
-    const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, gainer);
-    is_found =
-        is_found && is_worth_it(sched, gainer) && (some_stay || plan_suffices(sched, gainer));
+    bool is_found = grow(sched, preemptor, kind) && trim(sched, preemptor, kind);
+    /* Beside victims that stay the preemptor has the place that the plan found: another search might find none. */
+    const bool some_stay = is_found && may_move(sched, kind) && plan_leave_at_home(sched, preemptor);
+    is_found = is_found && is_worth_it(sched, preemptor) && (some_stay || plan_suffices(sched, preemptor));
     sched->plan->is_seeking = false;
     return is_found;
 }
 
-/* In the ledger as it will be when all that leaves has left, does the gainer fit without any victim? */
-static bool fits_what_comes(struct sched *sched, uint32_t gainer)
+/* In the ledger as it will be when all that leaves has left, does the preemptor fit without any victim? */
+static bool fits_what_comes(struct sched *sched, uint32_t preemptor)
 {
     if (sched->leaving_count == 0 || !ledger_foresee(sched->ledger))
         return false; /* nothing comes */
-    return plan_suffices(sched, gainer);
+    return plan_suffices(sched, preemptor);
 }
 
 /* While owners are patient, nobody else is promised what comes: they could only take it back. */
-static bool may_await(const struct sched *sched, uint32_t gainer)
+static bool may_await(const struct sched *sched, uint32_t preemptor)
 {
-    return !sched->has_patience || sched_is_entitled(sched, gainer);
+    return !sched->has_patience || sched_is_entitled(sched, preemptor);
 }
 
 bool plan_await(struct sched *sched, uint32_t slot)
@@ -499,10 +489,10 @@ bool plan_await(struct sched *sched, uint32_t slot)
     return is_found;
 }
 
-bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+bool plan_find(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    struct sched_job *job = &sched->jobs.jobs[gainer];
-    bool may_evict = plan_may_evict(sched, gainer, kind);
+    struct sched_job *job = &sched->jobs.jobs[preemptor];
+    bool may_evict = plan_may_evict(sched, preemptor, kind);
     if (!may_evict && sched->ledger->coming_milli == 0)
         return false;
     sched->plans_tried++;
@@ -510,22 +500,21 @@ bool plan_find(struct sched *sched, uint32_t gainer, enum plan_kind kind)
     sched->plan->taken_count = 0;
     sched->plan->free_before = headroom_free(sched);
     bool is_found =
-        fits_what_comes(sched, gainer)
-            ? may_await(sched, gainer)
-            : may_evict &&
-                  potential_suffices(&sched->potential, sched->cluster, sched_ask(sched, job)) &&
-                  find_victims(sched, gainer, kind);
+        fits_what_comes(sched, preemptor)
+            ? may_await(sched, preemptor)
+            : may_evict && preemption_bound_suffices(&sched->preemption_bound, sched->cluster, sched_ask(sched, job)) &&
+                  find_victims(sched, preemptor, kind);
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }
 
-bool plan_make(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+bool plan_make(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    if (!plan_find(sched, gainer, kind))
+    if (!plan_find(sched, preemptor, kind))
         return false;
     const bool has_victims = taken_jobs(sched) > 0;
-    const enum source source = plan_book(sched, sched->jobs.jobs[gainer].id, kind);
-    sched_claim(sched, gainer, &sched->plan->pieces, source);
+    const enum source source = plan_book(sched, sched->jobs.jobs[preemptor].id, kind);
+    sched_claim(sched, preemptor, &sched->plan->pieces, source);
     if (has_victims && kind == PLAN_CONSOLIDATE)
         moves_hold_places(sched);
     sched->plans++;

@@ -1,5 +1,5 @@
-/* A plan that was found good, written into the books: victims leave, or their START of this cycle is recalled, and the gainer
- * claims their space. */
+/* A plan that was found good, written into the books: victims leave, or their START of this cycle is recalled, and the
+ * preemptor claims their space. */
 #include <assert.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ void victims_release(struct sched *sched)
 bool plan_may_recall(const struct sched *sched, uint32_t slot, enum plan_kind kind)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    /* Where victims must find another place, others would be evicted for the place of a job that was never told to start. */
+    /* Where victims must find another place, others would be evicted for the place of a job that was never told to
+     * start. */
     if (kind == PLAN_CONSOLIDATE || sched->plan->is_moving || sched->recalls_after == UINT64_MAX ||
         sched->jobs.facts[slot].displaced_cycle == sched->cycle)
         return false;
@@ -69,8 +70,7 @@ static void untell(struct sched *sched, decision_id start, const struct piece *p
     if (--sched->decisions[d].piece_count > 0)
         return;
     sched->decision_count--;
-    memmove(&sched->decisions[d], &sched->decisions[d + 1],
-            (sched->decision_count - d) * sizeof *sched->decisions);
+    memmove(&sched->decisions[d], &sched->decisions[d + 1], (sched->decision_count - d) * sizeof *sched->decisions);
 }
 
 /* Members that start give back what they were given.  Are others on their way out? */
@@ -92,18 +92,17 @@ static bool recall(struct sched *sched, uint32_t slot)
 }
 
 /* One EVICT per victim job of which some runs. */
-static void book_victim(struct sched *sched, uint32_t slot, job_id gainer, enum reason reason,
-                        bool *needs_grace)
+static void book_victim(struct sched *sched, uint32_t slot, job_id preemptor, enum reason reason, bool *needs_grace)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    sched->jobs.facts[slot].displaced_by = gainer;
+    sched->jobs.facts[slot].displaced_by = preemptor;
     sched->jobs.facts[slot].displaced_cycle = sched->cycle;
     if (!recall(sched, slot)) {
         sched_settle(sched, slot);
         return;
     }
     struct decision *decision = sched_decide(sched, DECISION_EVICT, slot);
-    decision->for_job = gainer;
+    decision->for_job = preemptor;
     decision->reason = reason;
     decision->grace = sched_grace(sched, slot);
     *needs_grace |= decision->grace > 0;
@@ -136,7 +135,7 @@ static void let_go(struct sched *sched, uint32_t slot, uint32_t index)
     holding->decision = BEING_BOOKED;
 }
 
-enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
+enum source plan_book(struct sched *sched, job_id preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     const int64_t evicted = sched->evicted_in_cycle;
@@ -156,9 +155,9 @@ enum source plan_book(struct sched *sched, job_id gainer, enum plan_kind kind)
             continue;
         enum reason reason = kind == PLAN_CONSOLIDATE ? REASON_CONSOLIDATED
                              : kind == PLAN_HEADROOM  ? REASON_HEADROOM
-                             : unit->is_borrower      ? REASON_RECLAIMED
+                             : unit->is_over_quota    ? REASON_RECLAIMED
                                                       : REASON_PREEMPTED;
-        book_victim(sched, unit->slot, gainer, reason, &needs_grace);
+        book_victim(sched, unit->slot, preemptor, reason, &needs_grace);
         for (uint32_t u = t; u < plan->taken_count; u++) /* all units of the job are told */
             if (plan->units[plan->taken[u]].slot == unit->slot)
                 plan->units[plan->taken[u]].is_taken = false;
@@ -179,7 +178,7 @@ void plan_release(struct plan_scratch *plan)
     piece_list_release(&plan->pieces);
     piece_list_release(&plan->moved);
     mem_free(plan->touched);
-    mem_free(plan->lanes);
+    mem_free(plan->class_queues);
     mem_free(plan->nominees);
     mem_free(plan->targets);
     mem_free(plan->node_mark);

@@ -1,4 +1,4 @@
-/* policies/eviction/plan_fit.c -- fitting in a trial, and what spares the asking where the gainer is confined. */
+/* policies/eviction/plan_fit.c -- fitting in a trial, and what spares the asking where the preemptor is confined. */
 #include "policies/eviction/plan_fit.h"
 #include "policies/booking/booking.h"
 
@@ -9,9 +9,9 @@
 #include "policies/state/kept_quota.h"
 #include "policies/state/sched_state.h"
 
-/* The one group of a shape whose members depend on their home alone; NULL.  They are alike, so that it makes no difference
- * which of them comes where. */
-static const struct job_group *homely_group(const struct shape *ask)
+/* The one group of a request class whose members depend on their home alone; NULL.  They are alike, so that it makes
+ * no difference which of them comes where. */
+static const struct job_group *homely_group(const struct request_class *ask)
 {
     const struct job_group *only = NULL;
     for (uint32_t g = 0; g < ask->group_count; g++) {
@@ -25,59 +25,56 @@ static const struct job_group *homely_group(const struct shape *ask)
 }
 
 /* *has_no_place: it was tried, and not for want of headroom alone. */
-static bool fits(struct sched *sched, uint32_t gainer, bool *has_no_place)
+static bool fits(struct sched *sched, uint32_t preemptor, bool *has_no_place)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[gainer]);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     size_t mark = ledger_mark(sched->ledger);
     bool may_fit = placement_may_fit(sched->ledger, ask);
-    bool is_placed = may_fit && sched_place(sched, gainer, &sched->plan->pieces);
+    bool is_placed = may_fit && sched_place(sched, preemptor, &sched->plan->pieces);
     *has_no_place = may_fit && !is_placed;
-    if (is_placed && !headroom_is_for(sched, gainer))
-        is_placed = headroom_spares(sched, gainer, sched->plan->free_before) == 0;
+    if (is_placed && !headroom_is_for(sched, preemptor))
+        is_placed = headroom_spares(sched, preemptor, sched->plan->free_before) == 0;
     ledger_rollback(sched->ledger, mark);
     return is_placed;
 }
 
-static bool is_allowed(struct sched *sched, uint32_t gainer)
+static bool is_allowed(struct sched *sched, uint32_t preemptor)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     const struct quota_round *round = plan_round(sched->plan);
     const int64_t *ask = sched_ask(sched, own)->charge;
-    if (round != NULL && quota->suffices != NULL &&
-        !quota->suffices(&sched->tree, own->queue, ask, round))
+    if (round != NULL && quota->suffices != NULL && !quota->suffices(&sched->tree, own->queue, ask, round))
         return false;
     return quota->forbids == NULL || (quota->forbids(&sched->tree, own->queue, ask) == QUEUE_NONE &&
-                                      kept_forbids(sched, gainer) == QUEUE_NONE);
+                                      kept_forbids(sched, preemptor) == QUEUE_NONE);
 }
 
-bool plan_suffices(struct sched *sched, uint32_t gainer)
+bool plan_suffices(struct sched *sched, uint32_t preemptor)
 {
     bool has_no_place;
-    return is_allowed(sched, gainer) && fits(sched, gainer, &has_no_place);
+    return is_allowed(sched, preemptor) && fits(sched, preemptor, &has_no_place);
 }
 
-/* Nothing has changed at home since the gainer found no place. */
+/* Nothing has changed at home since the preemptor found no place. */
 static bool is_misfit_still(const struct ledger *ledger, struct misfit *misfit)
 {
-    if (misfit->keeper == QUEUE_NONE ||
-        ledger->change_count - misfit->changes > ledger->change_mask + UINT64_C(1))
+    if (misfit->keeper == QUEUE_NONE || ledger->change_count - misfit->changes > ledger->change_mask + UINT64_C(1))
         return false; /* the ledger forgets the oldest */
     for (; misfit->changes < ledger->change_count; misfit->changes++)
-        if (ledger_is_keeper(ledger, misfit->keeper,
-                             ledger->changes[misfit->changes & ledger->change_mask]))
+        if (ledger_is_keeper(ledger, misfit->keeper, ledger->changes[misfit->changes & ledger->change_mask]))
             return false;
     return true;
 }
 
-bool plan_suffices_by_now(struct sched *sched, uint32_t gainer, struct misfit *misfit)
+bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit)
 {
     bool has_no_place;
-    if (is_misfit_still(sched->ledger, misfit) || !is_allowed(sched, gainer))
+    if (is_misfit_still(sched->ledger, misfit) || !is_allowed(sched, preemptor))
         return false;
-    bool is_placed = fits(sched, gainer, &has_no_place);
+    bool is_placed = fits(sched, preemptor, &has_no_place);
     *misfit = (struct misfit){QUEUE_NONE, sched->ledger->change_count};
-    if (has_no_place && homely_group(sched_ask(sched, &sched->jobs.jobs[gainer])) != NULL)
+    if (has_no_place && homely_group(sched_ask(sched, &sched->jobs.jobs[preemptor])) != NULL)
         misfit->keeper = sched->ledger->confine_keeper;
     return is_placed;
 }
@@ -85,26 +82,25 @@ bool plan_suffices_by_now(struct sched *sched, uint32_t gainer, struct misfit *m
 /* GPUs of the row where nobody is who is never a victim. */
 static uint32_t count_room(const struct sched *sched, const struct cell_row *row)
 {
-    const uint8_t *firm = &sched->potential.firm[sched->cluster->nodes[row->node].first_gpu];
+    const uint8_t *firm = &sched->preemption_bound.firm[sched->cluster->nodes[row->node].first_gpu];
     uint32_t room = 0;
     for (uint16_t gpus = row->gpus; gpus != 0; gpus &= (uint16_t)(gpus - 1))
         room += firm[__builtin_ctz(gpus)] == 0;
     return room;
 }
 
-bool plan_home_suffices(struct sched *sched, uint32_t gainer)
+bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
-    const struct shape *ask = sched_ask(sched, own);
+    const struct request_class *ask = sched_ask(sched, own);
     const struct job_group *group = homely_group(ask);
-    if (quota->confines == NULL || group == NULL || group->request.gpus == 0 ||
-        sched->leaving_count > 0 || sched->policy.preempt.replaces_victims ||
-        sched->policy.preempt.loss_ratio_milli != 0)
-        return true; /* what comes, and who stays beside shares, is not counted; else the search itself has more to tell */
+    if (quota->confines == NULL || group == NULL || group->request.gpus == 0 || sched->leaving_count > 0 ||
+        sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
+        /* what comes, and who stays beside shares, is not counted; else the search itself has more to tell */
+        return true;
     sched->ledger->confine_keeper = QUEUE_NONE;
-    if (quota->confines(&sched->tree, own->queue, ask) == NULL ||
-        sched->ledger->confine_keeper == QUEUE_NONE)
+    if (quota->confines(&sched->tree, own->queue, ask) == NULL || sched->ledger->confine_keeper == QUEUE_NONE)
         return true;
     struct cell_rows home = cells_index_rows(sched->ledger, sched->ledger->confine_keeper);
     uint64_t members = 0;

@@ -1,19 +1,22 @@
-/* Places: where a plan puts the gainer and the victims that move, and which victims stay where they are.
+/* Places: where a plan puts the preemptor and the victims that move, and which victims stay where they are.
  *
- * Victims that stay.  In a plan whose victims move, the new place of a victim may be on the very nodes where it runs.  To evict
- * it there would throw its work away for nothing, so it is given back and keeps what it holds.
+ * Victims that stay.  In a plan whose victims move, the new place of a victim may be on the very nodes where it runs.
+ * To evict it there would throw its work away for nothing, so it is given back and keeps what it holds.
  *
- * Trimming (plan.c) does not find these victims, because placement does not look at every arrangement.  With the victim where
- * it is, the members of a gang, or the other victims, may be placed so that not all of them fit.  With the victim away they
- * are placed in another way, and its nodes keep room for it.  Here all others keep the places that the plan found, and
- * only the victim goes back.  The queues are charged for it either way, so the after-state stays as good as it was.
+ * Trimming (plan.c) does not find these victims, because placement does not look at every arrangement.  With the
+ * victim where it is, the members of a gang, or the other victims, may be placed so that not all of them fit.  With
+ * the victim away they are placed in another way, and its nodes keep room for it.  Here all others keep the places
+ * that the plan found, and only the victim goes back.  The queues are charged for it either way, so the after-state
+ * stays as good as it was.
  *
- * A unit stays or goes as a whole.  It goes if the place of another needs a GPU that it holds.  It also goes if another victim
- * would find no place beside it, since victims whose places are not held (holds_places) are placed anew when they have left.
+ * A unit stays or goes as a whole.  It goes if the place of another needs a GPU that it holds.  It also goes if
+ * another victim would find no place beside it, since victims whose places are not held (holds_places) are placed anew
+ * when they have left.
  *
- * Source: KAI-Scheduler, `framework/statement.go`: a pod that is put on its own node is not evicted.  There each pod of a gang
- * may stay by itself, and nobody asks whether the others find their places again.
- * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may stay. */
+ * Source: KAI-Scheduler, `framework/statement.go`: a pod that is put on its own node is not evicted.  There each pod
+ * of a gang may stay by itself, and nobody asks whether the others find their places again.
+ * Cost: O(members^2) of a victim to compare its nodes; a placement of all, and of those that move, for each that may
+ * stay. */
 #include "policies/booking/booking.h"
 #include "policies/eviction/moves.h"
 #include "policies/eviction/plan.h"
@@ -22,16 +25,15 @@
 #include "policies/state/headroom.h"
 #include "policies/state/sched_state.h"
 
-/* The victims' own chunk, as a shape: of a core the job's minimum, of surplus one member or a set. */
-static uint32_t shape_of_unit(struct sched *sched, const struct unit *unit)
+/* The victims' own allocation step, as a request class: of a core the job's minimum, of surplus one member or a set. */
+static uint32_t request_class_of_unit(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    uint32_t chunk[JOB_GROUPS_MAX] = {0};
+    uint32_t step[JOB_GROUPS_MAX] = {0};
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (unit_has(sched, unit, i))
-            chunk[sched_job_holding(job, i)->piece.group] +=
-                sched_job_holding(job, i)->piece.member_count;
-    return shape_of_chunk(&sched->shapes, sched->cluster, job->shape, chunk);
+            step[sched_job_holding(job, i)->piece.group] += sched_job_holding(job, i)->piece.member_count;
+    return request_class_of_step(&sched->request_classes, sched->cluster, job->request_class, step);
 }
 
 /* The victim is put where plan.moved says. */
@@ -48,17 +50,16 @@ static void note_place(struct plan_scratch *plan, struct unit *unit)
 bool plan_seek_place(struct sched *sched, const struct unit *unit)
 {
     const struct quota_policy *quota = sched->policy.quota;
-    uint32_t kind = shape_of_unit(sched, unit);
-    const struct shape *shape = &sched->shapes.shapes[kind]; /* the table may have moved */
+    uint32_t kind = request_class_of_unit(sched, unit);
+    const struct request_class *request_class = &sched->request_classes.at[kind]; /* the table may have moved */
     /* What is left of its job where it was would count as another's. */
-    bool is_allowed_back = shape->tags == NULL &&
-                           (quota->forbids == NULL ||
-                            quota->forbids(&sched->tree, unit->queue, shape->charge) == QUEUE_NONE);
+    bool is_allowed_back =
+        request_class->tags == NULL &&
+        (quota->forbids == NULL || quota->forbids(&sched->tree, unit->queue, request_class->charge) == QUEUE_NONE);
     const struct free_space before = headroom_free(sched);
     size_t mark = ledger_mark(sched->ledger);
     if (is_allowed_back &&
-        placement_place(sched->policy.placement, sched->ledger, shape, unit->slot,
-                        &sched->plan->moved) &&
+        placement_place(sched->policy.placement, sched->ledger, request_class, unit->slot, &sched->plan->moved) &&
         headroom_lets_stay(sched, unit->slot, before)) {
         ledger_commit(sched->ledger, mark);
         plan_charge(sched, unit, 1);
@@ -76,8 +77,8 @@ bool plan_replace(struct sched *sched, struct unit *unit)
     return true;
 }
 
-/* With the gainer in place and charged, put victims elsewhere where they fit; the best first, as they would be admitted.  The
- * moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
+/* With the preemptor in place and charged, put victims elsewhere where they fit; the best first, as they would be
+ * admitted.  The moved are charged again.  Returns how many have no place.  Lasts until the caller rolls back. */
 static uint32_t replace_victims(struct sched *sched)
 {
     struct plan_scratch *plan = sched->plan;
@@ -92,29 +93,27 @@ static uint32_t replace_victims(struct sched *sched)
     return homeless;
 }
 
-bool plan_put_all(struct sched *sched, uint32_t gainer, uint32_t *homeless)
+bool plan_put_all(struct sched *sched, uint32_t preemptor, uint32_t *homeless)
 {
     *homeless = 0;
-    if (!sched_place(sched, gainer, &sched->plan->pieces))
+    if (!sched_place(sched, preemptor, &sched->plan->pieces))
         return false;
-    /* A victim that only moves comes back to its queue, whose limits must hold with the gainer too. */
-    plan_charge_gainer(sched, gainer, 1);
+    /* A victim that only moves comes back to its queue, whose limits must hold with the preemptor too. */
+    plan_charge_preemptor(sched, preemptor, 1);
     *homeless = replace_victims(sched);
-    plan_charge_gainer(sched, gainer, -1);
+    plan_charge_preemptor(sched, preemptor, -1);
     return true;
 }
 
 /* ---- Victims that stay ---- */
 
-static const struct piece *piece_of(const struct sched *sched, const struct unit *unit,
-                                    uint32_t holding)
+static const struct piece *piece_of(const struct sched *sched, const struct unit *unit, uint32_t holding)
 {
     return &sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece;
 }
 
 /* Members of the piece's group that the unit holds on the piece's node, less those that the plan puts there. */
-static int64_t members_less(const struct sched *sched, const struct unit *unit,
-                            const struct piece *at)
+static int64_t members_less(const struct sched *sched, const struct unit *unit, const struct piece *at)
 {
     const struct plan_scratch *plan = sched->plan;
     const struct unit_terms *terms = unit_terms(plan, unit);
@@ -151,13 +150,12 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
     const gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
     for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctz(mask);
-        const bool has_room = space->mig != 0
-                                  ? ledger_mig_starts(ledger, space->node, gpu,
-                                                      (enum mig_profile_id)(space->mig - 1)) >>
-                                            space->mig_start &
-                                        1
-                                  : !ledger_has_layout(ledger, space->node, gpu) &&
-                                        ledger->gpus[first + gpu].free >= space->gpu_milli;
+        const bool has_room =
+            space->mig != 0
+                ? ledger_mig_starts(ledger, space->node, gpu, (enum mig_profile_id)(space->mig - 1)) >>
+                          space->mig_start &
+                      1
+                : !ledger_has_layout(ledger, space->node, gpu) && ledger->gpus[first + gpu].free >= space->gpu_milli;
         if (!has_room)
             return false;
     }
@@ -169,20 +167,20 @@ static void leave_places(struct sched *sched, const struct unit *unit)
 {
     const struct plan_scratch *plan = sched->plan;
     const struct unit_terms *terms = unit_terms(plan, unit);
-    const struct shape *shape = sched_shape(sched, &sched->jobs.jobs[unit->slot]);
+    const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[unit->slot]);
     for (uint32_t p = terms->first_place; p < terms->first_place + terms->place_count; p++) {
-        const struct space space = shape_space(shape, &plan->places[p], unit->slot);
+        const struct space space = request_class_space(request_class, &plan->places[p], unit->slot);
         ledger_give(sched->ledger, &space);
     }
 }
 
 /* Would all victims that move find places if they were placed again?  Changes nothing. */
-static bool find_places_again(struct sched *sched, uint32_t gainer)
+static bool find_places_again(struct sched *sched, uint32_t preemptor)
 {
     const struct plan_scratch *plan = sched->plan;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = true;
-    plan_charge_gainer(sched, gainer, 1);
+    plan_charge_preemptor(sched, preemptor, 1);
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         const struct unit *unit = &plan->units[plan->taken[t]];
         if (!unit->is_taken || !unit->is_moved)
@@ -199,18 +197,19 @@ static bool find_places_again(struct sched *sched, uint32_t gainer)
     return is_found;
 }
 
-/* In the trial, take back what the unit holds in exchange for its new places; false, with nothing changed: it is not free. */
+/* In the trial, take back what the unit holds in exchange for its new places; false, with nothing changed: it is not
+ * free. */
 static bool take_back(struct sched *sched, const struct unit *unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    const struct shape *shape = sched_shape(sched, job);
+    const struct request_class *request_class = sched_request_class(sched, job);
     const size_t mark = ledger_mark(sched->ledger);
     bool is_back = true;
     leave_places(sched, unit);
     for (uint32_t i = 0; i < job->holding_count && is_back; i++) {
         if (!unit_has(sched, unit, i))
             continue;
-        const struct space space = shape_space(shape, piece_of(sched, unit, i), unit->slot);
+        const struct space space = request_class_space(request_class, piece_of(sched, unit, i), unit->slot);
         is_back = is_free(sched->ledger, &space);
         if (is_back)
             ledger_take(sched->ledger, &space);
@@ -232,14 +231,14 @@ static bool is_any_at_home(const struct sched *sched)
 }
 
 /* In the trial, let the unit stay if it can: it is not taken then, but still moved. */
-static bool let_stay(struct sched *sched, uint32_t gainer, struct unit *unit)
+static bool let_stay(struct sched *sched, uint32_t preemptor, struct unit *unit)
 {
     if (!is_at_home(sched, unit))
         return false;
     const size_t mark = ledger_mark(sched->ledger);
     unit->is_taken = !take_back(sched, unit);
     if (!unit->is_taken && !sched->policy.defrag_config.holds_places)
-        unit->is_taken = !find_places_again(sched, gainer);
+        unit->is_taken = !find_places_again(sched, preemptor);
     if (unit->is_taken)
         ledger_rollback(sched->ledger, mark);
     else
@@ -248,17 +247,17 @@ static bool let_stay(struct sched *sched, uint32_t gainer, struct unit *unit)
 }
 
 /* In the trial where all have their places.  A unit that stays leaves its new place, which may let another stay. */
-static void let_all_stay(struct sched *sched, uint32_t gainer)
+static void let_all_stay(struct sched *sched, uint32_t preemptor)
 {
     const struct plan_scratch *plan = sched->plan;
     for (bool is_any = true; is_any;) {
         is_any = false;
         for (uint32_t t = plan->taken_count; t-- > 0;)
-            is_any |= let_stay(sched, gainer, &plan->units[plan->taken[t]]);
+            is_any |= let_stay(sched, preemptor, &plan->units[plan->taken[t]]);
     }
 }
 
-bool plan_leave_at_home(struct sched *sched, uint32_t gainer)
+bool plan_leave_at_home(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     uint32_t homeless;
@@ -266,8 +265,8 @@ bool plan_leave_at_home(struct sched *sched, uint32_t gainer)
     if (!is_any_at_home(sched))
         return false;
     const size_t mark = ledger_mark(sched->ledger);
-    if (plan_put_all(sched, gainer, &homeless))
-        let_all_stay(sched, gainer);
+    if (plan_put_all(sched, preemptor, &homeless))
+        let_all_stay(sched, preemptor);
     ledger_rollback(sched->ledger, mark);
     for (uint32_t t = 0; t < plan->taken_count; t++) {
         struct unit *unit = &plan->units[plan->taken[t]];

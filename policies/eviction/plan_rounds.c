@@ -9,9 +9,9 @@
 #include "policies/eviction/victims.h"
 #include "policies/state/sched_state.h"
 
-bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+bool plan_may_evict(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
     const struct quota_policy *quota = sched->policy.quota;
     const int64_t *ask = sched_ask(sched, own)->charge;
     struct plan_scratch *plan = sched->plan;
@@ -25,25 +25,24 @@ bool plan_may_evict(struct sched *sched, uint32_t gainer, enum plan_kind kind)
             return false;
     }
     return kind == PLAN_PREEMPT || quota->may_reclaim(&sched->tree, own->queue, ask) ||
-           (sched->takes_both && !victims_has_no_lower(sched, gainer, own->queue));
+           (sched->takes_both && !victims_has_no_lower(sched, preemptor, own->queue));
 }
 
-bool plan_takes_own(const struct sched *sched, uint32_t gainer, queue_id queue)
+bool plan_takes_own(const struct sched *sched, uint32_t preemptor, queue_id queue)
 {
-    return sched->takes_both && gainer != SLOT_NONE && queue == sched->jobs.jobs[gainer].queue;
+    return sched->takes_both && preemptor != SLOT_NONE && queue == sched->jobs.jobs[preemptor].queue;
 }
 
-static bool is_entitled(const struct sched *sched, const struct quota_round *round,
-                        queue_id gainer_top)
+static bool is_entitled(const struct sched *sched, const struct quota_round *round, queue_id preemptor_top)
 {
     return round->entitled != QUEUE_NONE &&
-           sched->tree.queues[round->entitled].depth >= sched->tree.queues[gainer_top].depth;
+           sched->tree.queues[round->entitled].depth >= sched->tree.queues[preemptor_top].depth;
 }
 
-bool plan_is_by_right(const struct sched *sched, queue_id gainer_top)
+bool plan_is_by_right(const struct sched *sched, queue_id preemptor_top)
 {
     const struct quota_round *round = plan_round(sched->plan);
-    return round != NULL && is_entitled(sched, round, gainer_top);
+    return round != NULL && is_entitled(sched, round, preemptor_top);
 }
 
 bool plan_is_by_share(const struct sched *sched)
@@ -56,23 +55,23 @@ bool plan_is_all_by_right(const struct sched *sched, queue_id queue)
 {
     const struct plan_scratch *plan = sched->plan;
     queue_id mine, its;
-    if (plan_round(plan) == NULL || queue == sched->jobs.jobs[plan->gainer].queue)
+    if (plan_round(plan) == NULL || queue == sched->jobs.jobs[plan->preemptor].queue)
         return false;
-    queue_tree_below_common(&sched->tree, sched->jobs.jobs[plan->gainer].queue, queue, &mine, &its);
+    queue_tree_below_common(&sched->tree, sched->jobs.jobs[plan->preemptor].queue, queue, &mine, &its);
     for (uint32_t r = 0; r < plan->round_count; r++)
         if (!is_entitled(sched, &plan->rounds[r], mine))
             return false;
     return true;
 }
 
-void plan_contenders(struct sched *sched, uint32_t gainer, const struct unit *unit,
-                     struct contender *a, struct contender *b)
+void plan_contenders(struct sched *sched, uint32_t preemptor, const struct unit *unit, struct contender *a,
+                     struct contender *b)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer], *its = &sched->jobs.jobs[unit->slot];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor], *its = &sched->jobs.jobs[unit->slot];
     *a = (struct contender){.ask = sched_ask(sched, own)->charge,
                             .leaf = own->queue,
                             .priority = own->priority,
-                            .submit = sched->jobs.facts[gainer].submit};
+                            .submit = sched->jobs.facts[preemptor].submit};
     *b = (struct contender){.ask = unit_terms(sched->plan, unit)->charge,
                             .leaf = unit->queue,
                             .priority = its->priority,
@@ -100,7 +99,7 @@ bool plan_next_round(struct sched *sched, size_t *mark)
 }
 
 /* Each unit taken, in turn, with those before it gone: may it be taken in its round?  Charges as before. */
-bool plan_is_lawful(struct sched *sched, uint32_t gainer)
+bool plan_is_lawful(struct sched *sched, uint32_t preemptor)
 {
     struct plan_scratch *plan = sched->plan;
     const uint32_t round = plan->round;
@@ -117,7 +116,7 @@ bool plan_is_lawful(struct sched *sched, uint32_t gainer)
         if (!unit->is_taken || unit->is_moved)
             continue;
         plan->round = unit->round;
-        is_lawful = is_lawful && victims_is_lawful(sched, gainer, unit);
+        is_lawful = is_lawful && victims_is_lawful(sched, preemptor, unit);
         plan_charge(sched, unit, -1);
     }
     plan->round = round;
@@ -142,8 +141,7 @@ static struct unit *first_left(struct plan_scratch *plan, queue_id queue)
     return NULL;
 }
 
-struct
-    front { /* the unit that would be taken next in a part of the tree, and of which child there */
+struct front { /* the unit that would be taken next in a part of the tree, and of which child there */
     struct unit *unit;
     queue_id queue;
 };
@@ -164,8 +162,7 @@ static struct unit *front_below(struct sched *sched, queue_id queue)
     struct front best = {first_left(sched->plan, queue), queue};
     if (best.unit != NULL)
         return best.unit;
-    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
-         c = sched->tree.queues[c].next_sibling) {
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling) {
         struct front front = {NULL, c};
         if (sched->plan->has_units[c])
             front.unit = front_below(sched, c);
@@ -175,19 +172,19 @@ static struct unit *front_below(struct sched *sched, queue_id queue)
     return best.unit;
 }
 
-struct unit *plan_next_by_share(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+struct unit *plan_next_by_share(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     const bool is_once = plan_round(plan)->once_a_queue;
     for (;;) {
-        plan_charge_gainer(sched, gainer, 1); /* shares are compared as they will be */
+        plan_charge_preemptor(sched, preemptor, 1); /* shares are compared as they will be */
         struct unit *unit = front_below(sched, QUEUE_ROOT);
-        plan_charge_gainer(sched, gainer, -1);
+        plan_charge_preemptor(sched, preemptor, -1);
         if (unit == NULL)
             return NULL;
         const queue_id queue = unit->queue;
         for (; unit != NULL; unit = first_left(plan, queue)) {
-            bool may = victims_may_take(sched, gainer, unit, kind);
+            bool may = victims_may_take(sched, preemptor, unit, kind);
             plan->spans[queue].is_done = is_once;
             if (may)
                 return unit;

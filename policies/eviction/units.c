@@ -1,8 +1,8 @@
 /* The eviction units of a job: what of it may be taken, and what must go along.
  *
- * A unit is a surplus member, a surplus set, or the core: all that the surplus leaves (policies/gang/gang.h says what is surplus,
- * and in which order it leaves).  A surplus set is what its members above its minimum, and surplus sets in it, leave of
- * it; those go before it, and all surplus goes before the core.
+ * A unit is a surplus member, a surplus set, or the core: all that the surplus leaves (policies/gang/gang.h says what
+ * is surplus, and in which order it leaves).  A surplus set is what its members above its minimum, and surplus sets in
+ * it, leave of it; those go before it, and all surplus goes before the core.
  * Cost: O(holdings * units of the job) for a job with surplus; a plan's units are searched for those of the job. */
 #include <string.h>
 
@@ -23,14 +23,12 @@ static uint64_t groups_of(const struct sched *sched, const struct unit *unit)
         return UINT64_MAX;
     if (unit->holding == UNIT_SET)
         return unit_terms(sched->plan, unit)->groups;
-    return UINT64_C(1)
-           << sched_job_holding(&sched->jobs.jobs[unit->slot], unit->holding)->piece.group;
+    return UINT64_C(1) << sched_job_holding(&sched->jobs.jobs[unit->slot], unit->holding)->piece.group;
 }
 
 bool unit_stands_on(const struct sched *sched, const struct unit *unit, const struct unit *base)
 {
-    if (unit->slot != base->slot || unit == base || unit->holding == UNIT_CORE ||
-        base->holding < UNIT_SET)
+    if (unit->slot != base->slot || unit == base || unit->holding == UNIT_CORE || base->holding < UNIT_SET)
         return false;
     if (base->holding == UNIT_CORE)
         return true;
@@ -38,7 +36,8 @@ bool unit_stands_on(const struct sched *sched, const struct unit *unit, const st
     return (groups & ~all) == 0 && (unit->holding != UNIT_SET || groups != all);
 }
 
-/* Is the holding no part of what other units leave of the core, or of the set: of such a unit, or on its way out already? */
+/* Is the holding no part of what other units leave of the core, or of the set: of such a unit, or on its way out
+ * already? */
 static bool is_beyond(const struct sched *sched, const struct unit *base, uint32_t holding)
 {
     const struct holding *own = sched_job_holding(&sched->jobs.jobs[base->slot], holding);
@@ -63,31 +62,27 @@ bool unit_has(const struct sched *sched, const struct unit *unit, uint32_t holdi
     if (unit->holding < UNIT_SET)
         return unit->holding == holding;
     if (unit->holding == UNIT_SET &&
-        !(groups_of(sched, unit) >>
-              sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece.group &
-          1))
+        !(groups_of(sched, unit) >> sched_job_holding(&sched->jobs.jobs[unit->slot], holding)->piece.group & 1))
         return false;
     return !is_beyond(sched, unit, holding);
 }
 
 /* ---- Units of a job ---- */
 
-static struct unit *add_unit(struct sched *sched, bool is_borrower, uint32_t slot, uint32_t holding)
+static struct unit *add_unit(struct sched *sched, bool is_over_quota, uint32_t slot, uint32_t holding)
 {
     struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == plan->unit_capacity)
         MEM_GROW(plan->units, plan->unit_capacity, (size_t)plan->unit_count + 1);
     struct unit *unit = &plan->units[plan->unit_count++];
-    *unit = (struct unit){.slot = slot,
-                          .holding = holding,
-                          .queue = sched->jobs.jobs[slot].queue,
-                          .is_borrower = is_borrower};
+    *unit = (struct unit){
+        .slot = slot, .holding = holding, .queue = sched->jobs.jobs[slot].queue, .is_over_quota = is_over_quota};
     return unit;
 }
 
 /* The last holding of the group that is not among the job's surplus units yet. */
-static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job,
-                              uint32_t group, uint32_t first_unit)
+static uint32_t last_of_group(const struct sched *sched, const struct sched_job *job, uint32_t group,
+                              uint32_t first_unit)
 {
     for (uint32_t i = job->holding_count; i-- > 0;) {
         const struct holding *holding = sched_job_holding(job, i);
@@ -101,26 +96,24 @@ static uint32_t last_of_group(const struct sched *sched, const struct sched_job 
 }
 
 /* Is the holding on its way out, or in one of these surplus units of the job? */
-static bool is_in_units(const struct sched *sched, uint32_t slot, uint32_t holding, uint32_t first,
-                        uint32_t end)
+static bool is_in_units(const struct sched *sched, uint32_t slot, uint32_t holding, uint32_t first, uint32_t end)
 {
     const struct holding *own = sched_job_holding(&sched->jobs.jobs[slot], holding);
     bool is_in = !holding_is_in_place(own);
     for (uint32_t u = first; u < end && !is_in; u++) {
         const struct unit *unit = &sched->plan->units[u];
         is_in = unit->holding == holding ||
-                (unit->holding == UNIT_SET &&
-                 (unit_terms(sched->plan, unit)->groups >> own->piece.group & 1));
+                (unit->holding == UNIT_SET && (unit_terms(sched->plan, unit)->groups >> own->piece.group & 1));
     }
     return is_in;
 }
 
 /* What of the groups no surplus unit of the job has yet, as one unit. */
-static struct unit *add_set(struct sched *sched, bool is_borrower, uint32_t slot, uint64_t groups,
+static struct unit *add_set(struct sched *sched, bool is_over_quota, uint32_t slot, uint64_t groups,
                             uint32_t first_unit)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct unit *unit = add_unit(sched, is_borrower, slot, UNIT_SET);
+    struct unit *unit = add_unit(sched, is_over_quota, slot, UNIT_SET);
     struct unit_terms *terms = victims_new_terms(sched->plan, unit);
     for (uint32_t i = 0; i < job->holding_count; i++) {
         const struct holding *holding = sched_job_holding(job, i);
@@ -134,57 +127,56 @@ static struct unit *add_set(struct sched *sched, bool is_borrower, uint32_t slot
     return unit;
 }
 
-static struct unit *add_member(struct sched *sched, bool is_borrower, uint32_t slot,
-                               uint32_t holding)
+static struct unit *add_member(struct sched *sched, bool is_over_quota, uint32_t slot, uint32_t holding)
 {
     const struct piece *piece = &sched_job_holding(&sched->jobs.jobs[slot], holding)->piece;
-    struct unit *unit = add_unit(sched, is_borrower, slot, holding);
+    struct unit *unit = add_unit(sched, is_over_quota, slot, holding);
     sched_add_charge(sched, slot, piece, 1, victims_new_terms(sched->plan, unit)->charge);
     unit->held_milli = piece_milli(piece);
     return unit;
 }
 
-void units_add_surplus(struct sched *sched, uint32_t slot, bool is_borrower)
+void units_add_surplus(struct sched *sched, uint32_t slot, bool is_over_quota)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t held[JOB_GROUPS_MAX], chunk[JOB_GROUPS_MAX], first = sched->plan->unit_count, set;
+    uint32_t held[JOB_GROUPS_MAX], step[JOB_GROUPS_MAX], first = sched->plan->unit_count, set;
     struct gang_view view;
     struct unit *unit;
     bool has_sets = false;
     sched_gang_view(sched, slot, &view);
     memcpy(held, view.held, view.group_count * sizeof *held);
     view.held = held;
-    while (gang_fill(&view) == FILL_ABOVE && gang_shrink(&view, chunk, &set)) {
+    while (gang_fill(&view) == FILL_ABOVE && gang_shrink(&view, step, &set)) {
         uint32_t group = 0;
-        while (chunk[group] == 0)
+        while (step[group] == 0)
             group++;
         if (set != SET_NONE) {
-            unit = add_set(sched, is_borrower, slot, gang_groups_within(&view, set), first);
+            unit = add_set(sched, is_over_quota, slot, gang_groups_within(&view, set), first);
             has_sets = true;
         } else {
             uint32_t holding = last_of_group(sched, job, group, first);
             if (holding == UNIT_CORE)
                 break;
-            unit = add_member(sched, is_borrower, slot, holding);
+            unit = add_member(sched, is_over_quota, slot, holding);
         }
         unit_terms(sched->plan, unit)->sequence = sched->plan->unit_count - first;
         for (uint32_t g = group; g < view.group_count; g++)
-            held[g] -= chunk[g];
+            held[g] -= step[g];
     }
     for (uint32_t u = first; u < sched->plan->unit_count && has_sets; u++)
         sched->plan->units[u].has_sets = true;
 }
 
-void units_add_core(struct sched *sched, uint32_t slot, bool is_borrower,
-                    const struct victim_card *card, uint32_t first_surplus)
+void units_add_core(struct sched *sched, uint32_t slot, bool is_over_quota, const struct victim_candidate *candidate,
+                    uint32_t first_surplus)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     uint32_t surplus_end = sched->plan->unit_count;
     const bool has_sets = surplus_end > first_surplus && sched->plan->units[first_surplus].has_sets;
-    struct unit *core = add_unit(sched, is_borrower, slot, UNIT_CORE);
+    struct unit *core = add_unit(sched, is_over_quota, slot, UNIT_CORE);
     core->has_sets = has_sets;
-    if (surplus_end == first_surplus && !card->is_leaving) {
-        core->held_milli = card->held_milli;
+    if (surplus_end == first_surplus && !candidate->is_leaving) {
+        core->held_milli = candidate->held_milli;
         return;
     }
     int64_t *charge = victims_new_terms(sched->plan, core)->charge;

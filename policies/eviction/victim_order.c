@@ -1,7 +1,7 @@
 /* In what order victims are taken: the keys of the preset's chain, then the order of admission reversed.
  *
- * Keys are found when units are put in order, or, where victims are sought node by node, of those on the nodes that come
- * into question: few of all that may go.
+ * Keys are found when units are put in order, or, where victims are sought node by node, of those on the nodes that
+ * come into question: few of all that may go.
  * Cost: O(holdings) a unit, O(units log units) to put them in order. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +18,20 @@
 static void fill_view(struct sched *sched, const struct unit *unit, struct victim_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
-    const struct shape *shape = sched_shape(sched, job);
-    const uint32_t gainer = sched->plan->gainer;
-    *view = (struct victim_view){.id = job->id,
-                                 .asks_milli = shape->charge[QUEUE_SUM_GPU],
-                                 .priority = job->priority,
-                                 .class = shape->class,
-                                 .is_borrower = unit->is_borrower,
-                                 .is_surplus = unit->holding != UNIT_CORE,
-                                 .is_own_queue = gainer != SLOT_NONE &&
-                                                 job->queue == sched->jobs.jobs[gainer].queue,
-                                 .is_by_right = plan_is_all_by_right(sched, unit->queue),
-                                 .running = sched->now - job->decided,
-                                 .loss_gpu_ns = unit_terms(sched->plan, unit)->forfeit.loss_gpu_ns,
-                                 .order_rank = job->rank[0]};
+    const struct request_class *request_class = sched_request_class(sched, job);
+    const uint32_t preemptor = sched->plan->preemptor;
+    *view =
+        (struct victim_view){.id = job->id,
+                             .asks_milli = request_class->charge[QUEUE_SUM_GPU],
+                             .priority = job->priority,
+                             .class = request_class->class,
+                             .is_over_quota = unit->is_over_quota,
+                             .is_surplus = unit->holding != UNIT_CORE,
+                             .is_own_queue = preemptor != SLOT_NONE && job->queue == sched->jobs.jobs[preemptor].queue,
+                             .is_by_right = plan_is_all_by_right(sched, unit->queue),
+                             .running = sched->now - job->decided,
+                             .loss_gpu_ns = unit_terms(sched->plan, unit)->preemption_cost.loss_gpu_ns,
+                             .order_rank = job->rank[0]};
     for (uint32_t i = 0; i < job->holding_count; i++) {
         if (!holding_is_in_place(sched_job_holding(job, i))) {
             view->is_evicting |= sched_job_holding(job, i)->phase == HOLDING_LEAVING;
@@ -43,8 +43,7 @@ static void fill_view(struct sched *sched, const struct unit *unit, struct victi
 }
 
 /* All that its job has in place. */
-static void charge_whole(struct sched *sched, const struct unit *core,
-                         int64_t charge[QUEUE_SUM_COUNT])
+static void charge_whole(struct sched *sched, const struct unit *core, int64_t charge[QUEUE_SUM_COUNT])
 {
     const struct sched_job *job = &sched->jobs.jobs[core->slot];
     memset(charge, 0, QUEUE_SUM_COUNT * sizeof *charge);
@@ -61,7 +60,7 @@ struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *uni
     memset(terms->charge, 0, sizeof terms->charge);
     terms->groups = 0;
     terms->sequence = 0;
-    terms->forfeit = (struct forfeit){.saved_at = TIME_NEVER};
+    terms->preemption_cost = (struct preemption_cost){.saved_at = TIME_NEVER};
     return terms;
 }
 
@@ -75,10 +74,9 @@ void victims_rank(struct sched *sched, struct unit *unit)
     if (unit->is_ranked)
         return;
     unit->is_ranked = true;
-    struct unit_terms *terms =
-        unit->terms != 0 ? unit_terms(sched->plan, unit) : victims_new_terms(sched->plan, unit);
+    struct unit_terms *terms = unit->terms != 0 ? unit_terms(sched->plan, unit) : victims_new_terms(sched->plan, unit);
     if (unit->holding == UNIT_CORE)
-        terms->forfeit = roster_forfeit(roster_card(sched, unit->slot), sched->now);
+        terms->preemption_cost = candidates_cost(candidates_get(sched, unit->slot), sched->now);
     if (unit->surplus_count == 0)
         charge_whole(sched, unit, terms->charge);
     fill_view(sched, unit, &view);
@@ -123,8 +121,7 @@ int victims_compare(const struct plan_scratch *plan, const struct unit *x, const
     if (x->holding == UNIT_CORE || y->holding == UNIT_CORE) /* of one job: the core last */
         return x->holding == UNIT_CORE ? 1 : -1;
     if (x->has_sets) { /* so does y, of the same job */
-        const uint32_t first = unit_terms(plan, x)->sequence,
-                       second = unit_terms(plan, y)->sequence;
+        const uint32_t first = unit_terms(plan, x)->sequence, second = unit_terms(plan, y)->sequence;
         return first < second ? -1 : first > second;
     }
     return x->holding > y->holding ? -1 : 1; /* the last surplus first */
@@ -160,8 +157,7 @@ void victims_order(struct sched *sched, bool by_queue)
     for (uint32_t u = 0; u < plan->unit_count; u++) {
         const struct unit *unit = &plan->units[u];
         const uint64_t *key = unit_terms(plan, unit)->key;
-        plan->order[u] =
-            (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
+        plan->order[u] = (struct unit_order){{key[0], key[1]}, u, by_queue ? unit->queue : QUEUE_ROOT};
     }
     qsort_r(plan->order, plan->unit_count, sizeof *plan->order, compare_order, plan);
     for (uint32_t u = 0; u < plan->unit_count; u++)
@@ -185,8 +181,7 @@ static void add_unit_charge(const struct sched *sched, const struct unit *unit, 
 }
 
 /* Ranks of the victim without the unit and those of its job that are taken already. */
-static void rank_without(struct sched *sched, const struct unit *unit,
-                         uint64_t rank[ORDER_CHAIN_MAX])
+static void rank_without(struct sched *sched, const struct unit *unit, uint64_t rank[ORDER_CHAIN_MAX])
 {
     const struct plan_scratch *plan = sched->plan;
     const struct sched_job *job = &sched->jobs.jobs[unit->slot];
@@ -206,8 +201,7 @@ static void rank_without(struct sched *sched, const struct unit *unit,
         taken++;
         add_unit_charge(sched, other, -1, less);
     }
-    sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM,
-                    less, rank);
+    sched_rank_with(sched, unit->slot, taken < unit->surplus_count ? FILL_ABOVE : FILL_MINIMUM, less, rank);
 }
 
 /* Does some rank turn with what a job holds, and not with time alone? */
@@ -219,13 +213,13 @@ static bool depends_on_holdings(const struct policy_config *policy)
     return false;
 }
 
-bool victims_keep_order(struct sched *sched, uint32_t gainer, const struct unit *unit)
+bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct unit *unit)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[unit->slot];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[unit->slot];
     uint64_t after[ORDER_CHAIN_MAX], victim[ORDER_CHAIN_MAX];
     if (sched->policy.preempt.within_queue != WITHIN_ORDER || !depends_on_holdings(&sched->policy))
         return true;
-    sched_rank_with(sched, gainer, own->fill == FILL_BELOW ? FILL_MINIMUM : FILL_ABOVE,
+    sched_rank_with(sched, preemptor, own->fill == FILL_BELOW ? FILL_MINIMUM : FILL_ABOVE,
                     sched_ask(sched, own)->charge, after);
     rank_without(sched, unit, victim);
     for (uint32_t r = 0; r < sched->policy.order_count; r++) {

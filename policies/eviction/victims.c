@@ -1,9 +1,9 @@
 /* Who may be evicted for a job, and in what order.
  *
  * Candidates are units: a surplus member of a job above its minimum, a surplus set, or the core, all that its surplus
- * leaves.  To preempt means within the gainer's line, to reclaim means from queues that borrow, to consolidate means
- * anybody that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue, and that a job
- * decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
+ * leaves.  To preempt means within the preemptor's line, to reclaim means from queues that borrow, to consolidate
+ * means anybody that can be put elsewhere.  Guards: minimum run time, evictions per job, disruption budget per queue,
+ * and that a job decided in this cycle is no victim in it, unless the policy says so (plan_may_recall). */
 #include <assert.h>
 #include <string.h>
 
@@ -31,12 +31,10 @@ static time_ns runtime_upward(const struct sched *sched, queue_id queue, bool is
         if (own >= 0)
             return own;
     }
-    return is_reclaim ? sched->policy.preempt.reclaim_min_runtime
-                      : sched->policy.preempt.preempt_min_runtime;
+    return is_reclaim ? sched->policy.preempt.reclaim_min_runtime : sched->policy.preempt.preempt_min_runtime;
 }
 
-static time_ns min_runtime(const struct sched *sched, queue_id gainer, queue_id victim,
-                           enum plan_kind kind)
+static time_ns min_runtime(const struct sched *sched, queue_id preemptor, queue_id victim, enum plan_kind kind)
 {
     if (kind == PLAN_CONSOLIDATE)
         return 0;
@@ -44,21 +42,19 @@ static time_ns min_runtime(const struct sched *sched, queue_id gainer, queue_id 
         return runtime_upward(sched, victim, false);
     queue_id from = victim, unused;
     if (kind == PLAN_RECLAIM && sched->policy.preempt.resolve == RESOLVE_LCA)
-        queue_tree_below_common(&sched->tree, gainer, victim, &unused, &from);
+        queue_tree_below_common(&sched->tree, preemptor, victim, &unused, &from);
     return runtime_upward(sched, from, kind == PLAN_RECLAIM);
 }
 
-static bool is_within_rule(const struct sched *sched, uint32_t gainer, uint32_t slot)
+static bool is_within_rule(const struct sched *sched, uint32_t preemptor, uint32_t slot)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
-    const struct job_facts *own_facts = &sched->jobs.facts[gainer],
-                           *facts = &sched->jobs.facts[slot];
+    const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[slot];
+    const struct job_facts *own_facts = &sched->jobs.facts[preemptor], *facts = &sched->jobs.facts[slot];
     switch ((enum within_queue)sched->policy.preempt.within_queue) {
     case WITHIN_LOWER:
         return job->priority < own->priority;
     case WITHIN_LOWER_OR_NEWER:
-        return job->priority < own->priority ||
-               (job->priority == own->priority && facts->submit > own_facts->submit);
+        return job->priority < own->priority || (job->priority == own->priority && facts->submit > own_facts->submit);
     case WITHIN_ORDER:
         return true;
     case WITHIN_NEVER:
@@ -68,19 +64,17 @@ static bool is_within_rule(const struct sched *sched, uint32_t gainer, uint32_t 
 }
 
 /* What cannot be preempted gives way only for what its queue holds of such beyond its entitlement. */
-static bool is_firm_safe(const struct sched *sched, const struct sched_job *job,
-                         enum plan_kind kind)
+static bool is_firm_safe(const struct sched *sched, const struct sched_job *job, enum plan_kind kind)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    bool is_spared = sched->policy.preempt.spares_inference && shape->class == JOB_INFERENCE;
-    if (shape->is_preemptible && !is_spared)
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+    bool is_spared = sched->policy.preempt.spares_inference && request_class->class == JOB_INFERENCE;
+    if (request_class->is_preemptible && !is_spared)
         return false;
     if (kind != PLAN_RECLAIM || !is_spared)
         return true;
     int64_t deserved = queue_tree_spec(&sched->tree, job->queue)->deserved[RESOURCE_GPU];
-    int64_t held = shape->is_preemptible
-                       ? queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU)
-                       : queue_tree_firm(&sched->tree, job->queue, RESOURCE_GPU);
+    int64_t held = request_class->is_preemptible ? queue_tree_charged(&sched->tree, job->queue, RESOURCE_GPU)
+                                                 : queue_tree_non_preemptible(&sched->tree, job->queue, RESOURCE_GPU);
     return deserved == QUOTA_UNLIMITED || held <= deserved;
 }
 
@@ -94,31 +88,31 @@ static bool is_budget_spent(const struct sched *sched, queue_id queue)
 }
 
 /* Does all it holds run, nothing starting?  What is leaving already counts no more. */
-static bool is_quiet(struct sched *sched, const struct victim_card *card)
+static bool is_quiet(struct sched *sched, const struct victim_candidate *candidate)
 {
-    if (card->is_claiming)
+    if (candidate->is_claiming)
         return false;
-    sched->plan->saw_starting |= card->is_starting && card->decided_cycle != sched->cycle;
-    return !card->is_starting;
+    sched->plan->saw_starting |= candidate->is_starting && candidate->decided_cycle != sched->cycle;
+    return !candidate->is_starting;
 }
 
 /* For whom candidates are sought, and in which queue. */
 struct search {
-    uint32_t gainer;
+    uint32_t preemptor;
     enum plan_kind kind;
-    job_id rival;          /* for whom the gainer was evicted just now; JOB_NONE */
+    job_id rival;          /* for whom the preemptor was evicted just now; JOB_NONE */
     time_ns protected_for; /* of the queue's jobs */
-    bool is_borrower;      /* the queue */
+    bool is_over_quota;    /* the queue */
     queue_id siblings_of;  /* all that are below this one alike... */
     bool may_lose;         /* ...may, or may not, lose anything; QUEUE_NONE: not known */
 };
 
-static job_id find_rival(const struct sched *sched, uint32_t gainer)
+static job_id find_rival(const struct sched *sched, uint32_t preemptor)
 {
     const int64_t cycles = sched->policy.preempt.rematch_cycles;
-    if (gainer == SLOT_NONE || cycles == 0)
+    if (preemptor == SLOT_NONE || cycles == 0)
         return JOB_NONE;
-    const struct job_facts *own = &sched->jobs.facts[gainer];
+    const struct job_facts *own = &sched->jobs.facts[preemptor];
     return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
 }
 
@@ -126,44 +120,42 @@ static bool is_rival(struct sched *sched, const struct search *search, uint32_t 
 {
     if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
         return false;
-    plan_note_ripe(sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
+    plan_note_eligible(sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
     return true;
 }
 
 /* May the job lose anything?  *is_young: only its surplus, for it has not run long enough. */
 static inline bool is_candidate(struct sched *sched, const struct search *search, uint32_t slot,
-                                const struct victim_card *card, bool *is_young)
+                                const struct victim_candidate *candidate, bool *is_young)
 {
-    const uint32_t gainer = search->gainer;
+    const uint32_t preemptor = search->preemptor;
     const enum plan_kind kind = search->kind;
     if (kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
         return false;
-    if (slot == gainer || card->is_spent ||
-        (card->is_firm && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
+    if (slot == preemptor || candidate->is_spent ||
+        (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
         is_rival(sched, search, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
         return false;
-    if (kind == PLAN_PREEMPT && (!is_within_rule(sched, gainer, slot) ||
-                                 pending_compare(&sched->pending, gainer, slot) >= 0))
+    if (kind == PLAN_PREEMPT &&
+        (!is_within_rule(sched, preemptor, slot) || pending_compare(&sched->pending, preemptor, slot) >= 0))
         return false;
     queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
         const struct eviction_log *log = &sched->evictions[queue];
-        plan_note_ripe(sched->plan, log->at[log->next] + HOUR_NS);
+        plan_note_eligible(sched->plan, log->at[log->next] + HOUR_NS);
         return false;
     }
-    const bool may_recall =
-        card->decided_cycle == sched->cycle && plan_may_recall(sched, slot, kind);
-    bool is_fresh = card->decided_cycle == sched->cycle &&
-                    !may_recall; /* starting, but sure to run when it is ripe */
-    if (!is_quiet(sched, card) && !is_fresh && !may_recall)
+    const bool may_recall = candidate->decided_cycle == sched->cycle && plan_may_recall(sched, slot, kind);
+    bool is_fresh =
+        candidate->decided_cycle == sched->cycle && !may_recall; /* starting, but sure to run when it is ripe */
+    if (!is_quiet(sched, candidate) && !is_fresh && !may_recall)
         return false;
-    time_ns ripe_at = card->decided + search->protected_for;
+    time_ns eligible_at = candidate->decided + search->protected_for;
     /* Run time counts from the start, and what is recalled has none. */
-    *is_young =
-        ripe_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
+    *is_young = eligible_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
     if (*is_young || is_fresh)
-        plan_note_ripe(sched->plan, ripe_at);
-    return !is_fresh && (!*is_young || card->has_surplus);
+        plan_note_eligible(sched->plan, eligible_at);
+    return !is_fresh && (!*is_young || candidate->has_surplus);
 }
 
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
@@ -172,86 +164,83 @@ static bool does_borrow(const struct sched *sched, queue_id queue, enum plan_kin
     if (kind != PLAN_HEADROOM && kind != PLAN_CONSOLIDATE)
         return kind == PLAN_RECLAIM;
     int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
-    return deserved != QUOTA_UNLIMITED &&
-           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
+    return deserved != QUOTA_UNLIMITED && queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) > deserved;
 }
 
-/* GPU time that may be lost for the gainer at all, as plan.c weighs it; without bound where that depends on who goes:
- * within its own line, and up to what its queue deserves. */
-static int64_t loss_bound(const struct sched *sched, uint32_t gainer, enum plan_kind kind)
+/* GPU time that may be lost for the preemptor at all, as plan.c weighs it; without bound where that depends on who
+ * goes: within its own line, and up to what its queue deserves. */
+static int64_t loss_bound(const struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     int64_t ratio = sched->policy.preempt.loss_ratio_milli;
     if (ratio == 0 || kind != PLAN_RECLAIM)
         return INT64_MAX;
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
-    const int64_t *ask = sched->shapes.shapes[own->ask].charge;
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    const int64_t *ask = sched->request_classes.at[own->ask].charge;
     int64_t deserved = queue_tree_spec(&sched->tree, own->queue)->deserved[RESOURCE_GPU];
     if (deserved == QUOTA_UNLIMITED ||
         queue_tree_charged(&sched->tree, own->queue, RESOURCE_GPU) + ask[QUEUE_SUM_GPU] <= deserved)
         return INT64_MAX;
-    return worth_of_wait(sched, gainer);
+    return preemption_cost_of_wait(sched, preemptor);
 }
 
-/* Would the job lose more than the gainer's wait is worth? */
-static bool loses_too_much(struct sched *sched, uint32_t gainer, struct victim_card *card,
-                           bool is_young)
+/* Would the job lose more than the preemptor's wait is worth? */
+static bool loses_too_much(struct sched *sched, uint32_t preemptor, struct victim_candidate *candidate, bool is_young)
 {
-    const struct forfeit forfeit = roster_forfeit(card, sched->now);
-    if (forfeit.loss_gpu_ns <= sched->plan->loss_bound)
+    const struct preemption_cost preemption_cost = candidates_cost(candidate, sched->now);
+    if (preemption_cost.loss_gpu_ns <= sched->plan->loss_bound)
         return false;
     if (!is_young)
-        worth_note(sched, gainer, &forfeit);
+        preemption_cost_note(sched, preemptor, &preemption_cost);
     return true;
 }
 
 static inline void add_job(struct sched *sched, const struct search *search, uint32_t slot,
-                           struct victim_card *card, bool is_young)
+                           struct victim_candidate *candidate, bool is_young)
 {
-    bool is_dear = sched->plan->loss_bound != INT64_MAX &&
-                   loses_too_much(sched, search->gainer, card, is_young);
+    bool is_dear =
+        sched->plan->loss_bound != INT64_MAX && loses_too_much(sched, search->preemptor, candidate, is_young);
     uint32_t first = sched->plan->unit_count;
-    if ((is_young || is_dear) && !card->has_surplus)
+    if ((is_young || is_dear) && !candidate->has_surplus)
         return;
-    if (card->has_surplus)
-        units_add_surplus(sched, slot, search->is_borrower);
+    if (candidate->has_surplus)
+        units_add_surplus(sched, slot, search->is_over_quota);
     uint32_t surplus = sched->plan->unit_count - first;
     if (!is_young && !is_dear)
-        units_add_core(sched, slot, search->is_borrower, card, first);
+        units_add_core(sched, slot, search->is_over_quota, candidate, first);
     for (uint32_t u = first; surplus > 0 && u < sched->plan->unit_count; u++)
         sched->plan->units[u].surplus_count = surplus;
 }
 
-/* May jobs of `queue` give way to the gainer by a plan of this kind? */
-static bool is_queue_meant(struct sched *sched, queue_id gainer, queue_id queue,
-                           enum plan_kind kind)
+/* May jobs of `queue` give way to the preemptor by a plan of this kind? */
+static bool is_queue_meant(struct sched *sched, queue_id preemptor, queue_id queue, enum plan_kind kind)
 {
     bool is_flat = sched->policy.quota->is_flat;
     if (kind == PLAN_CONSOLIDATE || kind == PLAN_HEADROOM)
         return true;
     if (kind == PLAN_PREEMPT)
-        return is_flat || queue == gainer;
-    if (is_flat || queue == gainer)
+        return is_flat || queue == preemptor;
+    if (is_flat || queue == preemptor)
         return !is_flat && sched->policy.quota->takes_own;
-    queue_id below_gainer, below_victim;
-    queue_tree_below_common(&sched->tree, gainer, queue, &below_gainer, &below_victim);
-    return below_gainer != below_victim; /* one above the other: nobody lends to himself */
+    queue_id below_preemptor, below_victim;
+    queue_tree_below_common(&sched->tree, preemptor, queue, &below_preemptor, &below_victim);
+    return below_preemptor != below_victim; /* one above the other: nobody lends to himself */
 }
 
 /* A quota that would not let go of nothing at all lets go of no unit: ask once per queue. */
-static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
+static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id queue)
 {
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
-    struct taking taking = {.gainer = own->queue,
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    struct taking taking = {.preemptor = own->queue,
                             .victim = queue,
-                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .preemptor_ask = sched_ask(sched, own)->charge,
                             .victim_unit = nothing,
-                            .gainer_priority = own->priority,
+                            .preemptor_priority = own->priority,
                             .victim_priority = INT32_MIN};
     if (plan_round(sched->plan) == NULL)
         return sched->policy.quota->may_take(&sched->tree, &taking);
     if (plan_is_by_share(sched) && sched->takes_both)
-        return true; /* what goes of the gainer's own queue lessens its share */
+        return true; /* what goes of the preemptor's own queue lessens its share */
     bool may = false;
     for (uint32_t r = 0; r < sched->plan->round_count && !may; r++) {
         taking.round = &sched->plan->rounds[r];
@@ -260,8 +249,8 @@ static bool may_queue_lose(struct sched *sched, uint32_t gainer, queue_id queue)
     return may;
 }
 
-/* May anything of the queue give way at all?  Siblings that meet the gainer's queue only above their parent are told by
- * one of them. */
+/* May anything of the queue give way at all?  Siblings that meet the preemptor's queue only above their parent are
+ * told by one of them. */
 static bool may_any_go(struct sched *sched, struct search *search, queue_id own, queue_id queue)
 {
     const queue_id parent = sched->tree.queues[queue].parent;
@@ -270,7 +259,7 @@ static bool may_any_go(struct sched *sched, struct search *search, queue_id own,
     if (search->siblings_of != QUEUE_NONE && search->siblings_of == parent)
         return search->may_lose;
     search->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
-                       (sched->plan->is_moving || may_queue_lose(sched, search->gainer, queue));
+                       (sched->plan->is_moving || may_queue_lose(sched, search->preemptor, queue));
     search->siblings_of = QUEUE_NONE;
     if (sched->policy.quota->takes_by_side) {
         queue_id below_own, below;
@@ -298,87 +287,83 @@ static void span_queues(struct sched *sched)
     }
 }
 
-/* Would every job of the queue lose more than the gainer's wait is worth?  Asked before anything that costs more. */
+/* Would every job of the queue lose more than the preemptor's wait is worth?  Asked before anything that costs more. */
 static bool is_queue_dear(struct sched *sched, queue_id queue)
 {
     if (sched->plan->loss_bound == INT64_MAX)
         return false;
-    int64_t floor = roster_floor(sched, queue);
+    int64_t floor = candidates_floor(sched, queue);
     sched->plan->saw_dear |= floor > sched->plan->loss_bound && floor != INT64_MAX;
     return floor > sched->plan->loss_bound;
 }
 
-bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue)
+bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue)
 {
     return sched->policy.preempt.within_queue == WITHIN_LOWER &&
-           !roster_has_lower(sched, queue, sched->jobs.jobs[gainer].priority);
+           !candidates_has_lower(sched, queue, sched->jobs.jobs[preemptor].priority);
 }
 
-time_ns victims_ripe_at(struct sched *sched, uint32_t gainer, uint32_t slot)
+time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t slot)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer], *job = &sched->jobs.jobs[slot];
-    const struct taking taking = {.gainer = own->queue,
+    const struct sched_job *own = &sched->jobs.jobs[preemptor], *job = &sched->jobs.jobs[slot];
+    const struct taking taking = {.preemptor = own->queue,
                                   .victim = job->queue,
-                                  .gainer_ask = sched_ask(sched, own)->charge,
-                                  .victim_unit = sched_shape(sched, job)->charge,
-                                  .gainer_priority = own->priority,
+                                  .preemptor_ask = sched_ask(sched, own)->charge,
+                                  .victim_unit = sched_request_class(sched, job)->charge,
+                                  .preemptor_priority = own->priority,
                                   .victim_priority = job->priority};
     if (!job->is_listed || !is_queue_meant(sched, own->queue, job->queue, PLAN_RECLAIM) ||
         !sched->policy.quota->may_take(&sched->tree, &taking))
         return TIME_NEVER;
-    const struct victim_card *card = roster_card(sched, slot);
-    if (card->is_spent || card->is_firm)
+    const struct victim_candidate *candidate = candidates_get(sched, slot);
+    if (candidate->is_spent || candidate->is_non_preemptible)
         return TIME_NEVER;
-    return time_after(card->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
+    return time_after(candidate->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
 static void collect_queue(struct sched *sched, struct search *search, queue_id queue)
 {
-    const uint32_t gainer = search->gainer;
+    const uint32_t preemptor = search->preemptor;
     const enum plan_kind kind = search->kind;
     const struct slot_list *running = &sched->running[queue];
-    queue_id own = gainer == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[gainer].queue;
+    queue_id own = preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[preemptor].queue;
     uint32_t first = sched->plan->unit_count;
-    if (running->count == 0 ||
-        (kind == PLAN_PREEMPT && victims_has_no_lower(sched, gainer, queue)) ||
+    if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)) ||
         is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
         return;
     search->protected_for = min_runtime(sched, own, queue, kind);
-    search->is_borrower = does_borrow(sched, queue, kind);
+    search->is_over_quota = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
-        struct victim_card *card = roster_card(sched, running->slots[i]);
+        struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
         bool is_young;
         if (i + ROSTER_AHEAD < running->count)
-            roster_foresee(sched, running->slots[i + ROSTER_AHEAD]);
-        if (is_candidate(sched, search, running->slots[i], card, &is_young))
-            add_job(sched, search, running->slots[i], card, is_young);
+            candidates_foresee(sched, running->slots[i + ROSTER_AHEAD]);
+        if (is_candidate(sched, search, running->slots[i], candidate, &is_young))
+            add_job(sched, search, running->slots[i], candidate, is_young);
     }
     if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
-        roster_refloor(sched, queue);
+        candidates_refloor(sched, queue);
 }
 
-void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered)
+void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered)
 {
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
-    sched->plan->gainer = gainer;
-    sched->plan->loss_bound = loss_bound(sched, gainer, kind);
-    struct search search = {.gainer = gainer,
-                            .kind = kind,
-                            .rival = find_rival(sched, gainer),
-                            .siblings_of = QUEUE_NONE};
+    sched->plan->preemptor = preemptor;
+    sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
+    struct search search = {
+        .preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor), .siblings_of = QUEUE_NONE};
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
-        collect_queue(sched, &search, sched->jobs.jobs[gainer].queue);
+        collect_queue(sched, &search, sched->jobs.jobs[preemptor].queue);
     else
         for (queue_id q = 0; q < sched->tree.count; q++) {
-            bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, gainer, q);
+            bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, preemptor, q);
             search.kind = takes_own ? PLAN_PREEMPT : kind;
             collect_queue(sched, &search, q);
         }
     sched->plan->saw_nobody = sched->plan->unit_count == 0;
     if (!is_ordered)
         return;
-    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) &&
-                    !sched->policy.quota->is_flat;
+    bool by_queue = (sched->policy.preempt.by_queue || plan_is_by_share(sched)) && !sched->policy.quota->is_flat;
     victims_order(sched, by_queue);
     if (by_queue)
         span_queues(sched);
@@ -393,11 +378,11 @@ static void uncharge(struct sched *sched, const struct unit *unit)
     ledger_charge(sched->ledger, unit->queue, less);
 }
 
-/* With the unit gone and waiting again, would the order let the gainer go before it? */
-static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit *unit)
+/* With the unit gone and waiting again, would the order let the preemptor go before it? */
+static bool stays_behind(struct sched *sched, uint32_t preemptor, const struct unit *unit)
 {
     struct contender a, b;
-    plan_contenders(sched, gainer, unit, &a, &b);
+    plan_contenders(sched, preemptor, unit, &a, &b);
     if (plan_is_by_right(sched, a.queue))
         return true;
     size_t mark = ledger_mark(sched->ledger);
@@ -407,26 +392,26 @@ static bool stays_behind(struct sched *sched, uint32_t gainer, const struct unit
     return is_behind;
 }
 
-bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit)
+bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct unit *unit)
 {
-    const struct sched_job *own = &sched->jobs.jobs[gainer];
-    struct taking taking = {.gainer = own->queue,
+    const struct sched_job *own = &sched->jobs.jobs[preemptor];
+    struct taking taking = {.preemptor = own->queue,
                             .victim = unit->queue,
-                            .gainer_ask = sched_ask(sched, own)->charge,
+                            .preemptor_ask = sched_ask(sched, own)->charge,
                             .victim_unit = unit_terms(sched->plan, unit)->charge,
-                            .gainer_priority = own->priority,
+                            .preemptor_priority = own->priority,
                             .victim_priority = sched->jobs.jobs[unit->slot].priority,
                             .round = plan_round(sched->plan)};
-    if (plan_takes_own(sched, gainer, unit->queue))
+    if (plan_takes_own(sched, preemptor, unit->queue))
         return true; /* what within_queue allows was collected */
     bool may = sched->policy.quota->may_take(&sched->tree, &taking);
     if (may && !sched->policy.preempt.replaces_victims)
-        may = stays_behind(sched, gainer, unit);
+        may = stays_behind(sched, preemptor, unit);
     return may;
 }
 
 /* A core takes what is left of its surplus along: may its queue lose each of these, and then the core? */
-static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const struct unit *core)
+static bool may_go_with_surplus(struct sched *sched, uint32_t preemptor, const struct unit *core)
 {
     bool may = true;
     size_t mark = ledger_mark(sched->ledger);
@@ -434,33 +419,32 @@ static bool may_go_with_surplus(struct sched *sched, uint32_t gainer, const stru
         const struct unit *unit = &sched->plan->units[u];
         if (unit->is_taken || !unit_stands_on(sched, unit, core))
             continue;
-        may = victims_is_lawful(sched, gainer, unit);
+        may = victims_is_lawful(sched, preemptor, unit);
         uncharge(sched, unit);
     }
-    may = may && victims_is_lawful(sched, gainer, core);
+    may = may && victims_is_lawful(sched, preemptor, core);
     ledger_rollback(sched->ledger, mark);
     return may;
 }
 
-bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind)
+bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit, enum plan_kind kind)
 {
     if (unit->is_taken || unit->is_refused || victims_spares(sched, unit))
         return false;
     if (kind == PLAN_PREEMPT)
-        unit->is_refused = !victims_keep_order(sched, gainer, unit);
+        unit->is_refused = !victims_keep_order(sched, preemptor, unit);
     else if (kind == PLAN_RECLAIM && !sched->plan->is_moving)
         unit->is_refused = unit->holding >= UNIT_SET && unit->surplus_count > 0
-                               ? !may_go_with_surplus(sched, gainer, unit)
-                               : !victims_is_lawful(sched, gainer, unit);
+                               ? !may_go_with_surplus(sched, preemptor, unit)
+                               : !victims_is_lawful(sched, preemptor, unit);
     return !unit->is_refused;
 }
 
-static struct unit *next_of_span(struct sched *sched, uint32_t gainer, struct unit_span *span,
-                                 enum plan_kind kind)
+static struct unit *next_of_span(struct sched *sched, uint32_t preemptor, struct unit_span *span, enum plan_kind kind)
 {
     for (; span->next < span->first + span->count; span->next++) {
         struct unit *unit = &sched->plan->units[span->next];
-        if (victims_may_take(sched, gainer, unit, kind))
+        if (victims_may_take(sched, preemptor, unit, kind))
             return unit;
     }
     return NULL;
@@ -475,17 +459,15 @@ static bool loses_first(struct sched *sched, struct contender a, struct contende
     return quota->compare(&sched->tree, a, b) > 0;
 }
 
-static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id queue,
-                               enum plan_kind kind)
+static struct unit *next_below(struct sched *sched, uint32_t preemptor, queue_id queue, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
-    struct unit *best = next_of_span(sched, gainer, &plan->spans[queue], kind);
+    struct unit *best = next_of_span(sched, preemptor, &plan->spans[queue], kind);
     if (best != NULL)
         return best;
     struct contender best_contender = {.queue = QUEUE_NONE};
-    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE;
-         c = sched->tree.queues[c].next_sibling) {
-        struct unit *unit = plan->has_units[c] ? next_below(sched, gainer, c, kind) : NULL;
+    for (queue_id c = sched->tree.queues[queue].first_child; c != QUEUE_NONE; c = sched->tree.queues[c].next_sibling) {
+        struct unit *unit = plan->has_units[c] ? next_below(sched, preemptor, c, kind) : NULL;
         if (unit == NULL)
             continue;
         struct contender contender = {.queue = c,
@@ -501,17 +483,17 @@ static struct unit *next_below(struct sched *sched, uint32_t gainer, queue_id qu
     return best;
 }
 
-struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind)
+struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
 {
     struct plan_scratch *plan = sched->plan;
     if (plan->unit_count == 0)
         return NULL;
     if (plan_is_by_share(sched))
-        return plan_next_by_share(sched, gainer, kind);
+        return plan_next_by_share(sched, preemptor, kind);
     if (sched->policy.preempt.by_queue && !sched->policy.quota->is_flat)
-        return next_below(sched, gainer, QUEUE_ROOT, kind);
+        return next_below(sched, preemptor, QUEUE_ROOT, kind);
     for (; plan->next < plan->unit_count; plan->next++)
-        if (victims_may_take(sched, gainer, &plan->units[plan->next], kind))
+        if (victims_may_take(sched, preemptor, &plan->units[plan->next], kind))
             return &plan->units[plan->next];
     return NULL;
 }

@@ -9,16 +9,16 @@ struct eviction_log { /* of one queue */
     uint32_t next, count;
 };
 
-/* Fill plan.units with all that may be evicted for the gainer; in the order of the keys if that is wanted. */
-void victims_collect(struct sched *sched, uint32_t gainer, enum plan_kind kind, bool is_ordered);
+/* Fill plan.units with all that may be evicted for the preemptor; in the order of the keys if that is wanted. */
+void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered);
 /* The next unit to take, or NULL: by key, or by queue first if the policy says so. */
-struct unit *victims_next(struct sched *sched, uint32_t gainer, enum plan_kind kind);
+struct unit *victims_next(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
 /* May the unit be taken in the present trial state?  If not, it is not asked again in this plan. */
-bool victims_may_take(struct sched *sched, uint32_t gainer, struct unit *unit, enum plan_kind kind);
-/* Does the quota policy let its queue lose the unit to the gainer, in the present trial state? */
-bool victims_is_lawful(struct sched *sched, uint32_t gainer, const struct unit *unit);
-/* Within the gainer's queue only lower priorities give way, and nobody runs at one. */
-bool victims_has_no_lower(const struct sched *sched, uint32_t gainer, queue_id queue);
+bool victims_may_take(struct sched *sched, uint32_t preemptor, struct unit *unit, enum plan_kind kind);
+/* Does the quota policy let its queue lose the unit to the preemptor, in the present trial state? */
+bool victims_is_lawful(struct sched *sched, uint32_t preemptor, const struct unit *unit);
+/* Within the preemptor's queue only lower priorities give way, and nobody runs at one. */
+bool victims_has_no_lower(const struct sched *sched, uint32_t preemptor, queue_id queue);
 /* A job of this queue is being evicted. */
 void victims_log(struct sched *sched, queue_id queue);
 void victims_release(struct sched *sched);
@@ -33,18 +33,18 @@ bool victims_spares(struct sched *sched, struct unit *unit);
 int victims_compare(const struct plan_scratch *plan, const struct unit *x, const struct unit *y);
 /* What a unit is charged and loses: nothing yet.  Good until the next call. */
 struct unit_terms *victims_new_terms(struct plan_scratch *plan, struct unit *unit);
-/* Where the order alone says who gives way: does the gainer go before the victim in the after-state too?  Else the victim
- * could take its place back at once. */
-bool victims_keep_order(struct sched *sched, uint32_t gainer, const struct unit *unit);
+/* Where the order alone says who gives way: does the preemptor go before the victim in the after-state too?  Else the
+ * victim could take its place back at once. */
+bool victims_keep_order(struct sched *sched, uint32_t preemptor, const struct unit *unit);
 /* Put all units of the plan in order, of each queue together if that is wanted. */
 void victims_order(struct sched *sched, bool by_queue);
 
 /* Its card will be asked for soon: when a list of slots is read, so many further on. */
 enum { ROSTER_AHEAD = 6 };
-static inline void roster_foresee(const struct sched *sched, uint32_t slot)
+static inline void candidates_foresee(const struct sched *sched, uint32_t slot)
 {
-    if (slot < sched->roster_capacity)
-        __builtin_prefetch(&sched->roster[slot]);
+    if (slot < sched->candidates_capacity)
+        __builtin_prefetch(&sched->candidates[slot]);
     __builtin_prefetch(&sched->jobs.jobs[slot]);
 }
 

@@ -12,21 +12,11 @@
 #include "policies/state/waits.h"
 
 const char *const explain_node_names[] = {
-    [EXPLAIN_NOT_UP] = "not_up",
-    [EXPLAIN_TAINT] = "taint",
-    [EXPLAIN_NODE_AFFINITY] = "node_affinity",
-    [EXPLAIN_MISMATCH] = "mismatch",
-    [EXPLAIN_TOO_SMALL] = "too_small",
-    [EXPLAIN_GPUS_BUSY] = "gpus_busy",
-    [EXPLAIN_FRAGMENTED] = "fragmented",
-    [EXPLAIN_CPUS] = "cpus",
-    [EXPLAIN_MEMORY] = "memory",
-    [EXPLAIN_TASKS] = "tasks",
-    [EXPLAIN_KEPT] = "kept",
-    [EXPLAIN_CELLS] = "cells",
-    [EXPLAIN_AFFINITY] = "affinity",
-    [EXPLAIN_DOMAIN] = "domain",
-    [EXPLAIN_FITS] = "fits",
+    [EXPLAIN_NOT_UP] = "not_up",         [EXPLAIN_TAINT] = "taint",         [EXPLAIN_NODE_AFFINITY] = "node_affinity",
+    [EXPLAIN_MISMATCH] = "mismatch",     [EXPLAIN_TOO_SMALL] = "too_small", [EXPLAIN_GPUS_BUSY] = "gpus_busy",
+    [EXPLAIN_FRAGMENTED] = "fragmented", [EXPLAIN_CPUS] = "cpus",           [EXPLAIN_MEMORY] = "memory",
+    [EXPLAIN_TASKS] = "tasks",           [EXPLAIN_KEPT] = "kept",           [EXPLAIN_CELLS] = "cells",
+    [EXPLAIN_AFFINITY] = "affinity",     [EXPLAIN_DOMAIN] = "domain",       [EXPLAIN_FITS] = "fits",
     [EXPLAIN_NODE_COUNT] = NULL,
 };
 
@@ -35,7 +25,7 @@ struct look {
     struct sched *sched;
     const struct sched_job *job;
     uint32_t slot;
-    const struct shape *ask;
+    const struct request_class *ask;
     bool minds_tags;         /* ledger_tags_met tells of nodes */
     const uint16_t *confine; /* see quota_policy.confines */
     uint16_t *promised;      /* by node: GPUs that reservations hold and that are there */
@@ -55,12 +45,11 @@ static uint32_t asked_milli(const struct look *look, const struct request *reque
     const struct gpu_model *model = &cluster->models[cluster_node_type(cluster, node)->model];
     if (request->mig != 0)
         return (uint32_t)request_gpu_milli(request, model);
-    return request->gpus != 0 ? (uint32_t)request->gpus * GPU_MILLI
-                              : shape_share_milli(request, model);
+    return request->gpus != 0 ? (uint32_t)request->gpus * GPU_MILLI : request_class_share_milli(request, model);
 }
 
-/* What keeps members off all nodes of the type; EXPLAIN_FITS: nothing.  Taints are looked at first, as Kubernetes does, so
- * that a node counts once. */
+/* What keeps members off all nodes of the type; EXPLAIN_FITS: nothing.  Taints are looked at first, as Kubernetes
+ * does, so that a node counts once. */
 static enum explain_node judge_type(const struct request *request, const struct node_type *type)
 {
     if (!node_ask_tolerates(request->nodes, type))
@@ -83,8 +72,7 @@ static bool is_promised(const struct look *look, const struct request *request, 
            (uint32_t)__builtin_popcount(ledger->index->free_mask[node] | promised) >= request->gpus;
 }
 
-static enum explain_node judge_gpus(const struct look *look, const struct request *request,
-                                    node_id node)
+static enum explain_node judge_gpus(const struct look *look, const struct request *request, node_id node)
 {
     const struct ledger *ledger = look->sched->ledger;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
@@ -99,16 +87,16 @@ static enum explain_node judge_gpus(const struct look *look, const struct reques
 /* Is the node kept for the job, or for one in front of it that asks the same? */
 static bool is_kept_for(const struct look *look, node_id node)
 {
-    return look->sched->ledger->is_kept[node] && look->job->lane == look->sched->kept_nodes.lane;
+    return look->sched->ledger->is_kept[node] && look->job->class_queue == look->sched->kept_nodes.class_queue;
 }
 
 /* Members that the node holds, whatever is kept or belongs to cells. */
 static uint32_t room_of(const struct look *look, const struct request *request, node_id node)
 {
     if (is_kept_for(look, node) && request->gpus > 0)
-        return shape_members_in(request, cluster_node_type(look->sched->cluster, node),
-                                look->sched->ledger->index->free_mask[node]);
-    return shape_room(request, look->sched->ledger, node);
+        return request_class_members_in(request, cluster_node_type(look->sched->cluster, node),
+                                        look->sched->ledger->index->free_mask[node]);
+    return request_class_room(request, look->sched->ledger, node);
 }
 
 static enum explain_node judge(const struct look *look, const struct request *request, node_id node)
@@ -130,7 +118,7 @@ static enum explain_node judge(const struct look *look, const struct request *re
     const enum explain_node mismatch = judge_type(request, &ledger->cluster->types[type]);
     if (mismatch != EXPLAIN_FITS)
         return mismatch;
-    if (shape_members_of_node(request, ledger, node) == 0)
+    if (request_class_members_of_node(request, ledger, node) == 0)
         return EXPLAIN_TOO_SMALL;
     if (cell->tasks_free > 0 && room_of(look, &gpus_alone, node) == 0)
         return judge_gpus(look, request, node);
@@ -163,13 +151,13 @@ static void note_promises(struct look *look)
 }
 
 /* The level of the narrowest domain that members of the group must stay within, from 1; 0: none. */
-static uint8_t narrowest(const struct shape *shape, uint32_t group)
+static uint8_t narrowest(const struct request_class *request_class, uint32_t group)
 {
-    uint8_t level = shape->topology.required;
-    for (uint16_t s = shape->set_count == 0 ? SET_NONE : shape->groups[group].set; s != SET_NONE;
-         s = shape->sets[s].parent)
-        if (shape->sets[s].topology.required > level)
-            level = shape->sets[s].topology.required;
+    uint8_t level = request_class->topology.required;
+    for (uint16_t s = request_class->set_count == 0 ? SET_NONE : request_class->groups[group].set; s != SET_NONE;
+         s = request_class->sets[s].parent)
+        if (request_class->sets[s].topology.required > level)
+            level = request_class->sets[s].topology.required;
     return level;
 }
 
@@ -216,8 +204,7 @@ static uint64_t confine_to_slices(struct look *look, const struct job_group *gro
         if (level->domain[n] != DOMAIN_NONE)
             look->members[level->domain[n]] += look->room[n];
     for (node_id n = 0; n < cluster->node_count; n++)
-        if (level->domain[n] == DOMAIN_NONE ||
-            look->members[level->domain[n]] < group->slice_members)
+        if (level->domain[n] == DOMAIN_NONE || look->members[level->domain[n]] < group->slice_members)
             look->room[n] = 0;
     for (uint32_t d = 0; d < level->domain_count; d++)
         fitting += look->members[d] - look->members[d] % group->slice_members;
@@ -241,12 +228,12 @@ static void add_short(struct look *look, uint32_t group, uint32_t fitting)
     const struct job_group *asked = &look->ask->groups[group];
     const struct cluster *cluster = look->sched->cluster;
     uint32_t lacking = asked->count - fitting;
-    const uint32_t most = shape_most_of_node(&asked->request, look->sched->ledger);
+    const uint32_t most = request_class_most_of_node(&asked->request, look->sched->ledger);
     const uint32_t each = most == 0 ? 1 : lesser(most, asked->count);
     look->out->members += asked->count;
     look->out->members_fitting += fitting;
     look->out->nodes_short += (lacking + each - 1) / each;
-    look->out->gpu_milli_short += lacking * shape_most_milli(&asked->request, cluster);
+    look->out->gpu_milli_short += lacking * request_class_most_milli(&asked->request, cluster);
 }
 
 /* What keeps the group off each node; then what of it fits. */
@@ -270,11 +257,9 @@ static void look_at_group(struct look *look, uint32_t group)
             why = EXPLAIN_AFFINITY;
         }
         if (why == EXPLAIN_CPUS)
-            note_least(&look->out->cpu_milli_short,
-                       (int64_t)request->cpu_milli - ledger->nodes[n].cpu_free);
+            note_least(&look->out->cpu_milli_short, (int64_t)request->cpu_milli - ledger->nodes[n].cpu_free);
         if (why == EXPLAIN_MEMORY)
-            note_least(&look->out->memory_mib_short,
-                       (int64_t)request->memory_mib - ledger->nodes[n].memory_free);
+            note_least(&look->out->memory_mib_short, (int64_t)request->memory_mib - ledger->nodes[n].memory_free);
         fitting += look->room[n];
         look->now[n] = (uint8_t)why;
     }
@@ -295,32 +280,31 @@ static void look_at_group(struct look *look, uint32_t group)
 
 /* ---- What is kept ---- */
 
-/* Nodes that fit only without what forecasts need are kept. */
-static void note_forecasts(struct look *look)
+/* Nodes that fit only without what planned starts need are kept. */
+static void note_planned_starts(struct look *look)
 {
     struct sched *sched = look->sched;
-    if (look->slot == SLOT_NONE || !forecast_is_fresh(sched))
+    if (look->slot == SLOT_NONE || !planned_start_is_fresh(sched))
         return;
     size_t mark = ledger_mark(sched->ledger);
-    forecast_keep(sched, look->slot);
+    planned_start_keep(sched, look->slot);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         if (look->why[n] != EXPLAIN_FITS)
             continue;
         bool fits = false;
         for (uint32_t g = 0; g < look->ask->group_count; g++)
-            fits |= look->ask->groups[g].count > 0 &&
-                    room_of(look, &look->ask->groups[g].request, n) > 0;
+            fits |= look->ask->groups[g].count > 0 && room_of(look, &look->ask->groups[g].request, n) > 0;
         look->why[n] = fits ? EXPLAIN_FITS : EXPLAIN_KEPT;
     }
     ledger_rollback(sched->ledger, mark);
 }
 
-/* What the jobs in front of its lane are told. */
+/* What the jobs in front of its class queue are told. */
 static enum clock_hand front_hand(const struct look *look)
 {
-    return look->job->lane == LANE_NONE
+    return look->job->class_queue == CLASS_QUEUE_NONE
                ? HAND_NONE
-               : pending_hand(&look->sched->pending, look->job->lane, true);
+               : pending_hand(&look->sched->pending, look->job->class_queue, true);
 }
 
 static void note_headroom(struct look *look)
@@ -346,8 +330,7 @@ static bool fits_together(struct look *look)
 /* ---- Queues ---- */
 
 /* By how much the queue goes beyond the bound with what is asked; true if it does. */
-static bool note_over(struct explanation *out, enum resource resource, int64_t held, int64_t asked,
-                      int64_t bound)
+static bool note_over(struct explanation *out, enum resource resource, int64_t held, int64_t asked, int64_t bound)
 {
     if (asked <= 0 || bound == QUOTA_UNLIMITED || bound == AMOUNT_ANY || held + asked <= bound)
         return false;
@@ -369,16 +352,15 @@ static void note_queue(struct look *look, queue_id queue)
     out->over_held = queue_tree_charged(tree, queue, RESOURCE_GPU);
     out->over_asked = ask[RESOURCE_GPU];
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (note_over(out, r, queue_tree_charged(tree, queue, r), ask[r],
-                      queue_tree_spec(tree, queue)->limit[r]))
+        if (note_over(out, r, queue_tree_charged(tree, queue, r), ask[r], queue_tree_spec(tree, queue)->limit[r]))
             return;
-    const bool is_firm = tree->config->firm_needs_quota; /* only that part needs a quota */
+    const bool is_non_preemptible = tree->config->firm_needs_quota; /* only that part needs a quota */
     out->over_is_quota = true;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         if (note_over(out, r,
-                      is_firm ? queue_tree_firm(tree, queue, r)
-                              : queue_tree_charged(tree, queue, r),
-                      ask[is_firm ? RESOURCE_COUNT + r : r], amount_deserved(tree, queue, r)))
+                      is_non_preemptible ? queue_tree_non_preemptible(tree, queue, r)
+                                         : queue_tree_charged(tree, queue, r),
+                      ask[is_non_preemptible ? RESOURCE_COUNT + r : r], amount_deserved(tree, queue, r)))
             return;
 }
 
@@ -391,8 +373,7 @@ static void look_at_queues(struct look *look)
     queue_id queue = QUEUE_NONE;
     if (quota->forbids != NULL)
         queue = quota->forbids(&sched->tree, look->job->queue, look->ask->charge);
-    look->confine =
-        quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask) : NULL;
+    look->confine = quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask) : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;
     if (queue != QUEUE_NONE)
@@ -404,14 +385,15 @@ static void look_at_line(struct look *look)
 {
     const struct pending *pending = &look->sched->pending;
     look->out->first = JOB_NONE;
-    if (look->job->lane == LANE_NONE)
+    if (look->job->class_queue == CLASS_QUEUE_NONE)
         return;
-    const struct line *line = &pending->lines[pending->lanes[look->job->lane].line];
+    const struct leaf_queue *leaf_queue =
+        &pending->leaf_queues[pending->class_queues[look->job->class_queue].leaf_queue];
     uint32_t first = look->slot;
-    for (uint32_t l = 0; l < line->lane_count; l++) {
-        const struct lane *lane = &pending->lanes[line->lanes[l].lane];
-        for (uint32_t i = 0; i < lane->count; i++) {
-            uint32_t other = lane->heap[i].slot;
+    for (uint32_t l = 0; l < leaf_queue->class_queue_count; l++) {
+        const struct class_queue *class_queue = &pending->class_queues[leaf_queue->class_queues[l].class_queue];
+        for (uint32_t i = 0; i < class_queue->count; i++) {
+            uint32_t other = class_queue->heap[i].slot;
             look->out->ahead += pending_compare(pending, other, look->slot) < 0;
             if (pending_compare(pending, other, first) < 0)
                 first = other;
@@ -442,7 +424,7 @@ static void look_at_nodes(struct look *look)
     for (uint32_t g = 0; g < look->ask->group_count; g++)
         if (look->ask->groups[g].count > 0)
             look_at_group(look, g);
-    note_forecasts(look);
+    note_planned_starts(look);
     note_headroom(look);
     for (node_id n = 0; n < count; n++)
         look->out->nodes[look->why[n]]++;
@@ -455,9 +437,8 @@ static void explain(struct look *look)
     look_at_line(look);
     look_at_nodes(look);
     bool holds_its_place = look->job->state == SJOB_CLAIMING || look->job->state == SJOB_STARTING;
-    look->out->is_behind =
-        look->job->wait.kind == WAIT_LANE &&
-        front_hand(look) != pending_hand(&look->sched->pending, look->job->lane, false);
+    look->out->is_behind = look->job->wait.kind == WAIT_CLASS_QUEUE &&
+                           front_hand(look) != pending_hand(&look->sched->pending, look->job->class_queue, false);
     look->out->fits_now = !holds_its_place && look->slot != SLOT_NONE && fits_together(look);
     explain_write(look->sched, look->job, look->out);
 }
@@ -469,18 +450,17 @@ static bool explain_rejected(struct sched *sched, job_id id, struct explanation 
     if (note == NULL)
         return false;
     const struct sched_job job = {.id = id,
-                                  .shape = note->shape,
-                                  .ask = note->shape,
+                                  .request_class = note->request_class,
+                                  .ask = note->request_class,
                                   .queue = note->queue,
-                                  .lane = LANE_NONE};
+                                  .class_queue = CLASS_QUEUE_NONE};
     struct look look = {.sched = sched,
                         .job = &job,
                         .slot = SLOT_NONE,
-                        .ask = &sched->shapes.shapes[note->shape],
+                        .ask = &sched->request_classes.at[note->request_class],
                         .out = out};
-    *out = (struct explanation){.code = note->reason,
-                                .is_never = note->reason == REASON_NEVER_FITS,
-                                .gpu_milli_free = sched_free_milli(sched)};
+    *out = (struct explanation){
+        .code = note->reason, .is_never = note->reason == REASON_NEVER_FITS, .gpu_milli_free = sched_free_milli(sched)};
     explain(&look);
     return true;
 }
@@ -493,13 +473,9 @@ bool sched_explain(struct sched *sched, job_id id, struct explanation *out)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return false;
-    struct look look = {.sched = sched,
-                        .job = job,
-                        .slot = slot,
-                        .ask = &sched->shapes.shapes[job->ask],
-                        .out = out};
-    *out = (struct explanation){.code = sched_why(sched, id),
-                                .gpu_milli_free = sched_free_milli(sched)};
+    struct look look = {
+        .sched = sched, .job = job, .slot = slot, .ask = &sched->request_classes.at[job->ask], .out = out};
+    *out = (struct explanation){.code = sched_why(sched, id), .gpu_milli_free = sched_free_milli(sched)};
     explain(&look);
     return true;
 }

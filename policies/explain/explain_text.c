@@ -10,8 +10,7 @@
 
 enum { AMOUNT_CHARS = 40, MEMBER_CHARS = 160 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct explanation *out, const char *format,
-                                                      ...)
+__attribute__((format(printf, 2, 3))) static void say(struct explanation *out, const char *format, ...)
 {
     size_t length = strlen(out->text);
     va_list arguments;
@@ -30,8 +29,7 @@ static const char *plural(uint64_t count)
 /* 2500 milli are "2.5". */
 static void milli_text(char text[AMOUNT_CHARS], int64_t milli)
 {
-    int length = snprintf(text, AMOUNT_CHARS, "%lld.%03lld", (long long)(milli / 1000),
-                          (long long)(milli % 1000));
+    int length = snprintf(text, AMOUNT_CHARS, "%lld.%03lld", (long long)(milli / 1000), (long long)(milli % 1000));
     while (length > 0 && text[length - 1] == '0')
         text[--length] = '\0';
     if (length > 0 && text[length - 1] == '.')
@@ -46,8 +44,7 @@ static void amount_text(char text[AMOUNT_CHARS], enum resource resource, int64_t
         return;
     }
     milli_text(text, amount);
-    snprintf(text + strlen(text), AMOUNT_CHARS - strlen(text), " %s%s", units[resource],
-             amount == 1000 ? "" : "s");
+    snprintf(text + strlen(text), AMOUNT_CHARS - strlen(text), " %s%s", units[resource], amount == 1000 ? "" : "s");
 }
 
 /* What a node must have free for so many members of the group. */
@@ -68,13 +65,12 @@ static void member_text(char text[MEMBER_CHARS], const struct request *request, 
         gpus[0] = '\0';
     snprintf(text, MEMBER_CHARS, "%s", gpus);
     if (request->cpu_milli != 0 || request->memory_mib != 0)
-        snprintf(text + strlen(text), MEMBER_CHARS - strlen(text), "%s%s and %llu MiB",
-                 gpus[0] != '\0' ? ", " : "", cpus,
-                 (unsigned long long)request->memory_mib * members);
+        snprintf(text + strlen(text), MEMBER_CHARS - strlen(text), "%s%s and %llu MiB", gpus[0] != '\0' ? ", " : "",
+                 cpus, (unsigned long long)request->memory_mib * members);
 }
 
 /* The group that lacks most is told for all. */
-static const struct job_group *first_group(const struct shape *ask)
+static const struct job_group *first_group(const struct request_class *ask)
 {
     uint32_t g = 0;
     while (g + 1 < ask->group_count && ask->groups[ask->order[g]].count == 0)
@@ -84,22 +80,20 @@ static const struct job_group *first_group(const struct shape *ask)
 
 static uint32_t members_per_node(const struct sched *sched, const struct job_group *group)
 {
-    uint32_t most = shape_most_of_node(&group->request, sched->ledger);
+    uint32_t most = request_class_most_of_node(&group->request, sched->ledger);
     most = most == 0 ? 1 : most;
     return most < group->count ? most : group->count;
 }
 
-static const char *domain_name(const struct sched *sched, const struct shape *ask)
+static const char *domain_name(const struct sched *sched, const struct request_class *ask)
 {
     uint8_t level = ask->topology.required;
     for (uint32_t s = 0; s < ask->set_count; s++)
         level = ask->sets[s].topology.required > level ? ask->sets[s].topology.required : level;
-    return level > 0 && level <= sched->cluster->level_count
-               ? sched->cluster->levels[level - 1].name
-               : NULL;
+    return level > 0 && level <= sched->cluster->level_count ? sched->cluster->levels[level - 1].name : NULL;
 }
 
-static void say_space(const struct sched *sched, const struct shape *ask, struct explanation *out)
+static void say_space(const struct sched *sched, const struct request_class *ask, struct explanation *out)
 {
     const struct job_group *group = first_group(ask);
     const char *domain = domain_name(sched, ask);
@@ -111,8 +105,8 @@ static void say_space(const struct sched *sched, const struct shape *ask, struct
             "fit. ",
             out->nodes[EXPLAIN_AFFINITY], plural(out->nodes[EXPLAIN_AFFINITY]));
     if (out->nodes_short > 0)
-        say(out, "%u more node%s with %s %s needed", out->nodes_short, plural(out->nodes_short),
-            needs, out->nodes_short == 1 ? "is" : "are");
+        say(out, "%u more node%s with %s %s needed", out->nodes_short, plural(out->nodes_short), needs,
+            out->nodes_short == 1 ? "is" : "are");
     else
         say(out, "Its members fit one by one, but not together: space must be freed for all");
     if (domain != NULL)
@@ -142,8 +136,7 @@ static void say_fit(struct explanation *out)
     else if (out->nodes[EXPLAIN_KEPT] > 0)
         say(out, "It would fit, but on space that is kept for others.");
     else
-        say(out, out->code == REASON_PRIORITY ? "It would fit now."
-                                              : "It fits now: the next cycle decides.");
+        say(out, out->code == REASON_PRIORITY ? "It would fit now." : "It fits now: the next cycle decides.");
 }
 
 static void say_limit(const struct sched *sched, struct explanation *out)
@@ -157,34 +150,30 @@ static void say_limit(const struct sched *sched, struct explanation *out)
     amount_text(held, out->over_resource, out->over_held);
     if (out->over_bound == QUOTA_UNLIMITED) {
         amount_text(over, out->over_resource, out->over_asked);
-        say(out, "Queue %s may not hold %s more, beside the %s it holds, by what others leave it.",
-            name, over, held);
+        say(out, "Queue %s may not hold %s more, beside the %s it holds, by what others leave it.", name, over, held);
         return;
     }
     amount_text(over, out->over_resource, out->over_held + out->over_asked - out->over_bound);
     amount_text(bound, out->over_resource, out->over_bound);
-    say(out, "%s of queue %s must end, or its %s of %s be raised by as much: it holds %s.", over,
-        name, out->over_is_quota ? "quota" : "limit", bound, held);
+    say(out, "%s of queue %s must end, or its %s of %s be raised by as much: it holds %s.", over, name,
+        out->over_is_quota ? "quota" : "limit", bound, held);
 }
 
 static void say_turn(struct explanation *out)
 {
     if (out->ahead > 0)
-        say(out, "%u job%s of its line go%s before it.", out->ahead, plural(out->ahead),
-            out->ahead == 1 ? "es" : "");
+        say(out, "%u job%s of its line go%s before it.", out->ahead, plural(out->ahead), out->ahead == 1 ? "es" : "");
     else
         say(out, "It is the first of its line; those of other queues go before it.");
 }
 
-static void say_dependencies(const struct sched *sched, const struct sched_job *job,
-                             struct explanation *out)
+static void say_dependencies(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     uint32_t count = sched->jobs.facts[job - sched->jobs.jobs].after_left;
     say(out, "%u job%s that it depends on must end first.", count, plural(count));
 }
 
-static void say_reserved(const struct sched *sched, const struct sched_job *job,
-                         struct explanation *out)
+static void say_reserved(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     int64_t held = 0, outstanding = 0;
     char all[AMOUNT_CHARS], rest[AMOUNT_CHARS];
@@ -205,14 +194,11 @@ static void say_reserved(const struct sched *sched, const struct sched_job *job,
 }
 
 /* What must stay free of GPUs, and would not. */
-static void say_headroom(const struct sched *sched, const struct sched_job *job,
-                         struct explanation *out)
+static void say_headroom(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
-    const struct lane *lane = &sched->pending.lanes[job->lane];
-    int64_t kept =
-        sched->headroom.gpu_milli + (lane->is_borrower ? sched->headroom.owners_milli : 0);
-    int64_t lacking =
-        kept + sched->shapes.shapes[job->ask].charge[QUEUE_SUM_GPU] - out->gpu_milli_free;
+    const struct class_queue *class_queue = &sched->pending.class_queues[job->class_queue];
+    int64_t kept = sched->headroom.gpu_milli + (class_queue->is_over_quota ? sched->headroom.owners_milli : 0);
+    int64_t lacking = kept + sched->request_classes.at[job->ask].charge[QUEUE_SUM_GPU] - out->gpu_milli_free;
     char amount[AMOUNT_CHARS], keeps[AMOUNT_CHARS];
     amount_text(keeps, RESOURCE_GPU, kept);
     if (lacking > 0) {
@@ -223,21 +209,19 @@ static void say_headroom(const struct sched *sched, const struct sched_job *job,
         say(out, "A node more must be wholly free, for %lld are kept as headroom",
             (long long)sched->headroom.whole_nodes);
     }
-    if (lane->is_borrower)
+    if (class_queue->is_over_quota)
         say(out, "; or queue %s must hold less than its quota",
-            queue_tree_spec(&sched->tree, lane->owed_by)->name);
+            queue_tree_spec(&sched->tree, class_queue->owed_by)->name);
     say(out, ".");
 }
 
-static void say_held(const struct sched *sched, const struct sched_job *job,
-                     struct explanation *out)
+static void say_held(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
     const uint32_t array = sched->jobs.facts[job - sched->jobs.jobs].array;
     if (out->code == REASON_DEPENDENCY)
         say_dependencies(sched, job, out);
     else if (out->code == REASON_ARRAY_LIMIT)
-        say(out, "One of the %u elements of its array that run or wait must end.",
-            sched->arrays[array].eligible);
+        say(out, "One of the %u elements of its array that run or wait must end.", sched->arrays[array].eligible);
     else
         say(out, "Its submitter holds it and must release it.");
 }
@@ -247,44 +231,42 @@ static void say_never(const struct cluster *cluster, struct explanation *out)
 {
     const uint32_t taints = out->nodes[EXPLAIN_TAINT], labels = out->nodes[EXPLAIN_NODE_AFFINITY];
     if (taints + labels == 0) {
-        say(out,
-            "No state of this cluster could hold it: fewer, or smaller, members must be asked.");
+        say(out, "No state of this cluster could hold it: fewer, or smaller, members must be asked.");
         return;
     }
     say(out, "No state of this cluster could hold it: ");
     if (taints > 0)
         say(out, "%u node(s) had untolerated taint", taints);
     if (labels > 0)
-        say(out, "%s%u node(s) didn't match Pod's node affinity/selector", taints > 0 ? ", " : "",
-            labels);
+        say(out, "%s%u node(s) didn't match Pod's node affinity/selector", taints > 0 ? ", " : "", labels);
     if (taints + labels < cluster->node_count)
         say(out, "; the other %u do not hold what it asks", cluster->node_count - taints - labels);
     say(out, ".");
 }
 
 /* Of a job that does not need all its sets. */
-static void say_sets(const struct sched *sched, const struct sched_job *job,
-                     struct explanation *out)
+static void say_sets(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
-    const struct gang_view view = {.groups = shape->groups,
-                                   .sets = shape->set_count > 0 ? shape->sets : NULL,
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
+    const struct gang_view view = {.groups = request_class->groups,
+                                   .sets = request_class->set_count > 0 ? request_class->sets : NULL,
                                    .held = job->held_more != NULL ? job->held_more : &job->held_one,
-                                   .group_count = shape->group_count,
-                                   .set_count = shape->set_count,
-                                   .min_sets = shape->min_sets};
-    const uint32_t sets = shape->set_count > 0 ? sets_in(shape->sets, shape->set_count, SET_NONE)
-                                               : shape->group_count;
-    if (shape->min_sets == 0 || shape->min_sets >= sets)
+                                   .group_count = request_class->group_count,
+                                   .set_count = request_class->set_count,
+                                   .min_sets = request_class->min_sets};
+    const uint32_t sets = request_class->set_count > 0
+                              ? sets_in(request_class->sets, request_class->set_count, SET_NONE)
+                              : request_class->group_count;
+    if (request_class->min_sets == 0 || request_class->min_sets >= sets)
         return;
     const uint32_t satisfied = gang_satisfied(&view);
-    say(out, " It needs %u of its %u groups of members; %u %s all that %s.", shape->min_sets, sets,
-        satisfied, satisfied == 1 ? "has" : "have", satisfied == 1 ? "it needs" : "they need");
+    say(out, " It needs %u of its %u groups of members; %u %s all that %s.", request_class->min_sets, sets, satisfied,
+        satisfied == 1 ? "has" : "have", satisfied == 1 ? "it needs" : "they need");
 }
 
 void explain_write(const struct sched *sched, const struct sched_job *job, struct explanation *out)
 {
-    const struct shape *ask = &sched->shapes.shapes[job->ask];
+    const struct request_class *ask = &sched->request_classes.at[job->ask];
     out->text[0] = '\0';
     switch (out->code) {
     case REASON_HELD:
@@ -302,9 +284,8 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
         say_never(sched->cluster, out);
         return;
     case REASON_GANG_ON_SLICES:
-        say(out,
-            "Its members must run together, and between pieces of GPUs there is no NVLink: they "
-            "must ask whole GPUs, or be jobs of their own.");
+        say(out, "Its members must run together, and between pieces of GPUs there is no NVLink: they "
+                 "must ask whole GPUs, or be jobs of their own.");
         return;
     case REASON_DEPENDENCY_NEVER:
         say(out, "A job it depends on ended otherwise than asked: it is refused.");
@@ -328,10 +309,9 @@ void explain_write(const struct sched *sched, const struct sched_job *job, struc
         say(out, " ");
         break;
     case REASON_RESERVED_FOR_OTHER:
-        if (ask->closed & SHAPE_PROMISED)
-            say(out,
-                "It would be in the way of jobs that wait for space in front of it; one that ends "
-                "before theirs comes may go. ");
+        if (ask->closed & REQUEST_CLASS_PROMISED)
+            say(out, "It would be in the way of jobs that wait for space in front of it; one that ends "
+                     "before theirs comes may go. ");
         else
             say(out, "Reservations hold what it would need. ");
         break;

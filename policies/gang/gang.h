@@ -1,7 +1,7 @@
 /* policies/gang/gang.h -- the seam "what starts together".
  *
- * A job asks in chunks: the members that must start in one instant, next.  A policy names the next chunk from
- * what the job holds; the engine places all of it or nothing.
+ * A job asks in allocation steps: the members that must start in one instant, next.  A policy names the next
+ * allocation step from what the job holds; the engine places all of it or nothing.
  *
  * A policy is one const struct; add it to policies/config/registry.c.
  */
@@ -16,10 +16,8 @@ struct gang_view {
     const struct job_set *sets; /* NULL: each group is a set of its own */
     const uint32_t *held;       /* members held, by group; not counting those on their way out */
     uint16_t group_count, set_count;
-    uint16_t
-        min_sets; /* of the sets in no other, or of the groups, that must be satisfied; 0: all */
-    const struct policy_own
-        *own; /* of a plug-in's policy; NULL: it is built in, or nobody asks it */
+    uint16_t min_sets;            /* of the sets in no other, or of the groups, that must be satisfied; 0: all */
+    const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in, or nobody asks it */
 };
 
 struct gang_policy {
@@ -29,7 +27,7 @@ struct gang_policy {
     bool is_all_or_nothing; /* nothing starts below the minimum */
     /* Write how many members of each group come next; false if the job wants no more.  Called when the job
      * comes to wait and after each growth; pure. */
-    bool (*next)(const struct gang_view *view, uint32_t chunk[]);
+    bool (*next)(const struct gang_view *view, uint32_t step[]);
 };
 
 extern const struct gang_policy *const gang_policies[]; /* NULL-terminated */
@@ -46,11 +44,11 @@ uint32_t gang_satisfied(const struct gang_view *view);
 void gang_core(const struct gang_view *view, bool is_core[]);
 
 /* The members of each group that still lack to the minimum; false if none does. */
-bool gang_minimum_chunk(const struct gang_view *view, uint32_t chunk[]);
+bool gang_minimum_step(const struct gang_view *view, uint32_t step[]);
 
 /* What comes next above the minimum: what the first set that is not satisfied lacks, or one member of a set before it;
  * false: the job is full. */
-bool gang_surplus_chunk(const struct gang_view *view, uint32_t chunk[]);
+bool gang_surplus_chunk(const struct gang_view *view, uint32_t step[]);
 
 /* The groups of the set and of the sets in it, as bits. */
 uint64_t gang_groups_within(const struct gang_view *view, uint32_t set);
@@ -61,6 +59,6 @@ uint8_t gang_fill(const struct gang_view *view);
 /* How many members of each group leave next when the job must give something back, the last set and group first: one of
  * a set above its minimum, all of a set (and of those in it) beyond the core; or all of the job, when there is none.
  * True if the job can go on without them.  set: which set leaves as a whole; SET_NONE: none does. */
-bool gang_shrink(const struct gang_view *view, uint32_t chunk[], uint32_t *set);
+bool gang_shrink(const struct gang_view *view, uint32_t step[], uint32_t *set);
 
 #endif

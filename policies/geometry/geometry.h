@@ -2,8 +2,8 @@
  *
  * A cluster file says which GPUs are partitioned, how, and which of them may be cut anew (recut_mask of a node type:
  * topologies/cluster.h).  A member takes an instance that is there if there is one; if there is none, a policy that
- * recuts has one made: on a partitioned GPU, in the place of instances that are free, or on a whole free one, which is
- * partitioned for it.  A member of whole GPUs that finds none gets partitioned ones back that are all free.
+ * repartitions has one made: on a partitioned GPU, in the place of instances that are free, or on a whole free one,
+ * which is partitioned for it.  A member of whole GPUs that finds none gets partitioned ones back that are all free.
  *
  *   {"geometry": {"policy": "rate_limited", "wait_s": 600, "recuts_per_h": 30, "rest_s": 3600, "needs": "gpu"}}
  *

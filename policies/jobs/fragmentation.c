@@ -18,8 +18,8 @@ static uint8_t slices_from(uint32_t starts, enum mig_profile_id profile)
     return slices;
 }
 
-static uint8_t reach_of(const struct ledger *ledger, node_id node, uint32_t gpu_index,
-                        enum mig_profile_id profile, bool may_recut)
+static uint8_t reach_of(const struct ledger *ledger, node_id node, uint32_t gpu_index, enum mig_profile_id profile,
+                        bool may_recut)
 {
     const gpu_id gpu = ledger->cluster->nodes[node].first_gpu + gpu_index;
     uint32_t starts = ledger_mig_starts(ledger, node, gpu_index, profile);
@@ -28,8 +28,7 @@ static uint8_t reach_of(const struct ledger *ledger, node_id node, uint32_t gpu_
     return slices_from(starts, profile);
 }
 
-static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node,
-                           uint16_t partitioned)
+static void view_instances(struct idle_view *view, const struct ledger *ledger, node_id node, uint16_t partitioned)
 {
     const uint16_t recut = ledger->recuts ? view->type->recut_mask : 0;
     for (uint32_t mask = partitioned | recut; mask != 0; mask &= mask - 1) {
@@ -38,14 +37,12 @@ static void view_instances(struct idle_view *view, const struct ledger *ledger, 
         if (partitioned >> g & 1)
             view->mig_milli += ledger->gpus[gpu].free;
         for (uint32_t p = 0; p < MIG_PROFILE_COUNT && (partitioned >> g & 1); p++)
-            view->mig_reach[g][p] =
-                reach_of(ledger, node, g, (enum mig_profile_id)p, recut >> g & 1);
+            view->mig_reach[g][p] = reach_of(ledger, node, g, (enum mig_profile_id)p, recut >> g & 1);
         for (uint32_t p = 0; p < MIG_PROFILE_COUNT; p++)
             view->mig_open_milli[p] +=
-                profile_milli(p) *
-                (recut >> g & 1
-                     ? ledger_mig_room(ledger, gpu, (enum mig_profile_id)p)
-                     : bits_count16(ledger_mig_starts(ledger, node, g, (enum mig_profile_id)p)));
+                profile_milli(p) * (recut >> g & 1
+                                        ? ledger_mig_room(ledger, gpu, (enum mig_profile_id)p)
+                                        : bits_count16(ledger_mig_starts(ledger, node, g, (enum mig_profile_id)p)));
     }
 }
 
@@ -77,14 +74,13 @@ uint32_t idle_view_milli(const struct idle_view *view)
 /* Milli that it asks of each GPU it has; 0: it asks none. */
 static uint32_t asked_of_each(const struct idle_view *view, const struct request *request)
 {
-    return request->gpus != 0
-               ? GPU_MILLI
-               : shape_share_milli(request, &view->cluster->models[view->type->model]);
+    return request->gpus != 0 ? GPU_MILLI
+                              : request_class_share_milli(request, &view->cluster->models[view->type->model]);
 }
 
 /* Of a member that fits beside the GPUs. */
-static struct useless useless_of_gpus(const struct idle_view *view, const struct request *request,
-                                      uint32_t each, uint32_t idle)
+static struct useless useless_of_gpus(const struct idle_view *view, const struct request *request, uint32_t each,
+                                      uint32_t idle)
 {
     uint32_t enough = 0, useless = 0;
     for (uint32_t g = 0; g < view->type->gpu_count; g++) {
@@ -93,12 +89,10 @@ static struct useless useless_of_gpus(const struct idle_view *view, const struct
     }
     if (enough >= (request->gpus != 0 ? request->gpus : 1))
         return (struct useless){useless + view->mig_milli, view->mig_milli, FRAGMENT_SHARE};
-    return (struct useless){idle, view->mig_milli,
-                            request->gpus != 0 ? FRAGMENT_GPU_COUNT : FRAGMENT_SHARE};
+    return (struct useless){idle, view->mig_milli, request->gpus != 0 ? FRAGMENT_GPU_COUNT : FRAGMENT_SHARE};
 }
 
-struct useless useless_for(const struct idle_view *view, const struct request *request,
-                           uint32_t idle)
+struct useless useless_for(const struct idle_view *view, const struct request *request, uint32_t idle)
 {
     const uint32_t each = asked_of_each(view, request);
     if (each == 0 && request->mig == 0)

@@ -1,12 +1,12 @@
 /* policies/jobs/fragmentation.h -- free GPU that is of no use for the jobs that usually come.
  *
- * Words.  Typical jobs are kinds of members, each with its share of all that come.  Of a node, what a typical member cannot
- * use is all that is free of its GPUs if no such member fits there, else what is free of those GPUs that have less left than
- * it asks of one; of GPUs with MIG instances all but the free instances of the profile it asks.  Fragmentation is the mean
- * of that over the typical jobs, in milli-GPUs.
+ * Words.  Typical jobs are kinds of members, each with its share of all that come.  Of a node, what a typical member
+ * cannot use is all that is free of its GPUs if no such member fits there, else what is free of those GPUs that have
+ * less left than it asks of one; of GPUs with MIG instances all but the free instances of the profile it asks.
+ * Fragmentation is the mean of that over the typical jobs, in milli-GPUs.
  *
- * Law: the fragmentation of a node is 0 at least, and at most what is free of its GPUs; that of a cluster is the sum over its
- * nodes, and the sum over the causes.
+ * Law: the fragmentation of a node is 0 at least, and at most what is free of its GPUs; that of a cluster is the sum
+ * over its nodes, and the sum over the causes.
  *
  *   struct idle_view view = idle_view_of(ledger, node);
  *   double milli = fragmentation_of(&view, ledger->typical);
@@ -23,7 +23,7 @@ struct typical_job {
     struct request request;
     double share;      /* of all, 0..1; they sum to 1 */
     uint32_t together; /* so many must be in one domain of the level */
-    uint8_t level; /* from 1, the widest; 0: anywhere; policies/census/census.h alone looks at it */
+    uint8_t level;     /* from 1, the widest; 0: anywhere; policies/census/census.h alone looks at it */
 };
 
 struct typical_jobs {
@@ -51,14 +51,13 @@ struct idle_view {
     uint32_t cpu_milli, memory_mib;
     uint32_t mig_milli;                         /* of all GPUs with MIG instances */
     uint32_t mig_open_milli[MIG_PROFILE_COUNT]; /* of their free instances of the profile */
-    uint8_t mig_reach
-        [NODE_GPUS_MAX]
-        [MIG_PROFILE_COUNT]; /* free slices of theirs that such instances have or could have */
-    uint16_t gpu_milli[NODE_GPUS_MAX]; /* by GPU of the node; of one with MIG instances 0 */
+    uint8_t mig_reach[NODE_GPUS_MAX]
+                     [MIG_PROFILE_COUNT]; /* free slices of theirs that such instances have or could have */
+    uint16_t gpu_milli[NODE_GPUS_MAX];    /* by GPU of the node; of one with MIG instances 0 */
 };
 
-/* What one typical member cannot use, in milli: `geometry` for want of a MIG instance, or a GPU without; the rest for the
- * cause. */
+/* What one typical member cannot use, in milli: `geometry` for want of a MIG instance, or a GPU without; the rest for
+ * the cause. */
 struct useless {
     uint32_t milli, geometry;
     enum fragment_cause cause;

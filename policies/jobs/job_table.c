@@ -53,7 +53,7 @@ uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count)
     know(table, id);
     assert(job_table_find(table, id) == SLOT_NONE);
     table->slot_of[id] = slot;
-    table->jobs[slot] = (struct sched_job){.id = id, .lane = UINT32_MAX, .ranked_fill = UINT8_MAX};
+    table->jobs[slot] = (struct sched_job){.id = id, .class_queue = UINT32_MAX, .ranked_fill = UINT8_MAX};
     if (group_count > 1)
         table->jobs[slot].held_more = mem_zalloc(group_count, sizeof(uint32_t));
     return slot;
@@ -84,8 +84,8 @@ enum ended job_table_end(const struct job_table *table, job_id id)
     return (enum ended)(SLOT_NONE - table->slot_of[id]);
 }
 
-struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
-                               enum holding_phase phase, decision_id decision)
+struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece, enum holding_phase phase,
+                               decision_id decision)
 {
     struct holding holding = {*piece, (uint8_t)phase, decision};
     if (job->holding_count > 0 || job->more != NULL) {
@@ -132,8 +132,7 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
     ARCHIVE_KNOWS(struct holding, 24);
     ARCHIVE_KNOWS(struct piece, 4 + 3 * 2 + 2);
     ARCHIVE(archive, job->holding_count);
-    archive_expect(archive,
-                   job->holding_count <= archive_left(archive) || !archive_is_reading(archive));
+    archive_expect(archive, job->holding_count <= archive_left(archive) || !archive_is_reading(archive));
     if (archive->is_broken)
         job->holding_count = 0;
     if (archive_is_reading(archive) && job->holding_count > 1)
@@ -147,14 +146,14 @@ static void archive_holdings(struct archive *archive, struct sched_job *job)
 }
 
 static void archive_job(struct archive *archive, struct sched_job *job,
-                        const struct shape_table *shapes)
+                        const struct request_class_table *request_classes)
 {
     ARCHIVE_KNOWS(struct sched_job, 168);
     ARCHIVE_KNOWS(struct wait_mark, 16);
     ARCHIVE(archive, job->id);
-    ARCHIVE(archive, job->shape);
+    ARCHIVE(archive, job->request_class);
     ARCHIVE(archive, job->queue);
-    ARCHIVE(archive, job->lane);
+    ARCHIVE(archive, job->class_queue);
     ARCHIVE(archive, job->reason);
     ARCHIVE(archive, job->fill);
     ARCHIVE(archive, job->is_listed);
@@ -173,10 +172,10 @@ static void archive_job(struct archive *archive, struct sched_job *job,
     ARCHIVE(archive, job->wait.entry);
     ARCHIVE(archive, job->wait.kind);
     ARCHIVE(archive, job->wait.code);
-    archive_expect(archive, job->shape < shapes->count);
+    archive_expect(archive, job->request_class < request_classes->count);
     if (archive->is_broken)
         return;
-    uint32_t group_count = shapes->shapes[job->shape].group_count;
+    uint32_t group_count = request_classes->at[job->request_class].group_count;
     if (archive_is_reading(archive) && group_count > 1)
         job->held_more = mem_zalloc(group_count, sizeof *job->held_more);
     archive_bytes(archive, sched_job_held(job), group_count * sizeof(uint32_t));
@@ -240,15 +239,15 @@ static void find_slots(struct archive *archive, struct job_table *table)
     for (uint32_t slot = 0; slot < table->used && !archive->is_broken; slot++) {
         if (table->jobs[slot].state == SJOB_NONE)
             continue;
-        archive_expect(archive, table->jobs[slot].id < table->id_count &&
-                                    table->slot_of[table->jobs[slot].id] == SLOT_NONE);
+        archive_expect(archive,
+                       table->jobs[slot].id < table->id_count && table->slot_of[table->jobs[slot].id] == SLOT_NONE);
         if (!archive->is_broken)
             table->slot_of[table->jobs[slot].id] = slot;
     }
 }
 
 void job_table_archive(struct archive *archive, struct job_table *table,
-                       const struct shape_table *shapes)
+                       const struct request_class_table *request_classes)
 {
     ARCHIVE_KNOWS(struct job_table, 88);
     ARCHIVE_ROOM(archive, table->jobs, table->capacity, table->used);
@@ -257,7 +256,7 @@ void job_table_archive(struct archive *archive, struct job_table *table,
         ARCHIVE(archive, table->jobs[slot].state);
         if (table->jobs[slot].state == SJOB_NONE)
             continue; /* all is written when the slot is used again */
-        archive_job(archive, &table->jobs[slot], shapes);
+        archive_job(archive, &table->jobs[slot], request_classes);
         archive_facts(archive, &table->facts[slot]);
     }
     ARCHIVE_ARRAY(archive, table->free_slots, table->free_capacity, table->free_count);

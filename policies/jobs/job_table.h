@@ -46,24 +46,24 @@ static inline bool holding_is_in_place(const struct holding *holding)
 /* In the order of use: what the end of a plain job looks at comes first. */
 struct sched_job {
     job_id id;
-    uint32_t shape; /* of the whole job */
+    uint32_t request_class; /* of the whole job */
     queue_id queue;
-    uint32_t lane;       /* where it waits; LANE_NONE (policies/queues/pending.h): it does not */
-    uint8_t state;       /* enum sched_job_state */
-    uint8_t reason;      /* enum reason: why it is SJOB_HELD */
-    uint8_t fill;        /* enum job_fill */
-    bool is_listed;      /* among the possible victims */
-    bool is_booked;      /* holds something that runs or starts */
-    bool is_below;       /* so, but less than its minimum */
-    bool is_element;     /* of an array */
-    uint8_t ranked_fill; /* enum job_fill that its ranks were computed for; UINT8_MAX: none yet */
+    uint32_t class_queue;   /* where it waits; CLASS_QUEUE_NONE (policies/queues/pending.h): it does not */
+    uint8_t state;          /* enum sched_job_state */
+    uint8_t reason;         /* enum reason: why it is SJOB_HELD */
+    uint8_t fill;           /* enum job_fill */
+    bool is_listed;         /* among the possible victims */
+    bool is_booked;         /* holds something that runs or starts */
+    bool is_below;          /* so, but less than its minimum */
+    bool is_element;        /* of an array */
+    uint8_t ranked_fill;    /* enum job_fill that its ranks were computed for; UINT8_MAX: none yet */
     uint32_t list_position; /* in whichever list of its state it stands */
     uint32_t held_one;      /* members held, those that leave not counted: of a job of one group, */
     uint32_t *held_more;    /* by group, else */
     struct holding one;     /* the only holding, while `more` is NULL */
     struct holding *more;   /* all of them, else */
     uint32_t holding_count;
-    uint32_t ask; /* of the chunk it waits for */
+    uint32_t ask; /* of the allocation step it waits for */
     int32_t priority;
     uint32_t evictions;
     uint64_t rank[ORDER_CHAIN_MAX];
@@ -81,11 +81,11 @@ struct job_facts {
     uint32_t array, array_max;
     job_id displaced_by; /* for whom it was evicted last, in cycle displaced_cycle; JOB_NONE */
     uint64_t displaced_cycle;
-    time_ns grace;         /* that it asks for when evicted; 0: as the policy grants */
-    time_ns waiting_since; /* when it last came to wait */
-    time_ns below_since; /* since when it holds less than its minimum, but something; TIME_NEVER */
-    time_ns claimed_at;  /* when its space was promised */
-    time_ns saved_at;    /* the world said its work is safe; TIME_NEVER: it never did */
+    time_ns grace;                         /* that it asks for when evicted; 0: as the policy grants */
+    time_ns waiting_since;                 /* when it last came to wait */
+    time_ns below_since;                   /* since when it holds less than its minimum, but something; TIME_NEVER */
+    time_ns claimed_at;                    /* when its space was promised */
+    time_ns saved_at;                      /* the world said its work is safe; TIME_NEVER: it never did */
     time_ns ran, attained_at;              /* run time in all attempts, counted up to then */
     int64_t attained_gpu_ns;               /* GPU time likewise */
     int64_t rate_milli;                    /* GPUs that count since then */
@@ -93,8 +93,8 @@ struct job_facts {
     uint16_t after_left;                   /* dependencies that are still open */
     bool is_held;                          /* by its submitter */
     uint8_t claim_source;                  /* enum source */
-    uint8_t stale_count; /* times it was evicted as stale since it last had its minimum */
-    bool is_serving;     /* it runs since attained_at, on GPUs or without */
+    uint8_t stale_count;                   /* times it was evicted as stale since it last had its minimum */
+    bool is_serving;                       /* it runs since attained_at, on GPUs or without */
 };
 
 enum ended { ENDED_NOT, ENDED_OK, ENDED_OTHERWISE }; /* completed; any other way */
@@ -119,14 +119,14 @@ struct job_table {
 };
 
 void job_table_release(struct job_table *table);
-/* Save or load (policies/util/archive.h).  shapes: those of the jobs, loaded before.  O(slots + jobs ever submitted). */
+/* Save or load (policies/util/archive.h).  request classes: those of the jobs, loaded before.  O(slots + jobs ever
+ * submitted). */
 struct archive;
-struct shape_table;
+struct request_class_table;
 void job_table_archive(struct archive *archive, struct job_table *table,
-                       const struct shape_table *shapes);
-uint32_t job_table_add(struct job_table *table, job_id id,
-                       uint32_t group_count);                /* zeroed but for id, lane */
-void job_table_drop(struct job_table *table, uint32_t slot); /* its holdings too */
+                       const struct request_class_table *request_classes);
+uint32_t job_table_add(struct job_table *table, job_id id, uint32_t group_count); /* zeroed but for id, class queue */
+void job_table_drop(struct job_table *table, uint32_t slot);                      /* its holdings too */
 /* The job, which is in no slot, is over. */
 void job_table_note_end(struct job_table *table, job_id id, enum ended end);
 enum ended job_table_end(const struct job_table *table, job_id id);
@@ -157,9 +157,8 @@ static inline uint32_t *sched_job_held(struct sched_job *job)
 static inline int64_t gpu_time(time_ns span, int64_t milli)
 {
     int64_t product;
-    return __builtin_mul_overflow(span, milli, &product)
-               ? (int64_t)((__int128)span * milli / GPU_MILLI)
-               : product / GPU_MILLI;
+    return __builtin_mul_overflow(span, milli, &product) ? (int64_t)((__int128)span * milli / GPU_MILLI)
+                                                         : product / GPU_MILLI;
 }
 
 /* GPU time at the rate of now, up to now. */
@@ -169,8 +168,8 @@ static inline int64_t attained_gpu_ns(const struct job_facts *facts, time_ns now
 }
 
 /* Append a holding; the pointer is good until the next append. */
-struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece,
-                               enum holding_phase phase, decision_id decision);
+struct holding *sched_job_hold(struct sched_job *job, const struct piece *piece, enum holding_phase phase,
+                               decision_id decision);
 /* Remove the holding at `index`; the order of the others stays. */
 void sched_job_unhold(struct sched_job *job, uint32_t index);
 

@@ -18,20 +18,17 @@ static uint64_t hash_of(const struct request *request, uint8_t level, uint32_t t
     return hash_mix(hash, (uint64_t)together << 16 | (uint64_t)request->one_island << 8 | level);
 }
 
-static bool is_kind(const struct member_kind *kind, const struct request *request, uint8_t level,
-                    uint32_t together)
+static bool is_kind(const struct member_kind *kind, const struct request *request, uint8_t level, uint32_t together)
 {
-    return kind->level == level && kind->together == together &&
-           request_is_same(&kind->request, request);
+    return kind->level == level && kind->together == together && request_is_same(&kind->request, request);
 }
 
 /* The slot of such a kind, or the empty one where it belongs. */
-static uint32_t *slot_of(const struct member_kinds *kinds, const struct request *request,
-                         uint8_t level, uint32_t together)
+static uint32_t *slot_of(const struct member_kinds *kinds, const struct request *request, uint8_t level,
+                         uint32_t together)
 {
     uint32_t at = (uint32_t)hash_of(request, level, together) & (kinds->slot_count - 1);
-    while (kinds->slots[at] != 0 &&
-           !is_kind(&kinds->kinds[kinds->slots[at] - 1], request, level, together))
+    while (kinds->slots[at] != 0 && !is_kind(&kinds->kinds[kinds->slots[at] - 1], request, level, together))
         at = (at + 1) & (kinds->slot_count - 1);
     return &kinds->slots[at];
 }
@@ -47,8 +44,7 @@ static void rehash(struct member_kinds *kinds, uint32_t slot_count)
     }
 }
 
-uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level,
-                           uint32_t together)
+uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level, uint32_t together)
 {
     struct request nobodys = *request; /* whose it is makes no kind of its own */
     nobodys.domain = request->domain == 0 ? 0 : REQUEST_ANYBODYS;
@@ -92,8 +88,7 @@ void member_kinds_add_job(struct member_kinds *kinds, const struct job *job)
         const uint8_t level = level_of(job, group, &together);
         if (level == 0 || together == 0)
             together = 1;
-        member_kinds_add(kinds, member_kinds_find(kinds, &group->request, level, together),
-                         group->count);
+        member_kinds_add(kinds, member_kinds_find(kinds, &group->request, level, together), group->count);
     }
 }
 
@@ -116,8 +111,7 @@ void member_kinds_tell(const struct member_kinds *kinds, struct typical_jobs *ty
     if (kinds->count > 1)
         qsort_r(order, kinds->count, sizeof *order, compare_kinds, kinds->kinds);
     typical->count = 0;
-    for (uint32_t i = 0; i < kinds->count && members * 100 < kinds->members * TYPICAL_PERCENT;
-         i++) {
+    for (uint32_t i = 0; i < kinds->count && members * 100 < kinds->members * TYPICAL_PERCENT; i++) {
         const struct member_kind *kind = &kinds->kinds[order[i]];
         MEM_GROW(typical->jobs, typical->capacity, (size_t)typical->count + 1);
         typical->jobs[typical->count++] =
@@ -142,7 +136,7 @@ void member_kinds_archive(struct archive *archive, struct member_kinds *kinds)
     ARCHIVE_KNOWS(struct member_kinds, 48);
     ARCHIVE_ROOM(archive, kinds->kinds, kinds->capacity, kinds->count);
     for (uint32_t k = 0; k < kinds->count; k++) {
-        shape_archive_request(archive, &kinds->kinds[k].request);
+        request_class_archive_request(archive, &kinds->kinds[k].request);
         ARCHIVE(archive, kinds->kinds[k].together);
         ARCHIVE(archive, kinds->kinds[k].level);
         ARCHIVE(archive, kinds->kinds[k].members);

@@ -1,7 +1,7 @@
 /* policies/jobs/member_kinds.h -- which kinds of members jobs have, and which of them most members are of.
  *
- * Members are of one kind that ask the same, and of which the same number must be together in a domain of the same level
- * of the cluster.
+ * Members are of one kind that ask the same, and of which the same number must be together in a domain of the same
+ * level of the cluster.
  *
  * Law: those told are the kinds of most members, the first to come before others of as many, until they hold
  * TYPICAL_PERCENT of all members; their shares sum to 1.
@@ -36,8 +36,7 @@ struct member_kinds {
 };
 
 /* The kind of members that ask this, made if new: its index. */
-uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level,
-                           uint32_t together);
+uint32_t member_kinds_find(struct member_kinds *kinds, const struct request *request, uint8_t level, uint32_t together);
 void member_kinds_add(struct member_kinds *kinds, uint32_t kind, uint64_t members);
 /* All members of the job.  Of a required level counts that of their set, else that of the job. */
 void member_kinds_add_job(struct member_kinds *kinds, const struct job *job);

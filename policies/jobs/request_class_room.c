@@ -4,7 +4,7 @@
 #include "base/bits.h"
 #include "policies/jobs/request_class.h"
 
-uint32_t shape_share_milli(const struct request *request, const struct gpu_model *model)
+uint32_t request_class_share_milli(const struct request *request, const struct gpu_model *model)
 {
     if (request->gpu_milli != 0)
         return request->gpu_milli;
@@ -16,7 +16,7 @@ uint32_t shape_share_milli(const struct request *request, const struct gpu_model
     return (uint32_t)((milli + model->memory_mib - 1) / model->memory_mib);
 }
 
-int64_t shape_most_milli(const struct request *request, const struct cluster *cluster)
+int64_t request_class_most_milli(const struct request *request, const struct cluster *cluster)
 {
     int64_t most = 0;
     if (request->gpu_memory_mib == 0 && request->mig == 0)
@@ -25,7 +25,7 @@ int64_t shape_most_milli(const struct request *request, const struct cluster *cl
         const struct node_type *type = &cluster->types[t];
         const struct gpu_model *model = &cluster->models[type->model];
         const bool would_do = request->mig != 0 ? mig_profiles(model->mig) != NULL
-                                                : shape_share_milli(request, model) <= GPU_MILLI;
+                                                : request_class_share_milli(request, model) <= GPU_MILLI;
         if (type->gpu_count == 0 || !would_do || !request_takes_nodes(request, cluster, t) ||
             !request_takes_model(request, type))
             continue;
@@ -66,8 +66,7 @@ static uint32_t instances_of(const struct cuts *cuts, enum mig_profile_id profil
     return count;
 }
 
-uint32_t shape_members_in(const struct request *request, const struct node_type *type,
-                          uint16_t gpus)
+uint32_t request_class_members_in(const struct request *request, const struct node_type *type, uint16_t gpus)
 {
     if (!request->one_island || type->island_gpus >= type->gpu_count)
         return bits_count16(gpus) / request->gpus;
@@ -78,13 +77,13 @@ uint32_t shape_members_in(const struct request *request, const struct node_type 
     return members;
 }
 
-static uint32_t members_if_free(const struct request *request, const struct cluster *cluster,
-                                uint32_t type_id, const struct cuts *cuts)
+static uint32_t members_if_free(const struct request *request, const struct cluster *cluster, uint32_t type_id,
+                                const struct cuts *cuts)
 {
     const struct node_type *type = &cluster->types[type_id];
-    uint32_t count = lesser(times_in(type->cpu_milli, request->cpu_milli),
-                            times_in(type->memory_mib, request->memory_mib));
-    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
+    uint32_t count =
+        lesser(times_in(type->cpu_milli, request->cpu_milli), times_in(type->memory_mib, request->memory_mib));
+    uint32_t share = request_class_share_milli(request, &cluster->models[type->model]);
     const uint32_t partitioned = cuts->partitioned & ~(uint32_t)cuts->may_recut;
     const uint16_t whole = (uint16_t)(((1u << type->gpu_count) - 1) & ~partitioned);
     if (!request_takes_type(request, cluster, type_id))
@@ -96,22 +95,21 @@ static uint32_t members_if_free(const struct request *request, const struct clus
     if (request->mig != 0)
         return lesser(count, instances_of(cuts, (enum mig_profile_id)(request->mig - 1)));
     if (request->gpus != 0)
-        return lesser(count, shape_members_in(request, type, whole));
+        return lesser(count, request_class_members_in(request, type, whole));
     if (share > GPU_MILLI)
         return 0;
     return lesser(count, bits_count16(whole) * (GPU_MILLI / share));
 }
 
-uint32_t shape_members_per_node(const struct request *request, const struct cluster *cluster,
-                                uint32_t type_id, bool recuts)
+uint32_t request_class_members_per_node(const struct request *request, const struct cluster *cluster, uint32_t type_id,
+                                        bool recuts)
 {
     const struct node_type *type = &cluster->types[type_id];
     const struct cuts cuts = cuts_of_type(type, recuts);
     return members_if_free(request, cluster, type_id, &cuts);
 }
 
-static uint16_t gpus_with(const struct node_type *type, uint16_t may_recut,
-                          enum mig_profile_id profile)
+static uint16_t gpus_with(const struct node_type *type, uint16_t may_recut, enum mig_profile_id profile)
 {
     uint16_t gpus = may_recut;
     for (uint32_t mask = type->layout_mask; mask != 0; mask &= mask - 1)
@@ -121,8 +119,8 @@ static uint16_t gpus_with(const struct node_type *type, uint16_t may_recut,
     return gpus;
 }
 
-uint16_t shape_gpus_per_node(const struct request *request, const struct cluster *cluster,
-                             uint32_t type_id, bool recuts)
+uint16_t request_class_gpus_per_node(const struct request *request, const struct cluster *cluster, uint32_t type_id,
+                                     bool recuts)
 {
     const struct node_type *type = &cluster->types[type_id];
     const uint16_t may_recut = recuts ? type->recut_mask : 0;
@@ -133,12 +131,11 @@ uint16_t shape_gpus_per_node(const struct request *request, const struct cluster
     if (request->mig != 0)
         return gpus_with(type, may_recut, (enum mig_profile_id)(request->mig - 1));
     if (request->gpus != 0)
-        return shape_members_in(request, type, whole) > 0 ? whole : 0;
-    return shape_share_milli(request, &cluster->models[type->model]) <= GPU_MILLI ? whole : 0;
+        return request_class_members_in(request, type, whole) > 0 ? whole : 0;
+    return request_class_share_milli(request, &cluster->models[type->model]) <= GPU_MILLI ? whole : 0;
 }
 
-uint32_t shape_members_of_node(const struct request *request, const struct ledger *ledger,
-                               node_id node)
+uint32_t request_class_members_of_node(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct cluster *cluster = ledger->cluster;
     const struct node_type *type = cluster_node_type(cluster, node);
@@ -149,22 +146,21 @@ uint32_t shape_members_of_node(const struct request *request, const struct ledge
     return members_if_free(request, cluster, cluster->nodes[node].type, &cuts);
 }
 
-uint32_t shape_most_of_node(const struct request *request, const struct ledger *ledger)
+uint32_t request_class_most_of_node(const struct request *request, const struct ledger *ledger)
 {
     uint32_t most = 0;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        const uint32_t here = shape_members_of_node(request, ledger, n);
+        const uint32_t here = request_class_members_of_node(request, ledger, n);
         most = here > most ? here : most;
     }
     return most;
 }
 
-uint64_t shape_room_empty(const struct request *request, const struct cluster *cluster, bool recuts)
+uint64_t request_class_room_empty(const struct request *request, const struct cluster *cluster, bool recuts)
 {
     uint64_t room = 0;
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        room += (uint64_t)shape_members_per_node(request, cluster, t, recuts) *
-                cluster->types[t].node_count;
+        room += (uint64_t)request_class_members_per_node(request, cluster, t, recuts) * cluster->types[t].node_count;
     return room;
 }
 
@@ -175,8 +171,7 @@ static uint64_t *rooms_by_domain(const struct request *request, const struct clu
     uint64_t *room = mem_zalloc(level->domain_count + 1, sizeof *room);
     for (node_id n = 0; n < cluster->node_count; n++)
         if (level->domain[n] != DOMAIN_NONE)
-            room[level->domain[n]] +=
-                shape_members_per_node(request, cluster, cluster->nodes[n].type, recuts);
+            room[level->domain[n]] += request_class_members_per_node(request, cluster, cluster->nodes[n].type, recuts);
     return room;
 }
 
@@ -190,8 +185,7 @@ static uint64_t *group_rooms(const struct job_group *group, const struct cluster
     uint64_t *room = mem_zalloc(level != NULL ? level->domain_count + 1 : 1, sizeof *room);
     uint64_t *parts = rooms_by_domain(&group->request, cluster, slices, recuts);
     for (uint32_t d = 0; d < slices->domain_count; d++)
-        room[level != NULL ? level->domain[slices->first[d]] : 0] +=
-            parts[d] - parts[d] % group->slice_members;
+        room[level != NULL ? level->domain[slices->first[d]] : 0] += parts[d] - parts[d] % group->slice_members;
     mem_free(parts);
     return room;
 }
@@ -199,14 +193,13 @@ static uint64_t *group_rooms(const struct job_group *group, const struct cluster
 /* So many at least must find room: of a group that was torn the rest may complete slices. */
 static uint64_t least_of(const struct job_group *group)
 {
-    return group->slice_members == 0 ? group->count
-                                     : group->count - group->count % group->slice_members;
+    return group->slice_members == 0 ? group->count : group->count - group->count % group->slice_members;
 }
 
 static bool has_room(const struct job_group *group, const struct cluster *cluster, bool recuts)
 {
     if (group->slice_members == 0)
-        return shape_room_empty(&group->request, cluster, recuts) >= group->count;
+        return request_class_room_empty(&group->request, cluster, recuts) >= group->count;
     if (group->slice_level > cluster->level_count)
         return false;
     uint64_t *room = group_rooms(group, cluster, NULL, recuts);
@@ -215,11 +208,11 @@ static bool has_room(const struct job_group *group, const struct cluster *cluste
     return suffices;
 }
 
-static bool is_below(const struct shape *shape, uint32_t group, uint16_t set)
+static bool is_below(const struct request_class *request_class, uint32_t group, uint16_t set)
 {
-    uint16_t at = shape->set_count == 0 ? SET_NONE : shape->groups[group].set;
+    uint16_t at = request_class->set_count == 0 ? SET_NONE : request_class->groups[group].set;
     while (at != SET_NONE && at != set)
-        at = shape->sets[at].parent;
+        at = request_class->sets[at].parent;
     return at == set;
 }
 
@@ -234,7 +227,7 @@ static void keep_domains(const struct job_group *group, const struct cluster *cl
 }
 
 /* The set (SET_NONE: the job) requires one domain of that level, counted from 1, and none is large enough. */
-static bool no_domain_holds(const struct shape *shape, const struct cluster *cluster, uint16_t set,
+static bool no_domain_holds(const struct request_class *request_class, const struct cluster *cluster, uint16_t set,
                             uint8_t required, bool recuts)
 {
     if (required == 0)
@@ -245,24 +238,24 @@ static bool no_domain_holds(const struct shape *shape, const struct cluster *clu
     uint8_t *may = mem_alloc(level->domain_count);
     bool any = false;
     memset(may, 1, level->domain_count);
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].count > 0 && is_below(shape, g, set))
-            keep_domains(&shape->groups[g], cluster, level, recuts, may);
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (request_class->groups[g].count > 0 && is_below(request_class, g, set))
+            keep_domains(&request_class->groups[g], cluster, level, recuts, may);
     for (uint32_t d = 0; d < level->domain_count; d++)
         any |= may[d] != 0;
     mem_free(may);
     return !any;
 }
 
-bool shape_can_never_fit(const struct shape *shape, const struct cluster *cluster, bool recuts)
+bool request_class_can_never_fit(const struct request_class *request_class, const struct cluster *cluster, bool recuts)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (!has_room(&shape->groups[g], cluster, recuts))
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (!has_room(&request_class->groups[g], cluster, recuts))
             return true;
-    for (uint16_t s = 0; s < shape->set_count; s++)
-        if (no_domain_holds(shape, cluster, s, shape->sets[s].topology.required, recuts))
+    for (uint16_t s = 0; s < request_class->set_count; s++)
+        if (no_domain_holds(request_class, cluster, s, request_class->sets[s].topology.required, recuts))
             return true;
-    return no_domain_holds(shape, cluster, SET_NONE, shape->topology.required, recuts);
+    return no_domain_holds(request_class, cluster, SET_NONE, request_class->topology.required, recuts);
 }
 
 static bool has_instance(const struct ledger *ledger, node_id node, enum mig_profile_id profile)
@@ -276,11 +269,11 @@ static bool has_instance(const struct ledger *ledger, node_id node, enum mig_pro
 static bool member_fits(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib ||
-        cell->tasks_free == 0 || !ledger_node_admits(ledger, node, request))
+    if (cell->cpu_free < request->cpu_milli || cell->memory_free < request->memory_mib || cell->tasks_free == 0 ||
+        !ledger_node_admits(ledger, node, request))
         return false;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
+    uint32_t share = request_class_share_milli(request, &ledger->cluster->models[type->model]);
     if (!request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type))
         return false;
     if (request->gpus == 0 && share == 0 && request->mig == 0)
@@ -288,7 +281,7 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
     if (request->mig != 0)
         return has_instance(ledger, node, (enum mig_profile_id)(request->mig - 1));
     if (request->gpus != 0)
-        return shape_members_in(request, type, ledger->index->free_mask[node]) > 0;
+        return request_class_members_in(request, type, ledger->index->free_mask[node]) > 0;
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     for (uint32_t i = 0; i < type->gpu_count; i++)
         if (ledger->gpus[first + i].free >= share && !ledger_has_layout(ledger, node, i) &&
@@ -297,10 +290,10 @@ static bool member_fits(const struct request *request, const struct ledger *ledg
     return false;
 }
 
-bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, node_id node)
+bool request_class_fits_member(const struct request_class *request_class, const struct ledger *ledger, node_id node)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (member_fits(&shape->groups[g].request, ledger, node))
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (member_fits(&request_class->groups[g].request, ledger, node))
             return true;
     return false;
 }
@@ -309,40 +302,40 @@ bool shape_fits_member(const struct shape *shape, const struct ledger *ledger, n
 static uint32_t gpu_room(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
+    uint32_t share = request_class_share_milli(request, &ledger->cluster->models[type->model]);
     gpu_id first = ledger->cluster->nodes[node].first_gpu;
     uint32_t room = 0;
     if (request->gpus == 0 && share == 0 && request->mig == 0)
         return UINT32_MAX;
     if (request->gpus != 0)
-        return shape_members_in(request, type, ledger_usable(ledger, node));
+        return request_class_members_in(request, type, ledger_usable(ledger, node));
     for (uint32_t i = 0; i < type->gpu_count; i++)
         if (request->mig != 0)
             room += (uint32_t)__builtin_popcount(
                 ledger_mig_starts(ledger, node, i, (enum mig_profile_id)(request->mig - 1)));
         else if (!ledger_has_layout(ledger, node, i))
-            room += lesser(ledger->gpus[first + i].free / share,
-                           ledger_gpu_clients_left(ledger, first + i, request));
+            room += lesser(ledger->gpus[first + i].free / share, ledger_gpu_clients_left(ledger, first + i, request));
     return room;
 }
 
-uint32_t shape_room(const struct request *request, const struct ledger *ledger, node_id node)
+uint32_t request_class_room(const struct request *request, const struct ledger *ledger, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
     if (!ledger->index->is_listed[node] ||
         !request_takes_type(request, ledger->cluster, ledger->cluster->nodes[node].type) ||
         !ledger_node_admits(ledger, node, request))
         return 0;
-    uint32_t count = lesser(times_in(cell->cpu_free, request->cpu_milli),
-                            times_in(cell->memory_free, request->memory_mib));
+    uint32_t count =
+        lesser(times_in(cell->cpu_free, request->cpu_milli), times_in(cell->memory_free, request->memory_mib));
     return lesser(lesser(count, cell->tasks_free), gpu_room(request, ledger, node));
 }
 
-bool shape_goes_anywhere(const struct shape *shape, const struct cluster *cluster)
+bool request_class_goes_anywhere(const struct request_class *request_class, const struct cluster *cluster)
 {
-    bool is_free = shape->set_count == 0 && shape->topology.required == 0 && shape->tags == NULL;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        is_free &= shape->groups[g].slice_members == 0 &&
-                   !(shape->groups[g].request.one_island && cluster->has_split_nodes);
+    bool is_free =
+        request_class->set_count == 0 && request_class->topology.required == 0 && request_class->tags == NULL;
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        is_free &= request_class->groups[g].slice_members == 0 &&
+                   !(request_class->groups[g].request.one_island && cluster->has_split_nodes);
     return is_free;
 }

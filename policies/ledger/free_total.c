@@ -47,8 +47,7 @@ static struct free_place place_of(const struct free_total *total, time_ns at)
 static struct free_block *add_block(struct free_total *total, uint32_t at)
 {
     MEM_GROW(total->blocks, total->capacity, (size_t)total->count + 1);
-    memmove(&total->blocks[at + 1], &total->blocks[at],
-            (total->count - at) * sizeof *total->blocks);
+    memmove(&total->blocks[at + 1], &total->blocks[at], (total->count - at) * sizeof *total->blocks);
     total->blocks[at] = mem_zalloc(1, sizeof **total->blocks);
     total->count++;
     return total->blocks[at];
@@ -87,8 +86,7 @@ static struct free_place make_room(struct free_total *total, struct free_place p
         }
     }
     struct free_block *block = total->blocks[place.block];
-    move_changes(&block->changes[place.index + 1], &block->changes[place.index],
-                 block->count - place.index);
+    move_changes(&block->changes[place.index + 1], &block->changes[place.index], block->count - place.index);
     block->count++;
     return place;
 }
@@ -97,8 +95,7 @@ static void forget(struct free_total *total, struct free_place place)
 {
     struct free_block *block = total->blocks[place.block];
     block->count--;
-    move_changes(&block->changes[place.index], &block->changes[place.index + 1],
-                 block->count - place.index);
+    move_changes(&block->changes[place.index], &block->changes[place.index + 1], block->count - place.index);
     if (block->count > 0)
         return;
     mem_free(block);
@@ -107,8 +104,7 @@ static void forget(struct free_total *total, struct free_place place)
             (total->count - place.block) * sizeof *total->blocks);
 }
 
-void free_total_change(struct free_total *total, time_ns at, int32_t steps,
-                       const struct free_amount *more)
+void free_total_change(struct free_total *total, time_ns at, int32_t steps, const struct free_amount *more)
 {
     struct free_place place = place_of(total, at);
     if (place.block == total->count || total->blocks[place.block]->changes[place.index].at != at) {
@@ -133,14 +129,12 @@ void free_total_release(struct free_total *total)
 
 static bool is_enough(const struct free_search *search)
 {
-    return search->free.gpus >= search->need.gpus &&
-           search->free.cpu_milli >= search->need.cpu_milli &&
+    return search->free.gpus >= search->need.gpus && search->free.cpu_milli >= search->need.cpu_milli &&
            search->free.memory_mib >= search->need.memory_mib;
 }
 
 /* The change there; NULL behind the last. */
-static const struct free_change *change_at(const struct free_search *search,
-                                           struct free_place place)
+static const struct free_change *change_at(const struct free_search *search, struct free_place place)
 {
     const struct free_total *total = search->total;
     return place.block < total->count ? &total->blocks[place.block]->changes[place.index] : NULL;
@@ -158,15 +152,11 @@ static void count_next(struct free_search *search)
     advance(search, &search->ahead);
 }
 
-struct free_search free_search_begin(const struct free_total *total, const struct free_amount *need,
-                                     time_ns from, time_ns length, time_ns latest, time_ns until)
+struct free_search free_search_begin(const struct free_total *total, const struct free_amount *need, time_ns from,
+                                     time_ns length, time_ns latest, time_ns until)
 {
-    struct free_search search = {.total = total,
-                                 .need = *need,
-                                 .at = from,
-                                 .length = length,
-                                 .latest = latest,
-                                 .until = until};
+    struct free_search search = {
+        .total = total, .need = *need, .at = from, .length = length, .latest = latest, .until = until};
     const struct free_change *change;
     while ((change = change_at(&search, search.ahead)) != NULL && change->at <= from)
         count_next(&search);

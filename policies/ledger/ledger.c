@@ -30,8 +30,7 @@ size_t ledger_mark(struct ledger *ledger)
 /* Inlined where the direction is known: this is most of what a plain job does to the ledger. */
 #define DIRECTED static inline __attribute__((always_inline))
 
-DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner,
-                        bool is_take)
+DIRECTED void set_whole(struct ledger *ledger, node_id node, uint16_t gpu_mask, uint32_t owner, bool is_take)
 {
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
     struct gpu_cell *const gpus = &ledger->gpus[first];
@@ -58,14 +57,13 @@ static void undo(struct ledger *ledger, const struct ledger_entry *entry)
         uint16_t before = ledger->gpus[element].free;
         memcpy(&ledger->gpus[element], &entry->old, sizeof entry->old);
         node_id node = entry->word;
-        node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu,
-                          before, ledger->gpus[element].free);
+        node_index_change(ledger->index, node, element - ledger->cluster->nodes[node].first_gpu, before,
+                          ledger->gpus[element].free);
         ledger_note_change(ledger, node);
         break;
     }
     case TABLE_WHOLE:
-        set_whole(ledger, element, (uint16_t)entry->word, (uint32_t)entry->old,
-                  entry->word >> TAKE_SHIFT == 0);
+        set_whole(ledger, element, (uint16_t)entry->word, (uint32_t)entry->old, entry->word >> TAKE_SHIFT == 0);
         ledger_note_change(ledger, element);
         break;
     case TABLE_OWNER:
@@ -242,17 +240,14 @@ static uint8_t with_bit(uint8_t bits, uint8_t bit, bool is_set)
 }
 
 /* An instance moves as a whole. */
-static __attribute__((noinline)) void move_mig(struct ledger *ledger, const struct space *space,
-                                               enum move move)
+static __attribute__((noinline)) void move_mig(struct ledger *ledger, const struct space *space, enum move move)
 {
-    gpu_id gpu =
-        ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
+    gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
     struct mig_cell mig = ledger->migs[gpu];
     struct gpu_cell cell = ledger->gpus[gpu];
     uint8_t bit = (uint8_t)(1u << space->mig_start);
     uint32_t milli = space->gpu_milli;
-    struct split before = {mig.free & bit ? milli : 0, mig.coming & bit ? milli : 0,
-                           mig.claimed & bit ? milli : 0};
+    struct split before = {mig.free & bit ? milli : 0, mig.coming & bit ? milli : 0, mig.claimed & bit ? milli : 0};
     struct split after = moved(before, move, milli);
     assert(after.free + after.coming + after.claimed <= milli);
     mig.free = with_bit(mig.free, bit, after.free != 0);
@@ -266,8 +261,8 @@ static __attribute__((noinline)) void move_mig(struct ledger *ledger, const stru
     add_totals(ledger, &before, &after);
 }
 
-static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const struct space *space,
-                                               uint32_t gpu_index, enum move move)
+static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const struct space *space, uint32_t gpu_index,
+                                               enum move move)
 {
     gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + gpu_index;
     struct gpu_cell cell = ledger->gpus[gpu];
@@ -281,8 +276,7 @@ static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const stru
     add_totals(ledger, &before, &after);
     if (space->gpu_milli != GPU_MILLI)
         return;
-    if (move == MOVE_TAKE || move == MOVE_CLAIM ||
-        move == MOVE_RESTORE) { /* restore: a claim may have been on it */
+    if (move == MOVE_TAKE || move == MOVE_CLAIM || move == MOVE_RESTORE) { /* restore: a claim may have been on it */
         assert(move != MOVE_TAKE || ledger->owner[gpu] == OWNER_NONE);
         set_owner(ledger, gpu, space->owner);
     } else if ((move == MOVE_GIVE || move == MOVE_UNCLAIM ||
@@ -296,22 +290,21 @@ static __attribute__((noinline)) void move_gpu(struct ledger *ledger, const stru
 /* The common case: whole GPUs, free -> used or back.  The same as move_gpu for each, in one pass and one entry. */
 DIRECTED void move_whole(struct ledger *ledger, const struct space *space, bool is_take)
 {
-    log_word(ledger, TABLE_WHOLE, space->node, space->gpu_mask | (uint32_t)is_take << TAKE_SHIFT,
-             space->owner);
+    log_word(ledger, TABLE_WHOLE, space->node, space->gpu_mask | (uint32_t)is_take << TAKE_SHIFT, space->owner);
     set_whole(ledger, space->node, space->gpu_mask, space->owner, is_take);
 }
 
 enum node_resource { NODE_CPU, NODE_MEMORY, NODE_TASKS, NODE_RESOURCES }; /* of struct node_cell */
 
-DIRECTED void move_node(struct ledger *ledger, node_id node, enum node_resource resource,
-                        uint32_t amount, enum move move)
+DIRECTED void move_node(struct ledger *ledger, node_id node, enum node_resource resource, uint32_t amount,
+                        enum move move)
 {
     if (amount == 0)
         return;
     uint32_t *words = node_words(ledger, node);
-    struct split after = moved((struct split){words[resource], words[NODE_RESOURCES + resource],
-                                              words[2 * NODE_RESOURCES + resource]},
-                               move, amount);
+    struct split after =
+        moved((struct split){words[resource], words[NODE_RESOURCES + resource], words[2 * NODE_RESOURCES + resource]},
+              move, amount);
     set_node_word(ledger, node, resource, after.free);
     set_node_word(ledger, node, NODE_RESOURCES + resource, after.coming);
     set_node_word(ledger, node, 2 * NODE_RESOURCES + resource, after.claimed);
@@ -379,8 +372,7 @@ bool ledger_is_there(const struct ledger *ledger, const struct space *space)
     gpu_id first = ledger->cluster->nodes[space->node].first_gpu;
     for (uint32_t mask = space->gpu_mask; mask != 0; mask &= mask - 1) {
         gpu_id gpu = first + (uint32_t)__builtin_ctz(mask);
-        if (space->mig != 0 ? ledger->migs[gpu].claimed >> space->mig_start & 1
-                            : ledger->gpus[gpu].claimed != 0)
+        if (space->mig != 0 ? ledger->migs[gpu].claimed >> space->mig_start & 1 : ledger->gpus[gpu].claimed != 0)
             return false;
     }
     if (ledger->shares != NULL && !ledger_is_alone(ledger, space))
@@ -471,22 +463,22 @@ void ledger_charge(struct ledger *ledger, queue_id queue, const int64_t amounts[
         }
 }
 
-void ledger_note_firm(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign)
+void ledger_note_non_preemptible(struct ledger *ledger, const struct piece *piece, queue_id queue, int sign)
 {
     struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[piece->node].first_gpu];
-    uint16_t firm = ledger->firm_mask[piece->node];
+    uint16_t firm = ledger->non_preemptible_mask[piece->node];
     assert(ledger->mark_depth == 0);
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
         struct gpu_keep *keep = &keeps[__builtin_ctz(mask)];
-        keep->firm_holders = (uint16_t)(keep->firm_holders + sign);
+        keep->non_preemptible_holders = (uint16_t)(keep->non_preemptible_holders + sign);
         if (sign > 0)
             keep->holder = queue;
-        if (keep->firm_holders > 0)
+        if (keep->non_preemptible_holders > 0)
             firm |= (uint16_t)(mask & -mask);
         else
             firm &= (uint16_t) ~(mask & -mask);
     }
-    ledger->firm_mask[piece->node] = firm;
+    ledger->non_preemptible_mask[piece->node] = firm;
 }
 
 /* Put it into the index, or take it out, as it takes new work or not. */

@@ -10,7 +10,7 @@ static void archive_keep(struct archive *archive, struct gpu_keep *keep)
     ARCHIVE_KNOWS(struct gpu_keep, 12);
     ARCHIVE(archive, keep->keeper);
     ARCHIVE(archive, keep->holder);
-    ARCHIVE(archive, keep->firm_holders);
+    ARCHIVE(archive, keep->non_preemptible_holders);
     ARCHIVE(archive, keep->level);
 }
 
@@ -20,9 +20,9 @@ static void find_firm(struct ledger *ledger)
     ledger->cells = NULL;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         const struct gpu_keep *keeps = &ledger->keeps[ledger->cluster->nodes[n].first_gpu];
-        ledger->firm_mask[n] = 0;
+        ledger->non_preemptible_mask[n] = 0;
         for (uint32_t i = 0; i < cluster_node_gpus(ledger->cluster, n); i++)
-            ledger->firm_mask[n] |= (uint16_t)((unsigned)(keeps[i].firm_holders > 0) << i);
+            ledger->non_preemptible_mask[n] |= (uint16_t)((unsigned)(keeps[i].non_preemptible_holders > 0) << i);
     }
 }
 

@@ -9,14 +9,12 @@ uint64_t ledger_hash(const struct ledger *ledger)
     if (ledger->migs != NULL) {
         hash = hash_bytes(ledger->migs, cluster->gpu_count * sizeof *ledger->migs, hash);
         hash = hash_bytes(ledger->layouts, cluster->gpu_count * sizeof *ledger->layouts, hash);
-        hash = hash_bytes(ledger->layout_mask, cluster->node_count * sizeof *ledger->layout_mask,
-                          hash);
+        hash = hash_bytes(ledger->layout_mask, cluster->node_count * sizeof *ledger->layout_mask, hash);
     }
     if (ledger->shares != NULL)
         hash = hash_bytes(ledger->shares, cluster->gpu_count * sizeof *ledger->shares, hash);
     if (ledger->node_shares != NULL)
-        hash = hash_bytes(ledger->node_shares, cluster->node_count * sizeof *ledger->node_shares,
-                          hash);
+        hash = hash_bytes(ledger->node_shares, cluster->node_count * sizeof *ledger->node_shares, hash);
     hash = hash_bytes(ledger->owner, cluster->gpu_count * sizeof *ledger->owner, hash);
     hash = hash_bytes(ledger->nodes, cluster->node_count * sizeof *ledger->nodes, hash);
     hash = hash_bytes(ledger->node_state, cluster->node_count, hash);
@@ -95,8 +93,7 @@ static const char *check_gpu(const struct ledger *ledger, node_id node, uint32_t
         const char *broken = check_share(share);
         if (broken != NULL)
             return broken;
-        if ((cell->free == GPU_MILLI || ledger_has_layout(ledger, node, gpu_index)) &&
-            share->clients > 0)
+        if ((cell->free == GPU_MILLI || ledger_has_layout(ledger, node, gpu_index)) && share->clients > 0)
             return "a GPU that is free or partitioned is shared";
     }
     if (ledger_has_layout(ledger, node, gpu_index))
@@ -137,9 +134,8 @@ static const char *check_node(const struct ledger *ledger, node_id node, struct 
     if ((uint64_t)cell->tasks_free + cell->tasks_coming + cell->tasks_claimed > tasks_max)
         return "a node may take more tasks than its limit";
     if (ledger->index->is_listed[node] != is_listed ||
-        (is_listed &&
-         (ledger->index->free_mask[node] != mask ||
-          !bits_test(&ledger->index->types[entry->type].whole[__builtin_popcount(mask)], node))))
+        (is_listed && (ledger->index->free_mask[node] != mask ||
+                       !bits_test(&ledger->index->types[entry->type].whole[__builtin_popcount(mask)], node))))
         return "a node stands in the wrong bucket of the node index";
     return NULL;
 }
@@ -152,8 +148,7 @@ const char *ledger_check(const struct ledger *ledger)
         if (broken != NULL)
             return broken;
     }
-    if (sums.used != ledger->used_milli || sums.coming != ledger->coming_milli ||
-        sums.claimed != ledger->claimed_milli)
+    if (sums.used != ledger->used_milli || sums.coming != ledger->coming_milli || sums.claimed != ledger->claimed_milli)
         return "the sums over GPUs differ from the totals kept";
     if (ledger->shut != NULL)
         return "nodes are shut, and nothing is being placed";

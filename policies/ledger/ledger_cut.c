@@ -15,8 +15,7 @@ struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu)
 {
     if (!is_partitioned(ledger, gpu))
         return (struct gpu_free){.milli = ledger->gpus[gpu].free};
-    return (struct gpu_free){ledger->gpus[gpu].free, true, ledger->migs[gpu].free,
-                             ledger->layouts[gpu]};
+    return (struct gpu_free){ledger->gpus[gpu].free, true, ledger->migs[gpu].free, ledger->layouts[gpu]};
 }
 
 static uint32_t mig_word(const struct mig_cell *cell)
@@ -40,8 +39,7 @@ static void put_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, stru
         const uint16_t bit = (uint16_t)(1u << gpu_index);
         ledger->layouts[gpu] = cut->layout;
         ledger->layout_mask[node] =
-            (uint16_t)(cut->is_partitioned ? ledger->layout_mask[node] | bit
-                                           : ledger->layout_mask[node] & ~bit);
+            (uint16_t)(cut->is_partitioned ? ledger->layout_mask[node] | bit : ledger->layout_mask[node] & ~bit);
     }
     const struct gpu_free after = ledger_gpu_free(ledger, gpu);
     node_index_change_mig(ledger->index, node, gpu_index, &before, &after);
@@ -83,8 +81,7 @@ void ledger_undo_cut(struct ledger *ledger, gpu_id gpu)
     ledger_note_change(ledger, ledger->index->gpu_node[gpu]);
 }
 
-uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index,
-                          enum mig_profile_id profile)
+uint8_t ledger_mig_starts(const struct ledger *ledger, node_id node, uint32_t gpu_index, enum mig_profile_id profile)
 {
     if (!ledger_has_layout(ledger, node, gpu_index))
         return 0;
@@ -122,8 +119,7 @@ static uint32_t used_instances(const struct ledger *ledger, gpu_id gpu, enum mig
 {
     uint32_t count = 0;
     for (uint32_t s = 0; is_partitioned(ledger, gpu) && s < MIG_SLICES; s++)
-        count +=
-            ledger->layouts[gpu].profile[s] == profile + 1 && !(ledger->migs[gpu].free >> s & 1);
+        count += ledger->layouts[gpu].profile[s] == profile + 1 && !(ledger->migs[gpu].free >> s & 1);
     return count;
 }
 
@@ -138,8 +134,8 @@ uint32_t ledger_mig_room(const struct ledger *ledger, gpu_id gpu, enum mig_profi
 }
 
 /* Instances of `now` that are in `then` too stay as they are. */
-static void keep_instances(struct mig_cell *mig, struct gpu_cell *cell,
-                           const struct gpu_layout *before, const struct gpu_cut *cut, bool is_made)
+static void keep_instances(struct mig_cell *mig, struct gpu_cell *cell, const struct gpu_layout *before,
+                           const struct gpu_cut *cut, bool is_made)
 {
     for (uint32_t s = 0; s < MIG_SLICES; s++) {
         const uint8_t bit = (uint8_t)(1u << s);

@@ -1,5 +1,5 @@
-/* policies/ledger/ledger_inside.h -- the ledger's log, shared by ledger.c (amounts), ledger_cut.c (how GPUs are cut).  Nobody
- * else includes it. */
+/* policies/ledger/ledger_inside.h -- the ledger's log, shared by ledger.c (amounts), ledger_cut.c (how GPUs are cut).
+ * Nobody else includes it. */
 #ifndef POLICIES_LEDGER_LEDGER_INSIDE_H
 #define POLICIES_LEDGER_LEDGER_INSIDE_H
 
@@ -24,8 +24,7 @@ enum table {
 enum { TAKE_SHIFT = 16 }; /* of the word of TABLE_WHOLE: the mask, then whether it was taken */
 enum total { TOTAL_USED, TOTAL_COMING, TOTAL_CLAIMED };
 
-static inline void log_word(struct ledger *ledger, enum table table, uint32_t element,
-                            uint32_t word, uint64_t old)
+static inline void log_word(struct ledger *ledger, enum table table, uint32_t element, uint32_t word, uint64_t old)
 {
     if (ledger->mark_depth == 0)
         return;
@@ -49,18 +48,10 @@ void ledger_set_mig(struct ledger *ledger, gpu_id gpu, struct mig_cell mig, stru
 struct gpu_free ledger_gpu_free(const struct ledger *ledger, gpu_id gpu);
 
 /* How an amount moves between the three kept states and the used rest. */
-enum move {
-    MOVE_TAKE,
-    MOVE_GIVE,
-    MOVE_VACATE,
-    MOVE_RESTORE,
-    MOVE_ARRIVE,
-    MOVE_CLAIM,
-    MOVE_UNCLAIM
-};
+enum move { MOVE_TAKE, MOVE_GIVE, MOVE_VACATE, MOVE_RESTORE, MOVE_ARRIVE, MOVE_CLAIM, MOVE_UNCLAIM };
 
-/* policies/ledger/ledger_share.c: who shares, when a member comes or goes; all that is coming on the node has come; whether
- * nobody of another kind or domain, or too many, are still where the space is. */
+/* policies/ledger/ledger_share.c: who shares, when a member comes or goes; all that is coming on the node has come;
+ * whether nobody of another kind or domain, or too many, are still where the space is. */
 void ledger_move_share(struct ledger *ledger, const struct space *space, enum move move);
 void ledger_foresee_shares(struct ledger *ledger, node_id node);
 void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry);

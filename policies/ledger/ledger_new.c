@@ -51,8 +51,7 @@ static void init_changes(struct ledger *ledger)
 struct ledger *ledger_new(const struct cluster *cluster)
 {
     struct ledger *ledger = mem_zalloc(1, sizeof *ledger);
-    assert(cluster->gpu_count < 1u << LEDGER_TABLE_SHIFT &&
-           cluster->node_count < 1u << LEDGER_TABLE_SHIFT);
+    assert(cluster->gpu_count < 1u << LEDGER_TABLE_SHIFT && cluster->node_count < 1u << LEDGER_TABLE_SHIFT);
     struct arena *arena = &ledger->arena;
     ledger->cluster = cluster;
     ledger->gpus = arena_alloc_array(arena, cluster->gpu_count, struct gpu_cell);
@@ -64,7 +63,7 @@ struct ledger *ledger_new(const struct cluster *cluster)
     ledger->grown = arena_alloc_array(arena, cluster->node_count, node_id);
     ledger->is_grown = arena_alloc_array(arena, cluster->node_count, uint8_t);
     ledger->keeps = arena_alloc_array(arena, cluster->gpu_count, struct gpu_keep);
-    ledger->firm_mask = arena_alloc_array(arena, cluster->node_count, uint16_t);
+    ledger->non_preemptible_mask = arena_alloc_array(arena, cluster->node_count, uint16_t);
     ledger->keep_mask = arena_alloc_array(arena, cluster->node_count, uint16_t);
     for (gpu_id g = 0; g < cluster->gpu_count; g++) {
         ledger->keeps[g].keeper = QUEUE_NONE;

@@ -1,9 +1,9 @@
 /* Who shares a GPU or a node with whom: the part of the ledger that knows kinds, domains and clients; see struct
  * share_cell in policies/ledger/ledger.h.
  *
- * Law: all clients of a cell are of its kind and domain, unless it is mixed.  Who stands behind them (next) is there only if all of them are
- * leaving; when the last has left, he takes their place.  Space that is held for nobody yet (member_count 0) has no
- * client. */
+ * Law: all clients of a cell are of its kind and domain, unless it is mixed.  Who stands behind them (next) is there
+ * only if all of them are leaving; when the last has left, he takes their place.  Space that is held for nobody yet
+ * (member_count 0) has no client. */
 #include <assert.h>
 
 #include "policies/ledger/ledger_inside.h"
@@ -26,11 +26,9 @@ static bool is_next(const struct share_cell *cell, struct key key)
     return cell->next_clients > 0 && cell->next_domain == key.domain && cell->next_kind == key.kind;
 }
 
-static void put_cell(struct ledger *ledger, enum table table, uint32_t element,
-                     const struct share_cell *after)
+static void put_cell(struct ledger *ledger, enum table table, uint32_t element, const struct share_cell *after)
 {
-    struct share_cell *cell =
-        table == TABLE_SHARE ? &ledger->shares[element] : &ledger->node_shares[element];
+    struct share_cell *cell = table == TABLE_SHARE ? &ledger->shares[element] : &ledger->node_shares[element];
     uint64_t words[SHARE_CELL_WORDS], new_words[SHARE_CELL_WORDS];
     memcpy(words, cell, sizeof words);
     memcpy(new_words, after, sizeof new_words);
@@ -43,9 +41,8 @@ static void put_cell(struct ledger *ledger, enum table table, uint32_t element,
 void ledger_undo_share(struct ledger *ledger, const struct ledger_entry *entry)
 {
     const uint32_t element = entry->table_index & ((1u << LEDGER_TABLE_SHIFT) - 1);
-    struct share_cell *cell = entry->table_index >> LEDGER_TABLE_SHIFT == TABLE_SHARE
-                                  ? &ledger->shares[element]
-                                  : &ledger->node_shares[element];
+    struct share_cell *cell = entry->table_index >> LEDGER_TABLE_SHIFT == TABLE_SHARE ? &ledger->shares[element]
+                                                                                      : &ledger->node_shares[element];
     memcpy((char *)cell + entry->word * sizeof entry->old, &entry->old, sizeof entry->old);
 }
 
@@ -55,12 +52,11 @@ static void settle(struct share_cell *cell)
     if (cell->clients > 0)
         return;
     assert(cell->leaving == 0);
-    *cell = (struct share_cell){
-        .domain = cell->next_domain, .clients = cell->next_clients, .kind = cell->next_kind};
+    *cell = (struct share_cell){.domain = cell->next_domain, .clients = cell->next_clients, .kind = cell->next_kind};
 }
 
-/* In a trial some of those who were on a mixed cell may come back to it, spared: of whose kind it is then cannot be told
- * from who is on it now. */
+/* In a trial some of those who were on a mixed cell may come back to it, spared: of whose kind it is then cannot be
+ * told from who is on it now. */
 static void settle_trial(const struct ledger *ledger, struct share_cell *cell)
 {
     const bool was_mixed = cell->was_mixed || cell->kind == SHARE_MIXED;
@@ -73,10 +69,8 @@ static void join(struct share_cell *cell, struct key key, uint32_t members, bool
 {
     if (cell->clients == 0) {
         assert(cell->next_clients == 0);
-        *cell = (struct share_cell){.domain = key.domain,
-                                    .clients = members,
-                                    .kind = key.kind,
-                                    .was_mixed = cell->was_mixed};
+        *cell = (struct share_cell){
+            .domain = key.domain, .clients = members, .kind = key.kind, .was_mixed = cell->was_mixed};
     } else if (is_now(cell, key)) {
         cell->clients += members;
     } else if (!is_claim) {
@@ -99,8 +93,8 @@ static bool is_client(const struct share_cell *cell, struct key key, enum move m
     return cell->kind == SHARE_MIXED ? move != MOVE_UNCLAIM : is_now(cell, key);
 }
 
-static void leave(const struct ledger *ledger, struct share_cell *cell, struct key key,
-                  uint32_t members, enum move move)
+static void leave(const struct ledger *ledger, struct share_cell *cell, struct key key, uint32_t members,
+                  enum move move)
 {
     const bool is_leaver = move == MOVE_ARRIVE;
     if (is_client(cell, key, move)) {
@@ -118,11 +112,10 @@ static void leave(const struct ledger *ledger, struct share_cell *cell, struct k
     settle_trial(ledger, cell);
 }
 
-static void move_cell(struct ledger *ledger, enum table table, uint32_t element, struct key key,
-                      uint32_t members, enum move move)
+static void move_cell(struct ledger *ledger, enum table table, uint32_t element, struct key key, uint32_t members,
+                      enum move move)
 {
-    struct share_cell cell =
-        table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
+    struct share_cell cell = table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
     switch (move) {
     case MOVE_TAKE:
     case MOVE_CLAIM:
@@ -150,18 +143,16 @@ void ledger_move_share(struct ledger *ledger, const struct space *space, enum mo
         return;
     if (ledger_is_share(space))
         move_cell(ledger, TABLE_SHARE,
-                  ledger->cluster->nodes[space->node].first_gpu +
-                      (uint32_t)__builtin_ctz(space->gpu_mask),
+                  ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask),
                   (struct key){space->domain, space->share}, space->member_count, move);
     if (ledger->node_shares != NULL)
-        move_cell(ledger, TABLE_NODE_SHARE, space->node, (struct key){space->domain, SHARE_PLAIN},
-                  space->member_count, move);
+        move_cell(ledger, TABLE_NODE_SHARE, space->node, (struct key){space->domain, SHARE_PLAIN}, space->member_count,
+                  move);
 }
 
 static void foresee(struct ledger *ledger, enum table table, uint32_t element)
 {
-    struct share_cell cell =
-        table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
+    struct share_cell cell = table == TABLE_SHARE ? ledger->shares[element] : ledger->node_shares[element];
     cell.clients -= cell.leaving;
     cell.leaving = 0;
     settle(&cell);
@@ -180,8 +171,7 @@ void ledger_foresee_shares(struct ledger *ledger, node_id node)
 bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
 {
     if (ledger_is_share(space)) {
-        const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu +
-                           (uint32_t)__builtin_ctz(space->gpu_mask);
+        const gpu_id gpu = ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask);
         const uint32_t most = ledger->clients_max[space->share];
         if (!is_now(&ledger->shares[gpu], (struct key){space->domain, space->share}) ||
             (most != 0 && ledger->shares[gpu].clients > most))
@@ -193,8 +183,8 @@ bool ledger_is_alone(const struct ledger *ledger, const struct space *space)
 
 static bool is_company(const struct share_cell *cell, uint8_t kind, uint32_t domain)
 {
-    return cell->clients == 0 || (cell->kind == kind && !cell->was_mixed &&
-                                  (cell->domain == domain || domain == REQUEST_ANYBODYS));
+    return cell->clients == 0 ||
+           (cell->kind == kind && !cell->was_mixed && (cell->domain == domain || domain == REQUEST_ANYBODYS));
 }
 
 bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node)
@@ -203,8 +193,7 @@ bool ledger_share_is_now(const struct share_cell *cell, const struct space *spac
     return is_now(cell, key) || (cell->kind == SHARE_MIXED && !is_next(cell, key));
 }
 
-struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone,
-                                       uint32_t next_gone)
+struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone)
 {
     struct share_cell left = *cell;
     assert(left.clients >= gone && left.next_clients >= next_gone);
@@ -214,21 +203,19 @@ struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t g
     return left;
 }
 
-uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind,
-                             uint32_t domain)
+uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain)
 {
     if (!is_company(cell, kind, domain) || cell->next_clients > 0)
         return 0;
     return most == 0 ? UINT32_MAX : most > cell->clients ? most - cell->clients : 0;
 }
 
-uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu,
-                                 const struct request *request)
+uint32_t ledger_gpu_clients_left(const struct ledger *ledger, gpu_id gpu, const struct request *request)
 {
     if (ledger->shares == NULL)
         return UINT32_MAX;
-    return ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share],
-                               request->share, request->domain);
+    return ledger_clients_left(&ledger->shares[gpu], ledger->clients_max[request->share], request->share,
+                               request->domain);
 }
 
 bool ledger_node_keeps_out(const struct ledger *ledger, node_id node, uint32_t domain)
@@ -243,8 +230,7 @@ bool ledger_admits(const struct ledger *ledger, const struct space *space)
         return true;
     return (!ledger_is_share(space) ||
             ledger_gpu_admits(ledger,
-                              ledger->cluster->nodes[space->node].first_gpu +
-                                  (uint32_t)__builtin_ctz(space->gpu_mask),
+                              ledger->cluster->nodes[space->node].first_gpu + (uint32_t)__builtin_ctz(space->gpu_mask),
                               &request)) &&
            ledger_node_admits(ledger, space->node, &request);
 }
@@ -252,11 +238,9 @@ bool ledger_admits(const struct ledger *ledger, const struct space *space)
 void ledger_share(struct ledger *ledger, const uint16_t clients_max[SHARE_KIND_COUNT], bool by_node)
 {
     assert(ledger->used_milli == 0 && ledger->shares == NULL);
-    ledger->shares =
-        arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count + 1, struct share_cell);
+    ledger->shares = arena_alloc_array(&ledger->arena, ledger->cluster->gpu_count + 1, struct share_cell);
     if (by_node)
-        ledger->node_shares =
-            arena_alloc_array(&ledger->arena, ledger->cluster->node_count, struct share_cell);
+        ledger->node_shares = arena_alloc_array(&ledger->arena, ledger->cluster->node_count, struct share_cell);
     for (uint32_t k = 0; k < SHARE_KIND_COUNT; k++)
         ledger->clients_max[k] = clients_max[k];
 }

@@ -78,9 +78,7 @@ static struct tag_count *count_at(struct ledger_tags *tags, uint32_t tag, uint32
 
 static uint32_t *word_of(struct tag_count *count, uint32_t which)
 {
-    return which == WHICH_STAY      ? &count->stay
-           : which == WHICH_PRESENT ? &count->present
-                                    : &count->refuse;
+    return which == WHICH_STAY ? &count->stay : which == WHICH_PRESENT ? &count->present : &count->refuse;
 }
 
 static void bump(struct ledger *ledger, uint32_t tag, uint32_t place, uint32_t which, int64_t by)
@@ -100,8 +98,7 @@ void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_en
 }
 
 /* So many members more of a job with such tags, that stay on the node or are present there. */
-static void count_members(struct ledger *ledger, const struct space *space, int64_t stay,
-                          int64_t present)
+static void count_members(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present)
 {
     const struct job_tags *tags = space->tags;
     for (uint32_t t = 0; t < tags->tag_count; t++) {
@@ -157,8 +154,7 @@ void ledger_move_tags(struct ledger *ledger, const struct space *space, enum mov
 void ledger_tags_count(struct ledger *ledger, const struct space *space, bool stay, bool present)
 {
     if (space->tags != NULL)
-        count_members(ledger, space, stay ? space->member_count : 0,
-                      present ? space->member_count : 0);
+        count_members(ledger, space, stay ? space->member_count : 0, present ? space->member_count : 0);
 }
 
 void ledger_tags_join(struct ledger *ledger, const struct space *space)
@@ -205,8 +201,7 @@ static bool has_tag(const struct job_tags *tags, uint32_t tag)
     return false;
 }
 
-static bool is_met(const struct ledger *ledger, const struct job_tags *tags,
-                   const struct tag_rule *rule, node_id node)
+static bool is_met(const struct ledger *ledger, const struct job_tags *tags, const struct tag_rule *rule, node_id node)
 {
     const uint32_t place = place_of(ledger, rule->level, node);
     const struct tag_count here = count_of(ledger, rule->tag, place);
@@ -266,8 +261,7 @@ static void leave_out(struct ledger *ledger, struct own_spaces own)
     }
 }
 
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags,
-                                 struct own_spaces own)
+struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own)
 {
     struct tag_look look = {0};
     const size_t mark = ledger_mark(ledger);
@@ -389,8 +383,8 @@ const char *ledger_tags_check(const struct ledger *ledger)
             continue;
         for (uint32_t level = 0; level <= ledger->cluster->level_count; level++) {
             uint64_t stay = 0, present = 0;
-            const uint32_t domains = level == 0 ? ledger->cluster->node_count
-                                                : ledger->cluster->levels[level - 1].domain_count;
+            const uint32_t domains =
+                level == 0 ? ledger->cluster->node_count : ledger->cluster->levels[level - 1].domain_count;
             for (uint32_t d = 0; d < domains; d++) {
                 const struct tag_count *here = &at[tags->level_first[level] + d];
                 if (here->stay > here->present)

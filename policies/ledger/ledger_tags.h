@@ -1,22 +1,22 @@
 /* policies/ledger/ledger_tags.h -- who is near whom: members by tag and domain, and the nodes that rules of tags shut.
  *
- * Words.  A place is a domain of a level of the cluster, a node, or everywhere.  Of a tag and a place are counted the members
- * that `stay` there and have it; those that are there, `present`, on their way out too; and those that are there and
- * `refuse` it, by a required rule of distance of which this is the domain.
+ * Words.  A place is a domain of a level of the cluster, a node, or everywhere.  Of a tag and a place are counted the
+ * members that `stay` there and have it; those that are there, `present`, on their way out too; and those that are
+ * there and `refuse` it, by a required rule of distance of which this is the domain.
  *
  * Laws (those of struct job_tags, workloads/job.h)
- *  - A member stays from when its space is taken, or its START on what was claimed is decided, until it is on its way out;
- *    it is present, and refuses, from when its space is taken or claimed until it has left.
+ *  - A member stays from when its space is taken, or its START on what was claimed is decided, until it is on its way
+ *    out; it is present, and refuses, from when its space is taken or claimed until it has left.
  *  - Counts change with the space they belong to (struct space), and are undone with it.
  *  - Without ledger_tags_use no rule is minded and nothing is counted.
  *
  *   ledger_tags_use(ledger);
- *   struct tag_look look = ledger_tags_look(ledger, shape->tags, &own);
+ *   struct tag_look look = ledger_tags_look(ledger, request class->tags, &own);
  *   if (look.shut_count > 0) ledger->shut = ledger_tags_shut(ledger, look.preferred_max);
  *   ...place...; ledger->shut = NULL;
  *
- * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)); a tag that is used
- * 12 bytes for each place.  Jobs without tags cost nothing.
+ * Cost: a piece of a job with tags O(levels * (tags + rules)); a look O(nodes * (rules + tags * levels)); a tag that
+ * is used 12 bytes for each place.  Jobs without tags cost nothing.
  */
 #ifndef POLICIES_LEDGER_LEDGER_TAGS_H
 #define POLICIES_LEDGER_LEDGER_TAGS_H
@@ -39,8 +39,8 @@ struct ledger_tags {
     uint32_t count;
     uint64_t version, seen; /* raised when counts have changed for good; the last that was taken */
     bool is_touched;        /* counts changed in the open trial */
-    uint8_t *met;  /* by node, of the last look: preferred rules that it meets; TAGS_SHUT */
-    uint8_t *shut; /* by node */
+    uint8_t *met;           /* by node, of the last look: preferred rules that it meets; TAGS_SHUT */
+    uint8_t *shut;          /* by node */
 };
 
 enum { TAGS_SHUT = UINT8_MAX };
@@ -58,21 +58,19 @@ struct own_spaces {
 
 /* What a job's rules, and those of others, say of all nodes. */
 struct tag_look {
-    uint32_t shut_count; /* nodes where no member may go */
-    uint32_t
-        count_of[JOB_TAG_RULES_MAX + 1]; /* of the others: by how many preferred rules they meet */
-    uint32_t preferred_max;              /* the most that any of them meets */
+    uint32_t shut_count;                      /* nodes where no member may go */
+    uint32_t count_of[JOB_TAG_RULES_MAX + 1]; /* of the others: by how many preferred rules they meet */
+    uint32_t preferred_max;                   /* the most that any of them meets */
 };
 
 /* May anything be shut to such a job, or preferred by it?  O(tags). */
 bool ledger_tags_bind(const struct ledger *ledger, const struct job_tags *tags);
 
 /* Look at all nodes; what each meets is known until the next look. */
-struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags,
-                                 struct own_spaces own);
+struct tag_look ledger_tags_look(struct ledger *ledger, const struct job_tags *tags, struct own_spaces own);
 
-/* After a look: a mask for ledger->shut, of the nodes where fewer preferred rules than these are met.  Borrowed until the
- * next call. */
+/* After a look: a mask for ledger->shut, of the nodes where fewer preferred rules than these are met.  Borrowed until
+ * the next call. */
 const uint8_t *ledger_tags_shut(struct ledger *ledger, uint32_t preferred_min);
 
 /* After a look: may a member of that job be on the node? */

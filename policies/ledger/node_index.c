@@ -32,8 +32,7 @@ struct node_index *node_index_new(const struct cluster *cluster)
         struct gpu_free gpus[NODE_GPUS_MAX];
         for (uint32_t i = 0; i < type->gpu_count; i++)
             gpus[i] = type->layout_mask >> i & 1
-                          ? (struct gpu_free){GPU_MILLI, true, gpu_layout_all(&type->layouts[i]),
-                                              type->layouts[i]}
+                          ? (struct gpu_free){GPU_MILLI, true, gpu_layout_all(&type->layouts[i]), type->layouts[i]}
                           : (struct gpu_free){.milli = GPU_MILLI};
         node_index_list(index, n, gpus);
     }
@@ -74,8 +73,8 @@ static void share_remove(struct type_index *type, gpu_id gpu, uint16_t milli)
         type->shared_any[milli >> 6] &= ~(UINT64_C(1) << (milli & 63));
 }
 
-void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
-                             uint32_t gpu_count, bool is_free)
+void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
+                             bool is_free)
 {
     const uint32_t before = index->free_count[node];
     const uint32_t after = is_free ? before + gpu_count : before - gpu_count;
@@ -88,8 +87,7 @@ void node_index_change_whole(struct node_index *index, node_id node, uint16_t gp
     bits_add(&whole[after], node);
 }
 
-void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,
-                       uint16_t after)
+void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before, uint16_t after)
 {
     if (before == after)
         return;
@@ -106,8 +104,7 @@ void node_index_change(struct node_index *index, node_id node, uint32_t gpu_inde
 
 enum { SLICE_MILLI = GPU_MILLI / MIG_SLICES };
 
-static void mig_add(struct node_index *index, struct type_index *type, gpu_id gpu,
-                    const struct gpu_free *free)
+static void mig_add(struct node_index *index, struct type_index *type, gpu_id gpu, const struct gpu_free *free)
 {
     if (type->mig == NULL)
         type->mig = mig_index_new(index);
@@ -120,12 +117,10 @@ static void mig_remove(struct type_index *type, gpu_id gpu, const struct gpu_fre
 {
     for (uint32_t s = 0; s < MIG_SLICES; s++)
         if (free->starts >> s & 1)
-            bits_remove(&type->mig->open[free->layout.profile[s] - 1][free->milli / SLICE_MILLI],
-                        gpu);
+            bits_remove(&type->mig->open[free->layout.profile[s] - 1][free->milli / SLICE_MILLI], gpu);
 }
 
-static void gpu_add(struct node_index *index, struct type_index *type, gpu_id gpu,
-                    const struct gpu_free *free)
+static void gpu_add(struct node_index *index, struct type_index *type, gpu_id gpu, const struct gpu_free *free)
 {
     if (free->is_partitioned)
         mig_add(index, type, gpu, free);
@@ -146,8 +141,8 @@ static bool is_whole(const struct gpu_free *free)
     return free->milli == GPU_MILLI && !free->is_partitioned;
 }
 
-void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
-                           const struct gpu_free *before, const struct gpu_free *after)
+void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index, const struct gpu_free *before,
+                           const struct gpu_free *after)
 {
     const struct node *entry = &index->cluster->nodes[node];
     struct type_index *type = &index->types[entry->type];

@@ -47,17 +47,15 @@ static inline bool node_index_is_whole(const struct node_index *index, uint32_t 
     return any == 0;
 }
 
-struct node_index *
-node_index_new(const struct cluster *cluster); /* everything free, all nodes up */
+struct node_index *node_index_new(const struct cluster *cluster); /* everything free, all nodes up */
 void node_index_free(struct node_index *index);
 
 /* GPU `gpu_index` of `node` had `before` milli free and now has `after`. */
-void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before,
-                       uint16_t after);
+void node_index_change(struct node_index *index, node_id node, uint32_t gpu_index, uint16_t before, uint16_t after);
 
 /* All GPUs of `gpu_mask` were wholly free and are now wholly taken (is_free false), or the reverse. */
-void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask,
-                             uint32_t gpu_count, bool is_free);
+void node_index_change_whole(struct node_index *index, node_id node, uint16_t gpu_mask, uint32_t gpu_count,
+                             bool is_free);
 
 /* What is free of a GPU. */
 struct gpu_free {
@@ -67,8 +65,8 @@ struct gpu_free {
     struct gpu_layout layout; /* of all instances */
 };
 /* GPU `gpu_index` of `node`, one at least of the two partitioned: what is free of it changed, or its layout did. */
-void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index,
-                           const struct gpu_free *before, const struct gpu_free *after);
+void node_index_change_mig(struct node_index *index, node_id node, uint32_t gpu_index, const struct gpu_free *before,
+                           const struct gpu_free *after);
 
 /* Put a node in or take it out.  gpus: by GPU index. */
 void node_index_list(struct node_index *index, node_id node, const struct gpu_free *gpus);

@@ -14,8 +14,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
             continue;
         if (view->capacity[r] <= 0)
             return UINT64_MAX; /* it holds some of what is all gone */
-        unsigned __int128 share =
-            ((unsigned __int128)view->holds[r] << 32) / (uint64_t)view->capacity[r];
+        unsigned __int128 share = ((unsigned __int128)view->holds[r] << 32) / (uint64_t)view->capacity[r];
         if (share > dominant)
             dominant = share > UINT64_MAX ? UINT64_MAX : (uint64_t)share;
     }

@@ -13,8 +13,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_fairtree = {
     .name = "fairtree",
     .version = 1,
-    .summary =
-        "least decayed usage of queue and user first; who was idle for long is served before all",
+    .summary = "least decayed usage of queue and user first; who was idle for long is served before all",
     .moves = true,
     .needs_accounts = true,
     .rank = rank,

@@ -23,8 +23,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
     uint32_t queue = 0;
     if (is_promoted(view, config))
         return 0;
-    while (queue < config->las_limit_count &&
-           view->attained_gpu_ns >= config->las_limit_gpu_ns[queue])
+    while (queue < config->las_limit_count && view->attained_gpu_ns >= config->las_limit_gpu_ns[queue])
         queue++;
     return queue;
 }

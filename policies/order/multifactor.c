@@ -40,8 +40,7 @@ static int64_t size_term(const struct order_view *view, int64_t weight, bool fav
 static uint64_t rank(const struct order_view *view, const struct order_config *config)
 {
     time_ns age = view->now - view->submit - view->ran;
-    __int128 micro =
-        config->weight_priority; /* any priority times any weight is more than 64 bits */
+    __int128 micro = config->weight_priority; /* any priority times any weight is more than 64 bits */
     micro = micro * view->priority * (POINT_MICRO / PRIORITY_FULL);
     micro += term(config->weight_age, age, config->age_max);
     micro += term(config->weight_fair_share, view->fair_share_ppm, POINT_MICRO);

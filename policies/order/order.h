@@ -38,8 +38,7 @@ struct order_view {
     time_ns ran;                       /* in all its attempts */
     int64_t attained_gpu_ns;           /* GPU time in all its attempts, exact */
     time_ns waiting_since;             /* when it last came to wait; now while it runs */
-    uint32_t
-        fair_share_ppm; /* 0..1000000, higher deserves more; of (queue, user); policies/state/accounts.h */
+    uint32_t fair_share_ppm;      /* 0..1000000, higher deserves more; of (queue, user); policies/state/accounts.h */
     const struct policy_own *own; /* of a plug-in's policy; NULL: it is built in */
 };
 

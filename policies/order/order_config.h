@@ -11,9 +11,7 @@
 #include "base/time.h"
 #include "workloads/job.h"
 
-enum {
-    ORDER_CHAIN_MAX = 5
-}; /* order policies of one policy, the first that tells two jobs apart decides */
+enum { ORDER_CHAIN_MAX = 5 }; /* order policies of one policy, the first that tells two jobs apart decides */
 
 enum { LAS_QUEUES_MAX = 8 };
 enum fair_share_kind { FAIR_SHARE_TREE, FAIR_SHARE_CLASSIC };
@@ -21,24 +19,19 @@ enum fair_share_kind { FAIR_SHARE_TREE, FAIR_SHARE_CLASSIC };
 struct order_config {
     time_ns period; /* of computing ranks anew */
     /* las */
-    uint32_t las_limit_count; /* queues - 1 */
-    int64_t
-        las_limit_gpu_ns[LAS_QUEUES_MAX]; /* attained GPU time at which a job goes down a queue */
-    int64_t
-        las_promote_milli; /* back to the first queue after waiting so many times what it ran; 0: never */
+    uint32_t las_limit_count;                 /* queues - 1 */
+    int64_t las_limit_gpu_ns[LAS_QUEUES_MAX]; /* attained GPU time at which a job goes down a queue */
+    int64_t las_promote_milli; /* back to the first queue after waiting so many times what it ran; 0: never */
     /* multifactor */
-    int64_t weight_age, weight_fair_share, weight_size, weight_priority,
-        weight_class[JOB_CLASS_COUNT];
+    int64_t weight_age, weight_fair_share, weight_size, weight_priority, weight_class[JOB_CLASS_COUNT];
     int64_t weight_tres[3]; /* by enum resource */
     time_ns age_max;
     bool favors_small;
     /* accounts */
-    time_ns half_life; /* of usage; 0: no decay */
-    bool
-        decays_as_slurm; /* 1 - 0.693/half-life per second, linearised, in place of 2^(-t/half-life) */
-    uint8_t fair_share; /* enum fair_share_kind */
-    int64_t billing_milli
-        [RESOURCE_COUNT]; /* usage per GPU, CPU and GiB held; all 0: GPUs alone count, as 1 each */
+    time_ns half_life;    /* of usage; 0: no decay */
+    bool decays_as_slurm; /* 1 - 0.693/half-life per second, linearised, in place of 2^(-t/half-life) */
+    uint8_t fair_share;   /* enum fair_share_kind */
+    int64_t billing_milli[RESOURCE_COUNT]; /* usage per GPU, CPU and GiB held; all 0: GPUs alone count, as 1 each */
 };
 
 #endif

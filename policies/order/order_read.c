@@ -14,21 +14,20 @@ struct order_config order_config_default(void)
         .period = 300 * TIME_NS_PER_S, /* Slurm's PriorityCalcPeriod */
         .las_limit_count = 2,
         .las_limit_gpu_ns = {3250 * TIME_NS_PER_S, 7200 * TIME_NS_PER_S}, /* Tiresias, run_sim.py */
-        .age_max = 7 * 86400 * TIME_NS_PER_S,   /* Slurm's PriorityMaxAge */
-        .half_life = 7 * 86400 * TIME_NS_PER_S, /* Slurm's PriorityDecayHalfLife */
+        .age_max = 7 * 86400 * TIME_NS_PER_S,                             /* Slurm's PriorityMaxAge */
+        .half_life = 7 * 86400 * TIME_NS_PER_S,                           /* Slurm's PriorityDecayHalfLife */
         .fair_share = FAIR_SHARE_TREE,
     };
 }
 
-void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max,
-                      const void *registry, struct json_object *object)
+void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max, const void *registry,
+                      struct json_object *object)
 {
     const void *chosen[ORDER_NAMES_MAX];
     struct json_value order = json_member(object, "order");
     if (order.node == NULL)
         return;
-    *count = choose_chain(&order, 0, "order", registry, chosen,
-                          max < ORDER_NAMES_MAX ? max : ORDER_NAMES_MAX);
+    *count = choose_chain(&order, 0, "order", registry, chosen, max < ORDER_NAMES_MAX ? max : ORDER_NAMES_MAX);
     for (uint32_t i = 0; i < *count; i++)
         chain[i] = chosen[i];
 }
@@ -75,8 +74,7 @@ static void read_class_weights(struct order_config *config, struct json_object *
         return;
     json_object_open(&weights, &value);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
-        config->weight_class[c] =
-            read_weight(&weights, job_class_names[c], config->weight_class[c]);
+        config->weight_class[c] = read_weight(&weights, job_class_names[c], config->weight_class[c]);
     json_object_close(&weights);
 }
 
@@ -100,8 +98,8 @@ static void read_billing(struct order_config *config, struct json_object *object
         return;
     json_object_open(&billing, &value);
     for (int r = 0; r < RESOURCE_COUNT; r++)
-        config->billing_milli[r] = json_get_scaled(&billing, resource_names[r], 1000, 0,
-                                                   BILLING_MILLI_MAX, config->billing_milli[r]);
+        config->billing_milli[r] =
+            json_get_scaled(&billing, resource_names[r], 1000, 0, BILLING_MILLI_MAX, config->billing_milli[r]);
     json_object_close(&billing);
 }
 
@@ -127,11 +125,9 @@ void order_config_read(struct order_config *config, struct json_object *object)
     json_object_open(&fields, &value);
     config->period = read_period(&fields, "period_s", config->period);
     read_las_limits(config, &fields);
-    config->las_promote_milli =
-        json_get_scaled(&fields, "las_promote", 1000, 0, INT32_MAX, config->las_promote_milli);
+    config->las_promote_milli = json_get_scaled(&fields, "las_promote", 1000, 0, INT32_MAX, config->las_promote_milli);
     config->weight_age = read_weight(&fields, "weight_age", config->weight_age);
-    config->weight_fair_share =
-        read_weight(&fields, "weight_fair_share", config->weight_fair_share);
+    config->weight_fair_share = read_weight(&fields, "weight_fair_share", config->weight_fair_share);
     config->weight_size = read_weight(&fields, "weight_size", config->weight_size);
     config->weight_priority = read_weight(&fields, "weight_priority", config->weight_priority);
     read_class_weights(config, &fields);

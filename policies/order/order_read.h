@@ -9,10 +9,10 @@
 /* Ranks every 5 minutes, Tiresias' two limits, all weights 0, a week of age and of half-life, the fair tree. */
 struct order_config order_config_default(void);
 
-/* Read "order", an array of 1 to `max` names of `registry` (policies/util/choose.h), into chain; the count, or *count as it is
- * when absent. */
-void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max,
-                      const void *registry, struct json_object *object);
+/* Read "order", an array of 1 to `max` names of `registry` (policies/util/choose.h), into chain; the count, or *count
+ * as it is when absent. */
+void order_chain_read(const struct order_policy *chain[], uint32_t *count, uint32_t max, const void *registry,
+                      struct json_object *object);
 
 /* Read "order_config" into the config; fields that are absent stay as they are. */
 void order_config_read(struct order_config *config, struct json_object *object);

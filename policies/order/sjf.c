@@ -14,8 +14,7 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
 const struct order_policy order_sjf = {
     .name = "sjf",
     .version = 1,
-    .summary =
-        "shortest estimate or limit first; smallest mean wait if they are true, long jobs starve",
+    .summary = "shortest estimate or limit first; smallest mean wait if they are true, long jobs starve",
     .is_constant = true,
     .rank = rank,
 };

@@ -7,8 +7,7 @@
 int64_t placement_fit_score(const struct spot *spot)
 {
     /* A share goes to a GPU already shared before a whole one is broken; then the fullest node. */
-    return -((int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) +
-             (spot->node_free > 0 ? spot->node_free : 0));
+    return -((int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) + (spot->node_free > 0 ? spot->node_free : 0));
 }
 
 const struct placement_policy placement_best_fit = {

@@ -59,16 +59,14 @@ static int64_t bound(const struct spot *spot)
 {
     if (!asks_gpu(spot))
         return cpu_score(spot, 0);
-    return gpu_score(spot,
-                     spot->node_free >= 0 ? (int64_t)spot->node_free * GPU_MILLI : spot->gpu_left);
+    return gpu_score(spot, spot->node_free >= 0 ? (int64_t)spot->node_free * GPU_MILLI : spot->gpu_left);
 }
 
 const struct placement_policy placement_binpack = {
     .name = "binpack",
     .version = 1,
-    .summary =
-        "the node with the least GPU left, shares where GPUs are shared already (KAI); keeps "
-        "whole nodes free, leaves slivers when requests are odd",
+    .summary = "the node with the least GPU left, shares where GPUs are shared already (KAI); keeps "
+               "whole nodes free, leaves slivers when requests are odd",
     .score = score,
     .looks_at_nodes = true,
     .is_local = true,

@@ -1,9 +1,10 @@
-/* buddy.  GPUs in cells of 1, 2, 4, 8 or 16 with aligned indices: a member gets GPUs of the smallest free cell that has as
- * many, of the fullest node that has such a cell; larger cells are split only when there is none.
- * Works where sizes are powers of two: what is freed merges again and whole nodes come back.  Odd sizes leave the rest of
- * their cell to smaller members; a member no free cell has room for takes GPUs as close together as it can.
- * Source: Knuth, TAOCP 1, 2.5 (the buddy system); HiveD (OSDI 2020) for cells of GPUs.  Departures from HiveD: cells end
- * at the node; a gang goes to few racks only if it asks for that in its topology.  Shares go where best_fit puts them.
+/* buddy.  GPUs in cells of 1, 2, 4, 8 or 16 with aligned indices: a member gets GPUs of the smallest free cell that
+ * has as many, of the fullest node that has such a cell; larger cells are split only when there is none. Works where
+ * sizes are powers of two: what is freed merges again and whole nodes come back.  Odd sizes leave the rest of their
+ * cell to smaller members; a member no free cell has room for takes GPUs as close together as it can.
+ * Source: Knuth, TAOCP 1, 2.5 (the buddy system); HiveD (OSDI 2020) for cells of GPUs.  Departures from HiveD: cells
+ * end at the node; a gang goes to few racks only if it asks for that in its topology.  Shares go where best_fit puts
+ * them.
  * Cost: O(nodes with room) a member at worst; a node with a cell of just the right size ends the search. */
 #include "policies/placement/placements.h"
 #include "policies/quota/cells.h"
@@ -35,9 +36,8 @@ static int64_t bound(const struct spot *spot)
 const struct placement_policy placement_buddy = {
     .name = "buddy",
     .version = 1,
-    .summary =
-        "aligned cells of GPUs, the smallest that has room; freed cells merge, so that large "
-        "ones come back",
+    .summary = "aligned cells of GPUs, the smallest that has room; freed cells merge, so that large "
+               "ones come back",
     .score = score,
     .looks_at_nodes = true,
     .bound = bound,

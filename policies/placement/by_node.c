@@ -34,8 +34,7 @@ static uint32_t members_max(const struct search *search)
     const struct cluster *cluster = search->ledger->cluster;
     uint32_t most = 0;
     for (uint32_t t = 0; t < cluster->type_count; t++) {
-        const uint32_t members =
-            shape_members_per_node(search->request, cluster, t, search->ledger->recuts);
+        const uint32_t members = request_class_members_per_node(search->request, cluster, t, search->ledger->recuts);
         most = members > most ? members : most;
     }
     return most;
@@ -75,8 +74,7 @@ static struct node_offers *kind_of(struct by_node *memory, const struct search *
     memory->typical_version = ledger->typical_version;
     for (uint32_t i = 0; i < memory->count; i++) {
         const uint32_t k = (memory->last + i) % memory->count;
-        if (memory->kinds[k].policy != search->policy ||
-            !request_is_same(&memory->kinds[k].request, search->request) ||
+        if (memory->kinds[k].policy != search->policy || !request_is_same(&memory->kinds[k].request, search->request) ||
             memory->kinds[k].members_left != told_left(&memory->kinds[k], search))
             continue;
         memory->last = k;
@@ -100,8 +98,7 @@ static void offer(struct node_offer *best, int64_t score, int32_t gpu_index, uin
 }
 
 /* A share of each GPU that others use in part, or of the first that is free. */
-static void offer_shares(struct search *search, node_id node, uint32_t share,
-                         struct node_offer *best)
+static void offer_shares(struct search *search, node_id node, uint32_t share, struct node_offer *best)
 {
     const struct ledger *ledger = search->ledger;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
@@ -111,8 +108,7 @@ static void offer_shares(struct search *search, node_id node, uint32_t share,
     for (uint32_t g = 0; g < type->gpu_count; g++) {
         const bool is_free = free >> g & 1;
         if (ledger_has_layout(ledger, node, g) || ledger->gpus[first + g].free < share ||
-            !ledger_gpu_admits(ledger, first + g, search->request) ||
-            (is_free && (free & ((1u << g) - 1)) != 0))
+            !ledger_gpu_admits(ledger, first + g, search->request) || (is_free && (free & ((1u << g) - 1)) != 0))
             continue;
         search->spot.node_free = is_free ? ledger->index->free_count[node] : -1;
         search->spot.gpu_left = ledger->gpus[first + g].free;
@@ -128,13 +124,12 @@ static struct node_offer look_at(struct search *search, node_id node)
     const struct node_cell *cell = &ledger->nodes[node];
     const struct request *request = search->request;
     const struct node_type *type = cluster_node_type(cluster, node);
-    const uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
+    const uint32_t share = request_class_share_milli(request, &cluster->models[type->model]);
     struct node_offer best = {.score = SPOT_NEVER, .seen = ledger->node_version[node] + 1};
     if (!ledger->index->is_listed[node] || cell->cpu_free < request->cpu_milli ||
         cell->memory_free < request->memory_mib || cell->tasks_free == 0 || share > GPU_MILLI ||
         !request_takes_type(request, cluster, cluster->nodes[node].type) ||
-        !ledger_node_admits(ledger, node, request) ||
-        ledger->index->free_count[node] < request->gpus)
+        !ledger_node_admits(ledger, node, request) || ledger->index->free_count[node] < request->gpus)
         return best;
     search->spot.node = node;
     search->spot.type = cluster->nodes[node].type;
@@ -253,9 +248,9 @@ static void look_at_changed(struct node_offers *kind, struct search *search)
     kind->change_count = ledger->change_count;
 }
 
-/* The best of the region among the nodes of match `at`, `width` of them from `first` on, if it beats the best so far. */
-static void find_in(const struct node_offers *kind, struct search *search, uint32_t at,
-                    node_id first, uint32_t width)
+/* The best of the region among the nodes of match `at`, `width` of them from `first` on, if it beats the best so far.
+ */
+static void find_in(const struct node_offers *kind, struct search *search, uint32_t at, node_id first, uint32_t width)
 {
     const struct region *region = &search->region;
     struct candidate *best = &search->best;
@@ -273,17 +268,16 @@ static void find_in(const struct node_offers *kind, struct search *search, uint3
     }
 }
 
-/* Count nodes of the region with room among those of match `at`, `width` of them from `first` on, up to `wanted` of them;
- * the last is *node if there are as many. */
-static uint32_t count_in(const struct node_offers *kind, const struct search *search, uint32_t at,
-                         node_id first, uint32_t width, uint32_t wanted, node_id *node)
+/* Count nodes of the region with room among those of match `at`, `width` of them from `first` on, up to `wanted` of
+ * them; the last is *node if there are as many. */
+static uint32_t count_in(const struct node_offers *kind, const struct search *search, uint32_t at, node_id first,
+                         uint32_t width, uint32_t wanted, node_id *node)
 {
     const struct region *region = &search->region;
     const uint32_t all = count_at(kind, search->ledger->cluster->node_count, at);
     if (all == 0 || first > region->last || first + width <= region->first)
         return 0;
-    if (all < wanted && region->level == NULL && first >= region->first &&
-        first + width - 1 <= region->last)
+    if (all < wanted && region->level == NULL && first >= region->first && first + width - 1 <= region->last)
         return all;
     if (width == 1) {
         *node = first;
@@ -291,8 +285,7 @@ static uint32_t count_in(const struct node_offers *kind, const struct search *se
     }
     uint32_t count = count_in(kind, search, 2 * at, first, width / 2, wanted, node);
     if (count < wanted)
-        count +=
-            count_in(kind, search, 2 * at + 1, first + width / 2, width / 2, wanted - count, node);
+        count += count_in(kind, search, 2 * at + 1, first + width / 2, width / 2, wanted - count, node);
     return count;
 }
 

@@ -1,23 +1,25 @@
-/* policies/placement/by_node.h -- the best spot for one member, node after node, with a memory of what each has to offer.
+/* policies/placement/by_node.h -- the best spot for one member, node after node, with a memory of what each has to
+ * offer.
  *
- * For policies whose score depends on nothing but the state of the node and what is asked (is_local): it is computed once
- * for each state of a node, and kept until the node changes.  Of what the nodes offer a tournament is kept: of each two
- * neighbours the better one, of each two such pairs the better one, and so on to the best of all.  Where nodes are drawn
- * (draw) a match tells, in place of the better one, how many of its nodes have room.
+ * For policies whose score depends on nothing but the state of the node and what is asked (is_local): it is computed
+ * once for each state of a node, and kept until the node changes.  Of what the nodes offer a tournament is kept: of
+ * each two neighbours the better one, of each two such pairs the better one, and so on to the best of all.  Where
+ * nodes are drawn (draw) a match tells, in place of the better one, how many of its nodes have room.
  *
  * Laws
- *  - The choice is that of policies/placement/search.h, with or without the memory; of a policy that joins members, where
- *    none of the job is on any node.
+ *  - The choice is that of policies/placement/search.h, with or without the memory; of a policy that joins members,
+ *    where none of the job is on any node.
  *  - A memory belongs to one ledger: it goes by ledger->node_version and ledger->changes.
  *
  *   struct search search = search_of(...);
  *   search.spot.members_left = ...;
  *   if (by_node_best(&memory, &search)) ... search.best ...
  *
- * Cost: of a kind of member that is asked for the first time O(nodes).  Then, a member, a score and O(log nodes) for each
- * change since that kind was placed last, and O(log nodes), or the nodes of the region if its domain is scattered.
- * Memory: 20 to 24 bytes a node for each kind of request, at most BY_NODE_KINDS of them; of more the one that was asked for
- * longest ago is forgotten. */
+ * Cost: of a kind of member that is asked for the first time O(nodes).  Then, a member, a score and O(log nodes) for
+ * each change since that kind was placed last, and O(log nodes), or the nodes of the region if its domain is
+ * scattered.
+ * Memory: 20 to 24 bytes a node for each kind of request, at most BY_NODE_KINDS of them; of more the one that was
+ * asked for longest ago is forgotten. */
 #ifndef POLICIES_PLACEMENT_BY_NODE_H
 #define POLICIES_PLACEMENT_BY_NODE_H
 

@@ -69,13 +69,11 @@ static uint32_t deal_fewest(struct domain_share *shares, uint32_t n, uint32_t co
     return used;
 }
 
-static uint32_t deal_balanced(struct domain_share *shares, uint32_t n, uint32_t count,
-                              uint32_t step)
+static uint32_t deal_balanced(struct domain_share *shares, uint32_t n, uint32_t count, uint32_t step)
 {
     qsort(shares, n, sizeof *shares, compare_roomiest);
     const uint32_t used = fewest(shares, n, count);
-    for (uint32_t left = used; left > 0;
-         left--) { /* the fullest first: what it cannot take goes on */
+    for (uint32_t left = used; left > 0; left--) { /* the fullest first: what it cannot take goes on */
         struct domain_share *share = &shares[left - 1];
         const uint32_t even = left == 1 ? count : count / left / step * step;
         share->quota = lesser(share->room, even);
@@ -90,8 +88,7 @@ struct aggregate {
     uint64_t room;
 };
 
-static struct aggregate aggregate_at(const struct domain_share *shares, uint32_t n, uint32_t first,
-                                     uint32_t order)
+static struct aggregate aggregate_at(const struct domain_share *shares, uint32_t n, uint32_t first, uint32_t order)
 {
     struct aggregate out = {.first = first};
     for (uint32_t i = first; i < n && shares[i].id >> order == shares[first].id >> order; i++) {
@@ -107,8 +104,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Domains that the members would take in it. */
-static uint32_t needed_in(const struct domain_share *shares, const struct aggregate *aggregate,
-                          uint32_t count)
+static uint32_t needed_in(const struct domain_share *shares, const struct aggregate *aggregate, uint32_t count)
 {
     struct domain_share *own = mem_alloc(aggregate->count * sizeof *own);
     for (uint32_t i = 0; i < aggregate->count; i++)
@@ -120,8 +116,7 @@ static uint32_t needed_in(const struct domain_share *shares, const struct aggreg
 }
 
 /* The best of the aggregates of that order; room 0: none holds so many. */
-static struct aggregate best_aggregate(const struct domain_share *shares, uint32_t n,
-                                       uint32_t order, uint32_t count)
+static struct aggregate best_aggregate(const struct domain_share *shares, uint32_t n, uint32_t order, uint32_t count)
 {
     struct aggregate best = {0};
     uint32_t best_needed = 0;
@@ -131,8 +126,7 @@ static struct aggregate best_aggregate(const struct domain_share *shares, uint32
         if (one.room < count)
             continue;
         const uint32_t needed = needed_in(shares, &one, count);
-        if (best.room == 0 || needed < best_needed ||
-            (needed == best_needed && one.room < best.room)) {
+        if (best.room == 0 || needed < best_needed || (needed == best_needed && one.room < best.room)) {
             best = one;
             best_needed = needed;
         }
@@ -158,8 +152,8 @@ static uint32_t deal_block(struct domain_share *shares, uint32_t n, uint32_t cou
     return deal_fewest(shares, n, count);
 }
 
-uint32_t domain_shares_deal(enum topology_domains how, struct domain_share *shares, uint32_t n,
-                            uint32_t count, uint32_t step)
+uint32_t domain_shares_deal(enum topology_domains how, struct domain_share *shares, uint32_t n, uint32_t count,
+                            uint32_t step)
 {
     assert(domain_shares_are_dealt(how) && step > 0);
     for (uint32_t i = 0; i < n; i++)

@@ -19,13 +19,12 @@ struct part {
 
 struct domain {
     uint32_t id;
-    bool holds;   /* members of the set */
-    bool has_all; /* each group alone has room */
-    bool has_any; /* some group has room for a member */
-    uint32_t room,
-        quota; /* members of the only group that it has room for, and that go there at most */
-    uint64_t need, free; /* as in struct part */
-    struct part *around; /* the wider domains that it is ordered by first, the widest first */
+    bool holds;           /* members of the set */
+    bool has_all;         /* each group alone has room */
+    bool has_any;         /* some group has room for a member */
+    uint32_t room, quota; /* members of the only group that it has room for, and that go there at most */
+    uint64_t need, free;  /* as in struct part */
+    struct part *around;  /* the wider domains that it is ordered by first, the widest first */
     uint32_t around_count;
 };
 
@@ -46,37 +45,37 @@ struct domain_list {
     uint32_t count;
 };
 
-bool domains_are_asked(const struct shape *shape)
+bool domains_are_asked(const struct request_class *request_class)
 {
-    bool asks = shape->topology.required != 0 || shape->topology.preferred != 0;
-    for (uint32_t s = 0; s < shape->set_count; s++)
-        asks |= shape->sets[s].topology.required != 0 || shape->sets[s].topology.preferred != 0;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        asks |= shape->groups[g].slice_members != 0;
+    bool asks = request_class->topology.required != 0 || request_class->topology.preferred != 0;
+    for (uint32_t s = 0; s < request_class->set_count; s++)
+        asks |= request_class->sets[s].topology.required != 0 || request_class->sets[s].topology.preferred != 0;
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        asks |= request_class->groups[g].slice_members != 0;
     return asks;
 }
 
 /* ---- sets ---- */
 
-static uint16_t set_of(const struct shape *shape, uint32_t group)
+static uint16_t set_of(const struct request_class *request_class, uint32_t group)
 {
-    return shape->set_count == 0 ? SET_NONE : shape->groups[group].set;
+    return request_class->set_count == 0 ? SET_NONE : request_class->groups[group].set;
 }
 
 /* The set itself, or the one just below `above` on the way to it; SET_NONE if it is not below it. */
-static uint16_t set_towards(const struct shape *shape, uint16_t set, uint16_t above)
+static uint16_t set_towards(const struct request_class *request_class, uint16_t set, uint16_t above)
 {
-    while (set != SET_NONE && set != above && shape->sets[set].parent != above)
-        set = shape->sets[set].parent;
+    while (set != SET_NONE && set != above && request_class->sets[set].parent != above)
+        set = request_class->sets[set].parent;
     return set;
 }
 
 /* The groups of a set and all below it, as bits. */
-static uint64_t groups_of(const struct shape *shape, uint16_t set)
+static uint64_t groups_of(const struct request_class *request_class, uint16_t set)
 {
     uint64_t groups = 0;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (set == SET_NONE || set_towards(shape, set_of(shape, g), set) != SET_NONE)
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (set == SET_NONE || set_towards(request_class, set_of(request_class, g), set) != SET_NONE)
             groups |= UINT64_C(1) << g;
     return groups;
 }
@@ -88,19 +87,18 @@ static uint32_t domain_of(const struct weighing *weighing, node_id node)
     return weighing->level == NULL ? node : weighing->level->domain[node];
 }
 
-/* Do slices of the group lie in domains narrower than those that are weighed, so that what is left of one counts nothing? */
-static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing,
-                              uint32_t group)
+/* Do slices of the group lie in domains narrower than those that are weighed, so that what is left of one counts
+ * nothing? */
+static bool has_slices_inside(const struct placing *placing, const struct weighing *weighing, uint32_t group)
 {
-    const struct job_group *asked = &placing->shape->groups[group];
-    return asked->slice_members != 0 && weighing->level != NULL &&
-           weighing->level < slices_level(placing, group);
+    const struct job_group *asked = &placing->request_class->groups[group];
+    return asked->slice_members != 0 && weighing->level != NULL && weighing->level < slices_level(placing, group);
 }
 
 /* Slices need a domain of theirs. */
 static bool may_stand(const struct placing *placing, uint32_t group, node_id node)
 {
-    return placing->shape->groups[group].slice_members == 0 ||
+    return placing->request_class->groups[group].slice_members == 0 ||
            slices_level(placing, group)->domain[node] != DOMAIN_NONE;
 }
 
@@ -108,7 +106,7 @@ static bool may_stand(const struct placing *placing, uint32_t group, node_id nod
 static bool is_for(const struct placing *placing, const struct weighing *weighing, uint32_t type)
 {
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1)
-        if (request_takes_nodes(&placing->shape->groups[__builtin_ctzll(left)].request,
+        if (request_takes_nodes(&placing->request_class->groups[__builtin_ctzll(left)].request,
                                 placing->ledger->cluster, type))
             return true;
     return false;
@@ -117,11 +115,10 @@ static bool is_for(const struct placing *placing, const struct weighing *weighin
 static void weigh_node(const struct placing *placing, struct weighing *weighing, node_id node)
 {
     const struct ledger *ledger = placing->ledger;
-    const struct shape *shape = placing->shape;
+    const struct request_class *request_class = placing->request_class;
     uint32_t domain = domain_of(weighing, node);
     const struct node *entry = &ledger->cluster->nodes[node];
-    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] ||
-        (ledger->shut != NULL && ledger->shut[node] != 0) ||
+    if (domain == DOMAIN_NONE || !ledger->index->is_listed[node] || (ledger->shut != NULL && ledger->shut[node] != 0) ||
         !is_for(placing, weighing, entry->type))
         return;
     domain -= weighing->first;
@@ -129,13 +126,13 @@ static void weigh_node(const struct placing *placing, struct weighing *weighing,
         weighing->free[domain][AMOUNT_GPU] += ledger->gpus[entry->first_gpu + i].free;
     weighing->free[domain][AMOUNT_CPU] += ledger->nodes[node].cpu_free;
     weighing->free[domain][AMOUNT_MEMORY] += ledger->nodes[node].memory_free;
-    uint32_t *rooms = &weighing->rooms[(size_t)domain * shape->group_count];
+    uint32_t *rooms = &weighing->rooms[(size_t)domain * request_class->group_count];
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
         uint32_t g = (uint32_t)__builtin_ctzll(left);
         if (has_slices_inside(placing, weighing, g) || !may_stand(placing, g, node))
             continue;
-        uint32_t room = shape_room(&shape->groups[g].request, ledger, node);
-        uint32_t lacking = shape->groups[g].count - rooms[g];
+        uint32_t room = request_class_room(&request_class->groups[g].request, ledger, node);
+        uint32_t lacking = request_class->groups[g].count - rooms[g];
         rooms[g] += room < lacking ? room : lacking;
     }
 }
@@ -145,12 +142,12 @@ static void weigh_slices(const struct placing *placing, struct weighing *weighin
 {
     const struct cluster_level *level = slices_level(placing, group);
     const uint32_t *rooms = slices_rooms(placing, group, weighing->region);
-    const uint32_t count = placing->shape->groups[group].count;
+    const uint32_t count = placing->request_class->groups[group].count;
     for (uint32_t d = 0; d < level->domain_count; d++) {
         if (rooms[d] == 0)
             continue;
         const uint32_t domain = domain_of(weighing, level->first[d]) - weighing->first;
-        uint32_t *room = &weighing->rooms[(size_t)domain * placing->shape->group_count + group];
+        uint32_t *room = &weighing->rooms[(size_t)domain * placing->request_class->group_count + group];
         *room = rooms[d] < count - *room ? *room + rooms[d] : count;
     }
 }
@@ -190,7 +187,7 @@ static void weigh(const struct placing *placing, struct weighing *weighing)
     bound_domains(weighing);
     size_t count = weighing->count;
     weighing->free = arena_alloc_many(scratch, count, sizeof *weighing->free);
-    weighing->rooms = arena_alloc_array(scratch, count * placing->shape->group_count, uint32_t);
+    weighing->rooms = arena_alloc_array(scratch, count * placing->request_class->group_count, uint32_t);
     weighing->holds = arena_alloc_array(scratch, count, uint8_t);
     for (node_id n = weighing->region->first; count > 0 && n <= weighing->region->last; n++)
         if (region_contains(weighing->region, n))
@@ -205,11 +202,10 @@ static void add_need(const struct placing *placing, uint64_t groups, uint64_t ne
 {
     const struct cluster *cluster = placing->ledger->cluster;
     for (; groups != 0; groups &= groups - 1) {
-        const struct job_group *group = &placing->shape->groups[__builtin_ctzll(groups)];
+        const struct job_group *group = &placing->request_class->groups[__builtin_ctzll(groups)];
         const struct request *request = &group->request;
-        uint64_t milli = request->mig != 0
-                             ? mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI
-                             : (uint64_t)shape_most_milli(request, cluster);
+        uint64_t milli = request->mig != 0 ? mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI
+                                           : (uint64_t)request_class_most_milli(request, cluster);
         need[AMOUNT_GPU] += milli * group->count;
         need[AMOUNT_CPU] += (uint64_t)request->cpu_milli * group->count;
         need[AMOUNT_MEMORY] += (uint64_t)request->memory_mib * group->count;
@@ -225,10 +221,10 @@ static int compare_parts(uint64_t need_a, uint64_t free_a, uint64_t need_b, uint
     return a < b ? -1 : a > b;
 }
 
-static struct domain weigh_domain(const struct placing *placing, const struct weighing *weighing,
-                                  uint32_t index, const uint64_t need[AMOUNT_COUNT])
+static struct domain weigh_domain(const struct placing *placing, const struct weighing *weighing, uint32_t index,
+                                  const uint64_t need[AMOUNT_COUNT])
 {
-    const struct shape *shape = placing->shape;
+    const struct request_class *request_class = placing->request_class;
     const uint64_t *free = weighing->free[index];
     struct domain domain = {.id = weighing->first + index,
                             .holds = weighing->holds[index] != 0,
@@ -237,8 +233,8 @@ static struct domain weigh_domain(const struct placing *placing, const struct we
                             .free = 1};
     for (uint64_t left = weighing->groups; left != 0; left &= left - 1) {
         uint32_t g = (uint32_t)__builtin_ctzll(left);
-        uint32_t room = weighing->rooms[(size_t)index * shape->group_count + g];
-        domain.has_all &= room == shape->groups[g].count;
+        uint32_t room = weighing->rooms[(size_t)index * request_class->group_count + g];
+        domain.has_all &= room == request_class->groups[g].count;
         domain.has_any |= room > 0;
         domain.room = room;
     }
@@ -257,8 +253,8 @@ static int compare_weights(struct part x, struct part y, bool is_filling)
         return 0;
     if (x.id == DOMAIN_NONE || y.id == DOMAIN_NONE)
         return x.id == DOMAIN_NONE ? 1 : -1;
-    const int parts = is_filling ? compare_parts(x.need, x.free, y.need, y.free)
-                                 : compare_parts(y.need, y.free, x.need, x.free);
+    const int parts =
+        is_filling ? compare_parts(x.need, x.free, y.need, y.free) : compare_parts(y.need, y.free, x.need, x.free);
     return parts != 0 ? parts : x.id < y.id ? -1 : 1;
 }
 
@@ -269,8 +265,7 @@ static int compare_domains(const struct domain *x, const struct domain *y, bool 
         if (weights != 0)
             return weights;
     }
-    return compare_weights((struct part){x->id, x->need, x->free},
-                           (struct part){y->id, y->need, y->free}, is_filling);
+    return compare_weights((struct part){x->id, x->need, x->free}, (struct part){y->id, y->need, y->free}, is_filling);
 }
 
 static int compare_fullest(const void *a, const void *b)
@@ -290,9 +285,8 @@ static bool is_nested(const struct placing *placing)
 }
 
 /* Tell each domain of the list which domain of a wider level it is in. */
-static void add_around(const struct placing *placing, const struct weighing *inner,
-                       const struct cluster_level *wider, const uint64_t need[AMOUNT_COUNT],
-                       struct domain_list *list)
+static void add_around(const struct placing *placing, const struct weighing *inner, const struct cluster_level *wider,
+                       const uint64_t need[AMOUNT_COUNT], struct domain_list *list)
 {
     struct weighing outer = {.level = wider, .region = inner->region, .groups = inner->groups};
     weigh(placing, &outer);
@@ -317,8 +311,7 @@ static void add_wider_levels(const struct placing *placing, const struct weighin
     if (level >= inner->level)
         return;
     const size_t depth = (size_t)(inner->level - level);
-    struct part *parts =
-        arena_alloc_many(&placing->out->scratch, depth * list->count, sizeof *parts);
+    struct part *parts = arena_alloc_many(&placing->out->scratch, depth * list->count, sizeof *parts);
     for (uint32_t i = 0; i < list->count; i++)
         list->domains[i].around = parts + depth * i;
     for (; level < inner->level; level++)
@@ -327,17 +320,14 @@ static void add_wider_levels(const struct placing *placing, const struct weighin
 
 /* Domains that may hold all of the set, the fullest first; or, to fill one after another, those that may hold any of
  * it, the emptiest first.  Nested: in the order of the domains around them first. */
-static struct domain_list list_domains(const struct placing *placing, uint16_t set,
-                                       const struct cluster_level *level,
+static struct domain_list list_domains(const struct placing *placing, uint16_t set, const struct cluster_level *level,
                                        const struct region *region, bool is_filling)
 {
-    struct weighing weighing = {
-        .level = level, .region = region, .groups = groups_of(placing->shape, set)};
+    struct weighing weighing = {.level = level, .region = region, .groups = groups_of(placing->request_class, set)};
     uint64_t need[AMOUNT_COUNT] = {0};
     weigh(placing, &weighing);
     add_need(placing, weighing.groups, need);
-    struct domain_list list = {
-        .domains = arena_alloc_array(&placing->out->scratch, weighing.count, struct domain)};
+    struct domain_list list = {.domains = arena_alloc_array(&placing->out->scratch, weighing.count, struct domain)};
     for (uint32_t i = 0; i < weighing.count; i++) {
         struct domain domain = weigh_domain(placing, &weighing, i, need);
         if (is_filling ? domain.has_any : domain.has_all && (domain.holds || !weighing.any_holds))
@@ -346,13 +336,11 @@ static struct domain_list list_domains(const struct placing *placing, uint16_t s
     if (list.count > 1 && level != NULL && is_nested(placing))
         add_wider_levels(placing, &weighing, need, &list);
     if (list.count > 1)
-        qsort(list.domains, list.count, sizeof *list.domains,
-              is_filling ? compare_emptiest : compare_fullest);
+        qsort(list.domains, list.count, sizeof *list.domains, is_filling ? compare_emptiest : compare_fullest);
     return list;
 }
 
-struct region domains_part(const struct region *region, const struct cluster_level *level,
-                           uint32_t id)
+struct region domains_part(const struct region *region, const struct cluster_level *level, uint32_t id)
 {
     struct region out = *region;
     node_id first = level == NULL ? id : level->first[id];
@@ -379,14 +367,14 @@ struct filling {
 static bool place_set(struct placing *placing, uint16_t set, const struct region *region);
 
 /* The only group of the set that has members; UINT32_MAX: there are several. */
-static uint32_t only_group(const struct shape *shape, uint64_t groups)
+static uint32_t only_group(const struct request_class *request_class, uint64_t groups)
 {
     uint32_t only = UINT32_MAX;
     for (uint64_t left = groups; left != 0; left &= left - 1) {
         const uint32_t g = (uint32_t)__builtin_ctzll(left);
-        if (shape->groups[g].count > 0 && only != UINT32_MAX)
+        if (request_class->groups[g].count > 0 && only != UINT32_MAX)
             return UINT32_MAX;
-        only = shape->groups[g].count > 0 ? g : only;
+        only = request_class->groups[g].count > 0 ? g : only;
     }
     return only;
 }
@@ -395,18 +383,16 @@ static uint32_t only_group(const struct shape *shape, uint64_t groups)
 static void deal(struct placing *placing, uint16_t set, struct domain_list *list)
 {
     const struct placement_config *config = placing->ledger->placement;
-    const uint32_t group = only_group(placing->shape, groups_of(placing->shape, set));
+    const uint32_t group = only_group(placing->request_class, groups_of(placing->request_class, set));
     if (config == NULL || !domain_shares_are_dealt(config->topology.domains) || group == UINT32_MAX)
         return;
-    const struct job_group *asked = &placing->shape->groups[group];
+    const struct job_group *asked = &placing->request_class->groups[group];
     const uint32_t step = asked->slice_members != 0 ? asked->slice_members : 1;
-    struct domain_share *shares =
-        arena_alloc_array(&placing->out->scratch, list->count, struct domain_share);
+    struct domain_share *shares = arena_alloc_array(&placing->out->scratch, list->count, struct domain_share);
     for (uint32_t i = 0; i < list->count; i++)
-        shares[i] = (struct domain_share){.id = list->domains[i].id,
-                                          .room = list->domains[i].room / step * step};
-    list->count = domain_shares_deal((enum topology_domains)config->topology.domains, shares,
-                                     list->count, asked->count / step * step, step);
+        shares[i] = (struct domain_share){.id = list->domains[i].id, .room = list->domains[i].room / step * step};
+    list->count = domain_shares_deal((enum topology_domains)config->topology.domains, shares, list->count,
+                                     asked->count / step * step, step);
     for (uint32_t i = 0; i < list->count; i++) {
         list->domains[i].id = shares[i].id;
         list->domains[i].quota = shares[i].quota;
@@ -415,11 +401,10 @@ static void deal(struct placing *placing, uint16_t set, struct domain_list *list
 
 static bool place_sliced(struct placing *placing, uint16_t group, const struct filling *filling)
 {
-    uint32_t left = placing->shape->groups[group].count;
+    uint32_t left = placing->request_class->groups[group].count;
     left -= slices_mend(placing, group, left, filling->region);
     for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
-        struct region part =
-            domains_part(filling->region, filling->level, filling->list.domains[i].id);
+        struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
         const uint32_t quota = filling->list.domains[i].quota;
         left -= slices_place(placing, group, left < quota ? left : quota, &part);
     }
@@ -428,12 +413,11 @@ static bool place_sliced(struct placing *placing, uint16_t group, const struct f
 
 static bool place_group(struct placing *placing, uint16_t group, const struct filling *filling)
 {
-    uint32_t left = placing->shape->groups[group].count;
-    if (placing->shape->groups[group].slice_members != 0)
+    uint32_t left = placing->request_class->groups[group].count;
+    if (placing->request_class->groups[group].slice_members != 0)
         return place_sliced(placing, group, filling);
     for (uint32_t i = 0; i < filling->list.count && left > 0; i++) {
-        struct region part =
-            domains_part(filling->region, filling->level, filling->list.domains[i].id);
+        struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
         uint32_t quota = filling->list.domains[i].quota;
         for (; quota > 0 && left > 0 && placing_member(placing, group, left, &part); quota--)
             left--;
@@ -458,8 +442,7 @@ static bool try_set(struct placing *placing, uint16_t set, const struct region *
 static bool place_child(struct placing *placing, uint16_t set, const struct filling *filling)
 {
     for (uint32_t i = 0; i < filling->list.count; i++) {
-        struct region part =
-            domains_part(filling->region, filling->level, filling->list.domains[i].id);
+        struct region part = domains_part(filling->region, filling->level, filling->list.domains[i].id);
         if (try_set(placing, set, &part))
             return true;
     }
@@ -470,18 +453,18 @@ static bool place_child(struct placing *placing, uint16_t set, const struct fill
 static bool place_inside(struct placing *placing, uint16_t set, const struct region *region,
                          const struct cluster_level *missed)
 {
-    const struct shape *shape = placing->shape;
+    const struct request_class *request_class = placing->request_class;
     struct filling filling = {.region = region, .level = missed};
-    uint64_t groups = groups_of(shape, set), sets_done = 0;
+    uint64_t groups = groups_of(request_class, set), sets_done = 0;
     if (missed != NULL) {
         filling.list = list_domains(placing, set, missed, region, true);
         deal(placing, set, &filling.list);
     }
-    for (uint32_t i = 0; i < shape->group_count; i++) {
-        uint16_t g = shape->order[i];
-        if (!(groups >> g & 1) || shape->groups[g].count == 0)
+    for (uint32_t i = 0; i < request_class->group_count; i++) {
+        uint16_t g = request_class->order[i];
+        if (!(groups >> g & 1) || request_class->groups[g].count == 0)
             continue;
-        uint16_t below = set_towards(shape, set_of(shape, g), set);
+        uint16_t below = set_towards(request_class, set_of(request_class, g), set);
         bool is_own = below == set;
         if (!is_own && (sets_done >> below & 1))
             continue;
@@ -514,7 +497,7 @@ static bool place_set(struct placing *placing, uint16_t set, const struct region
 {
     const struct cluster *cluster = placing->ledger->cluster;
     struct topology_ask ask =
-        set == SET_NONE ? placing->shape->topology : placing->shape->sets[set].topology;
+        set == SET_NONE ? placing->request_class->topology : placing->request_class->sets[set].topology;
     if (ask.required > cluster->level_count)
         return false;
     uint32_t widest = ask.required != 0 ? ask.required : 1;
@@ -546,13 +529,12 @@ static bool place_on_node(struct placing *placing, node_id node)
 bool domains_place_on_one_node(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    if (!one_node_may_hold(placing->ledger, placing->shape))
+    if (!one_node_may_hold(placing->ledger, placing->request_class))
         return false;
     const struct job_group *only = one_node_only_group(placing);
     if (only != NULL) {
         struct search search = one_node_search(placing, only, &everywhere);
-        return by_node_best(placing_memory(placing), &search) &&
-               place_on_node(placing, search.best.node);
+        return by_node_best(placing_memory(placing), &search) && place_on_node(placing, search.best.node);
     }
     struct domain_list list = list_domains(placing, SET_NONE, NULL, &everywhere, false);
     for (uint32_t i = 0; i < list.count; i++)

@@ -1,9 +1,9 @@
-/* dot_product.  The node whose free CPUs and GPUs point least in the direction of what the member asks: what it asks much
- * of is short there already, and nodes with much of it are kept.
+/* dot_product.  The node whose free CPUs and GPUs point least in the direction of what the member asks: what it asks
+ * much of is short there already, and nodes with much of it are kept.
  * Works a little better than chance; the measure mixes how full a node is with how well its rest is balanced.
  * Source: Panigrahy et al., "Heuristics for Vector Bin Packing" (2011), in the form of the experiments in Weng et al.,
- * "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - (v . w) / 2), v what is free and w what is asked, of the largest
- * node; ties to the lowest node.  In the node the GPU with least left.
+ * "Beware of Fragmentation" (USENIX ATC 2023): 100 * (1 - (v . w) / 2), v what is free and w what is asked, of the
+ * largest node; ties to the lowest node.  In the node the GPU with least left.
  * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
@@ -13,8 +13,8 @@ static int64_t score(const struct spot *spot)
 {
     const struct node_cell *cell = &spot->ledger->nodes[spot->node];
     const struct node_size most = placement_largest_node(spot->ledger->cluster);
-    const double cpu = (double)cell->cpu_free * spot->request->cpu_milli /
-                       ((double)most.cpu_milli * (double)most.cpu_milli);
+    const double cpu =
+        (double)cell->cpu_free * spot->request->cpu_milli / ((double)most.cpu_milli * (double)most.cpu_milli);
     const double gpu = (double)placement_free_milli(spot) * (double)placement_asked_milli(spot) /
                        ((double)most.gpu_milli * (double)most.gpu_milli);
     const int64_t fit = (int64_t)(SCORE_MAX * (1 - (cpu + gpu) / DIMENSIONS));

@@ -14,11 +14,10 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
     if (request->mig == 0 && share == 0)
         return ledger_usable(ledger, node);
     for (uint32_t g = 0; g < type->gpu_count; g++) {
-        const bool has_room =
-            request->mig != 0
-                ? ledger_mig_starts(ledger, node, g, (enum mig_profile_id)(request->mig - 1)) != 0
-                : !ledger_has_layout(ledger, node, g) && ledger->gpus[first + g].free >= share &&
-                      ledger_gpu_admits(ledger, first + g, request);
+        const bool has_room = request->mig != 0
+                                  ? ledger_mig_starts(ledger, node, g, (enum mig_profile_id)(request->mig - 1)) != 0
+                                  : !ledger_has_layout(ledger, node, g) && ledger->gpus[first + g].free >= share &&
+                                        ledger_gpu_admits(ledger, first + g, request);
         out |= (uint16_t)((unsigned)has_room << g);
     }
     return ledger->confine == NULL ? out : out & ledger->confine[node];
@@ -27,8 +26,7 @@ static uint16_t gpus_with_room(const struct search *search, node_id node, uint32
 static uint32_t share_on(const struct search *search, node_id node)
 {
     const struct cluster *cluster = search->ledger->cluster;
-    return shape_share_milli(search->request,
-                             &cluster->models[cluster_node_type(cluster, node)->model]);
+    return request_class_share_milli(search->request, &cluster->models[cluster_node_type(cluster, node)->model]);
 }
 
 bool draw_has_room(const struct search *search, node_id node)
@@ -46,9 +44,8 @@ bool draw_has_room(const struct search *search, node_id node)
     if (!asks_part && request->gpus == 0)
         return true;
     const uint16_t gpus = gpus_with_room(search, node, share);
-    return asks_part
-               ? gpus != 0
-               : shape_members_in(request, cluster_node_type(ledger->cluster, node), gpus) > 0;
+    return asks_part ? gpus != 0
+                     : request_class_members_in(request, cluster_node_type(ledger->cluster, node), gpus) > 0;
 }
 
 uint32_t draw_node(struct search *search, uint32_t count)
@@ -69,18 +66,16 @@ void draw_take(struct search *search, node_id node)
     uint16_t gpus = gpus_with_room(search, node, share);
     const unsigned count = bits_count16(gpus);
     search->spot.node = node;
-    for (uint32_t skip = count > 1 ? search->policy->draw(&search->spot, count) : 0; skip > 0;
-         skip--)
+    for (uint32_t skip = count > 1 ? search->policy->draw(&search->spot, count) : 0; skip > 0; skip--)
         gpus &= (uint16_t)(gpus - 1);
     assert(gpus != 0);
     search->best.gpu_index = __builtin_ctz(gpus);
     search->best.milli =
-        request->mig == 0 ? share
-                          : mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
+        request->mig == 0 ? share : mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
 }
 
-/* The node of that number, from 0, among those of the region with room; NODE_NONE: there are not so many.  *count: how many
- * came before it. */
+/* The node of that number, from 0, among those of the region with room; NODE_NONE: there are not so many.  *count: how
+ * many came before it. */
 static node_id node_of_number(const struct search *search, uint32_t number, uint32_t *count)
 {
     const struct region *region = &search->region;

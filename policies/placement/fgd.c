@@ -1,11 +1,12 @@
-/* fgd.  Fragmentation gradient descent: the spot that leaves least more free GPU of no use for the jobs that usually come
- * (policies/jobs/fragmentation.h).
- * Knows what shapes come, so that it keeps for each what it needs; as good as what it knows of them; looks a step ahead
- * only.
+/* fgd.  Fragmentation gradient descent: the spot that leaves least more free GPU of no use for the jobs that usually
+ * come (policies/jobs/fragmentation.h).
+ * Knows what request classes come, so that it keeps for each what it needs; as good as what it knows of them; looks a
+ * step ahead only.
  * Source: Weng et al., "Beware of Fragmentation: Scheduling GPU-Sharing Workloads with Fragmentation Gradient Descent"
  * (USENIX ATC 2023): 100 * sigmoid((before - after) / 1000), cut to an integer; a share tries every GPU; ties to the
  * lowest node and GPU.  As long as nothing is known of the jobs, as best_fit.
- * Cost: O(typical jobs * GPUs) once for each state of a node, and each GPU for a share (policies/placement/by_node.h). */
+ * Cost: O(typical jobs * GPUs) once for each state of a node, and each GPU for a share (policies/placement/by_node.h).
+ */
 #include <math.h>
 
 #include "policies/jobs/fragmentation.h"

@@ -1,5 +1,5 @@
-/* gather.  Jobs that can never be evicted go where such jobs are already: the fullest shared GPU, else the node with the
- * most GPUs that are lost to evictions anyway, else the fullest node.
+/* gather.  Jobs that can never be evicted go where such jobs are already: the fullest shared GPU, else the node with
+ * the most GPUs that are lost to evictions anyway, else the fullest node.
  * Idea: an eviction can give back a whole node only if nothing on it is firm; scattered replicas of inference would
  * leave no such node.  Meant for "placement_firm"; without a preemption policy nothing is known to be firm and it is
  * best_fit by nodes.  Known failure: a shared GPU that drains slowly pins its node for as long.
@@ -10,10 +10,10 @@
 
 enum { SHARED_FIRST = 1000000, FIRM_WEIGHT = NODE_GPUS_MAX + 1 };
 
-static int64_t whole_score(const struct spot *spot, int64_t firm_gpus)
+static int64_t whole_score(const struct spot *spot, int64_t non_preemptible_gpus)
 {
     int64_t free = spot->node_free > 0 ? spot->node_free : 0;
-    return firm_gpus * FIRM_WEIGHT + NODE_GPUS_MAX - free;
+    return non_preemptible_gpus * FIRM_WEIGHT + NODE_GPUS_MAX - free;
 }
 
 static int64_t score(const struct spot *spot)
@@ -23,8 +23,7 @@ static int64_t score(const struct spot *spot)
     const struct ledger *ledger = spot->ledger;
     if (ledger->room == NULL)
         return whole_score(spot, 0);
-    return whole_score(spot, (int64_t)cluster_node_gpus(ledger->cluster, spot->node) -
-                                 ledger->room[spot->node]);
+    return whole_score(spot, (int64_t)cluster_node_gpus(ledger->cluster, spot->node) - ledger->room[spot->node]);
 }
 
 static int64_t bound(const struct spot *spot)

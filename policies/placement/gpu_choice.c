@@ -20,8 +20,7 @@ uint16_t gpu_choice_island(uint32_t island_gpus, uint16_t mask, uint32_t count)
     uint16_t best = 0;
     for (uint32_t first = 0; first < NODE_GPUS_MAX; first += island_gpus) {
         const uint16_t island = mask & (uint16_t)(((1u << island_gpus) - 1) << first);
-        if (bits_count16(island) >= count &&
-            (best == 0 || bits_count16(island) < bits_count16(best)))
+        if (bits_count16(island) >= count && (best == 0 || bits_count16(island) < bits_count16(best)))
             best = island;
     }
     return best;
@@ -108,11 +107,9 @@ static bool is_better(const struct choice *one, const struct choice *other)
 }
 
 /* The best inside these islands, if it is better than the best so far. */
-static void choose_inside(const struct parts *numas, uint16_t island, uint32_t count,
-                          struct choice *best)
+static void choose_inside(const struct parts *numas, uint16_t island, uint32_t count, struct choice *best)
 {
-    struct choice choice = {.numas = fewest(numas, island, count),
-                            .island_free = bits_count16(island)};
+    struct choice choice = {.numas = fewest(numas, island, count), .island_free = bits_count16(island)};
     for (uint32_t set = first_set(choice.numas); set < 1u << numas->count; set = next_set(set)) {
         const uint16_t numa = mask_of(numas, set);
         if (bits_count16(numa & island) < count)
@@ -140,8 +137,7 @@ uint16_t gpu_choice_near(const struct node_pool *pool, uint16_t free_mask, uint3
     return best.mask;
 }
 
-uint16_t gpu_choice_share(const struct node_pool *pool, uint16_t equal, uint16_t all_free,
-                          uint16_t gpus)
+uint16_t gpu_choice_share(const struct node_pool *pool, uint16_t equal, uint16_t all_free, uint16_t gpus)
 {
     const uint16_t used = gpus & (uint16_t)~all_free;
     uint16_t beside = 0;

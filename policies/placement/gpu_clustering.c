@@ -1,11 +1,11 @@
-/* gpu_clustering.  Members that ask GPUs alike go to the same nodes: shares to nodes of shares, pairs to nodes of pairs; to
- * nodes where nothing else is first, then to mixed ones, then to idle ones, to nodes of others last; in each of these bands
- * to the node with least GPU left.
+/* gpu_clustering.  Members that ask GPUs alike go to the same nodes: shares to nodes of shares, pairs to nodes of
+ * pairs; to nodes where nothing else is first, then to mixed ones, then to idle ones, to nodes of others last; in each
+ * of these bands to the node with least GPU left.
  * Odd sizes spoil fewer nodes; in a mixed cluster most nodes are mixed before long.
- * Source: the GPU clustering of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after Gandiva
- * (Xiao et al., OSDI 2018): bands of 25 in a score of 100.
- * Departure: the GPUs of a node tell what runs there, so that all shares are alike, whatever their size.  A member that asks
- * no GPU is of no kind: all nodes are alike for it, and it takes the lowest.
+ * Source: the GPU clustering of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after
+ * Gandiva (Xiao et al., OSDI 2018): bands of 25 in a score of 100.
+ * Departure: the GPUs of a node tell what runs there, so that all shares are alike, whatever their size.  A member
+ * that asks no GPU is of no kind: all nodes are alike for it, and it takes the lowest.
  * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
@@ -33,8 +33,7 @@ static struct kinds kinds_on(const struct spot *spot, uint32_t kind)
     for (gpu_id g = first; g < first + count; g++) {
         if (ledger->gpus[g].free == GPU_MILLI)
             continue;
-        const uint32_t own =
-            ledger->owner[g] == OWNER_NONE ? KIND_SHARE : gpus_with(ledger, first, count, g);
+        const uint32_t own = ledger->owner[g] == OWNER_NONE ? KIND_SHARE : gpus_with(ledger, first, count, g);
         kinds.has_same |= own == kind;
         kinds.has_other |= own != kind;
     }
@@ -46,10 +45,7 @@ static int64_t score(const struct spot *spot)
     if (spot->milli == 0 && spot->gpus == 0)
         return 0;
     const struct kinds kinds = kinds_on(spot, spot->milli != 0 ? KIND_SHARE : (uint32_t)spot->gpus);
-    const int64_t band = kinds.has_same && !kinds.has_other ? 3
-                         : kinds.has_same                   ? 2
-                         : !kinds.has_other                 ? 1
-                                                            : 0;
+    const int64_t band = kinds.has_same && !kinds.has_other ? 3 : kinds.has_same ? 2 : !kinds.has_other ? 1 : 0;
     const int64_t most = placement_largest_node(spot->ledger->cluster).gpu_milli;
     const int64_t full = most == 0 ? 0 : BANDS_LEAST * (most - placement_free_milli(spot)) / most;
     return (band * (BANDS_LEAST + 1) + full) * (1 << GPU_BITS) - spot->gpu_left;

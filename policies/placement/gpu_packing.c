@@ -1,6 +1,6 @@
-/* gpu_packing.  A share goes to a GPU that is shared already, the fullest first by tenths of a GPU; else, as whole GPUs do, to a node in use, the
- * one with the fewest free GPUs first; a node without use is broken last, small ones first.
- * Keeps idle nodes idle; looks at nothing but GPUs, so that CPUs may run out beside them.
+/* gpu_packing.  A share goes to a GPU that is shared already, the fullest first by tenths of a GPU; else, as whole
+ * GPUs do, to a node in use, the one with the fewest free GPUs first; a node without use is broken last, small ones
+ * first. Keeps idle nodes idle; looks at nothing but GPUs, so that CPUs may run out beside them.
  * Source: the GPU packing of the experiments in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), after what
  * clusters do in production: three bands of a score, ties to the lowest node.
  * Cost: a score once for each state of a node (policies/placement/by_node.h). */

@@ -4,10 +4,10 @@
  * CPUs and memory all nodes look alike and the first with room is taken.
  * Source: Kubernetes, NodeResourcesFit with LeastAllocated (pkg/scheduler/framework/plugins/noderesources/
  * least_allocated.go): mean over resources of (capacity - requested) * 100 / capacity, each cut to an integer, weights
- * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties to the lowest node, there
- * by chance; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
- * Cost: O(nodes with room that are not of the highest score) a member; where these are many a score once for each state
- * of a node (policies/placement/by_node.h). */
+ * 1; default resources cpu and memory.  Departures: the other score plugins are left out; ties to the lowest node,
+ * there by chance; amounts a member does not ask count as 0, there as 100 m CPU and 200 MB.
+ * Cost: O(nodes with room that are not of the highest score) a member; where these are many a score once for each
+ * state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
 enum { SCORE_MAX = 100 };
@@ -47,9 +47,7 @@ static int64_t score_with_gpus(const struct spot *spot)
 {
     const struct ledger *ledger = spot->ledger;
     const struct node_cell *cell = &ledger->nodes[spot->node];
-    return (host_sum(spot, cell->cpu_free, cell->memory_free) +
-            gpu_part(spot, placement_free_milli(spot))) /
-           3;
+    return (host_sum(spot, cell->cpu_free, cell->memory_free) + gpu_part(spot, placement_free_milli(spot))) / 3;
 }
 
 /* Where no GPU is used in part what is free of a node is its free GPUs. */
@@ -60,8 +58,7 @@ static int64_t bound_with_gpus(const struct spot *spot)
     const bool is_whole = spot->node_free >= 0 && (type->layout_mask | type->recut_mask) == 0 &&
                           node_index_is_whole(ledger->index, spot->type);
     const int64_t gpus = is_whole ? spot->node_free : (int64_t)type->gpu_count;
-    return (host_sum(spot, type->cpu_milli, type->memory_mib) + gpu_part(spot, gpus * GPU_MILLI)) /
-           3;
+    return (host_sum(spot, type->cpu_milli, type->memory_mib) + gpu_part(spot, gpus * GPU_MILLI)) / 3;
 }
 
 const struct placement_policy placement_least_allocated = {
@@ -78,9 +75,8 @@ const struct placement_policy placement_least_allocated = {
 const struct placement_policy placement_least_allocated_gpus = {
     .name = "least_allocated_gpus",
     .version = 1,
-    .summary =
-        "least_allocated that counts GPUs beside CPU and memory; spreads GPU jobs, so that gangs "
-        "starve",
+    .summary = "least_allocated that counts GPUs beside CPU and memory; spreads GPU jobs, so that gangs "
+               "starve",
     .score = score_with_gpus,
     .looks_at_nodes = true,
     .is_local = true,

@@ -1,4 +1,5 @@
-/* policies/placement/one_node.c -- the fullest node that holds all members, as a policy whose spot is one for them all. */
+/* policies/placement/one_node.c -- the fullest node that holds all members, as a policy whose spot is one for them
+ * all. */
 #include "policies/placement/one_node.h"
 
 #include "policies/placement/placements.h"
@@ -6,10 +7,9 @@
 enum { AMOUNTS = 3 }; /* GPU, CPU, memory */
 
 /* What members_left of the request take. */
-static void add_up(const struct request *request, const struct cluster *cluster, uint32_t count,
-                   int64_t need[AMOUNTS])
+static void add_up(const struct request *request, const struct cluster *cluster, uint32_t count, int64_t need[AMOUNTS])
 {
-    need[0] = shape_most_milli(request, cluster) * count;
+    need[0] = request_class_most_milli(request, cluster) * count;
     need[1] = (int64_t)request->cpu_milli * count;
     need[2] = (int64_t)request->memory_mib * count;
 }
@@ -24,15 +24,14 @@ static int64_t greatest_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* How many times over all members would fit what is free: of free / need the least, times the least multiple of all needs,
- * so that it is an integer and no two different fractions become one.  False: too large a number. */
+/* How many times over all members would fit what is free: of free / need the least, times the least multiple of all
+ * needs, so that it is an integer and no two different fractions become one.  False: too large a number. */
 static bool times_over(const int64_t need[AMOUNTS], const int64_t free[AMOUNTS], int64_t *least)
 {
     int64_t multiple = 1;
     *least = INT64_MAX;
     for (uint32_t a = 0; a < AMOUNTS; a++)
-        if (need[a] != 0 && __builtin_mul_overflow(multiple / greatest_divisor(multiple, need[a]),
-                                                   need[a], &multiple))
+        if (need[a] != 0 && __builtin_mul_overflow(multiple / greatest_divisor(multiple, need[a]), need[a], &multiple))
             return false;
     for (uint32_t a = 0; a < AMOUNTS; a++) {
         int64_t times;
@@ -51,7 +50,7 @@ static int64_t score(const struct spot *spot)
     const struct node_cell *cell = &ledger->nodes[spot->node];
     const int64_t free[AMOUNTS] = {placement_free_milli(spot), cell->cpu_free, cell->memory_free};
     int64_t need[AMOUNTS], least;
-    if (shape_room(spot->request, ledger, spot->node) < spot->members_left)
+    if (request_class_room(spot->request, ledger, spot->node) < spot->members_left)
         return SPOT_NEVER;
     add_up(spot->request, ledger->cluster, spot->members_left, need);
     return times_over(need, free, &least) ? -least : SPOT_NEVER;
@@ -67,15 +66,14 @@ static const struct placement_policy fullest_node = {
     .joins_members = true,
 };
 
-bool one_node_may_hold(const struct ledger *ledger, const struct shape *shape)
+bool one_node_may_hold(const struct ledger *ledger, const struct request_class *request_class)
 {
     const struct cluster *cluster = ledger->cluster;
     for (uint32_t t = 0; t < cluster->type_count; t++) {
         bool holds_all = true;
-        for (uint32_t g = 0; g < shape->group_count && holds_all; g++) {
-            const struct job_group *group = &shape->groups[g];
-            holds_all =
-                shape_members_per_node(&group->request, cluster, t, ledger->recuts) >= group->count;
+        for (uint32_t g = 0; g < request_class->group_count && holds_all; g++) {
+            const struct job_group *group = &request_class->groups[g];
+            holds_all = request_class_members_per_node(&group->request, cluster, t, ledger->recuts) >= group->count;
         }
         if (holds_all)
             return true;
@@ -90,8 +88,7 @@ static bool is_small(const struct cluster *cluster, const struct job_group *grou
     add_up(&group->request, cluster, group->count, need);
     for (uint32_t t = 0; t < cluster->type_count; t++) {
         const struct node_type *type = &cluster->types[t];
-        const int64_t all[AMOUNTS] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli,
-                                      type->memory_mib};
+        const int64_t all[AMOUNTS] = {(int64_t)type->gpu_count * GPU_MILLI, type->cpu_milli, type->memory_mib};
         if (!times_over(need, all, &least))
             return false;
     }
@@ -100,28 +97,27 @@ static bool is_small(const struct cluster *cluster, const struct job_group *grou
 
 const struct job_group *one_node_only_group(const struct placing *placing)
 {
-    const struct shape *shape = placing->shape;
+    const struct request_class *request_class = placing->request_class;
     const struct job_group *only = NULL;
-    for (uint32_t g = 0; g < shape->group_count; g++) {
-        if (shape->groups[g].count == 0)
+    for (uint32_t g = 0; g < request_class->group_count; g++) {
+        if (request_class->groups[g].count == 0)
             continue;
         if (only != NULL)
             return NULL;
-        only = &shape->groups[g];
+        only = &request_class->groups[g];
     }
     if (only == NULL || only->request.mig != 0 || only->slice_members != 0 ||
         search_minds_islands(placing->ledger, &only->request) || placing->ledger->confine != NULL ||
-        placing->ledger->shut != NULL || placing->held.count > 0 || domains_are_asked(shape) ||
+        placing->ledger->shut != NULL || placing->held.count > 0 || domains_are_asked(request_class) ||
         !is_small(placing->ledger->cluster, only))
         return NULL;
     return only;
 }
 
-struct search one_node_search(const struct placing *placing, const struct job_group *group,
-                              const struct region *region)
+struct search one_node_search(const struct placing *placing, const struct job_group *group, const struct region *region)
 {
-    struct search search = search_of(&fullest_node, placing->ledger, &group->request, region,
-                                     placing->here, placing->owner);
+    struct search search =
+        search_of(&fullest_node, placing->ledger, &group->request, region, placing->here, placing->owner);
     search.spot.members_left = group->count;
     return search;
 }

@@ -13,7 +13,7 @@
 #include "policies/placement/domains.h"
 
 /* False only if no node, though it were empty, could hold all members.  O(node types * groups). */
-bool one_node_may_hold(const struct ledger *ledger, const struct shape *shape);
+bool one_node_may_hold(const struct ledger *ledger, const struct request_class *request_class);
 
 /* The one group that has members, if one_node_search tells its node; NULL: it does not. */
 const struct job_group *one_node_only_group(const struct placing *placing);

@@ -1,13 +1,13 @@
-/* pack.  Keep a job's members on as few nodes as possible; strict_pack: all on one node, or nowhere.
- * First any single node that holds all of them, the fullest; else node after node: go on where members of the job
- * are, then to the node that holds the most of those left (or, if some hold all of them, to the tightest).  For
- * members that are alike no other choice takes fewer nodes.
+/* pack.  Keep a job's members on as few nodes as possible; strict_pack: all on one node, or nowhere. First any single
+ * node that holds all of them, the fullest; else node after node: go on where members of the job are, then to the node
+ * that holds the most of those left (or, if some hold all of them, to the tightest).  For members that are alike no
+ * other choice takes fewer nodes.
  * Works for jobs that talk more inside a node than between nodes; wastes no links, but waits (strict_pack for ever, if
  * the job is larger than a node) and piles blast radius up.
- * Source: Ray, placement groups PACK and STRICT_PACK (docs.ray.io, "Placement groups").  Departures: Ray sorts
- * bundles by resources and retries; here the groups of a job keep their order of scarcity.
- * Cost: a member: the nodes where members of the job are and that have room, else O(log nodes), and a score once for each
- * state of a node (policies/placement/by_node.h); for the single node as policies/placement/domains.h says. */
+ * Source: Ray, placement groups PACK and STRICT_PACK (docs.ray.io, "Placement groups").  Departures: Ray sorts bundles
+ * by resources and retries; here the groups of a job keep their order of scarcity.
+ * Cost: a member: the nodes where members of the job are and that have room, else O(log nodes), and a score once for
+ * each state of a node (policies/placement/by_node.h); for the single node as policies/placement/domains.h says. */
 #include "policies/placement/placements.h"
 
 enum { ROOM_BITS = 21, FIT_BITS = 16 }; /* a score: tier, room, fit */
@@ -15,7 +15,7 @@ enum { ROOM_BITS = 21, FIT_BITS = 16 }; /* a score: tier, room, fit */
 static int64_t score(const struct spot *spot)
 {
     const int64_t room_max = (INT64_C(1) << ROOM_BITS) - 1;
-    int64_t room = shape_room(spot->request, spot->ledger, spot->node);
+    int64_t room = request_class_room(spot->request, spot->ledger, spot->node);
     int64_t left = spot->members_left < room_max ? spot->members_left : room_max;
     int64_t fit = placement_fit_score(spot) + (INT64_C(1) << FIT_BITS) - 1;
     int64_t tier = spot->members_here > 0 ? 2 : room >= left ? 1 : 0;
@@ -26,9 +26,8 @@ static int64_t score(const struct spot *spot)
 const struct placement_policy placement_pack = {
     .name = "pack",
     .version = 1,
-    .summary =
-        "a job's members on as few nodes as can be; for jobs that talk inside a node, at the "
-        "price of blast radius",
+    .summary = "a job's members on as few nodes as can be; for jobs that talk inside a node, at the "
+               "price of blast radius",
     .score = score,
     .looks_at_nodes = true,
     .joins_members = true,

@@ -89,8 +89,7 @@ static uint16_t choose_gpus(const struct placing *placing, const struct search *
     const uint32_t gpus = search->request->gpus;
     uint16_t free_mask = ledger_usable(search->ledger, node);
     if (search_minds_islands(search->ledger, search->request))
-        free_mask = gpu_choice_island(cluster_node_type(search->ledger->cluster, node)->island_gpus,
-                                      free_mask, gpus);
+        free_mask = gpu_choice_island(cluster_node_type(search->ledger->cluster, node)->island_gpus, free_mask, gpus);
     if (search->policy->choose_gpus != NULL)
         return search->policy->choose_gpus(free_mask, gpus);
     if (choice_of(search->ledger) == GPU_CHOICE_RAILS)
@@ -127,22 +126,19 @@ static uint16_t choose_share(const struct search *search)
     for (uint32_t g = 0; g < type->gpu_count; g++)
         if (!ledger_has_layout(ledger, node, g) && (confine >> g & 1) &&
             ledger->gpus[first + g].free >= search->best.milli &&
-            ledger_gpu_admits(ledger, first + g, search->request) &&
-            score_share(search, g) == search->best.score)
+            ledger_gpu_admits(ledger, first + g, search->request) && score_share(search, g) == search->best.score)
             equal |= (uint16_t)(1u << g);
     return gpu_choice_share(pool_of(ledger, node), equal, ledger->index->free_mask[node],
                             (uint16_t)((1u << type->gpu_count) - 1));
 }
 
-/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking/booking.c): so they are told
- * apart again as they were placed only if each one's GPUs are above those before. */
-static bool is_one_piece(const struct placing *placing, const struct piece *last,
-                         const struct piece *piece)
+/* Members on one node, each with the lowest of the GPUs that are left of a piece (policies/booking/booking.c): so they
+ * are told apart again as they were placed only if each one's GPUs are above those before. */
+static bool is_one_piece(const struct placing *placing, const struct piece *last, const struct piece *piece)
 {
-    return last->node == piece->node && last->group == piece->group &&
-           last->gpu_milli == GPU_MILLI && last->member_count < UINT16_MAX &&
-           (choice_of(placing->ledger) == GPU_CHOICE_LOWEST ||
-            (piece->gpu_mask & -piece->gpu_mask) > last->gpu_mask);
+    return last->node == piece->node && last->group == piece->group && last->gpu_milli == GPU_MILLI &&
+           last->member_count < UINT16_MAX &&
+           (choice_of(placing->ledger) == GPU_CHOICE_LOWEST || (piece->gpu_mask & -piece->gpu_mask) > last->gpu_mask);
 }
 
 static void append(struct placing *placing, const struct piece *piece, bool is_instance)
@@ -161,12 +157,10 @@ static void append(struct placing *placing, const struct piece *piece, bool is_i
     out->pieces[out->count++] = *piece;
 }
 
-static struct piece piece_at(const struct placing *placing, const struct search *search,
-                             uint16_t group)
+static struct piece piece_at(const struct placing *placing, const struct search *search, uint16_t group)
 {
     const struct candidate *best = &search->best;
-    struct piece piece = {
-        .node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
+    struct piece piece = {.node = best->node, .group = (uint8_t)group, .member_count = 1, .gpu_milli = GPU_MILLI};
     if (search->request->gpus != 0)
         piece.gpu_mask = choose_gpus(placing, search);
     else if (best->gpu_index >= 0 && search->request->mig == 0 && is_near(search->ledger) &&
@@ -179,9 +173,8 @@ static struct piece piece_at(const struct placing *placing, const struct search 
     if (search->request->share != SHARE_PLAIN && piece.gpu_milli < GPU_MILLI)
         piece.mig_start = (uint8_t)(PIECE_SHARE + search->request->share);
     if (search->request->mig != 0)
-        piece.mig_start = (uint8_t)__builtin_ctz(
-            ledger_mig_starts(search->ledger, best->node, (uint32_t)best->gpu_index,
-                              (enum mig_profile_id)(search->request->mig - 1)));
+        piece.mig_start = (uint8_t)__builtin_ctz(ledger_mig_starts(
+            search->ledger, best->node, (uint32_t)best->gpu_index, (enum mig_profile_id)(search->request->mig - 1)));
     return piece;
 }
 
@@ -189,7 +182,7 @@ static struct piece piece_at(const struct placing *placing, const struct search 
 static void take_best(struct placing *placing, const struct search *search, uint16_t group)
 {
     struct piece piece = piece_at(placing, search, group);
-    struct space space = shape_space(placing->shape, &piece, placing->owner);
+    struct space space = request_class_space(placing->request_class, &piece, placing->owner);
     ledger_take(placing->ledger, &space);
     append(placing, &piece, search->request->mig != 0);
     if (placing->here != NULL)
@@ -202,7 +195,8 @@ static const struct piece *joined_piece(const struct placing *placing, uint32_t 
                                        : &placing->out->pieces[index - placing->held.count];
 }
 
-/* The best of the nodes where members of the job are.  What has no room there has none until something is taken back. */
+/* The best of the nodes where members of the job are.  What has no room there has none until something is taken back.
+ */
 static bool find_joined(struct placing *placing, struct search *search, uint16_t group)
 {
     const uint32_t count = placing->held.count + placing->out->count;
@@ -217,7 +211,7 @@ static bool find_joined(struct placing *placing, struct search *search, uint16_t
         if (node == before)
             continue;
         before = node;
-        if (shape_room(search->request, placing->ledger, node) > 0) {
+        if (request_class_room(search->request, placing->ledger, node) > 0) {
             all_full = false;
             search_node(search, node);
         } else if (all_full) {
@@ -227,11 +221,10 @@ static bool find_joined(struct placing *placing, struct search *search, uint16_t
     return search->best.node != NODE_NONE;
 }
 
-static struct search search_for(const struct placing *placing, uint16_t group,
-                                const struct region *region)
+static struct search search_for(const struct placing *placing, uint16_t group, const struct region *region)
 {
-    return search_of(placing->policy, placing->ledger, &placing->shape->groups[group].request,
-                     region, placing->here, placing->owner);
+    return search_of(placing->policy, placing->ledger, &placing->request_class->groups[group].request, region,
+                     placing->here, placing->owner);
 }
 
 struct by_node *placing_memory(struct placing *placing)
@@ -246,23 +239,19 @@ struct by_node *placing_memory(struct placing *placing)
 static bool is_by_node(const struct placing *placing, const struct search *search)
 {
     const struct placement_policy *policy = placing->policy;
-    return (policy->is_local || policy->joins_members || policy->draw != NULL) &&
-           search->request->mig == 0 && placing->ledger->confine == NULL &&
-           placing->ledger->shut == NULL &&
-           !search_minds_islands(placing->ledger, search->request) &&
-           !region_is_one_node(&search->region);
+    return (policy->is_local || policy->joins_members || policy->draw != NULL) && search->request->mig == 0 &&
+           placing->ledger->confine == NULL && placing->ledger->shut == NULL &&
+           !search_minds_islands(placing->ledger, search->request) && !region_is_one_node(&search->region);
 }
 
 /* Where a bound spares most of the looking no memory is needed: it is made for a member for whom it does not. */
-static bool find_by_node(struct placing *placing, struct search *search, uint16_t group,
-                         uint32_t members_left)
+static bool find_by_node(struct placing *placing, struct search *search, uint16_t group, uint32_t members_left)
 {
     const struct by_node *memory = placing->out->by_node;
     search->spot.members_left = members_left;
     if (placing->policy->joins_members && find_joined(placing, search, group))
         return true;
-    if (placing->policy->bound != NULL &&
-        (memory == NULL || !by_node_knows(placing_memory(placing), search))) {
+    if (placing->policy->bound != NULL && (memory == NULL || !by_node_knows(placing_memory(placing), search))) {
         search->looks_left = LOOKS_MAX;
         bool is_found = search_best(search, members_left);
         if (search->looks_left > 0)
@@ -271,16 +260,13 @@ static bool find_by_node(struct placing *placing, struct search *search, uint16_
     return by_node_best(placing_memory(placing), search);
 }
 
-static inline bool find_best(struct placing *placing, struct search *search, uint16_t group,
-                             uint32_t members_left)
+static inline bool find_best(struct placing *placing, struct search *search, uint16_t group, uint32_t members_left)
 {
-    return !search->is_plain && is_by_node(placing, search)
-               ? find_by_node(placing, search, group, members_left)
-               : search_best(search, members_left);
+    return !search->is_plain && is_by_node(placing, search) ? find_by_node(placing, search, group, members_left)
+                                                            : search_best(search, members_left);
 }
 
-bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left,
-                    const struct region *region)
+bool placing_member(struct placing *placing, uint16_t group, uint32_t members_left, const struct region *region)
 {
     struct search search = search_for(placing, group, region);
     if (!find_best(placing, &search, group, members_left))
@@ -327,8 +313,7 @@ static bool may_fit(const struct ledger *ledger, const struct job_group *group)
         if (!request_takes_nodes(&group->request, ledger->cluster, t))
             continue;
         for (uint32_t n = group->request.gpus; n <= ledger->cluster->types[t].gpu_count; n++) {
-            room +=
-                (uint64_t)ledger->index->types[t].whole[n].member_count * (n / group->request.gpus);
+            room += (uint64_t)ledger->index->types[t].whole[n].member_count * (n / group->request.gpus);
             if (room >= group->count)
                 return true;
         }
@@ -336,21 +321,21 @@ static bool may_fit(const struct ledger *ledger, const struct job_group *group)
     return false;
 }
 
-bool placement_may_fit(const struct ledger *ledger, const struct shape *shape)
+bool placement_may_fit(const struct ledger *ledger, const struct request_class *request_class)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (!may_fit(ledger, &shape->groups[g]))
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (!may_fit(ledger, &request_class->groups[g]))
             return false;
     return true;
 }
 
 static bool place_in_order(struct placing *placing, const struct region *region)
 {
-    const struct shape *shape = placing->shape;
-    for (uint32_t i = 0; i < shape->group_count; i++) {
-        uint16_t g = shape->order[i];
+    const struct request_class *request_class = placing->request_class;
+    for (uint32_t i = 0; i < request_class->group_count; i++) {
+        uint16_t g = request_class->order[i];
         struct search search = search_for(placing, g, region);
-        for (uint32_t left = shape->groups[g].count; left > 0; left--) {
+        for (uint32_t left = request_class->groups[g].count; left > 0; left--) {
             if (!find_best(placing, &search, g, left))
                 return false;
             take_best(placing, &search, g);
@@ -362,9 +347,9 @@ static bool place_in_order(struct placing *placing, const struct region *region)
 static bool place_all(struct placing *placing)
 {
     struct region everywhere = region_everywhere(placing->ledger);
-    bool is_alone = placing->shape->member_count == 1 && placing->held.count == 0;
+    bool is_alone = placing->request_class->member_count == 1 && placing->held.count == 0;
     enum one_node one_node = is_alone ? ONE_NODE_NO : placing->policy->one_node;
-    bool is_confined = domains_are_asked(placing->shape);
+    bool is_confined = domains_are_asked(placing->request_class);
     if (is_confined || one_node != ONE_NODE_NO)
         arena_reset(&placing->out->scratch);
     if (one_node != ONE_NODE_NO && domains_place_on_one_node(placing))
@@ -410,9 +395,9 @@ static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
     const uint32_t count = placing->held.count + placing->passing.leaving;
     struct space *spaces = mem_alloc(count * sizeof *spaces);
     for (uint32_t p = 0; p < count; p++)
-        spaces[p] = shape_space(placing->shape, &placing->held.pieces[p], placing->owner);
+        spaces[p] = request_class_space(placing->request_class, &placing->held.pieces[p], placing->owner);
     const struct tag_look look =
-        ledger_tags_look(ledger, placing->shape->tags,
+        ledger_tags_look(ledger, placing->request_class->tags,
                          (struct own_spaces){spaces, placing->held.count - placing->passing.claimed,
                                              placing->passing.claimed + placing->passing.leaving});
     mem_free(spaces);
@@ -434,13 +419,13 @@ static __attribute__((noinline)) bool place_by_rules(struct placing *placing)
 
 static bool place(struct placing *placing)
 {
-    return ledger_tags_bind(placing->ledger, placing->shape->tags) ? place_by_rules(placing)
-                                                                   : place_once(placing);
+    return ledger_tags_bind(placing->ledger, placing->request_class->tags) ? place_by_rules(placing)
+                                                                           : place_once(placing);
 }
 
-/* Where members differ, one may stand where another had to.  What is known of the jobs that usually come does not shrink
- * when the cluster empties, so that a job that is kept off by it alone would wait for ever: it is placed as if nothing
- * was known. */
+/* Where members differ, one may stand where another had to.  What is known of the jobs that usually come does not
+ * shrink when the cluster empties, so that a job that is kept off by it alone would wait for ever: it is placed as if
+ * nothing was known. */
 static __attribute__((noinline)) bool place_in_spite_of_typical(struct placing *placing)
 {
     struct ledger *ledger = placing->ledger;
@@ -455,35 +440,32 @@ static __attribute__((noinline)) bool place_in_spite_of_typical(struct placing *
 }
 
 bool placement_extend_leaving(const struct placement_policy *policy, struct ledger *ledger,
-                              const struct shape *shape, struct held_pieces held,
+                              const struct request_class *request_class, struct held_pieces held,
                               struct passing_pieces passing, uint32_t owner, struct piece_list *out)
 {
     struct placing placing = {.policy = policy,
                               .ledger = ledger,
-                              .shape = shape,
+                              .request_class = request_class,
                               .held = held,
                               .passing = passing,
                               .owner = owner,
                               .out = out};
     out->count = 0;
-    if (shape->member_count > 1 && !placement_may_fit(ledger, shape))
+    if (request_class->member_count > 1 && !placement_may_fit(ledger, request_class))
         return false;
-    const bool knows_typical =
-        policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
-    return knows_typical && shape->group_count > 1 ? place_in_spite_of_typical(&placing)
-                                                   : place(&placing);
+    const bool knows_typical = policy->uses_typical && ledger->typical != NULL && ledger->typical->count > 0;
+    return knows_typical && request_class->group_count > 1 ? place_in_spite_of_typical(&placing) : place(&placing);
 }
 
 bool placement_extend(const struct placement_policy *policy, struct ledger *ledger,
-                      const struct shape *shape, struct held_pieces held, uint32_t owner,
+                      const struct request_class *request_class, struct held_pieces held, uint32_t owner,
                       struct piece_list *out)
 {
-    return placement_extend_leaving(policy, ledger, shape, held, (struct passing_pieces){0}, owner,
-                                    out);
+    return placement_extend_leaving(policy, ledger, request_class, held, (struct passing_pieces){0}, owner, out);
 }
 
 bool placement_place(const struct placement_policy *policy, struct ledger *ledger,
-                     const struct shape *shape, uint32_t owner, struct piece_list *out)
+                     const struct request_class *request_class, uint32_t owner, struct piece_list *out)
 {
-    return placement_extend(policy, ledger, shape, (struct held_pieces){0}, owner, out);
+    return placement_extend(policy, ledger, request_class, (struct held_pieces){0}, owner, out);
 }

@@ -2,8 +2,9 @@
 
 struct placement_config placement_config_default(void)
 {
-    /* Volcano's binpack plug-in weighs CPU and memory 1 unless told otherwise, and extended resources as told; 5 for GPUs is
-     * of the order of its examples (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go). */
+    /* Volcano's binpack plug-in weighs CPU and memory 1 unless told otherwise, and extended resources as told; 5 for
+     * GPUs is of the order of its examples (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go).
+     */
     return (struct placement_config){.gpu_choice = GPU_CHOICE_LOWEST,
                                      .topology = {.weight = PLACEMENT_WEIGHT_MAX / 2},
                                      .weights = {.gpu = 5, .cpu = 1, .memory = 1}};
@@ -16,18 +17,15 @@ static void read_weight(int32_t *weight, struct json_object *object, const char 
 
 static void read_topology(struct topology_config *config, const struct json_value *value)
 {
-    static const char *const modes[] = {"as_asked", "loose", "preferred", "required",
-                                        NULL}; /* enum topology_mode */
-    static const char *const domains[] = {
-        "best_fit", "least_free", "balanced", "fewest",
-        "block",    "nested",     NULL}; /* enum topology_domains */
+    static const char *const modes[] = {"as_asked", "loose", "preferred", "required", NULL}; /* enum topology_mode */
+    static const char *const domains[] = {"best_fit", "least_free", "balanced", "fewest",
+                                          "block",    "nested",     NULL}; /* enum topology_domains */
     struct json_object object;
     if (value->node == NULL)
         return;
     json_object_open(&object, value);
     config->mode = (uint8_t)json_get_choice(&object, "mode", modes, config->mode);
-    config->weight =
-        (uint16_t)json_get_int(&object, "weight", 0, PLACEMENT_WEIGHT_MAX, config->weight);
+    config->weight = (uint16_t)json_get_int(&object, "weight", 0, PLACEMENT_WEIGHT_MAX, config->weight);
     config->domains = (uint8_t)json_get_choice(&object, "domains", domains, config->domains);
     json_object_close(&object);
 }
@@ -50,8 +48,7 @@ struct topology_ask topology_ask_under(enum topology_mode mode, struct topology_
 void placement_config_read(struct placement_config *config, struct json_object *object)
 {
     static const char *const choices[] = {"lowest", "near", "rails", NULL}; /* enum gpu_choice */
-    config->gpu_choice =
-        (enum gpu_choice)json_get_choice(object, "gpu_choice", choices, (int)config->gpu_choice);
+    config->gpu_choice = (enum gpu_choice)json_get_choice(object, "gpu_choice", choices, (int)config->gpu_choice);
     struct json_value topology = json_member(object, "topology");
     read_topology(&config->topology, &topology);
     struct json_value value = json_member(object, "placement_weights");

@@ -1,5 +1,5 @@
-/* policies/placement/placement_config.h -- the parameters of where: which GPUs of a node a member gets, and what weighs how
- * much for the policies that weigh.
+/* policies/placement/placement_config.h -- the parameters of where: which GPUs of a node a member gets, and what
+ * weighs how much for the policies that weigh.
  *
  * Law: what the ledger borrows (struct ledger) is const as long as something is placed in it.
  */
@@ -13,7 +13,7 @@
 enum gpu_choice {
     GPU_CHOICE_LOWEST, /* the lowest that are free */
     GPU_CHOICE_NEAR,   /* close together (policies/placement/gpu_choice.h) */
-    GPU_CHOICE_RAILS /* the same on each node of a job, so that its traffic stays on its rails (likewise) */
+    GPU_CHOICE_RAILS   /* the same on each node of a job, so that its traffic stays on its rails (likewise) */
 };
 
 enum { PLACEMENT_WEIGHT_MAX = 1000 };
@@ -46,7 +46,8 @@ struct placement_config {
 /* The lowest GPUs; weights 5, 1, 1; topology as asked, best fit. */
 struct placement_config placement_config_default(void);
 
-/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; what is absent stays.  Fails through the sticky error. */
+/* Read "gpu_choice", "placement_weights" and "topology" of a policy's object; what is absent stays.  Fails through the
+ * sticky error. */
 void placement_config_read(struct placement_config *config, struct json_object *object);
 
 /* What is asked under the mode. */

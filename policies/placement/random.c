@@ -1,6 +1,7 @@
-/* random.  Any node that has room, each with the same chance, and any GPU there that has room, likewise: what others must
- * beat.  Chance is a function of the job's slot and of how much is used, so that the same run draws the same.
- * Source: the baseline of packing experiments, such as those in Weng et al., "Beware of Fragmentation" (USENIX ATC 2023).
+/* random.  Any node that has room, each with the same chance, and any GPU there that has room, likewise: what others
+ * must beat.  Chance is a function of the job's slot and of how much is used, so that the same run draws the same.
+ * Source: the baseline of packing experiments, such as those in Weng et al., "Beware of Fragmentation" (USENIX ATC
+ * 2023).
  * Cost: O(log nodes) a member and for each change since its like was placed last (policies/placement/by_node.h). */
 #include "policies/placement/placements.h"
 
@@ -16,9 +17,9 @@ static uint64_t mixed(uint64_t word)
 /* A fraction of 2^64, times the count. */
 static uint32_t draw(const struct spot *spot, uint32_t count)
 {
-    const uint64_t word = mixed(mixed(mixed((uint64_t)spot->ledger->used_milli) ^
-                                      ((uint64_t)spot->owner << 32 | spot->members_left)) ^
-                                spot->node);
+    const uint64_t word =
+        mixed(mixed(mixed((uint64_t)spot->ledger->used_milli) ^ ((uint64_t)spot->owner << 32 | spot->members_left)) ^
+              spot->node);
     return (uint32_t)((unsigned __int128)word * count >> 64);
 }
 

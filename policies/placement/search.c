@@ -12,13 +12,12 @@
 static bool has_host_room(const struct search *search, node_id node)
 {
     const struct node_cell *cell = &search->ledger->nodes[node];
-    return cell->cpu_free >= search->request->cpu_milli &&
-           cell->memory_free >= search->request->memory_mib && cell->tasks_free != 0 &&
-           ledger_node_admits(search->ledger, node, search->request);
+    return cell->cpu_free >= search->request->cpu_milli && cell->memory_free >= search->request->memory_mib &&
+           cell->tasks_free != 0 && ledger_node_admits(search->ledger, node, search->request);
 }
 
-/* Has a member enough of these GPUs, in one island if it asks that?  As many are free; only where it is confined may it not
- * have them all. */
+/* Has a member enough of these GPUs, in one island if it asks that?  As many are free; only where it is confined may
+ * it not have them all. */
 static bool has_gpus(const struct search *search, uint16_t usable, uint32_t least)
 {
     const struct request *request = search->request;
@@ -27,18 +26,16 @@ static bool has_gpus(const struct search *search, uint16_t usable, uint32_t leas
     if (bits_count16(usable) < least || !request->one_island)
         return bits_count16(usable) >= least;
     const struct node_type *type = &search->ledger->cluster->types[search->spot.type];
-    return shape_members_in(request, type, usable) > 0;
+    return request_class_members_in(request, type, usable) > 0;
 }
 
 /* Among equal scores the lowest node wins, then the lowest GPU. */
-static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index,
-                  uint32_t milli)
+static void offer(struct search *search, int64_t score, node_id node, int32_t gpu_index, uint32_t milli)
 {
     struct candidate *best = &search->best;
     if (best->node != NODE_NONE &&
         (score < best->score ||
-         (score == best->score &&
-          (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
+         (score == best->score && (node > best->node || (node == best->node && gpu_index >= best->gpu_index)))))
         return;
     *best = (struct candidate){score, node, gpu_index, milli};
 }
@@ -47,8 +44,7 @@ static void offer(struct search *search, int64_t score, node_id node, int32_t gp
 static bool cannot_win(const struct search *search, int64_t score, node_id first)
 {
     const struct candidate *best = &search->best;
-    return best->node != NODE_NONE &&
-           (score < best->score || (score == best->score && first > best->node));
+    return best->node != NODE_NONE && (score < best->score || (score == best->score && first > best->node));
 }
 
 /* No node of the spot scores higher. */
@@ -75,10 +71,10 @@ static bool is_over(struct search *search, node_id node)
     return node > search->region.last || search->looks_left == 0 || --search->looks_left == 0;
 }
 
-/* Nodes with so many GPUs free, of which the member needs at least `least`.  True if no node with more of them free, and
- * nothing else known of it, can win. */
-SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free,
-                     uint32_t least, uint32_t share, bool is_plain)
+/* Nodes with so many GPUs free, of which the member needs at least `least`.  True if no node with more of them free,
+ * and nothing else known of it, can win. */
+SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free, uint32_t least,
+                     uint32_t share, bool is_plain)
 {
     const struct bits *nodes = &index->whole[free];
     const bool is_last = is_plain && search->policy->prefers_full;
@@ -90,8 +86,7 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
     if (cannot_win(search, most, 0))
         return is_last;
     node_id node = bits_next(nodes, is_plain ? 0 : search->region.first);
-    for (; node != BITS_NONE && !cannot_win(search, most, node);
-         node = bits_next(nodes, node + 1)) {
+    for (; node != BITS_NONE && !cannot_win(search, most, node); node = bits_next(nodes, node + 1)) {
         if (!is_plain && is_over(search, node))
             return false;
         if ((!is_plain && !region_contains(&search->region, node)) || !has_host_room(search, node))
@@ -100,8 +95,7 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
         if (!is_plain && !has_gpus(search, usable, least))
             continue;
         int32_t gpu = share != 0 ? __builtin_ctz(usable) : -1;
-        int64_t score =
-            is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
+        int64_t score = is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
         if (!is_plain && score == SPOT_NEVER)
             continue;
         offer(search, score, node, gpu, share);
@@ -115,13 +109,11 @@ SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint
 static bool is_in_confines(const struct search *search, node_id node, gpu_id gpu)
 {
     const struct ledger *ledger = search->ledger;
-    return ledger->confine == NULL ||
-           (ledger->confine[node] >> (gpu - ledger->cluster->nodes[node].first_gpu) & 1);
+    return ledger->confine == NULL || (ledger->confine[node] >> (gpu - ledger->cluster->nodes[node].first_gpu) & 1);
 }
 
 /* GPUs of which `milli` is taken; `left` is free of each. */
-SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli,
-                    bool is_plain)
+SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t left, uint32_t milli, bool is_plain)
 {
     const struct cluster *cluster = search->ledger->cluster;
     gpu_id gpu = bits_next(gpus, is_plain ? 0 : cluster->nodes[search->region.first].first_gpu);
@@ -139,8 +131,7 @@ SCAN void scan_gpus(struct search *search, const struct bits *gpus, uint32_t lef
         if ((!is_plain && !is_in_confines(search, node, gpu)) ||
             (search->request->mig == 0 && !ledger_gpu_admits(search->ledger, gpu, search->request)))
             continue;
-        int64_t score =
-            is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
+        int64_t score = is_plain || !search->policy->looks_at_nodes ? most : score_node(search, node);
         if (!is_plain && score == SPOT_NEVER)
             continue;
         offer(search, score, node, (int32_t)(gpu - cluster->nodes[node].first_gpu), milli);
@@ -155,8 +146,7 @@ SCAN void scan_instances(struct search *search, const struct mig_index *mig, boo
     uint32_t slices = mig_slices(profile);
     search->spot.milli = (int32_t)(slices * MIG_SLICE_MILLI);
     for (uint32_t eighths = slices; mig != NULL && eighths <= MIG_SLICES; eighths++)
-        scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI,
-                  slices * MIG_SLICE_MILLI, is_plain);
+        scan_gpus(search, &mig->open[profile][eighths], eighths * MIG_SLICE_MILLI, slices * MIG_SLICE_MILLI, is_plain);
 }
 
 SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
@@ -167,7 +157,7 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
     const struct request *request = search->request;
     if (!request_takes_type(request, cluster, type_id))
         return;
-    uint32_t share = shape_share_milli(request, &cluster->models[type->model]);
+    uint32_t share = request_class_share_milli(request, &cluster->models[type->model]);
     if (share > GPU_MILLI)
         return;
     search->spot.type = type_id;
@@ -177,8 +167,7 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
         return;
     }
     if (share != 0 && share < GPU_MILLI)
-        for (uint32_t left = node_index_share(index, share); left < GPU_MILLI;
-             left = node_index_share(index, left + 1))
+        for (uint32_t left = node_index_share(index, share); left < GPU_MILLI; left = node_index_share(index, left + 1))
             scan_gpus(search, index->shared[left], left, share, is_plain);
     uint32_t least = request->gpus != 0 ? request->gpus : share != 0 ? 1 : 0;
     for (uint32_t free = least; free <= type->gpu_count; free++)
@@ -187,8 +176,8 @@ SCAN void scan_type(struct search *search, uint32_t type_id, bool is_plain)
 }
 
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
-                        const struct request *request, const struct region *region,
-                        const uint32_t *here, uint32_t owner)
+                        const struct request *request, const struct region *region, const uint32_t *here,
+                        uint32_t owner)
 {
     return (struct search){.policy = policy,
                            .ledger = ledger,
@@ -196,9 +185,8 @@ struct search search_of(const struct placement_policy *policy, const struct ledg
                            .region = *region,
                            .here = here,
                            .is_plain = !policy->looks_at_nodes && ledger->confine == NULL &&
-                                       !search_minds_islands(ledger, request) &&
-                                       region->level == NULL && region->first == 0 &&
-                                       region->last == ledger->cluster->node_count - 1,
+                                       !search_minds_islands(ledger, request) && region->level == NULL &&
+                                       region->first == 0 && region->last == ledger->cluster->node_count - 1,
                            .looks_left = UINT32_MAX,
                            .spot = {.own = owns_of(ledger->owns, policy),
                                     .gpus = request->gpus,

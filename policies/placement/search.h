@@ -1,7 +1,7 @@
 /* policies/placement/search.h -- the best spot for one member, in a part of the cluster.
  *
- * Law: the choice is that of looking at every node and GPU of the region in order and taking the first of the
- * highest score; the node index only spares the looking.  Of a policy that draws it is the node of that number among those
+ * Law: the choice is that of looking at every node and GPU of the region in order and taking the first of the highest
+ * score; the node index only spares the looking.  Of a policy that draws it is the node of that number among those
  * with room, in their order, and then the GPU.
  */
 #ifndef POLICIES_PLACEMENT_SEARCH_H
@@ -18,10 +18,9 @@ struct region {
 
 struct candidate {
     int64_t score;
-    node_id node; /* NODE_NONE: none yet */
-    int32_t
-        gpu_index;  /* of the GPU a share or an instance is taken from; -1: whole GPUs, or none */
-    uint32_t milli; /* of that GPU; 0: whole GPUs, or none */
+    node_id node;      /* NODE_NONE: none yet */
+    int32_t gpu_index; /* of the GPU a share or an instance is taken from; -1: whole GPUs, or none */
+    uint32_t milli;    /* of that GPU; 0: whole GPUs, or none */
 };
 
 struct search {
@@ -31,9 +30,8 @@ struct search {
     struct region region;
     const uint32_t *here; /* members of the job by node; NULL unless the policy looks at nodes */
     bool is_plain;        /* everywhere, and by spots alone */
-    uint32_t
-        looks_left; /* nodes and GPUs that may still be looked at one by one; at 0 nothing was found */
-    struct spot spot; /* the one being scored */
+    uint32_t looks_left;  /* nodes and GPUs that may still be looked at one by one; at 0 nothing was found */
+    struct spot spot;     /* the one being scored */
     struct candidate best;
 };
 
@@ -61,14 +59,14 @@ static inline bool search_minds_islands(const struct ledger *ledger, const struc
 
 /* For members of that request; borrowed for the life of the search.  owner: slot of the job. */
 struct search search_of(const struct placement_policy *policy, const struct ledger *ledger,
-                        const struct request *request, const struct region *region,
-                        const uint32_t *here, uint32_t owner);
+                        const struct request *request, const struct region *region, const uint32_t *here,
+                        uint32_t owner);
 
 /* Find search->best; false if no spot has room, or too many had to be looked at.  members_left: see struct spot. */
 bool search_best(struct search *search, uint32_t members_left);
 
-/* Look at one node more, if it is in the region: search->best stays unless what the node has is better, and scores a member
- * as search->spot tells.  Not of a policy that draws. */
+/* Look at one node more, if it is in the region: search->best stays unless what the node has is better, and scores a
+ * member as search->spot tells.  Not of a policy that draws. */
 void search_node(struct search *search, node_id node);
 
 #endif

@@ -5,7 +5,7 @@
 
 static uint32_t size_of(const struct placing *placing, uint32_t group)
 {
-    return placing->shape->groups[group].slice_members;
+    return placing->request_class->groups[group].slice_members;
 }
 
 /* Members that a torn slice of the domain lacks; 0: none is torn. */
@@ -23,18 +23,16 @@ static uint32_t lacking_in(const struct placing *placing, uint32_t group, uint32
 }
 
 /* Members that domains have room for, slices or not. */
-static uint32_t *member_rooms(const struct placing *placing, uint32_t group,
-                              const struct region *region)
+static uint32_t *member_rooms(const struct placing *placing, uint32_t group, const struct region *region)
 {
     const struct cluster_level *level = slices_level(placing, group);
-    const struct request *request = &placing->shape->groups[group].request;
-    uint32_t *rooms =
-        arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, uint32_t);
+    const struct request *request = &placing->request_class->groups[group].request;
+    uint32_t *rooms = arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, uint32_t);
     for (node_id n = region->first; n <= region->last; n++) {
         const uint32_t domain = level->domain[n];
         if (domain == DOMAIN_NONE || !region_contains(region, n))
             continue;
-        const uint32_t room = shape_room(request, placing->ledger, n);
+        const uint32_t room = request_class_room(request, placing->ledger, n);
         rooms[domain] += room < UINT32_MAX - rooms[domain] ? room : UINT32_MAX - rooms[domain];
     }
     return rooms;
@@ -53,8 +51,7 @@ uint32_t *slices_rooms(const struct placing *placing, uint32_t group, const stru
 }
 
 /* All or none of so many members. */
-static bool place_together(struct placing *placing, uint16_t group, uint32_t count,
-                           const struct region *region)
+static bool place_together(struct placing *placing, uint16_t group, uint32_t count, const struct region *region)
 {
     struct placing_mark mark = placing_mark(placing);
     placing->first_growing = placing->out->count;
@@ -86,8 +83,7 @@ static uint32_t next_domain(const uint32_t *rooms, uint32_t count, uint32_t slic
 }
 
 /* Slices into the domain, so many members at most; how many. */
-static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t most,
-                            const struct region *part)
+static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t most, const struct region *part)
 {
     const uint32_t slice = size_of(placing, group);
     uint32_t placed = 0;
@@ -97,8 +93,8 @@ static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t mo
 }
 
 /* As the policy deals them; how many. */
-static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t left,
-                            const struct region *region, uint32_t *rooms)
+static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t left, const struct region *region,
+                            uint32_t *rooms)
 {
     const struct placement_config *config = placing->ledger->placement;
     const struct cluster_level *level = slices_level(placing, group);
@@ -106,13 +102,12 @@ static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t le
     uint32_t placed = 0, n = 0;
     if (config == NULL || !domain_shares_are_dealt(config->topology.domains))
         return 0;
-    struct domain_share *shares = arena_alloc_array(
-        &placing->out->scratch, (size_t)level->domain_count + 1, struct domain_share);
+    struct domain_share *shares =
+        arena_alloc_array(&placing->out->scratch, (size_t)level->domain_count + 1, struct domain_share);
     for (uint32_t d = 0; d < level->domain_count; d++)
         if (rooms[d] >= slice)
             shares[n++] = (struct domain_share){.id = d, .room = rooms[d] / slice * slice};
-    n = domain_shares_deal((enum topology_domains)config->topology.domains, shares, n,
-                           left / slice * slice, slice);
+    n = domain_shares_deal((enum topology_domains)config->topology.domains, shares, n, left / slice * slice, slice);
     for (uint32_t i = 0; i < n; i++) {
         struct region part = domains_part(region, level, shares[i].id);
         const uint32_t here = fill_domain(placing, group, shares[i].quota, &part);
@@ -122,8 +117,7 @@ static uint32_t place_dealt(struct placing *placing, uint16_t group, uint32_t le
     return placed;
 }
 
-uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left,
-                      const struct region *region)
+uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left, const struct region *region)
 {
     const uint32_t slice = size_of(placing, group);
     if (left < slice)
@@ -131,8 +125,8 @@ uint32_t slices_place(struct placing *placing, uint16_t group, uint32_t left,
     const struct cluster_level *level = slices_level(placing, group);
     uint32_t *rooms = member_rooms(placing, group, region);
     uint32_t placed = place_dealt(placing, group, left, region, rooms), domain;
-    while (placed + slice <= left && (domain = next_domain(rooms, level->domain_count, slice,
-                                                           left - placed)) != DOMAIN_NONE) {
+    while (placed + slice <= left &&
+           (domain = next_domain(rooms, level->domain_count, slice, left - placed)) != DOMAIN_NONE) {
         struct region part = domains_part(region, level, domain);
         if (!place_together(placing, group, slice, &part)) {
             rooms[domain] = 0;
@@ -151,8 +145,7 @@ static bool reaches(const struct region *region, const struct cluster_level *lev
                                      level->domain[region->level->first[region->id]] == domain);
 }
 
-uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left,
-                     const struct region *region)
+uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left, const struct region *region)
 {
     const struct cluster_level *level = slices_level(placing, group);
     uint32_t placed = 0;
@@ -161,14 +154,12 @@ uint32_t slices_mend(struct placing *placing, uint16_t group, uint32_t left,
         const uint32_t domain = level->domain[piece->node];
         bool is_first = piece->group == group && reaches(region, level, domain);
         for (uint32_t k = 0; k < i && is_first; k++)
-            is_first = placing->held.pieces[k].group != group ||
-                       level->domain[placing->held.pieces[k].node] != domain;
+            is_first = placing->held.pieces[k].group != group || level->domain[placing->held.pieces[k].node] != domain;
         if (!is_first)
             continue;
         const uint32_t lacking = lacking_in(placing, group, domain);
         struct region part = domains_part(region, level, domain);
-        if (lacking > 0 && placed + lacking <= left &&
-            place_together(placing, group, lacking, &part))
+        if (lacking > 0 && placed + lacking <= left && place_together(placing, group, lacking, &part))
             placed += lacking;
     }
     return placed;

@@ -23,9 +23,8 @@ static int64_t score_strictly(const struct spot *spot)
 const struct placement_policy placement_spread = {
     .name = "spread",
     .version = 1,
-    .summary =
-        "a job's members on as many nodes as can be; for replicas that must not fail together, "
-        "slow for jobs that talk",
+    .summary = "a job's members on as many nodes as can be; for replicas that must not fail together, "
+               "slow for jobs that talk",
     .score = score,
     .looks_at_nodes = true,
     .bound = placement_fit_score,
@@ -34,9 +33,8 @@ const struct placement_policy placement_spread = {
 const struct placement_policy placement_strict_spread = {
     .name = "strict_spread",
     .version = 1,
-    .summary =
-        "each member of a job on a node of its own, or none; a job of more members than nodes "
-        "waits for ever",
+    .summary = "each member of a job on a node of its own, or none; a job of more members than nodes "
+               "waits for ever",
     .score = score_strictly,
     .looks_at_nodes = true,
     .bound = placement_fit_score,

@@ -1,14 +1,15 @@
-/* topology.  A weight between two wishes: a tight pack (the fullest node that has room) and clean units (the unit that some job
- * is in already, so that empty ones stay empty for gangs).
+/* topology.  A weight between two wishes: a tight pack (the fullest node that has room) and clean units (the unit that
+ * some job is in already, so that empty ones stay empty for gangs).
  *
  *   score = (1000 - w) * tight + w * broken,   w: "weight" of "topology", 0..1000, by default 500
- *   tight: thousandths of the node's GPUs in use, the member's included; broken: 1000 if a GPU of the unit is in use, else 0
+ *   tight: thousandths of the node's GPUs in use, the member's included; broken: 1000 if a GPU of the unit is in use,
+ *   else 0
  *
- * At 0 it packs as weighted_binpack on GPUs alone, at 1000 it takes the lowest node of the first broken unit.  Members without GPUs
- * count none of it: the lowest node.  What the job placed before counts, so its members follow each other into a unit.
- * Works where gangs wait for whole units; fails where nobody asks units: nodes are broken to spare them.
- * Source: the trade between packing and locality of HiveD (Zhao et al., OSDI 2020: cells are broken only if no broken one
- * will do) and of Slurm's topology/block (blocks in use first).  Departure: one level, one weight.
+ * At 0 it packs as weighted_binpack on GPUs alone, at 1000 it takes the lowest node of the first broken unit.  Members
+ * without GPUs count none of it: the lowest node.  What the job placed before counts, so its members follow each other
+ * into a unit. Works where gangs wait for whole units; fails where nobody asks units: nodes are broken to spare them.
+ * Source: the trade between packing and locality of HiveD (Zhao et al., OSDI 2020: cells are broken only if no broken
+ * one will do) and of Slurm's topology/block (blocks in use first).  Departure: one level, one weight.
  * Cost: a look at each node that could win, and at the nodes of its unit until one is in use. */
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
@@ -57,24 +58,21 @@ static int64_t weigh(const struct spot *spot, int64_t free, int64_t broken)
 
 static int64_t score(const struct spot *spot)
 {
-    const int64_t broken =
-        weight_of(spot) > 0 && is_broken(spot->ledger, spot->node) ? PER_MILLE : 0;
+    const int64_t broken = weight_of(spot) > 0 && is_broken(spot->ledger, spot->node) ? PER_MILLE : 0;
     return weigh(spot, placement_free_milli(spot), broken);
 }
 
 /* At least the whole GPUs that are free, or the one, are free of the node. */
 static int64_t bound(const struct spot *spot)
 {
-    return weigh(spot, spot->node_free >= 0 ? (int64_t)spot->node_free * GPU_MILLI : spot->gpu_left,
-                 PER_MILLE);
+    return weigh(spot, spot->node_free >= 0 ? (int64_t)spot->node_free * GPU_MILLI : spot->gpu_left, PER_MILLE);
 }
 
 const struct placement_policy placement_topology = {
     .name = "topology",
     .version = 1,
-    .summary =
-        "the fullest node in a unit that is in use already, weighed by topology.weight; keeps "
-        "empty units for gangs, and breaks nodes to spare them where nobody asks units",
+    .summary = "the fullest node in a unit that is in use already, weighed by topology.weight; keeps "
+               "empty units for gangs, and breaks nodes to spare them where nobody asks units",
     .score = score,
     .looks_at_nodes = true,
     .bound = bound,

@@ -1,10 +1,10 @@
-/* weighted_binpack.  The node that is fullest with the member there: of each resource that the member asks the part in use,
- * the member's included, weighed and averaged by "placement_weights"; in the node the GPU with least left.
- * Unlike binpack it looks at CPU and memory, and at nothing that the member does not ask.
- * Works where one resource runs short and is weighed for that; what is weighed 0 may run out unseen.
- * Source: Volcano's binpack plug-in (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go): sum of weight *
- * (used + requested) / allocatable over the resources requested, by the sum of their weights.  Departures: in whole
- * millionths, each resource's cut; ties to the lowest node; a MIG instance and memory of a GPU count as shares.
+/* weighted_binpack.  The node that is fullest with the member there: of each resource that the member asks the part in
+ * use, the member's included, weighed and averaged by "placement_weights"; in the node the GPU with least left. Unlike
+ * binpack it looks at CPU and memory, and at nothing that the member does not ask. Works where one resource runs short
+ * and is weighed for that; what is weighed 0 may run out unseen.
+ * Source: Volcano's binpack plug-in (github.com/volcano-sh/volcano, pkg/scheduler/plugins/binpack/binpack.go): sum of
+ * weight * (used + requested) / allocatable over the resources requested, by the sum of their weights.  Departures: in
+ * whole millionths, each resource's cut; ties to the lowest node; a MIG instance and memory of a GPU count as shares.
  * Cost: a score once for each state of a node (policies/placement/by_node.h). */
 #include "policies/placement/placement_config.h"
 #include "policies/placement/placements.h"
@@ -42,9 +42,8 @@ static int64_t score(const struct spot *spot)
 const struct placement_policy placement_weighted_binpack = {
     .name = "weighted_binpack",
     .version = 1,
-    .summary =
-        "the node fullest in what is asked, resources weighed by placement_weights (Volcano); "
-        "what is weighed 0 may run out unseen",
+    .summary = "the node fullest in what is asked, resources weighed by placement_weights (Volcano); "
+               "what is weighed 0 may run out unseen",
     .score = score,
     .looks_at_nodes = true,
     .is_local = true,

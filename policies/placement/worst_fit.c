@@ -5,14 +5,12 @@
 
 static int64_t score(const struct spot *spot)
 {
-    return (int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) +
-           (spot->node_free > 0 ? spot->node_free : 0);
+    return (int64_t)spot->gpu_left * (NODE_GPUS_MAX + 1) + (spot->node_free > 0 ? spot->node_free : 0);
 }
 
 const struct placement_policy placement_worst_fit = {
     .name = "worst_fit",
     .version = 1,
-    .summary =
-        "the emptiest spot (spread); small blast radius, but gangs starve as whole nodes vanish",
+    .summary = "the emptiest spot (spread); small blast radius, but gangs starve as whole nodes vanish",
     .score = score,
 };

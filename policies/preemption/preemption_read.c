@@ -25,8 +25,7 @@ struct preemption_config preemption_config_default(void)
 }
 
 /* ["queue", "priority", "youngest"]: "queue" is no key but a manner, and stands first or not at all. */
-static void read_victims(struct preemption_config *config, const void *keys,
-                         struct json_object *object)
+static void read_victims(struct preemption_config *config, const void *keys, struct json_object *object)
 {
     const void *chosen[VICTIM_CHAIN_MAX];
     struct json_value victims = json_member(object, "victims");
@@ -42,24 +41,20 @@ static void read_victims(struct preemption_config *config, const void *keys,
         config->victim_key_count = 0;
         return;
     }
-    config->victim_key_count =
-        choose_chain(&victims, config->by_queue, "victim key", keys, chosen, VICTIM_CHAIN_MAX);
+    config->victim_key_count = choose_chain(&victims, config->by_queue, "victim key", keys, chosen, VICTIM_CHAIN_MAX);
     for (uint32_t i = 0; i < config->victim_key_count; i++)
         config->victims[i] = chosen[i];
 }
 
 static void read_manners(struct preemption_config *config, struct json_object *object)
 {
-    static const char *const searches[] = {"ordered", "node", NULL}; /* victim_search */
-    static const char *const within[] = {"never", "lower", "lower_or_newer", "order",
-                                         NULL};                   /* within_queue */
-    static const char *const resolves[] = {"lca", "queue", NULL}; /* runtime_resolve */
+    static const char *const searches[] = {"ordered", "node", NULL};                         /* victim_search */
+    static const char *const within[] = {"never", "lower", "lower_or_newer", "order", NULL}; /* within_queue */
+    static const char *const resolves[] = {"lca", "queue", NULL};                            /* runtime_resolve */
     config->search = (uint8_t)json_get_choice(object, "search", searches, config->search);
-    config->within_queue =
-        (uint8_t)json_get_choice(object, "within_queue", within, config->within_queue);
+    config->within_queue = (uint8_t)json_get_choice(object, "within_queue", within, config->within_queue);
     config->replaces_victims = json_get_bool(object, "replaces_victims", config->replaces_victims);
-    config->victims_of_this_cycle =
-        json_get_bool(object, "victims_of_this_cycle", config->victims_of_this_cycle);
+    config->victims_of_this_cycle = json_get_bool(object, "victims_of_this_cycle", config->victims_of_this_cycle);
     config->resolve = (uint8_t)json_get_choice(object, "resolve", resolves, config->resolve);
     config->spares_inference = json_get_bool(object, "spares_inference", config->spares_inference);
 }
@@ -69,34 +64,28 @@ static void read_times(struct preemption_config *config, struct json_object *obj
     time_ns both = json_get_duration(object, "min_runtime_s", -1);
     if (both >= 0)
         config->preempt_min_runtime = config->reclaim_min_runtime = both;
-    config->preempt_min_runtime =
-        json_get_duration(object, "preempt_min_runtime_s", config->preempt_min_runtime);
-    config->reclaim_min_runtime =
-        json_get_duration(object, "reclaim_min_runtime_s", config->reclaim_min_runtime);
+    config->preempt_min_runtime = json_get_duration(object, "preempt_min_runtime_s", config->preempt_min_runtime);
+    config->reclaim_min_runtime = json_get_duration(object, "reclaim_min_runtime_s", config->reclaim_min_runtime);
     config->grace = json_get_duration(object, "grace_s", config->grace);
     config->delay = json_get_duration(object, "delay_s", config->delay);
 }
 
 static void read_budgets(struct preemption_config *config, struct json_object *object)
 {
-    config->attempts_per_cycle =
-        json_get_int(object, "attempts_per_cycle", 1, STEPS_MAX, config->attempts_per_cycle);
+    config->attempts_per_cycle = json_get_int(object, "attempts_per_cycle", 1, STEPS_MAX, config->attempts_per_cycle);
     config->victims_max = json_get_int(object, "victims_max", 1, STEPS_MAX, config->victims_max);
     config->evictions_per_cycle =
         json_get_int(object, "evictions_per_cycle", 0, STEPS_MAX, config->evictions_per_cycle);
-    config->rematch_cycles =
-        json_get_int(object, "rematch_cycles", 0, STEPS_MAX, config->rematch_cycles);
+    config->rematch_cycles = json_get_int(object, "rematch_cycles", 0, STEPS_MAX, config->rematch_cycles);
     config->evictions_per_job_max =
         json_get_int(object, "evictions_per_job_max", 0, STEPS_MAX, config->evictions_per_job_max);
     config->evictions_per_queue_h =
         json_get_int(object, "evictions_per_queue_h", 0, STEPS_MAX, config->evictions_per_queue_h);
-    config->loss_ratio_milli =
-        json_get_scaled(object, "loss_ratio", 1000, 0, INT32_MAX, config->loss_ratio_milli);
+    config->loss_ratio_milli = json_get_scaled(object, "loss_ratio", 1000, 0, INT32_MAX, config->loss_ratio_milli);
 }
 
-void preemption_config_read(struct preemption_config *config,
-                            const struct preemption_policy **policy, const void *policies,
-                            const void *keys, const struct json_value *value)
+void preemption_config_read(struct preemption_config *config, const struct preemption_policy **policy,
+                            const void *policies, const void *keys, const struct json_value *value)
 {
     struct json_object object;
     if (value->node == NULL)

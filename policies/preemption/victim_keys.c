@@ -2,14 +2,14 @@
  *
  * Put what is owed before what is lost: borrowers or priority, then cost or size.  A key is dynamic when its
  * rank can change between two events of the victim itself (its start, growth and shrinking): with time, with
- * the gainer, with what its queue holds, or as a plan goes on.  Cost: O(1) each. */
+ * the preemptor, with what its queue holds, or as a plan goes on.  Cost: O(1) each. */
 #include "policies/preemption/victim_keys.h"
 
 #include "policies/order/order.h"
 
 static uint64_t borrowers(const struct victim_view *view)
 {
-    return !view->is_borrower;
+    return !view->is_over_quota;
 }
 
 const struct victim_key victim_borrowers = {
@@ -20,8 +20,7 @@ const struct victim_key victim_borrowers = {
 
 static uint64_t class_rank(const struct victim_view *view)
 {
-    static const uint8_t ranks[JOB_CLASS_COUNT] = {
-        [JOB_TRAINING] = 0, [JOB_INTERACTIVE] = 1, [JOB_INFERENCE] = 2};
+    static const uint8_t ranks[JOB_CLASS_COUNT] = {[JOB_TRAINING] = 0, [JOB_INTERACTIVE] = 1, [JOB_INFERENCE] = 2};
     return ranks[view->class];
 }
 
@@ -50,8 +49,7 @@ static uint64_t smallest(const struct victim_view *view)
 
 const struct victim_key victim_smallest = {
     .name = "smallest",
-    .summary =
-        "fewest GPUs held first; evicts no more than needed, but many small jobs for one large",
+    .summary = "fewest GPUs held first; evicts no more than needed, but many small jobs for one large",
     .rank = smallest,
 };
 
@@ -84,8 +82,7 @@ static uint64_t oldest(const struct victim_view *view)
 
 const struct victim_key victim_oldest = {
     .name = "oldest",
-    .summary =
-        "longest running first; rotates among jobs that save their work, ruins those that do not",
+    .summary = "longest running first; rotates among jobs that save their work, ruins those that do not",
     .rank = oldest,
 };
 
@@ -96,8 +93,7 @@ static uint64_t order(const struct victim_view *view)
 
 const struct victim_key victim_order = {
     .name = "order",
-    .summary =
-        "who stands last in the order goes first; cannot loop, blind to what an eviction costs",
+    .summary = "who stands last in the order goes first; cannot loop, blind to what an eviction costs",
     .rank = order,
 };
 
@@ -108,8 +104,7 @@ static uint64_t cost(const struct victim_view *view)
 
 const struct victim_key victim_cost = {
     .name = "cost",
-    .summary =
-        "least GPU time thrown away first; as good as what jobs declare of their checkpoints",
+    .summary = "least GPU time thrown away first; as good as what jobs declare of their checkpoints",
     .rank = cost,
 };
 
@@ -120,8 +115,7 @@ static uint64_t surplus(const struct victim_view *view)
 
 const struct victim_key victim_surplus = {
     .name = "surplus",
-    .summary =
-        "members above a minimum first; nobody stops while somebody can shrink, elastic jobs pay",
+    .summary = "members above a minimum first; nobody stops while somebody can shrink, elastic jobs pay",
     .rank = surplus,
 };
 
@@ -143,8 +137,7 @@ static uint64_t other_queues(const struct victim_view *view)
 
 const struct victim_key victim_other_queues = {
     .name = "other_queues",
-    .summary =
-        "jobs of other queues before one's own; what was lent comes back first, neighbours suffer",
+    .summary = "jobs of other queues before one's own; what was lent comes back first, neighbours suffer",
     .rank = other_queues,
 };
 
@@ -155,9 +148,8 @@ static uint64_t by_right(const struct victim_view *view)
 
 const struct victim_key victim_by_right = {
     .name = "by_right",
-    .summary =
-        "what the job's queue or a cohort above it is entitled to goes first; says nothing but "
-        "in trees of cohorts",
+    .summary = "what the job's queue or a cohort above it is entitled to goes first; says nothing but "
+               "in trees of cohorts",
     .rank = by_right,
 };
 

@@ -8,74 +8,75 @@ enum { ARITY = 4 };
 
 void pending_release(struct pending *pending)
 {
-    for (uint32_t i = 0; i < pending->lane_count; i++)
-        mem_free(pending->lanes[i].heap);
-    for (uint32_t i = 0; i < pending->line_count; i++) {
-        mem_free(pending->lines[i].lanes);
-        mem_free(pending->lines[i].borrowers);
+    for (uint32_t i = 0; i < pending->class_queue_count; i++)
+        mem_free(pending->class_queues[i].heap);
+    for (uint32_t i = 0; i < pending->leaf_queue_count; i++) {
+        mem_free(pending->leaf_queues[i].class_queues);
+        mem_free(pending->leaf_queues[i].borrowers);
     }
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
         mem_free(pending->by_class[c]);
-    mem_free(pending->lanes);
+    mem_free(pending->class_queues);
     mem_free(pending->memos);
     mem_free(pending->changed);
     mem_free(pending->busy);
-    mem_free(pending->lines);
+    mem_free(pending->leaf_queues);
     *pending = (struct pending){0};
 }
 
 void pending_lines(struct pending *pending, uint32_t count)
 {
-    if (count > pending->line_capacity)
-        MEM_GROW(pending->lines, pending->line_capacity, count);
-    pending->line_count = count;
+    if (count > pending->leaf_queue_capacity)
+        MEM_GROW(pending->leaf_queues, pending->leaf_queue_capacity, count);
+    pending->leaf_queue_count = count;
 }
 
 /* As long as nobody reads it. */
-static void split_as_first(const struct pending *pending, struct lane *lane)
+static void split_as_first(const struct pending *pending, struct class_queue *class_queue)
 {
-    lane->split = pending->keeps_headroom ? HAND_HEADROOM : HAND_NONE;
-    lane->instead = pending->keeps_headroom ? HAND_RESOURCES : HAND_NONE;
-    lane->is_offset |= pending->keeps_headroom;
+    class_queue->split = pending->keeps_headroom ? HAND_HEADROOM : HAND_NONE;
+    class_queue->instead = pending->keeps_headroom ? HAND_RESOURCES : HAND_NONE;
+    class_queue->is_offset |= pending->keeps_headroom;
 }
 
-static uint32_t add_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
+static uint32_t add_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id)
 {
-    MEM_GROW(pending->lanes, pending->lane_capacity, pending->lane_count + 1);
-    MEM_GROW(pending->memos, pending->memo_capacity, pending->lane_count + 1);
-    uint32_t id = pending->lane_count++;
-    struct line *line = &pending->lines[line_id];
-    struct shape *shape = &pending->shapes->shapes[shape_id];
-    pending->lanes[id] = (struct lane){.line = line_id,
-                                       .shape = shape_id,
-                                       .class = shape->class,
-                                       .line_position = line->lane_count,
-                                       .quota_block = QUEUE_NONE};
-    split_as_first(pending, &pending->lanes[id]);
+    MEM_GROW(pending->class_queues, pending->class_queue_capacity, pending->class_queue_count + 1);
+    MEM_GROW(pending->memos, pending->memo_capacity, pending->class_queue_count + 1);
+    uint32_t id = pending->class_queue_count++;
+    struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
+    struct request_class *request_class = &pending->request_classes->at[request_class_id];
+    pending->class_queues[id] = (struct class_queue){.leaf_queue = leaf_queue_id,
+                                                     .request_class = request_class_id,
+                                                     .class = request_class->class,
+                                                     .leaf_queue_position = leaf_queue->class_queue_count,
+                                                     .quota_block = QUEUE_NONE};
+    split_as_first(pending, &pending->class_queues[id]);
     for (int k = 0; k < PLAN_KINDS_MAX; k++)
-        pending->memos[id][k] = (struct plan_memo){.ripe_at = TIME_NEVER};
-    MEM_GROW(line->lanes, line->capacity, line->lane_count + 1);
-    line->lanes[line->lane_count++] = (struct line_lane){id, shape_id, ASKER_COUNT};
-    MEM_GROW(shape->lanes, shape->lane_capacity, shape->lane_count + 1);
-    shape->lanes[shape->lane_count++] = id;
-    pending->class_shapes[shape->class] |= shape_bit(shape_id);
+        pending->memos[id][k] = (struct plan_memo){.eligible_at = TIME_NEVER};
+    MEM_GROW(leaf_queue->class_queues, leaf_queue->capacity, leaf_queue->class_queue_count + 1);
+    leaf_queue->class_queues[leaf_queue->class_queue_count++] =
+        (struct leaf_class_queue){id, request_class_id, ASKER_COUNT};
+    MEM_GROW(request_class->class_queues, request_class->class_queue_capacity, request_class->class_queue_count + 1);
+    request_class->class_queues[request_class->class_queue_count++] = id;
+    pending->job_class_request_classes[request_class->class] |= request_class_bit(request_class_id);
     return id;
 }
 
-uint32_t pending_lane(struct pending *pending, queue_id line_id, uint32_t shape_id)
+uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue_id, uint32_t request_class_id)
 {
-    const struct line *line = &pending->lines[line_id];
-    const struct shape *shape = &pending->shapes->shapes[shape_id];
-    if (line->lane_count <= shape->lane_count) { /* look through the shorter list */
-        for (uint32_t i = 0; i < line->lane_count; i++)
-            if (line->lanes[i].shape == shape_id)
-                return line->lanes[i].lane;
+    const struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
+    const struct request_class *request_class = &pending->request_classes->at[request_class_id];
+    if (leaf_queue->class_queue_count <= request_class->class_queue_count) { /* look through the shorter list */
+        for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++)
+            if (leaf_queue->class_queues[i].request_class == request_class_id)
+                return leaf_queue->class_queues[i].class_queue;
     } else {
-        for (uint32_t i = 0; i < shape->lane_count; i++)
-            if (pending->lanes[shape->lanes[i]].line == line_id)
-                return shape->lanes[i];
+        for (uint32_t i = 0; i < request_class->class_queue_count; i++)
+            if (pending->class_queues[request_class->class_queues[i]].leaf_queue == leaf_queue_id)
+                return request_class->class_queues[i];
     }
-    return add_lane(pending, line_id, shape_id);
+    return add_class_queue(pending, leaf_queue_id, request_class_id);
 }
 
 int pending_compare(const struct pending *pending, uint32_t a, uint32_t b)
@@ -87,7 +88,7 @@ int pending_compare(const struct pending *pending, uint32_t a, uint32_t b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static bool goes_before(const struct pending *pending, struct lane_entry a, struct lane_entry b)
+static bool goes_before(const struct pending *pending, struct class_queue_entry a, struct class_queue_entry b)
 {
     if (a.rank != b.rank)
         return a.rank < b.rank;
@@ -95,101 +96,101 @@ static bool goes_before(const struct pending *pending, struct lane_entry a, stru
 }
 
 /* Returns where it stands then. */
-static uint32_t sift_up(const struct pending *pending, struct lane *lane, uint32_t at)
+static uint32_t sift_up(const struct pending *pending, struct class_queue *class_queue, uint32_t at)
 {
-    struct lane_entry entry = lane->heap[at];
+    struct class_queue_entry entry = class_queue->heap[at];
     while (at > 0) {
         uint32_t up = (at - 1) / ARITY;
-        if (!goes_before(pending, entry, lane->heap[up]))
+        if (!goes_before(pending, entry, class_queue->heap[up]))
             break;
-        lane->heap[at] = lane->heap[up];
+        class_queue->heap[at] = class_queue->heap[up];
         at = up;
     }
-    lane->heap[at] = entry;
+    class_queue->heap[at] = entry;
     return at;
 }
 
-static void sift_down(const struct pending *pending, struct lane *lane, uint32_t at)
+static void sift_down(const struct pending *pending, struct class_queue *class_queue, uint32_t at)
 {
-    struct lane_entry entry = lane->heap[at];
+    struct class_queue_entry entry = class_queue->heap[at];
     while (true) {
         uint32_t first = at * ARITY + 1, best = at;
-        struct lane_entry best_entry = entry;
-        for (uint32_t child = first; child < first + ARITY && child < lane->count; child++)
-            if (goes_before(pending, lane->heap[child], best_entry)) {
+        struct class_queue_entry best_entry = entry;
+        for (uint32_t child = first; child < first + ARITY && child < class_queue->count; child++)
+            if (goes_before(pending, class_queue->heap[child], best_entry)) {
                 best = child;
-                best_entry = lane->heap[child];
+                best_entry = class_queue->heap[child];
             }
         if (best == at)
             break;
-        lane->heap[at] = best_entry;
+        class_queue->heap[at] = best_entry;
         at = best;
     }
-    lane->heap[at] = entry;
+    class_queue->heap[at] = entry;
 }
 
-static void set_busy(struct pending *pending, uint32_t lane_id)
+static void set_busy(struct pending *pending, uint32_t class_queue_id)
 {
-    struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t class = lane->class;
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    const uint8_t class = class_queue->class;
     if (pending->busy_count == pending->busy_capacity)
         MEM_GROW(pending->busy, pending->busy_capacity, (size_t)pending->busy_count + 1);
-    lane->busy_position = pending->busy_count;
-    pending->busy[pending->busy_count++] = lane_id;
+    class_queue->busy_position = pending->busy_count;
+    pending->busy[pending->busy_count++] = class_queue_id;
     if (pending->by_class_count[class] == pending->by_class_capacity[class])
         MEM_GROW(pending->by_class[class], pending->by_class_capacity[class],
                  (size_t)pending->by_class_count[class] + 1);
-    lane->class_position = pending->by_class_count[class];
-    pending->by_class[class][pending->by_class_count[class]++] = lane_id;
+    class_queue->class_position = pending->by_class_count[class];
+    pending->by_class[class][pending->by_class_count[class]++] = class_queue_id;
 }
 
-static void set_idle(struct pending *pending, uint32_t lane_id)
+static void set_idle(struct pending *pending, uint32_t class_queue_id)
 {
-    const struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t class = lane->class;
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    const uint8_t class = class_queue->class;
     uint32_t last = pending->busy[--pending->busy_count];
-    pending->busy[lane->busy_position] = last;
-    pending->lanes[last].busy_position = lane->busy_position;
+    pending->busy[class_queue->busy_position] = last;
+    pending->class_queues[last].busy_position = class_queue->busy_position;
     last = pending->by_class[class][--pending->by_class_count[class]];
-    pending->by_class[class][lane->class_position] = last;
-    pending->lanes[last].class_position = lane->class_position;
+    pending->by_class[class][class_queue->class_position] = last;
+    pending->class_queues[last].class_position = class_queue->class_position;
 }
 
-static enum asker asks_as(const struct lane *lane)
+static enum asker asks_as(const struct class_queue *class_queue)
 {
-    if (lane->count == 0 || lane->quota_block != QUEUE_NONE)
+    if (class_queue->count == 0 || class_queue->quota_block != QUEUE_NONE)
         return ASKER_COUNT;
-    return lane->is_borrower ? ASKER_BORROWER : ASKER_OWNER;
+    return class_queue->is_over_quota ? ASKER_OVER_QUOTA : ASKER_IN_QUOTA;
 }
 
-/* The lane may ask as somebody else now: count it so in its line. */
-static void recount(struct pending *pending, struct lane *lane)
+/* The class queue may ask as somebody else now: count it so in its line. */
+static void recount(struct pending *pending, struct class_queue *class_queue)
 {
-    struct line *line = &pending->lines[lane->line];
-    struct line_lane *entry = &line->lanes[lane->line_position];
-    const enum asker before = (enum asker)entry->asks_as, now = asks_as(lane);
-    const uint32_t bit = lane->shape % SHAPE_SET_BITS;
+    struct leaf_queue *leaf_queue = &pending->leaf_queues[class_queue->leaf_queue];
+    struct leaf_class_queue *entry = &leaf_queue->class_queues[class_queue->leaf_queue_position];
+    const enum asker before = (enum asker)entry->asks_as, now = asks_as(class_queue);
+    const uint32_t bit = class_queue->request_class % REQUEST_CLASS_SET_BITS;
     if (now == before)
         return;
     entry->asks_as = now;
-    if (before != ASKER_COUNT && --line->asking[before][bit] == 0)
-        line->asked[before] &= ~shape_bit(lane->shape);
-    if (now != ASKER_COUNT && line->asking[now][bit]++ == 0)
-        line->asked[now] |= shape_bit(lane->shape);
-    if (line->is_changed)
+    if (before != ASKER_COUNT && --leaf_queue->asking[before][bit] == 0)
+        leaf_queue->asked[before] &= ~request_class_bit(class_queue->request_class);
+    if (now != ASKER_COUNT && leaf_queue->asking[now][bit]++ == 0)
+        leaf_queue->asked[now] |= request_class_bit(class_queue->request_class);
+    if (leaf_queue->is_changed)
         return;
-    line->is_changed = true;
+    leaf_queue->is_changed = true;
     if (pending->changed_count == pending->changed_capacity)
         MEM_GROW(pending->changed, pending->changed_capacity, (size_t)pending->changed_count + 1);
-    pending->changed[pending->changed_count++] = lane->line;
+    pending->changed[pending->changed_count++] = class_queue->leaf_queue;
 }
 
-/* What a lane that reads like that would show with no offset. */
-static void read_clock(const struct pending *pending, const struct lane *lane, time_ns now,
+/* What a class queue that reads like that would show with no offset. */
+static void read_clock(const struct pending *pending, const struct class_queue *class_queue, time_ns now,
                        time_ns reading[HAND_COUNT])
 {
-    const struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
-    if (lane->quota_block != QUEUE_NONE) {
+    const struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
+    if (class_queue->quota_block != QUEUE_NONE) {
         for (int hand = 0; hand < HAND_COUNT; hand++)
             reading[hand] = 0;
         reading[HAND_LIMIT] = now;
@@ -199,17 +200,17 @@ static void read_clock(const struct pending *pending, const struct lane *lane, t
         reading[hand] = clock->ns[hand];
     if (clock->hand != HAND_NONE)
         reading[clock->hand] += now - clock->since;
-    if (lane->is_borrower)
+    if (class_queue->is_over_quota)
         reading[HAND_HEADROOM] += reading[HAND_LIMIT];
     reading[HAND_LIMIT] = 0;
 }
 
-static void read_front(const struct pending *pending, const struct lane *lane, time_ns now,
+static void read_front(const struct pending *pending, const struct class_queue *class_queue, time_ns now,
                        time_ns reading[HAND_COUNT])
 {
-    read_clock(pending, lane, now, reading);
+    read_clock(pending, class_queue, now, reading);
     for (int hand = 0; hand < HAND_COUNT; hand++)
-        reading[hand] += lane->offset[hand];
+        reading[hand] += class_queue->offset[hand];
 }
 
 /* `span` goes from one hand to another, either of which may be none. */
@@ -221,238 +222,236 @@ static void move_span(time_ns reading[HAND_COUNT], uint8_t from, uint8_t to, tim
         reading[to] += span;
 }
 
-void pending_clock(const struct pending *pending, uint32_t lane_id, bool is_front, time_ns now,
+void pending_clock(const struct pending *pending, uint32_t class_queue_id, bool is_front, time_ns now,
                    time_ns reading[HAND_COUNT])
 {
-    const struct lane *lane = &pending->lanes[lane_id];
-    read_front(pending, lane, now, reading);
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    read_front(pending, class_queue, now, reading);
     if (is_front)
         return;
-    if (lane->split != HAND_NONE)
-        move_span(reading, lane->split, lane->instead, reading[lane->split]);
+    if (class_queue->split != HAND_NONE)
+        move_span(reading, class_queue->split, class_queue->instead, reading[class_queue->split]);
     for (int hand = 0; hand < HAND_COUNT; hand++)
-        reading[hand] += lane->moved[hand];
+        reading[hand] += class_queue->moved[hand];
 }
 
-const time_ns *pending_clock_now(struct pending *pending, uint32_t lane_id, bool is_front,
+const time_ns *pending_clock_now(struct pending *pending, uint32_t class_queue_id, bool is_front,
                                  time_ns scratch[HAND_COUNT])
 {
-    const struct lane *lane = &pending->lanes[lane_id];
-    struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
-    wait_clock_set(clock, (enum clock_hand)clock->hand, pending->shapes->now);
-    if (!lane->is_offset && clock->ns[HAND_LIMIT] == 0)
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
+    wait_clock_set(clock, (enum clock_hand)clock->hand, pending->request_classes->now);
+    if (!class_queue->is_offset && clock->ns[HAND_LIMIT] == 0)
         return clock->ns; /* the same, as it is */
-    pending_clock(pending, lane_id, is_front, pending->shapes->now, scratch);
+    pending_clock(pending, class_queue_id, is_front, pending->request_classes->now, scratch);
     return scratch;
 }
 
-enum clock_hand pending_hand(const struct pending *pending, uint32_t lane_id, bool is_front)
+enum clock_hand pending_hand(const struct pending *pending, uint32_t class_queue_id, bool is_front)
 {
-    const struct lane *lane = &pending->lanes[lane_id];
-    const uint8_t shape_hand = pending->shapes->shapes[lane->shape].clock.hand;
-    if (lane->quota_block != QUEUE_NONE)
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    const uint8_t request_class_hand = pending->request_classes->at[class_queue->request_class].clock.hand;
+    if (class_queue->quota_block != QUEUE_NONE)
         return HAND_LIMIT;
-    const uint8_t hand = shape_hand != HAND_LIMIT ? shape_hand
-                         : lane->is_borrower      ? HAND_HEADROOM
-                                                  : HAND_NONE;
-    return hand == lane->split && !is_front ? (enum clock_hand)lane->instead
-                                            : (enum clock_hand)hand;
+    const uint8_t hand = request_class_hand != HAND_LIMIT ? request_class_hand
+                         : class_queue->is_over_quota     ? HAND_HEADROOM
+                                                          : HAND_NONE;
+    return hand == class_queue->split && !is_front ? (enum clock_hand)class_queue->instead : (enum clock_hand)hand;
 }
 
-void pending_split(struct pending *pending, uint32_t lane_id, enum clock_hand split,
-                   enum clock_hand instead)
+void pending_split(struct pending *pending, uint32_t class_queue_id, enum clock_hand split, enum clock_hand instead)
 {
-    struct lane *lane = &pending->lanes[lane_id];
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
     time_ns front[HAND_COUNT];
-    if (lane->split == split && lane->instead == instead)
+    if (class_queue->split == split && class_queue->instead == instead)
         return;
-    read_front(pending, lane, pending->shapes->now, front);
-    if (lane->split != HAND_NONE)
-        move_span(lane->moved, lane->split, lane->instead, front[lane->split]);
+    read_front(pending, class_queue, pending->request_classes->now, front);
+    if (class_queue->split != HAND_NONE)
+        move_span(class_queue->moved, class_queue->split, class_queue->instead, front[class_queue->split]);
     if (split != HAND_NONE)
-        move_span(lane->moved, (uint8_t)instead, (uint8_t)split, front[split]);
-    lane->split = (uint8_t)split;
-    lane->instead = (uint8_t)instead;
-    lane->is_offset = true;
+        move_span(class_queue->moved, (uint8_t)instead, (uint8_t)split, front[split]);
+    class_queue->split = (uint8_t)split;
+    class_queue->instead = (uint8_t)instead;
+    class_queue->is_offset = true;
 }
 
 /* A limit closes it, or lets it go: its clock goes on from where it is. */
-static void turn(struct pending *pending, struct lane *lane, queue_id quota_block)
+static void turn(struct pending *pending, struct class_queue *class_queue, queue_id quota_block)
 {
-    const time_ns now = pending->shapes->now;
+    const time_ns now = pending->request_classes->now;
     time_ns before[HAND_COUNT], after[HAND_COUNT];
-    if (lane->count > 0)
-        read_clock(pending, lane, now, before);
-    lane->quota_block = quota_block;
-    lane->is_offset = true;
-    if (lane->count == 0)
+    if (class_queue->count > 0)
+        read_clock(pending, class_queue, now, before);
+    class_queue->quota_block = quota_block;
+    class_queue->is_offset = true;
+    if (class_queue->count == 0)
         return; /* nobody has read it */
-    read_clock(pending, lane, now, after);
+    read_clock(pending, class_queue, now, after);
     for (int hand = 0; hand < HAND_COUNT; hand++)
-        lane->offset[hand] += before[hand] - after[hand];
+        class_queue->offset[hand] += before[hand] - after[hand];
 }
 
-/* The same of a lane that turns from an owner's to a borrower's, or back: only one hand reads otherwise. */
-static void turn_asker(struct pending *pending, struct lane *lane, bool is_borrower)
+/* The same of a class queue that turns from an owner's to a borrower's, or back: only one hand reads otherwise. */
+static void turn_asker(struct pending *pending, struct class_queue *class_queue, bool is_over_quota)
 {
-    const struct wait_clock *clock = &pending->shapes->shapes[lane->shape].clock;
-    if (lane->is_borrower == is_borrower)
+    const struct wait_clock *clock = &pending->request_classes->at[class_queue->request_class].clock;
+    if (class_queue->is_over_quota == is_over_quota)
         return;
-    if (lane->quota_block == QUEUE_NONE) {
+    if (class_queue->quota_block == QUEUE_NONE) {
         time_ns owners = clock->ns[HAND_LIMIT];
         if (clock->hand == HAND_LIMIT)
-            owners += pending->shapes->now - clock->since;
-        lane->offset[HAND_HEADROOM] += is_borrower ? -owners : owners;
+            owners += pending->request_classes->now - clock->since;
+        class_queue->offset[HAND_HEADROOM] += is_over_quota ? -owners : owners;
     }
-    lane->is_offset = true;
-    lane->is_borrower = is_borrower;
+    class_queue->is_offset = true;
+    class_queue->is_over_quota = is_over_quota;
 }
 
-void pending_set_borrower(struct pending *pending, uint32_t lane_id, bool is_borrower)
+void pending_set_over_quota(struct pending *pending, uint32_t class_queue_id, bool is_over_quota)
 {
-    struct lane *lane = &pending->lanes[lane_id];
-    turn_asker(pending, lane, is_borrower);
-    recount(pending, lane);
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    turn_asker(pending, class_queue, is_over_quota);
+    recount(pending, class_queue);
 }
 
-void pending_block(struct pending *pending, uint32_t lane_id, queue_id queue)
+void pending_block(struct pending *pending, uint32_t class_queue_id, queue_id queue)
 {
-    struct lane *lane = &pending->lanes[lane_id];
-    if ((lane->quota_block == QUEUE_NONE) == (queue == QUEUE_NONE))
-        lane->quota_block = queue;
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    if ((class_queue->quota_block == QUEUE_NONE) == (queue == QUEUE_NONE))
+        class_queue->quota_block = queue;
     else
-        turn(pending, lane, queue);
-    recount(pending, lane);
+        turn(pending, class_queue, queue);
+    recount(pending, class_queue);
 }
 
-bool pending_add(struct pending *pending, uint32_t lane_id, uint32_t slot)
+bool pending_add(struct pending *pending, uint32_t class_queue_id, uint32_t slot)
 {
-    struct lane *lane = &pending->lanes[lane_id];
-    if (lane->count == 0)
-        set_busy(pending, lane_id);
-    if (lane->count == lane->capacity)
-        MEM_GROW(lane->heap, lane->capacity, lane->count + 1);
-    lane->heap[lane->count] = (struct lane_entry){pending->jobs->jobs[slot].rank[0], slot};
-    bool is_head = sift_up(pending, lane, lane->count++) == 0;
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    if (class_queue->count == 0)
+        set_busy(pending, class_queue_id);
+    if (class_queue->count == class_queue->capacity)
+        MEM_GROW(class_queue->heap, class_queue->capacity, class_queue->count + 1);
+    class_queue->heap[class_queue->count] = (struct class_queue_entry){pending->jobs->jobs[slot].rank[0], slot};
+    bool is_head = sift_up(pending, class_queue, class_queue->count++) == 0;
     if (is_head)
-        turn_asker(pending, lane, false);
-    recount(pending, lane);
-    pending->lines[lane->line].job_count++;
-    pending->class_jobs[lane->class]++;
+        turn_asker(pending, class_queue, false);
+    recount(pending, class_queue);
+    pending->leaf_queues[class_queue->leaf_queue].job_count++;
+    pending->class_jobs[class_queue->class]++;
     pending->job_count++;
     return is_head;
 }
 
-static void remove_at(struct pending *pending, uint32_t lane_id, uint32_t at)
+static void remove_at(struct pending *pending, uint32_t class_queue_id, uint32_t at)
 {
-    struct lane *lane = &pending->lanes[lane_id];
-    assert(at < lane->count);
-    pending->lines[lane->line].job_count--;
-    pending->class_jobs[lane->class]--;
+    struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    assert(at < class_queue->count);
+    pending->leaf_queues[class_queue->leaf_queue].job_count--;
+    pending->class_jobs[class_queue->class]--;
     pending->job_count--;
     if (at == 0)
-        turn_asker(pending, lane, false);
-    if (--lane->count == 0) {
-        set_idle(pending, lane_id);
-        split_as_first(pending, lane);
+        turn_asker(pending, class_queue, false);
+    if (--class_queue->count == 0) {
+        set_idle(pending, class_queue_id);
+        split_as_first(pending, class_queue);
     }
-    recount(pending, lane);
-    if (at == lane->count)
+    recount(pending, class_queue);
+    if (at == class_queue->count)
         return;
-    lane->heap[at] = lane->heap[lane->count];
-    sift_down(pending, lane, at);
-    sift_up(pending, lane, at);
+    class_queue->heap[at] = class_queue->heap[class_queue->count];
+    sift_down(pending, class_queue, at);
+    sift_up(pending, class_queue, at);
 }
 
-void pending_remove_head(struct pending *pending, uint32_t lane)
+void pending_remove_head(struct pending *pending, uint32_t class_queue)
 {
-    remove_at(pending, lane, 0);
+    remove_at(pending, class_queue, 0);
 }
 
-void pending_remove(struct pending *pending, uint32_t lane_id, uint32_t slot)
+void pending_remove(struct pending *pending, uint32_t class_queue_id, uint32_t slot)
 {
-    const struct lane *lane = &pending->lanes[lane_id];
-    for (uint32_t i = 0; i < lane->count; i++)
-        if (lane->heap[i].slot == slot) {
-            remove_at(pending, lane_id, i);
+    const struct class_queue *class_queue = &pending->class_queues[class_queue_id];
+    for (uint32_t i = 0; i < class_queue->count; i++)
+        if (class_queue->heap[i].slot == slot) {
+            remove_at(pending, class_queue_id, i);
             return;
         }
-    assert(false && "the job does not wait in this lane");
+    assert(false && "the job does not wait in this class queue");
 }
 
 void pending_reorder(struct pending *pending)
 {
-    for (uint32_t l = 0; l < pending->lane_count; l++) {
-        struct lane *lane = &pending->lanes[l];
-        pending_set_borrower(pending, l, false);
-        for (uint32_t i = 0; i < lane->count; i++)
-            lane->heap[i].rank = pending->jobs->jobs[lane->heap[i].slot].rank[0];
-        for (uint32_t i = lane->count / ARITY + 1; i-- > 0;)
-            if (i < lane->count)
-                sift_down(pending, lane, i);
+    for (uint32_t l = 0; l < pending->class_queue_count; l++) {
+        struct class_queue *class_queue = &pending->class_queues[l];
+        pending_set_over_quota(pending, l, false);
+        for (uint32_t i = 0; i < class_queue->count; i++)
+            class_queue->heap[i].rank = pending->jobs->jobs[class_queue->heap[i].slot].rank[0];
+        for (uint32_t i = class_queue->count / ARITY + 1; i-- > 0;)
+            if (i < class_queue->count)
+                sift_down(pending, class_queue, i);
     }
 }
 
 static uint32_t better(const struct pending *pending, uint32_t a, uint32_t b)
 {
-    return a == LANE_NONE ||
-                   goes_before(pending, pending->lanes[b].heap[0], pending->lanes[a].heap[0])
+    return a == CLASS_QUEUE_NONE ||
+                   goes_before(pending, pending->class_queues[b].heap[0], pending->class_queues[a].heap[0])
                ? b
                : a;
 }
 
-static uint32_t first_busy(const struct pending *pending, queue_id line_id, bool only_open)
+static uint32_t first_busy(const struct pending *pending, queue_id leaf_queue_id, bool only_open)
 {
-    uint32_t best = LANE_NONE;
+    uint32_t best = CLASS_QUEUE_NONE;
     for (uint32_t i = 0; i < pending->busy_count; i++) {
         uint32_t id = pending->busy[i];
-        if (pending->lanes[id].line == line_id && !(only_open && pending_is_closed(pending, id)))
+        if (pending->class_queues[id].leaf_queue == leaf_queue_id && !(only_open && pending_is_closed(pending, id)))
             best = better(pending, best, id);
     }
     return best;
 }
 
-/* Looks through the shorter list: the lanes that have jobs, or those of the line. */
-static inline uint32_t first_lane(const struct pending *pending, queue_id line_id, bool only_open)
+/* Looks through the shorter list: the class queues that have jobs, or those of the line. */
+static inline uint32_t first_class_queue(const struct pending *pending, queue_id leaf_queue_id, bool only_open)
 {
-    const struct line *line = &pending->lines[line_id];
-    uint32_t best = LANE_NONE;
-    if (line->job_count == 0)
-        return LANE_NONE;
-    if (line->lane_count > pending->busy_count)
-        return first_busy(pending, line_id, only_open);
-    for (uint32_t i = 0; i < line->lane_count; i++) {
-        const struct line_lane *entry = &line->lanes[i];
+    const struct leaf_queue *leaf_queue = &pending->leaf_queues[leaf_queue_id];
+    uint32_t best = CLASS_QUEUE_NONE;
+    if (leaf_queue->job_count == 0)
+        return CLASS_QUEUE_NONE;
+    if (leaf_queue->class_queue_count > pending->busy_count)
+        return first_busy(pending, leaf_queue_id, only_open);
+    for (uint32_t i = 0; i < leaf_queue->class_queue_count; i++) {
+        const struct leaf_class_queue *entry = &leaf_queue->class_queues[i];
         bool may_go = entry->asks_as != ASKER_COUNT &&
-                      (pending->shapes->open[entry->asks_as] & shape_bit(entry->shape)) != 0;
-        if (only_open ? may_go && !pending_is_closed(pending, entry->lane)
-                      : pending->lanes[entry->lane].count > 0)
-            best = better(pending, best, entry->lane);
+                      (pending->request_classes->open[entry->asks_as] & request_class_bit(entry->request_class)) != 0;
+        if (only_open ? may_go && !pending_is_closed(pending, entry->class_queue)
+                      : pending->class_queues[entry->class_queue].count > 0)
+            best = better(pending, best, entry->class_queue);
     }
     return best;
 }
 
-uint32_t pending_first(const struct pending *pending, queue_id line)
+uint32_t pending_first(const struct pending *pending, queue_id leaf_queue)
 {
-    return first_lane(pending, line, false);
+    return first_class_queue(pending, leaf_queue, false);
 }
 
-uint32_t pending_next(const struct pending *pending, queue_id line)
+uint32_t pending_next(const struct pending *pending, queue_id leaf_queue)
 {
-    if (!pending_may_go(pending, pending->lines[line].asked))
-        return LANE_NONE;
+    if (!pending_may_go(pending, pending->leaf_queues[leaf_queue].asked))
+        return CLASS_QUEUE_NONE;
     if (!pending->is_strict)
-        return first_lane(pending, line, true);
-    uint32_t best = first_lane(pending, line, false);
-    return best != LANE_NONE && pending_is_closed(pending, best) ? LANE_NONE : best;
+        return first_class_queue(pending, leaf_queue, true);
+    uint32_t best = first_class_queue(pending, leaf_queue, false);
+    return best != CLASS_QUEUE_NONE && pending_is_closed(pending, best) ? CLASS_QUEUE_NONE : best;
 }
 
 uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 {
-    uint32_t best = LANE_NONE;
+    uint32_t best = CLASS_QUEUE_NONE;
     if (pending->class_jobs[class] == 0 ||
-        (pending->class_shapes[class] & pending->shapes->open[ASKER_OWNER]) == 0)
-        return LANE_NONE;
+        (pending->job_class_request_classes[class] & pending->request_classes->open[ASKER_IN_QUOTA]) == 0)
+        return CLASS_QUEUE_NONE;
     for (uint32_t i = 0; i < pending->by_class_count[class]; i++) {
         uint32_t id = pending->by_class[class][i];
         if (!pending_is_closed(pending, id))
@@ -463,32 +462,32 @@ uint32_t pending_next_of_class(const struct pending *pending, uint8_t class)
 
 /* ---- saved and loaded ---- */
 
-static void archive_lane(struct archive *archive, struct lane *lane)
+static void archive_class_queue(struct archive *archive, struct class_queue *class_queue)
 {
-    ARCHIVE_KNOWS(struct lane, 176);
-    ARCHIVE_KNOWS(struct lane_entry, 16);
-    ARCHIVE(archive, lane->line);
-    ARCHIVE(archive, lane->shape);
-    ARCHIVE_ROOM(archive, lane->heap, lane->capacity, lane->count);
-    for (uint32_t i = 0; i < lane->count; i++) {
-        ARCHIVE(archive, lane->heap[i].rank);
-        ARCHIVE(archive, lane->heap[i].slot);
+    ARCHIVE_KNOWS(struct class_queue, 176);
+    ARCHIVE_KNOWS(struct class_queue_entry, 16);
+    ARCHIVE(archive, class_queue->leaf_queue);
+    ARCHIVE(archive, class_queue->request_class);
+    ARCHIVE_ROOM(archive, class_queue->heap, class_queue->capacity, class_queue->count);
+    for (uint32_t i = 0; i < class_queue->count; i++) {
+        ARCHIVE(archive, class_queue->heap[i].rank);
+        ARCHIVE(archive, class_queue->heap[i].slot);
     }
-    ARCHIVE(archive, lane->busy_position);
-    ARCHIVE(archive, lane->class_position);
-    ARCHIVE(archive, lane->line_position);
-    ARCHIVE(archive, lane->quota_block);
-    ARCHIVE(archive, lane->owed_by);
-    ARCHIVE(archive, lane->is_borrower);
-    ARCHIVE(archive, lane->class);
-    ARCHIVE(archive, lane->is_kept_from);
-    ARCHIVE(archive, lane->is_offset);
-    ARCHIVE(archive, lane->offset);
-    ARCHIVE(archive, lane->split);
-    ARCHIVE(archive, lane->instead);
-    ARCHIVE(archive, lane->front_count);
-    ARCHIVE(archive, lane->moved);
-    archive_expect(archive, lane->split <= HAND_NONE && lane->instead <= HAND_NONE);
+    ARCHIVE(archive, class_queue->busy_position);
+    ARCHIVE(archive, class_queue->class_position);
+    ARCHIVE(archive, class_queue->leaf_queue_position);
+    ARCHIVE(archive, class_queue->quota_block);
+    ARCHIVE(archive, class_queue->owed_by);
+    ARCHIVE(archive, class_queue->is_over_quota);
+    ARCHIVE(archive, class_queue->class);
+    ARCHIVE(archive, class_queue->is_kept_from);
+    ARCHIVE(archive, class_queue->is_offset);
+    ARCHIVE(archive, class_queue->offset);
+    ARCHIVE(archive, class_queue->split);
+    ARCHIVE(archive, class_queue->instead);
+    ARCHIVE(archive, class_queue->front_count);
+    ARCHIVE(archive, class_queue->moved);
+    archive_expect(archive, class_queue->split <= HAND_NONE && class_queue->instead <= HAND_NONE);
 }
 
 static void archive_memo(struct archive *archive, struct plan_memo *memo)
@@ -497,7 +496,7 @@ static void archive_memo(struct archive *archive, struct plan_memo *memo)
     ARCHIVE(archive, memo->failed);
     ARCHIVE(archive, memo->sleep);
     ARCHIVE(archive, memo->state);
-    ARCHIVE(archive, memo->awaits_worth);
+    ARCHIVE(archive, memo->awaits_affordable);
     ARCHIVE(archive, memo->awaits_start);
     ARCHIVE(archive, memo->is_dozing);
     ARCHIVE(archive, memo->dozes_until);
@@ -507,42 +506,41 @@ static void archive_memo(struct archive *archive, struct plan_memo *memo)
     ARCHIVE(archive, memo->nobody_for);
     ARCHIVE(archive, memo->nobody_version);
     ARCHIVE(archive, memo->nobody_until);
-    ARCHIVE(archive, memo->ripe_at);
+    ARCHIVE(archive, memo->eligible_at);
 }
 
-static void archive_line(struct archive *archive, struct line *line)
+static void archive_leaf_queue(struct archive *archive, struct leaf_queue *leaf_queue)
 {
-    ARCHIVE_KNOWS(struct line, 592);
-    ARCHIVE_KNOWS(struct line_lane, 3 * 4);
-    ARCHIVE(archive, line->asked);
-    ARCHIVE_ARRAY(archive, line->lanes, line->capacity, line->lane_count);
-    ARCHIVE(archive, line->job_count);
-    ARCHIVE_ARRAY(archive, line->borrowers, line->borrower_capacity, line->borrower_count);
-    ARCHIVE(archive, line->borrower_bound);
-    ARCHIVE(archive, line->borrower_least_milli);
-    ARCHIVE(archive, line->is_changed);
-    ARCHIVE(archive, line->asking);
+    ARCHIVE_KNOWS(struct leaf_queue, 592);
+    ARCHIVE_KNOWS(struct leaf_class_queue, 3 * 4);
+    ARCHIVE(archive, leaf_queue->asked);
+    ARCHIVE_ARRAY(archive, leaf_queue->class_queues, leaf_queue->capacity, leaf_queue->class_queue_count);
+    ARCHIVE(archive, leaf_queue->job_count);
+    ARCHIVE_ARRAY(archive, leaf_queue->borrowers, leaf_queue->over_quota_capacity, leaf_queue->over_quota_count);
+    ARCHIVE(archive, leaf_queue->over_quota_bound);
+    ARCHIVE(archive, leaf_queue->over_quota_least_milli);
+    ARCHIVE(archive, leaf_queue->is_changed);
+    ARCHIVE(archive, leaf_queue->asking);
 }
 
 void pending_archive(struct archive *archive, struct pending *pending)
 {
     ARCHIVE_KNOWS(struct pending, 240);
-    ARCHIVE_ROOM(archive, pending->lanes, pending->lane_capacity, pending->lane_count);
-    ARCHIVE_ROOM(archive, pending->memos, pending->memo_capacity, pending->lane_count);
-    for (uint32_t l = 0; l < pending->lane_count; l++) {
-        archive_lane(archive, &pending->lanes[l]);
+    ARCHIVE_ROOM(archive, pending->class_queues, pending->class_queue_capacity, pending->class_queue_count);
+    ARCHIVE_ROOM(archive, pending->memos, pending->memo_capacity, pending->class_queue_count);
+    for (uint32_t l = 0; l < pending->class_queue_count; l++) {
+        archive_class_queue(archive, &pending->class_queues[l]);
         for (int k = 0; k < PLAN_KINDS_MAX; k++)
             archive_memo(archive, &pending->memos[l][k]);
     }
     ARCHIVE_ARRAY(archive, pending->busy, pending->busy_capacity, pending->busy_count);
-    ARCHIVE_ROOM(archive, pending->lines, pending->line_capacity, pending->line_count);
-    for (uint32_t q = 0; q < pending->line_count; q++)
-        archive_line(archive, &pending->lines[q]);
+    ARCHIVE_ROOM(archive, pending->leaf_queues, pending->leaf_queue_capacity, pending->leaf_queue_count);
+    for (uint32_t q = 0; q < pending->leaf_queue_count; q++)
+        archive_leaf_queue(archive, &pending->leaf_queues[q]);
     ARCHIVE_ARRAY(archive, pending->changed, pending->changed_capacity, pending->changed_count);
     ARCHIVE(archive, pending->job_count);
     for (int c = 0; c < JOB_CLASS_COUNT; c++)
-        ARCHIVE_ARRAY(archive, pending->by_class[c], pending->by_class_capacity[c],
-                      pending->by_class_count[c]);
+        ARCHIVE_ARRAY(archive, pending->by_class[c], pending->by_class_capacity[c], pending->by_class_count[c]);
     ARCHIVE(archive, pending->class_jobs);
-    ARCHIVE(archive, pending->class_shapes);
+    ARCHIVE(archive, pending->job_class_request_classes);
 }

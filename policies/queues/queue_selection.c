@@ -24,7 +24,7 @@ static void unlist_waiting(struct queue_tree *tree, queue_id queue)
         tree->waits[own->next].previous = own->previous;
 }
 
-void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
+void queue_selection_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
 {
     for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent) {
         struct queue_waits *waits = &tree->waits[q];
@@ -42,31 +42,32 @@ void contest_waiting(struct queue_tree *tree, queue_id queue, int32_t delta)
 
 /* What is asked in a queue changed from `before`: so it may in the one above.  What is asked no more is sought among
  * the others there.  False if nothing changed above. */
-static bool sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id queue,
-                      shape_set before, enum asker asker)
+static bool sum_asked(struct queue_tree *tree, const struct pending *pending, queue_id queue, request_class_set before,
+                      enum asker asker)
 {
     const queue_id parent = tree->queues[queue].parent;
-    const shape_set now = tree->waits[queue].asked[asker];
+    const request_class_set now = tree->waits[queue].asked[asker];
     struct queue_waits *above = &tree->waits[parent];
-    shape_set lost = before & ~now & ~pending->lines[parent].asked[asker];
+    request_class_set lost = before & ~now & ~pending->leaf_queues[parent].asked[asker];
     for (queue_id c = above->first; c != QUEUE_NONE && lost != 0; c = tree->waits[c].next)
         lost &= ~tree->waits[c].asked[asker];
-    const shape_set sum = (above->asked[asker] | now) & ~lost;
+    const request_class_set sum = (above->asked[asker] | now) & ~lost;
     if (sum == above->asked[asker])
         return false;
     above->asked[asker] = sum;
     return true;
 }
 
-static void sum_line(struct queue_tree *tree, const struct pending *pending, queue_id line,
-                     enum asker asker)
+static void sum_leaf_queue(struct queue_tree *tree, const struct pending *pending, queue_id leaf_queue,
+                           enum asker asker)
 {
-    shape_set before = tree->waits[line].asked[asker], now = pending->lines[line].asked[asker];
-    for (queue_id c = tree->waits[line].first; c != QUEUE_NONE; c = tree->waits[c].next)
+    request_class_set before = tree->waits[leaf_queue].asked[asker],
+                      now = pending->leaf_queues[leaf_queue].asked[asker];
+    for (queue_id c = tree->waits[leaf_queue].first; c != QUEUE_NONE; c = tree->waits[c].next)
         now |= tree->waits[c].asked[asker];
-    tree->waits[line].asked[asker] = now;
-    for (queue_id q = line; before != now && q != QUEUE_ROOT; q = tree->queues[q].parent) {
-        shape_set above = tree->waits[tree->queues[q].parent].asked[asker];
+    tree->waits[leaf_queue].asked[asker] = now;
+    for (queue_id q = leaf_queue; before != now && q != QUEUE_ROOT; q = tree->queues[q].parent) {
+        request_class_set above = tree->waits[tree->queues[q].parent].asked[asker];
         if (!sum_asked(tree, pending, q, before, asker))
             return;
         before = above;
@@ -76,51 +77,47 @@ static void sum_line(struct queue_tree *tree, const struct pending *pending, que
 static void sum_changed(struct queue_tree *tree, struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->changed_count; i++) {
-        pending->lines[pending->changed[i]].is_changed = false;
+        pending->leaf_queues[pending->changed[i]].is_changed = false;
         for (int a = 0; a < ASKER_COUNT; a++)
-            sum_line(tree, pending, pending->changed[i], (enum asker)a);
+            sum_leaf_queue(tree, pending, pending->changed[i], (enum asker)a);
     }
     pending->changed_count = 0;
 }
 
-static const int64_t *ask_of(const struct pending *pending, uint32_t lane)
+static const int64_t *ask_of(const struct pending *pending, uint32_t class_queue)
 {
-    return pending->shapes->shapes[pending->lanes[lane].shape].charge;
+    return pending->request_classes->at[pending->class_queues[class_queue].request_class].charge;
 }
 
-/* A job of a lane below `queue`. */
-static inline struct contender contender_with(const struct queue_tree *tree,
-                                              const struct pending *pending, queue_id queue,
-                                              uint32_t lane, uint32_t slot)
+/* A job of a class queue below `queue`. */
+static inline struct contender contender_with(const struct queue_tree *tree, const struct pending *pending,
+                                              queue_id queue, uint32_t class_queue, uint32_t slot)
 {
-    struct contender contender = {.queue = queue, .ask = ask_of(pending, lane)};
+    struct contender contender = {.queue = queue, .ask = ask_of(pending, class_queue)};
     if (tree->quota->compares_jobs) {
-        contender.leaf = pending->lanes[lane].line;
+        contender.leaf = pending->class_queues[class_queue].leaf_queue;
         contender.priority = pending->jobs->jobs[slot].priority;
         contender.submit = pending->jobs->facts[slot].submit;
     }
     return contender;
 }
 
-/* The head of a lane below `queue`. */
-static inline struct contender contender_of(const struct queue_tree *tree,
-                                            const struct pending *pending, queue_id queue,
-                                            uint32_t lane)
+/* The head of a class queue below `queue`. */
+static inline struct contender contender_of(const struct queue_tree *tree, const struct pending *pending,
+                                            queue_id queue, uint32_t class_queue)
 {
-    return contender_with(tree, pending, queue, lane, pending_head(pending, lane));
+    return contender_with(tree, pending, queue, class_queue, pending_head(pending, class_queue));
 }
 
-static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
-                                       queue_id queue);
+static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending, queue_id queue);
 
-static inline struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending,
-                                            queue_id queue)
+static inline struct queue_winner winner_of(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
     if (!pending_may_go(pending, tree->waits[queue].asked))
-        return (struct queue_winner){.lane = LANE_NONE};
+        return (struct queue_winner){.class_queue = CLASS_QUEUE_NONE};
     const struct queue_state *state = &tree->queues[queue];
     for (uint32_t w = 0; w < state->winner_count; w++)
-        if (state->winners[w].key == pending->shapes->closed_key)
+        if (state->winners[w].key == pending->request_classes->closed_key)
             return state->winners[w];
     return find_winner(tree, pending, queue);
 }
@@ -132,24 +129,21 @@ static bool goes_first(struct queue_tree *tree, struct contender a, struct conte
     return order != 0 ? order < 0 : a.queue < b.queue;
 }
 
-/* The first two of the children where a lane may go at all, or QUEUE_NONE. */
-static void find_contenders(struct queue_tree *tree, const struct pending *pending, queue_id queue,
-                            queue_id found[2])
+/* The first two of the children where a class queue may go at all, or QUEUE_NONE. */
+static void find_contenders(struct queue_tree *tree, const struct pending *pending, queue_id queue, queue_id found[2])
 {
     uint32_t count = 0;
     found[0] = found[1] = QUEUE_NONE;
-    for (queue_id child = tree->waits[queue].first; child != QUEUE_NONE && count < 2;
-         child = tree->waits[child].next)
-        if (winner_of(tree, pending, child).lane != LANE_NONE)
+    for (queue_id child = tree->waits[queue].first; child != QUEUE_NONE && count < 2; child = tree->waits[child].next)
+        if (winner_of(tree, pending, child).class_queue != CLASS_QUEUE_NONE)
             found[count++] = child;
 }
 
 /* Shares are divided only where the outcome hangs on them: here, or below by what this queue's children are due. */
-static struct queue_winner hold_contest(struct queue_tree *tree, const struct pending *pending,
-                                        queue_id queue)
+static struct queue_winner hold_contest(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
     queue_id found[2];
-    struct queue_winner winner = {.lane = LANE_NONE};
+    struct queue_winner winner = {.class_queue = CLASS_QUEUE_NONE};
     find_contenders(tree, pending, queue, found);
     if (found[0] == QUEUE_NONE)
         return winner;
@@ -160,15 +154,15 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
     }
     queue_tree_divide(tree, found[0]); /* now: it may make winners below stale */
     struct contender best = {.queue = QUEUE_NONE};
-    winner = (struct queue_winner){.lane = LANE_NONE, .is_contested = true};
+    winner = (struct queue_winner){.class_queue = CLASS_QUEUE_NONE, .is_contested = true};
     for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
-        uint32_t lane = winner_of(tree, pending, child).lane;
-        if (lane == LANE_NONE)
+        uint32_t class_queue = winner_of(tree, pending, child).class_queue;
+        if (class_queue == CLASS_QUEUE_NONE)
             continue;
-        struct contender contender = contender_of(tree, pending, child, lane);
-        if (winner.lane == LANE_NONE || goes_first(tree, contender, best)) {
+        struct contender contender = contender_of(tree, pending, child, class_queue);
+        if (winner.class_queue == CLASS_QUEUE_NONE || goes_first(tree, contender, best)) {
             best = contender;
-            winner.lane = lane;
+            winner.class_queue = class_queue;
         }
     }
     return winner;
@@ -186,62 +180,60 @@ static void keep_winner(struct queue_state *queue, struct queue_winner winner)
     queue->winners[0] = winner;
 }
 
-static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending,
-                                       queue_id queue)
+static struct queue_winner find_winner(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
-    struct queue_winner winner = {.lane = pending_next(pending, queue)};
-    if (winner.lane == LANE_NONE)
+    struct queue_winner winner = {.class_queue = pending_next(pending, queue)};
+    if (winner.class_queue == CLASS_QUEUE_NONE)
         winner = hold_contest(tree, pending, queue);
-    winner.key = pending->shapes->closed_key;
+    winner.key = pending->request_classes->closed_key;
     keep_winner(&tree->queues[queue], winner);
     return winner;
 }
 
-uint32_t contest_next(struct queue_tree *tree, struct pending *pending)
+uint32_t queue_selection_next(struct queue_tree *tree, struct pending *pending)
 {
     if (pending->job_count == 0)
-        return LANE_NONE;
+        return CLASS_QUEUE_NONE;
     if (tree->quota->is_flat)
         return pending_next(pending, QUEUE_ROOT);
     sum_changed(tree, pending);
-    return winner_of(tree, pending, QUEUE_ROOT).lane;
+    return winner_of(tree, pending, QUEUE_ROOT).class_queue;
 }
 
-static uint32_t better_lane(const struct pending *pending, uint32_t a, uint32_t b)
+static uint32_t better_class_queue(const struct pending *pending, uint32_t a, uint32_t b)
 {
-    if (a == LANE_NONE)
+    if (a == CLASS_QUEUE_NONE)
         return b;
-    return pending_compare(pending, pending_head(pending, a), pending_head(pending, b)) <= 0 ? a
-                                                                                             : b;
+    return pending_compare(pending, pending_head(pending, a), pending_head(pending, b)) <= 0 ? a : b;
 }
 
-/* The best of the marked lanes in `queue` and below. */
+/* The best of the marked class queues in `queue` and below. */
 static uint32_t best_below(struct queue_tree *tree, const struct pending *pending,
-                           const struct contest_mark marks[], queue_id queue)
+                           const struct queue_selection_mark marks[], queue_id queue)
 {
-    if (marks[queue].best != LANE_NONE)
+    if (marks[queue].best != CLASS_QUEUE_NONE)
         return marks[queue].best; /* a job of an inner queue goes before those below it */
     struct contender best = {.queue = QUEUE_NONE};
-    uint32_t best_lane = LANE_NONE;
+    uint32_t best_class_queue = CLASS_QUEUE_NONE;
     for (queue_id c = marks[queue].first_child; c != QUEUE_NONE; c = marks[c].next_sibling) {
-        uint32_t lane = best_below(tree, pending, marks, c);
-        struct contender contender = contender_of(tree, pending, c, lane);
-        if (best_lane == LANE_NONE || goes_first(tree, contender, best)) {
+        uint32_t class_queue = best_below(tree, pending, marks, c);
+        struct contender contender = contender_of(tree, pending, c, class_queue);
+        if (best_class_queue == CLASS_QUEUE_NONE || goes_first(tree, contender, best)) {
             best = contender;
-            best_lane = lane;
+            best_class_queue = class_queue;
         }
     }
-    return best_lane;
+    return best_class_queue;
 }
 
 /* Mark the queue and all above it; each links into its parent's list of marked children. */
-static void mark_up(const struct queue_tree *tree, struct contest_mark marks[], queue_id queue)
+static void mark_up(const struct queue_tree *tree, struct queue_selection_mark marks[], queue_id queue)
 {
     queue_id child = QUEUE_NONE;
     for (queue_id q = queue; q != QUEUE_NONE; child = q, q = tree->queues[q].parent) {
         bool is_new = !marks[q].is_marked;
         if (is_new)
-            marks[q] = (struct contest_mark){true, LANE_NONE, QUEUE_NONE, QUEUE_NONE};
+            marks[q] = (struct queue_selection_mark){true, CLASS_QUEUE_NONE, QUEUE_NONE, QUEUE_NONE};
         if (child != QUEUE_NONE) {
             marks[child].next_sibling = marks[q].first_child;
             marks[q].first_child = child;
@@ -251,59 +243,56 @@ static void mark_up(const struct queue_tree *tree, struct contest_mark marks[], 
     }
 }
 
-uint32_t contest_best(struct queue_tree *tree, const struct pending *pending,
-                      const uint32_t lanes[], uint32_t count, struct contest_scratch *scratch)
+uint32_t queue_selection_best(struct queue_tree *tree, const struct pending *pending, const uint32_t class_queues[],
+                              uint32_t count, struct queue_selection_scratch *scratch)
 {
-    uint32_t best = LANE_NONE;
+    uint32_t best = CLASS_QUEUE_NONE;
     if (tree->quota->is_flat || count <= 1) {
         for (uint32_t i = 0; i < count; i++)
-            best = better_lane(pending, best, lanes[i]);
+            best = better_class_queue(pending, best, class_queues[i]);
         return best;
     }
     MEM_GROW(scratch->marks, scratch->capacity, tree->count);
-    struct contest_mark *marks = scratch->marks;
+    struct queue_selection_mark *marks = scratch->marks;
     for (uint32_t i = 0; i < count; i++) {
-        queue_id line = pending->lanes[lanes[i]].line;
-        if (!marks[line].is_marked)
-            mark_up(tree, marks, line);
-        marks[line].best = better_lane(pending, marks[line].best, lanes[i]);
+        queue_id leaf_queue = pending->class_queues[class_queues[i]].leaf_queue;
+        if (!marks[leaf_queue].is_marked)
+            mark_up(tree, marks, leaf_queue);
+        marks[leaf_queue].best = better_class_queue(pending, marks[leaf_queue].best, class_queues[i]);
     }
     best = best_below(tree, pending, marks, QUEUE_ROOT);
     for (uint32_t i = 0; i < count; i++)
-        for (queue_id q = pending->lanes[lanes[i]].line; q != QUEUE_NONE && marks[q].is_marked;
+        for (queue_id q = pending->class_queues[class_queues[i]].leaf_queue; q != QUEUE_NONE && marks[q].is_marked;
              q = tree->queues[q].parent)
             marks[q].is_marked = false;
     return best;
 }
 
-void contest_release(struct contest_scratch *scratch)
+void queue_selection_release(struct queue_selection_scratch *scratch)
 {
     mem_free(scratch->marks);
-    *scratch = (struct contest_scratch){0};
+    *scratch = (struct queue_selection_scratch){0};
 }
 
 /* ---- Held again and again ---- */
 
-static uint32_t best_entry(struct contest_field *field, const struct pending *pending,
-                           queue_id queue)
+static uint32_t best_entry(struct queue_selection_field *field, const struct pending *pending, queue_id queue)
 {
     uint32_t best = CONTEST_NONE;
-    for (uint32_t e = field->nodes[queue].first_entry; e != CONTEST_NONE;
-         e = field->entries[e].next) {
+    for (uint32_t e = field->nodes[queue].first_entry; e != CONTEST_NONE; e = field->entries[e].next) {
         field->work++;
         if (!field->entries[e].is_out &&
-            (best == CONTEST_NONE ||
-             pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
+            (best == CONTEST_NONE || pending_compare(pending, field->entries[e].slot, field->entries[best].slot) < 0))
             best = e;
     }
     return best;
 }
 
 /* A job of an inner queue goes before those below it. */
-static void hold_again(struct contest_field *field, struct queue_tree *tree,
-                       const struct pending *pending, queue_id queue)
+static void hold_again(struct queue_selection_field *field, struct queue_tree *tree, const struct pending *pending,
+                       queue_id queue)
 {
-    struct contest_node *node = &field->nodes[queue];
+    struct queue_selection_node *node = &field->nodes[queue];
     struct contender best = {.queue = QUEUE_NONE};
     node->best = best_entry(field, pending, queue);
     if (node->best != CONTEST_NONE)
@@ -313,9 +302,8 @@ static void hold_again(struct contest_field *field, struct queue_tree *tree,
         field->work++;
         if (entry == CONTEST_NONE)
             continue;
-        const struct contest_entry *of_child = &field->entries[entry];
-        const struct contender contender =
-            contender_with(tree, pending, c, of_child->lane, of_child->slot);
+        const struct queue_selection_entry *of_child = &field->entries[entry];
+        const struct contender contender = contender_with(tree, pending, c, of_child->class_queue, of_child->slot);
         if (node->best == CONTEST_NONE || goes_first(tree, contender, best)) {
             best = contender;
             node->best = entry;
@@ -323,24 +311,23 @@ static void hold_again(struct contest_field *field, struct queue_tree *tree,
     }
 }
 
-static void hold_below(struct contest_field *field, struct queue_tree *tree,
-                       const struct pending *pending, queue_id queue)
+static void hold_below(struct queue_selection_field *field, struct queue_tree *tree, const struct pending *pending,
+                       queue_id queue)
 {
-    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE;
-         c = field->nodes[c].next_sibling)
+    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE; c = field->nodes[c].next_sibling)
         hold_below(field, tree, pending, c);
     hold_again(field, tree, pending, queue);
 }
 
 /* The queue and all above it take part. */
-static void take_part(struct contest_field *field, const struct queue_tree *tree, queue_id queue)
+static void take_part(struct queue_selection_field *field, const struct queue_tree *tree, queue_id queue)
 {
     queue_id child = QUEUE_NONE;
     for (queue_id q = queue; q != QUEUE_NONE; child = q, q = tree->queues[q].parent) {
-        struct contest_node *node = &field->nodes[q];
+        struct queue_selection_node *node = &field->nodes[q];
         const bool is_new = !node->is_marked;
         if (is_new)
-            *node = (struct contest_node){true, CONTEST_NONE, CONTEST_NONE, QUEUE_NONE, QUEUE_NONE};
+            *node = (struct queue_selection_node){true, CONTEST_NONE, CONTEST_NONE, QUEUE_NONE, QUEUE_NONE};
         if (child != QUEUE_NONE) {
             field->nodes[child].next_sibling = node->first_child;
             node->first_child = child;
@@ -350,75 +337,73 @@ static void take_part(struct contest_field *field, const struct queue_tree *tree
     }
 }
 
-static queue_id line_of(const struct contest_field *field, const struct pending *pending,
-                        uint32_t entry)
+static queue_id leaf_queue_of(const struct queue_selection_field *field, const struct pending *pending, uint32_t entry)
 {
-    return pending->lanes[field->entries[entry].lane].line;
+    return pending->class_queues[field->entries[entry].class_queue].leaf_queue;
 }
 
-void contest_field_open(struct contest_field *field, struct queue_tree *tree,
-                        const struct pending *pending)
+void queue_selection_field_open(struct queue_selection_field *field, struct queue_tree *tree,
+                                const struct pending *pending)
 {
     MEM_GROW(field->nodes, field->node_capacity, tree->count);
     take_part(field, tree, QUEUE_ROOT);
     for (uint32_t e = 0; e < field->entry_count; e++) {
-        const queue_id line = line_of(field, pending, e);
-        if (!field->nodes[line].is_marked)
-            take_part(field, tree, line);
-        field->entries[e].next = field->nodes[line].first_entry;
-        field->nodes[line].first_entry = e;
+        const queue_id leaf_queue = leaf_queue_of(field, pending, e);
+        if (!field->nodes[leaf_queue].is_marked)
+            take_part(field, tree, leaf_queue);
+        field->entries[e].next = field->nodes[leaf_queue].first_entry;
+        field->nodes[leaf_queue].first_entry = e;
     }
     hold_below(field, tree, pending, QUEUE_ROOT);
 }
 
-uint32_t contest_field_next(const struct contest_field *field)
+uint32_t queue_selection_field_next(const struct queue_selection_field *field)
 {
     return field->nodes[QUEUE_ROOT].best;
 }
 
-void contest_field_changed(struct contest_field *field, struct queue_tree *tree,
-                           const struct pending *pending, uint32_t entry)
+void queue_selection_field_changed(struct queue_selection_field *field, struct queue_tree *tree,
+                                   const struct pending *pending, uint32_t entry)
 {
     if (queue_tree_looks_above(tree)) {
         hold_below(field, tree, pending, QUEUE_ROOT);
         return;
     }
-    for (queue_id q = line_of(field, pending, entry); q != QUEUE_NONE; q = tree->queues[q].parent)
+    for (queue_id q = leaf_queue_of(field, pending, entry); q != QUEUE_NONE; q = tree->queues[q].parent)
         hold_again(field, tree, pending, q);
 }
 
 /* In the queue and below: who is not the best leaves no other best. */
-static void hold_where_best_left(struct contest_field *field, struct queue_tree *tree,
+static void hold_where_best_left(struct queue_selection_field *field, struct queue_tree *tree,
                                  const struct pending *pending, queue_id queue)
 {
     const uint32_t best = field->nodes[queue].best;
-    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE;
-         c = field->nodes[c].next_sibling)
+    for (queue_id c = field->nodes[queue].first_child; c != QUEUE_NONE; c = field->nodes[c].next_sibling)
         hold_where_best_left(field, tree, pending, c);
     if (best != CONTEST_NONE && field->entries[best].is_out)
         hold_again(field, tree, pending, queue);
 }
 
-void contest_field_left(struct contest_field *field, struct queue_tree *tree,
-                        const struct pending *pending)
+void queue_selection_field_left(struct queue_selection_field *field, struct queue_tree *tree,
+                                const struct pending *pending)
 {
     hold_where_best_left(field, tree, pending, QUEUE_ROOT);
 }
 
-void contest_field_close(struct contest_field *field, struct queue_tree *tree,
-                         const struct pending *pending)
+void queue_selection_field_close(struct queue_selection_field *field, struct queue_tree *tree,
+                                 const struct pending *pending)
 {
     for (uint32_t e = 0; e < field->entry_count; e++)
-        for (queue_id q = line_of(field, pending, e); q != QUEUE_NONE && field->nodes[q].is_marked;
+        for (queue_id q = leaf_queue_of(field, pending, e); q != QUEUE_NONE && field->nodes[q].is_marked;
              q = tree->queues[q].parent)
             field->nodes[q].is_marked = false;
     field->nodes[QUEUE_ROOT].is_marked = false;
     field->entry_count = 0;
 }
 
-void contest_field_release(struct contest_field *field)
+void queue_selection_field_release(struct queue_selection_field *field)
 {
     mem_free(field->entries);
     mem_free(field->nodes);
-    *field = (struct contest_field){0};
+    *field = (struct queue_selection_field){0};
 }

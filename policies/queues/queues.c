@@ -65,9 +65,8 @@ enum { DEPTH_DEEP = 4 }; /* the root, the top of a tree, two more, and a queue *
 static void link_queue(struct queue_tree *tree, queue_id id)
 {
     struct queue_state *queue = &tree->queues[id];
-    *queue = (struct queue_state){.parent = tree->table->queues[id].parent,
-                                  .first_child = QUEUE_NONE,
-                                  .next_sibling = QUEUE_NONE};
+    *queue = (struct queue_state){
+        .parent = tree->table->queues[id].parent, .first_child = QUEUE_NONE, .next_sibling = QUEUE_NONE};
     tree->waits[id] = (struct queue_waits){.first = QUEUE_NONE, .next = QUEUE_NONE};
     if (queue->parent == QUEUE_NONE)
         return;
@@ -98,8 +97,7 @@ static void make_room(struct queue_tree *tree, uint32_t count)
     MEM_GROW(tree->by_age, tree->by_age_capacity, count);
     if (tree->scratch_capacity < tree->queue_capacity) {
         tree->scratch = mem_resize(tree->scratch, tree->queue_capacity, QUEUE_SCRATCH_BYTES);
-        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity,
-                                         sizeof(int64_t) + sizeof(queue_id));
+        tree->shares_before = mem_resize(tree->shares_before, tree->queue_capacity, sizeof(int64_t) + sizeof(queue_id));
         tree->scratch_capacity = tree->queue_capacity;
     }
     size_t own_bytes = tree->queue_capacity * tree->quota->state_size;
@@ -142,8 +140,7 @@ struct path { /* from below the root down to a queue */
 /* Good until the next call. */
 static struct path find_path(struct queue_tree *tree, queue_id queue)
 {
-    struct path path = {(queue_id *)(tree->shares_before + tree->queue_capacity),
-                        tree->queues[queue].depth};
+    struct path path = {(queue_id *)(tree->shares_before + tree->queue_capacity), tree->queues[queue].depth};
     for (uint32_t d = path.count; d > 0; d--, queue = tree->queues[queue].parent)
         path.queues[d - 1] = queue;
     return path;
@@ -164,8 +161,7 @@ static bool move_demand(struct queue_tree *tree, struct path path, enum resource
         queue->demand[r] += delta;
         assert(queue->demand[r] >= 0);
         if (!tree->queues[parent].is_share_stale[r]) {
-            if (tree->quota->adjust == NULL ||
-                !tree->quota->adjust(tree, id, r, demand_before, total_before))
+            if (tree->quota->adjust == NULL || !tree->quota->adjust(tree, id, r, demand_before, total_before))
                 tree->queues[parent].is_share_stale[r] = true;
             else if (queue->share[r] != share_before)
                 moved = id;
@@ -183,8 +179,7 @@ bool queue_tree_is_asked(const struct queue_tree *tree)
     return !tree->quota->is_flat || tree->quota->forbids != NULL;
 }
 
-void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
-                       int sign)
+void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT], int sign)
 {
     if (tree->quota->divide == NULL) { /* no shares that could move */
         for (queue_id q = queue; q != QUEUE_NONE; q = tree->queues[q].parent)
@@ -202,12 +197,10 @@ void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t as
 static void divide(struct queue_tree *tree, queue_id parent, enum resource r, int64_t total)
 {
     int64_t *before = tree->shares_before;
-    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
-         c = tree->queues[c].next_sibling)
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
         before[c] = tree->queues[c].share[r];
     tree->quota->divide(tree, parent, r, total);
-    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
-         c = tree->queues[c].next_sibling)
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling)
         if (before[c] != tree->queues[c].share[r]) {
             tree->queues[c].is_share_stale[r] = true;
             queue_tree_touch(tree, c);
@@ -258,8 +251,8 @@ void queue_tree_divide(struct queue_tree *tree, queue_id queue)
         queue_tree_share(tree, queue, (enum resource)r);
 }
 
-void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,
-                             queue_id *below_a, queue_id *below_b)
+void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b, queue_id *below_a,
+                             queue_id *below_b)
 {
     const struct queue_state *queues = tree->queues;
     while (queues[a].depth > queues[b].depth)
@@ -287,13 +280,13 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
     ARCHIVE(archive, queue->demand);
     ARCHIVE(archive, queue->share);
     ARCHIVE(archive, queue->is_share_stale);
-    ARCHIVE(archive, queue->has_closed_lanes);
+    ARCHIVE(archive, queue->has_closed_class_queues);
     ARCHIVE(archive, queue->winner_count);
     ARCHIVE(archive, queue->winner_next);
     archive_expect(archive, queue->winner_count <= QUEUE_WINNERS_MAX);
     for (uint32_t w = 0; w < queue->winner_count && !archive->is_broken; w++) {
         ARCHIVE(archive, queue->winners[w].key);
-        ARCHIVE(archive, queue->winners[w].lane);
+        ARCHIVE(archive, queue->winners[w].class_queue);
         ARCHIVE(archive, queue->winners[w].is_contested);
     }
 }
@@ -313,7 +306,7 @@ void queue_tree_archive(struct archive *archive, struct queue_tree *tree)
     for (queue_id q = 0; q < count; q++) {
         archive_queue(archive, &tree->queues[q]);
         tree->is_deep |= tree->queues[q].depth >= DEPTH_DEEP;
-        tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_lanes;
+        tree->closing_count += archive_is_reading(archive) && tree->queues[q].has_closed_class_queues;
         ARCHIVE(archive, tree->waits[q]);
         ARCHIVE(archive, tree->by_age[q]);
         if (tree->quota->archive != NULL)

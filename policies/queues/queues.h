@@ -16,9 +16,9 @@ struct quota_policy;
 enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
-    uint64_t key;      /* of what was closed: shape_table.closed_key */
-    uint32_t lane;     /* that goes next then, of this queue and all below; LANE_NONE */
-    bool is_contested; /* others could have gone: another division of shares may make it another */
+    uint64_t key;         /* of what was closed: request_class_table.closed_key */
+    uint32_t class_queue; /* that goes next then, of this queue and all below; CLASS_QUEUE_NONE */
+    bool is_contested;    /* others could have gone: another division of shares may make it another */
 };
 
 struct queue_state {
@@ -28,16 +28,15 @@ struct queue_state {
     int64_t demand[RESOURCE_COUNT];
     int64_t share[RESOURCE_COUNT];       /* as of the last division of its parent */
     bool is_share_stale[RESOURCE_COUNT]; /* its children's shares must be divided again */
-    bool has_closed_lanes;               /* some lane waits for headroom here */
-    uint8_t winner_count,
-        winner_next; /* 0: the contest below must be held again; then so must all above */
+    bool has_closed_class_queues;        /* some class queue waits for headroom here */
+    uint8_t winner_count, winner_next;   /* 0: the queue selection below must be held again; then so must all above */
     struct queue_winner winners[QUEUE_WINNERS_MAX]; /* those of late */
 };
 
-/* Who waits in a queue and below it: what a contest looks at in all children, and so kept apart. */
+/* Who waits in a queue and below it: what a queue selection looks at in all children, and so kept apart. */
 struct queue_waits {
-    shape_set asked
-        [ASKER_COUNT]; /* by lanes that no limit closed, or more: see policies/jobs/request_class.h */
+    request_class_set
+        asked[ASKER_COUNT]; /* by class queues that no limit closed, or more: see policies/jobs/request_class.h */
     uint32_t jobs;
     queue_id first, next, previous; /* of the children where some wait, in no order */
 };
@@ -53,10 +52,10 @@ struct queue_tree {
     size_t by_age_capacity;
     size_t queue_capacity;
     uint32_t count;
-    uint32_t closing_count;           /* queues that have closed lanes */
+    uint32_t closing_count;           /* queues that have closed class queues */
     int64_t capacity[RESOURCE_COUNT]; /* of nodes that are up */
     uint32_t version;                 /* of table and capacity: moves when either is set */
-    bool is_deep; /* some queue has two or more between itself and the top of its tree */
+    bool is_deep;                     /* some queue has two or more between itself and the top of its tree */
     const struct quota_config *config;
     uint8_t *own; /* the quota policy's state, state_size bytes per queue; see queue_tree_own */
     size_t own_capacity;
@@ -69,12 +68,11 @@ struct queue_tree {
 };
 
 void queue_tree_release(struct queue_tree *tree);
-/* Save or load (policies/util/archive.h), the quota policy's state by its own hook; what is loaded into has table, ledger,
- * policy and config, and no queues.  O(queues). */
+/* Save or load (policies/util/archive.h), the quota policy's state by its own hook; what is loaded into has table,
+ * ledger, policy and config, and no queues.  O(queues). */
 struct archive;
 void queue_tree_archive(struct archive *archive, struct queue_tree *tree);
-void queue_tree_update(struct queue_tree *tree,
-                       const struct queue_table *table); /* new or changed queues */
+void queue_tree_update(struct queue_tree *tree, const struct queue_table *table); /* new or changed queues */
 void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RESOURCE_COUNT]);
 
 /* Shares and winners all over the tree must be found again. */
@@ -84,16 +82,15 @@ void queue_tree_all_stale(struct queue_tree *tree);
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
 /* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has
- * no contest that this could turn; where all jobs wait in one line there is none.  O(depth); O(queues) in a deep tree
- * whose policy looks above the queues that compete. */
+ * no queue selection that this could turn; where all jobs wait in one line there is none.  O(depth); O(queues) in a
+ * deep tree whose policy looks above the queues that compete. */
 void queue_tree_touch_standing(struct queue_tree *tree, queue_id queue);
 
 /* Does the quota policy ever look at a queue?  If not, demand is not counted. */
 bool queue_tree_is_asked(const struct queue_tree *tree);
 
 /* sign (1 or -1) times `ask` more is asked by jobs of this queue.  Only where it is_asked. */
-void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
-                       int sign);
+void queue_tree_demand(struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT], int sign);
 
 /* The share of a queue, divided first where stale.  The root's share is the capacity. */
 int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource resource);
@@ -101,26 +98,23 @@ int64_t queue_tree_share(struct queue_tree *tree, queue_id queue, enum resource 
 /* Make the shares of a queue and its siblings fresh in all resources: then queues[].share may be read. */
 void queue_tree_divide(struct queue_tree *tree, queue_id queue);
 
-static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree,
-                                                       queue_id queue)
+static inline const struct queue_spec *queue_tree_spec(const struct queue_tree *tree, queue_id queue)
 {
     return &tree->table->queues[queue];
 }
 
 /* What the queue and all below it are charged; firm: the part that cannot be preempted. */
-static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id queue,
-                                         enum resource resource)
+static inline int64_t queue_tree_charged(const struct queue_tree *tree, queue_id queue, enum resource resource)
 {
     return tree->ledger->sums[queue][resource];
 }
 
-static inline int64_t queue_tree_firm(const struct queue_tree *tree, queue_id queue,
-                                      enum resource resource)
+static inline int64_t queue_tree_non_preemptible(const struct queue_tree *tree, queue_id queue, enum resource resource)
 {
     return tree->ledger->sums[queue][RESOURCE_COUNT + resource];
 }
 
-/* May a change anywhere turn a contest of queues that it does not touch?  */
+/* May a change anywhere turn a queue selection of queues that it does not touch?  */
 bool queue_tree_looks_above(const struct queue_tree *tree);
 
 /* The quota policy's own state of a queue. */
@@ -131,7 +125,7 @@ int queue_tree_compare_age(const struct queue_tree *tree, queue_id a, queue_id b
 
 /* The children of the lowest common ancestor on each one's way up; equal to the queues themselves when
  * they are siblings.  a != b, neither above the other. */
-void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b,
-                             queue_id *below_a, queue_id *below_b);
+void queue_tree_below_common(const struct queue_tree *tree, queue_id a, queue_id b, queue_id *below_a,
+                             queue_id *below_b);
 
 #endif

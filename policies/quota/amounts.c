@@ -28,11 +28,10 @@ queue_id amount_forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
         for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
             int64_t limit = queue_tree_spec(tree, q)->limit[r];
             int64_t firm = ask[RESOURCE_COUNT + r];
-            if (ask[r] > 0 && limit != QUOTA_UNLIMITED &&
-                queue_tree_charged(tree, q, r) + ask[r] > limit)
+            if (ask[r] > 0 && limit != QUOTA_UNLIMITED && queue_tree_charged(tree, q, r) + ask[r] > limit)
                 return q;
             if (firm > 0 && tree->config->firm_needs_quota &&
-                queue_tree_firm(tree, q, r) + firm > amount_deserved(tree, q, r))
+                queue_tree_non_preemptible(tree, q, r) + firm > amount_deserved(tree, q, r))
                 return q;
         }
     return QUEUE_NONE;
@@ -43,12 +42,12 @@ bool amount_is_disputed(const struct taking *taking, enum resource resource)
     bool is_nothing = true;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         is_nothing &= taking->victim_unit[r] == 0;
-    return taking->gainer_ask[resource] > 0 && (is_nothing || taking->victim_unit[resource] > 0);
+    return taking->preemptor_ask[resource] > 0 && (is_nothing || taking->victim_unit[resource] > 0);
 }
 
-bool amount_levels(const struct queue_tree *tree, queue_id gainer, queue_id victim,
-                   queue_id *gainer_top, queue_id *victim_top)
+bool amount_levels(const struct queue_tree *tree, queue_id preemptor, queue_id victim, queue_id *preemptor_top,
+                   queue_id *victim_top)
 {
-    queue_tree_below_common(tree, gainer, victim, gainer_top, victim_top);
-    return *gainer_top != *victim_top;
+    queue_tree_below_common(tree, preemptor, victim, preemptor_top, victim_top);
+    return *preemptor_top != *victim_top;
 }

@@ -14,9 +14,9 @@
 
 #define AMOUNT_ANY (INT64_MAX / 4)
 
-#define EACH_CHILD(tree, parent, c)                                                                \
-    queue_id c = (tree)->queues[parent].first_child;                                               \
-    c != QUEUE_NONE;                                                                               \
+#define EACH_CHILD(tree, parent, c)                                                                                    \
+    queue_id c = (tree)->queues[parent].first_child;                                                                   \
+    c != QUEUE_NONE;                                                                                                   \
     c = (tree)->queues[c].next_sibling
 
 static inline int64_t amount_smaller(int64_t a, int64_t b)
@@ -62,13 +62,13 @@ int64_t amount_deserved(const struct queue_tree *tree, queue_id queue, enum reso
  * deserved amount does not allow this much more that cannot be preempted.  QUEUE_NONE: all do.  O(depth). */
 queue_id amount_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-/* Do both the gainer and the unit use the resource?  A unit of nothing, by which the engine asks whether a queue could
- * lose anything at all, shares all that the gainer asks. */
+/* Do both the preemptor and the unit use the resource?  A unit of nothing, by which the engine asks whether a queue
+ * could lose anything at all, shares all that the preemptor asks. */
 bool amount_is_disputed(const struct taking *taking, enum resource resource);
 
-/* Where gainer and victim are compared: the children of their lowest common ancestor.  False if one stands above
+/* Where preemptor and victim are compared: the children of their lowest common ancestor.  False if one stands above
  * the other, so that there is nothing to take back. */
-bool amount_levels(const struct queue_tree *tree, queue_id gainer, queue_id victim,
-                   queue_id *gainer_top, queue_id *victim_top);
+bool amount_levels(const struct queue_tree *tree, queue_id preemptor, queue_id victim, queue_id *preemptor_top,
+                   queue_id *victim_top);
 
 #endif

@@ -37,8 +37,7 @@ static struct ratio share(const struct queue_tree *tree, queue_id queue)
         if (deserved == AMOUNT_ANY)
             continue;
         is_empty &= deserved == 0;
-        most = ratio_larger(most, deserved == 0 ? (struct ratio){held > 0, 1}
-                                                : (struct ratio){held, deserved});
+        most = ratio_larger(most, deserved == 0 ? (struct ratio){held > 0, 1} : (struct ratio){held, deserved});
     }
     return is_empty ? (struct ratio){1, 1} : most;
 }
@@ -48,8 +47,7 @@ static bool is_within(const struct queue_tree *tree, struct contender contender)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         if (contender.ask[r] > 0 &&
-            queue_tree_charged(tree, contender.queue, r) + contender.ask[r] >
-                amount_deserved(tree, contender.queue, r))
+            queue_tree_charged(tree, contender.queue, r) + contender.ask[r] > amount_deserved(tree, contender.queue, r))
             return false;
     return true;
 }
@@ -83,8 +81,7 @@ static bool is_entitled(const struct queue_tree *tree, queue_id queue, const int
     return !is_said;
 }
 
-static bool is_entitled_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                              const int64_t *ask, int more)
+static bool is_entitled_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask, int more)
 {
     queue_id q = leaf;
     while (is_entitled(tree, q, ask, more) && q != top)
@@ -101,17 +98,16 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
 static bool is_over(const struct queue_tree *tree, queue_id queue, const struct taking *taking)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (amount_is_disputed(taking, r) &&
-            queue_tree_charged(tree, queue, r) > amount_deserved(tree, queue, r))
+        if (amount_is_disputed(taking, r) && queue_tree_charged(tree, queue, r) > amount_deserved(tree, queue, r))
             return true;
     return false;
 }
 
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer_top, victim_top;
-    if (!amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top) ||
-        !is_entitled_up_to(tree, taking->gainer, gainer_top, taking->gainer_ask, 1))
+    queue_id preemptor_top, victim_top;
+    if (!amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) ||
+        !is_entitled_up_to(tree, taking->preemptor, preemptor_top, taking->preemptor_ask, 1))
         return false;
     for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
         if (!is_over(tree, q, taking))
@@ -121,13 +117,13 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     }
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     for (uint32_t i = 0; i < touched_count; i++) {
         queue_id mine, its;
-        if (touched[i] != gainer && amount_levels(tree, gainer, touched[i], &mine, &its) &&
-            !is_entitled_up_to(tree, gainer, mine, ask, 0))
+        if (touched[i] != preemptor && amount_levels(tree, preemptor, touched[i], &mine, &its) &&
+            !is_entitled_up_to(tree, preemptor, mine, ask, 0))
             return false;
     }
     return true;

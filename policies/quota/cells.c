@@ -1,21 +1,21 @@
 /* cells.  Each leaf queue is a virtual cluster that owns buddy cells of GPUs and always finds them.
  *
- * Idea: a quota counts GPUs, but a gang needs whole ones of one node.  So the quota is cut into cells (whole nodes, then
- * halves, quarters...), and at any time every cell of every queue has a place of its own where no other queue's guaranteed
- * job stands (cells_assign.c).  That is HiveD's safety: at every level, free cells and those got by splitting suffice for
- * what the queues have not used.  A job that cannot be preempted is guaranteed: it starts inside its queue's cells, and
- * whoever is opportunistic there gives way.  One that can be preempted is opportunistic: it starts wherever GPUs are free,
- * whatever its queue owns, and never evicts.
- * Source: HiveD (Zhao et al., "HiveD: Sharing a GPU Cluster for Deep Learning with Guarantees", OSDI 2020).
- * Reads: quota_gpus and limits of the leaves; the quotas of inner queues say nothing.  No parameter.
- * Departures: cells end at the node (no racks above it); there, a cell is bound to a place when it is first used and
- * unbound when empty, here every cell has one and the empty ones move; guaranteed jobs do not preempt each other inside a
- * queue; a cell on a node that fails moves only while it is empty; shares of a GPU live in cells of their queue as
- * whole GPUs do; the shape of a cell does not depend on the GPU model.
- * Cost: O(depth) a test; for a guaranteed job that its quota admits cells are placed anew, O(GPUs), and then O(nodes of its
- * queue's cells) in a trial; O(queues) a fact.
- * Known failure: a queue can break its own cells into pieces too small for its next job; what runs there stays.  Where all
- * jobs are preemptible nobody is guaranteed anything.
+ * Idea: a quota counts GPUs, but a gang needs whole ones of one node.  So the quota is cut into cells (whole nodes,
+ * then halves, quarters...), and at any time every cell of every queue has a place of its own where no other queue's
+ * guaranteed job stands (cells_assign.c).  That is HiveD's safety: at every level, free cells and those got by
+ * splitting suffice for what the queues have not used.  A job that cannot be preempted is guaranteed: it starts inside
+ * its queue's cells, and whoever is opportunistic there gives way.  One that can be preempted is opportunistic: it
+ * starts wherever GPUs are free, whatever its queue owns, and never evicts.
+ * Source: HiveD (Zhao et al., "HiveD: Sharing a GPU Cluster for Deep Learning with Guarantees", OSDI 2020). Reads:
+ * quota_gpus and limits of the leaves; the quotas of inner queues say nothing.  No parameter. Departures: cells end at
+ * the node (no racks above it); there, a cell is bound to a place when it is first used and unbound when empty, here
+ * every cell has one and the empty ones move; guaranteed jobs do not preempt each other inside a queue; a cell on a
+ * node that fails moves only while it is empty; shares of a GPU live in cells of their queue as whole GPUs do; the
+ * request class of a cell does not depend on the GPU model.
+ * Cost: O(depth) a test; for a guaranteed job that its quota admits cells are placed anew, O(GPUs), and then O(nodes
+ * of its queue's cells) in a trial; O(queues) a fact.
+ * Known failure: a queue can break its own cells into pieces too small for its next job; what runs there stays.  Where
+ * all jobs are preemptible nobody is guaranteed anything.
  */
 #include "policies/quota/cells.h"
 
@@ -54,13 +54,12 @@ static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t as
     queue_id limit = amount_forbids(tree, leaf, ask);
     if (limit != QUEUE_NONE || !is_guaranteed(ask))
         return limit;
-    int64_t firm = queue_tree_firm(tree, leaf, RESOURCE_GPU) + ask[QUEUE_SUM_FIRM_GPU];
+    int64_t firm = queue_tree_non_preemptible(tree, leaf, RESOURCE_GPU) + ask[QUEUE_SUM_FIRM_GPU];
     return firm > owned_milli(tree, leaf) ? leaf : QUEUE_NONE;
 }
 
 /* Before a guaranteed job is tried for good, empty cells move out of the way of opportunistic ones. */
-static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf,
-                                 const int64_t ask[QUEUE_SUM_COUNT])
+static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_id by = forbids(tree, leaf, ask);
     if (by == QUEUE_NONE && is_guaranteed(ask) && tree->ledger->mark_depth == 0)
@@ -68,10 +67,10 @@ static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf,
     return by;
 }
 
-static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const struct shape *shape)
+static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class)
 {
-    bool is_free_to_go = shape->is_preemptible || shape->charge[QUEUE_SUM_GPU] == 0;
-    return is_free_to_go ? NULL : cells_confine(tree, leaf, shape);
+    bool is_free_to_go = request_class->is_preemptible || request_class->charge[QUEUE_SUM_GPU] == 0;
+    return is_free_to_go ? NULL : cells_confine(tree, leaf, request_class);
 }
 
 /* Guaranteed jobs first; then who holds the smaller part of what it owns. */
@@ -79,10 +78,8 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
 {
     if (is_guaranteed(a.ask) != is_guaranteed(b.ask))
         return is_guaranteed(a.ask) ? -1 : 1;
-    struct ratio of_a = {queue_tree_charged(tree, a.queue, RESOURCE_GPU),
-                         amount_deserved(tree, a.queue, RESOURCE_GPU)};
-    struct ratio of_b = {queue_tree_charged(tree, b.queue, RESOURCE_GPU),
-                         amount_deserved(tree, b.queue, RESOURCE_GPU)};
+    struct ratio of_a = {queue_tree_charged(tree, a.queue, RESOURCE_GPU), amount_deserved(tree, a.queue, RESOURCE_GPU)};
+    struct ratio of_b = {queue_tree_charged(tree, b.queue, RESOURCE_GPU), amount_deserved(tree, b.queue, RESOURCE_GPU)};
     int order = ratio_compare(of_a, of_b);
     return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
 }
@@ -99,15 +96,15 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     return taking->victim_unit[QUEUE_SUM_FIRM_GPU] == 0;
 }
 
-/* The gainer is charged: its queue still holds no more guaranteed GPUs than it owns.  Where they are needs no second
+/* The preemptor is charged: its queue still holds no more guaranteed GPUs than it owns.  Where they are needs no second
  * look: it was confined to its cells. */
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     (void)ask;
     (void)touched;
     (void)touched_count;
-    return queue_tree_firm(tree, gainer, RESOURCE_GPU) <= owned_milli(tree, gainer);
+    return queue_tree_non_preemptible(tree, preemptor, RESOURCE_GPU) <= owned_milli(tree, preemptor);
 }
 
 /* Whoever did not fit in its cells is asked again whenever anything has happened. */

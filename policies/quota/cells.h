@@ -1,8 +1,9 @@
 /* policies/quota/cells.h -- buddy cells: aligned runs of 1, 2, 4, 8 or 16 GPUs of a node.
  *
- * A cell of level l is 2^l GPUs from an index that is a multiple of 2^l.  Of a mask of GPUs the maximal cells are those
- * that lie wholly in it and in no larger one that does; splitting a cell and merging two free buddies are then nothing but
- * taking and giving bits.  A node whose number of GPUs is no power of two is several cells (6: one of 4, one of 2).
+ * A cell of level l is 2^l GPUs from an index that is a multiple of 2^l.  Of a mask of GPUs the maximal cells are
+ * those that lie wholly in it and in no larger one that does; splitting a cell and merging two free buddies are then
+ * nothing but taking and giving bits.  A node whose number of GPUs is no power of two is several cells (6: one of 4,
+ * one of 2).
  *
  *   uint16_t gpus = cells_choose(free_mask, 3);      3 GPUs of the smallest free cell of 4 or more
  */
@@ -36,10 +37,9 @@ uint16_t cells_choose(uint16_t mask, uint32_t gpus);
 
 struct cells_state {
     uint32_t owned[CELL_LEVELS]; /* cells cut from its quota */
-    uint32_t loose
-        [CELL_LEVELS]; /* of them, those that are nowhere: every place they could have is broken */
-    bool is_cut_short; /* the cluster has not what its quota says, or that is unlimited */
-    uint64_t cut;      /* of the root alone: hash of the quotas that were cut */
+    uint32_t loose[CELL_LEVELS]; /* of them, those that are nowhere: every place they could have is broken */
+    bool is_cut_short;           /* the cluster has not what its quota says, or that is unlimited */
+    uint64_t cut;                /* of the root alone: hash of the quotas that were cut */
 };
 
 static inline struct cells_state *cells_of(const struct queue_tree *tree, queue_id queue)
@@ -56,12 +56,12 @@ static inline bool cells_is_cluster(const struct queue_tree *tree, queue_id queu
 /* Cut every quota into cells, if a quota has changed since.  O(queues), and O(cells) when it has. */
 void cells_cut(struct queue_tree *tree);
 
-/* Give each cell a place: one in use stays, the others go where least is in their way, those of `first` before the other
- * queues'.  Outside of trials, and not while a plan is being made. */
+/* Give each cell a place: one in use stays, the others go where least is in their way, those of `first` before the
+ * other queues'.  Outside of trials, and not while a plan is being made. */
 void cells_assign(struct queue_tree *tree, queue_id first);
 
-/* The GPUs, by node, where a guaranteed job of this shape may go; borrowed until the next call.  They follow from the nodes
- * of the queue's cells alone (ledger.confine_keeper). */
-const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct shape *shape);
+/* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They follow
+ * from the nodes of the queue's cells alone (ledger.confine_keeper). */
+const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
 
 #endif

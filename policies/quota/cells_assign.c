@@ -1,9 +1,9 @@
 /* Where the cells of the virtual clusters are: the proof, kept explicit, that all of them fit beside each other.
  *
- * A cell with a guaranteed job in it stays; the others are given places anew by buddy allocation, the largest first: in the
- * smallest unbroken cell that has room, where the fewest GPUs are busy with jobs that would have to go.  GPUs of nodes that
- * take no work are no place; a cell without a place is `loose` until a node comes back.
- * Nodes stand in sets by the cost of their best place, so that a cell looks at one.  Cost: O(GPUs), and O(nodes) a level. */
+ * A cell with a guaranteed job in it stays; the others are given places anew by buddy allocation, the largest first:
+ * in the smallest unbroken cell that has room, where the fewest GPUs are busy with jobs that would have to go.  GPUs
+ * of nodes that take no work are no place; a cell without a place is `loose` until a node comes back. Nodes stand in
+ * sets by the cost of their best place, so that a cell looks at one.  Cost: O(GPUs), and O(nodes) a level. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -80,8 +80,7 @@ static struct gpu_keep *keeps_of(const struct queue_tree *tree, node_id node)
     return &tree->ledger->keeps[tree->ledger->cluster->nodes[node].first_gpu];
 }
 
-static void set_keeper(struct queue_tree *tree, node_id node, uint32_t first, uint32_t level,
-                       queue_id keeper)
+static void set_keeper(struct queue_tree *tree, node_id node, uint32_t first, uint32_t level, queue_id keeper)
 {
     struct gpu_keep *keeps = keeps_of(tree, node);
     cells_index_keep(tree->ledger, node, (uint16_t)(((1u << (1u << level)) - 1) << first), keeper);
@@ -96,8 +95,8 @@ static bool is_in_use(const struct gpu_keep *keeps, uint32_t first, uint32_t lev
 {
     bool has_own = false, has_others = false;
     for (uint32_t i = first; i < first + (1u << level); i++) {
-        has_own |= keeps[i].firm_holders > 0 && keeps[i].holder == keeps[i].keeper;
-        has_others |= keeps[i].firm_holders > 0 && keeps[i].holder != keeps[i].keeper;
+        has_own |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder == keeps[i].keeper;
+        has_others |= keeps[i].non_preemptible_holders > 0 && keeps[i].holder != keeps[i].keeper;
     }
     return has_own && !has_others;
 }
@@ -117,7 +116,7 @@ static void lift_unused(struct queue_tree *tree, node_id node)
 {
     struct gpu_keep *keeps = keeps_of(tree, node);
     uint32_t count = cluster_node_gpus(tree->ledger->cluster, node);
-    if ((tree->ledger->cells->kept[node] & tree->ledger->firm_mask[node]) == 0) {
+    if ((tree->ledger->cells->kept[node] & tree->ledger->non_preemptible_mask[node]) == 0) {
         lift_all(tree->ledger, node);
         return;
     }
@@ -137,14 +136,12 @@ static void lift_unused(struct queue_tree *tree, node_id node)
 }
 
 /* Could a cell of the queue stand here: inside the node, no other's cell or guaranteed job in it? */
-static bool may_stand(const struct gpu_keep *keeps, uint32_t count, uint32_t first, uint32_t level,
-                      queue_id queue)
+static bool may_stand(const struct gpu_keep *keeps, uint32_t count, uint32_t first, uint32_t level, queue_id queue)
 {
     if (first + (1u << level) > count)
         return false;
     for (uint32_t i = first; i < first + (1u << level); i++)
-        if (keeps[i].keeper != QUEUE_NONE ||
-            (keeps[i].firm_holders > 0 && keeps[i].holder != queue))
+        if (keeps[i].keeper != QUEUE_NONE || (keeps[i].non_preemptible_holders > 0 && keeps[i].holder != queue))
             return false;
     return true;
 }
@@ -156,7 +153,7 @@ static void cover_strays(struct queue_tree *tree, node_id node)
     struct gpu_keep *keeps = keeps_of(tree, node);
     uint32_t count = cluster_node_gpus(tree->ledger->cluster, node);
     for (uint32_t i = 0; i < count; i++) {
-        if (keeps[i].firm_holders == 0 || keeps[i].keeper != QUEUE_NONE)
+        if (keeps[i].non_preemptible_holders == 0 || keeps[i].keeper != QUEUE_NONE)
             continue;
         uint32_t *loose = cells_of(tree, keeps[i].holder)->loose;
         for (uint32_t l = 0; l < CELL_LEVELS; l++) {
@@ -177,7 +174,7 @@ static uint16_t unkept(const struct ledger *ledger, node_id node)
     const uint16_t all = (uint16_t)((1u << type->gpu_count) - 1);
     if (!ledger->index->is_listed[node] || type->is_tainted)
         return 0;
-    return all & (uint16_t) ~(ledger->cells->kept[node] | ledger->firm_mask[node] |
+    return all & (uint16_t) ~(ledger->cells->kept[node] | ledger->non_preemptible_mask[node] |
                               ledger_layout_mask(ledger, node));
 }
 
@@ -203,8 +200,8 @@ static void list_place(struct ledger *ledger, node_id node, uint32_t level)
 {
     struct cell_index *index = ledger->cells;
     const uint16_t mask = unkept(ledger, node);
-    index->places[node] = mask == 0 ? (struct cell_place){CELL_COSTS, 0}
-                                    : place_on(mask, ledger->index->free_mask[node], level);
+    index->places[node] =
+        mask == 0 ? (struct cell_place){CELL_COSTS, 0} : place_on(mask, ledger->index->free_mask[node], level);
     if (index->places[node].cost < CELL_COSTS)
         bits_add(&index->by_cost[index->places[node].cost], node);
 }
@@ -228,8 +225,8 @@ static node_id cheapest_from(const struct cell_index *index, node_id from)
     return node != BITS_NONE ? node : bits_next(&index->by_cost[cost], 0);
 }
 
-/* Give the queue's loose cells of the level places, from `from` on: behind the last place that cost nothing, for none is
- * left before it; from the beginning if that cost something.  False: there is no place left. */
+/* Give the queue's loose cells of the level places, from `from` on: behind the last place that cost nothing, for none
+ * is left before it; from the beginning if that cost something.  False: there is no place left. */
 static bool place_cells(struct queue_tree *tree, queue_id queue, uint32_t level, node_id *from)
 {
     struct ledger *ledger = tree->ledger;
@@ -277,7 +274,7 @@ void cells_assign(struct queue_tree *tree, queue_id first)
         if (index->kept[n] != 0)
             lift_unused(tree, n);
     for (node_id n = 0; n < node_count; n++)
-        if ((tree->ledger->firm_mask[n] & ~index->kept[n]) != 0)
+        if ((tree->ledger->non_preemptible_mask[n] & ~index->kept[n]) != 0)
             cover_strays(tree, n);
     for (uint32_t l = CELL_LEVELS; l-- > 0;)
         place_level(tree, l, first);

@@ -14,7 +14,7 @@ struct need { /* so many cells of a level */
 /* GPUs of the row without a guaranteed job on them. */
 static uint16_t empty_gpus(const struct ledger *ledger, const struct cell_row *row)
 {
-    return row->gpus & (uint16_t)~ledger->firm_mask[row->node];
+    return row->gpus & (uint16_t)~ledger->non_preemptible_mask[row->node];
 }
 
 static uint16_t cell_gpus(uint32_t first, uint32_t level)
@@ -37,8 +37,8 @@ static void open_some(struct ledger *ledger, struct cell_rows own, uint32_t leve
     for (int sweep = 0; sweep < 2; sweep++)
         for (uint32_t r = 0; r < own.count && count > 0; r++) {
             const node_id n = own.rows[r].node;
-            for (uint16_t cells = cells_maximal(empty_gpus(ledger, &own.rows[r]), level);
-                 cells != 0 && count > 0; cells &= (uint16_t)(cells - 1)) {
+            for (uint16_t cells = cells_maximal(empty_gpus(ledger, &own.rows[r]), level); cells != 0 && count > 0;
+                 cells &= (uint16_t)(cells - 1)) {
                 const uint16_t gpus = cell_gpus((uint32_t)__builtin_ctz(cells), level);
                 const bool is_free = (gpus & ~ledger->index->free_mask[n]) == 0;
                 if (is_free != (sweep == 0))
@@ -75,22 +75,21 @@ static void open_cells(struct ledger *ledger, struct cell_rows own, struct need 
     open_all(ledger, own); /* they are broken: as it can */
 }
 
-const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct shape *shape)
+const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
 {
     struct ledger *ledger = tree->ledger;
     const struct cell_rows own = cells_index_rows(ledger, queue);
     uint32_t groups = 0, group = 0;
     memset(ledger->keep_mask, 0, ledger->cluster->node_count * sizeof *ledger->keep_mask);
     ledger->confine_keeper = queue;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].count > 0) {
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (request_class->groups[g].count > 0) {
             groups++;
             group = g;
         }
-    const struct request *request = &shape->groups[group].request;
+    const struct request *request = &request_class->groups[group].request;
     if (groups == 1 && request->gpus > 0)
-        open_cells(ledger, own,
-                   (struct need){cells_level(request->gpus), shape->groups[group].count});
+        open_cells(ledger, own, (struct need){cells_level(request->gpus), request_class->groups[group].count});
     else
         open_all(ledger, own);
     return ledger->keep_mask;

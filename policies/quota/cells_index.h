@@ -1,11 +1,12 @@
 /* policies/quota/cells_index.h -- where the cells of each queue are, without asking every GPU of the cluster.
  *
- * Words.  A GPU is kept if it is part of a queue's cell (struct gpu_keep); a row says which GPUs of a node one queue keeps.
+ * Words.  A GPU is kept if it is part of a queue's cell (struct gpu_keep); a row says which GPUs of a node one queue
+ * keeps.
  *
  * Laws
  *  - It holds nothing that the ledger's keeps do not say: it is made when first asked for and not saved.
- *  - Whoever gives a GPU another keeper says so (cells_index_keep): that voids the rows, which are drawn anew when they
- *    are asked for next.
+ *  - Whoever gives a GPU another keeper says so (cells_index_keep): that voids the rows, which are drawn anew when
+ *    they are asked for next.
  *
  *   struct cell_rows own = cells_index_rows(ledger, queue);
  *   for (uint32_t r = 0; r < own.count; r++) ... own.rows[r].node ...
@@ -30,10 +31,7 @@ struct cell_rows { /* of a queue, by node */
 };
 
 /* What a place costs: of what would be split, then of what is busy. */
-enum {
-    CELL_COST_LEVEL = NODE_GPUS_MAX + 1,
-    CELL_COSTS = (CELL_LEVELS - 1) * CELL_COST_LEVEL + NODE_GPUS_MAX + 1
-};
+enum { CELL_COST_LEVEL = NODE_GPUS_MAX + 1, CELL_COSTS = (CELL_LEVELS - 1) * CELL_COST_LEVEL + NODE_GPUS_MAX + 1 };
 
 struct cell_place { /* the best of a node */
     uint8_t cost, first;
@@ -47,8 +45,7 @@ struct cell_index {
         uint32_t first, count;
     } * spans; /* by queue: of its rows */
     uint32_t span_count, span_capacity;
-    struct cell_place
-        *places; /* room for cells_assign: by node, and the nodes by cost; empty between calls */
+    struct cell_place *places; /* room for cells_assign: by node, and the nodes by cost; empty between calls */
     struct bits by_cost[CELL_COSTS];
 };
 

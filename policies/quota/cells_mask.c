@@ -27,8 +27,7 @@ static uint16_t window(uint32_t first, uint32_t level)
 static uint32_t window_of(uint16_t mask, uint32_t gpus, uint32_t level)
 {
     uint32_t first = 0;
-    while (first < NODE_GPUS_MAX &&
-           (uint32_t)__builtin_popcount(mask & window(first, level)) < gpus)
+    while (first < NODE_GPUS_MAX && (uint32_t)__builtin_popcount(mask & window(first, level)) < gpus)
         first += 1u << level;
     return first;
 }

@@ -1,20 +1,20 @@
 /* cohort.  Quotas that queues lend each other within cohorts, as Kueue does it.
  *
- * Idea: a job is admitted if it fits what its queue has available: its own quota, and what others of its cohort, or
- * of cohorts above, leave idle, up to its borrowing limit and their lending limits (cohort_tree.h).  What was lent is
+ * Idea: a job is admitted if it fits what its queue has available: its own quota, and what others of its cohort, or of
+ * cohorts above, leave idle, up to its borrowing limit and their lending limits (cohort_tree.h).  What was lent is
  * taken back by whoever is entitled to it, from queues that borrow, as far as reclaim_within_cohort allows.
  *   Classical: the job that borrows less far up the tree goes first, then priority, then age.
  *   Fair sharing: the smaller dominant resource share with the job goes first, at each level; then priority and age.
  * Who is evicted for whom: cohort_reclaim.h.
- * Source: Kueue, pkg/cache/scheduler/{resource_node,fair_sharing}.go and pkg/scheduler/preemption.
- * Reads: fair_sharing, reclaim_within_cohort, borrow_within_cohort, borrow_max_priority, strategies,
- * firm_needs_quota; of queues deserved (the nominal quota), borrowing_limit, lending_limit, limit, over-quota weight.
- * Departures: one flavor per resource; `limit` bounds charges besides.  How far up a job borrows is asked as things
- * stand, for a job that must evict too, where Kueue asks as they are with its victims gone.  A share of nothing lendable
- * is infinite, not 0.  Within nominal means at the compared level, not at the leaf, because of the loop of Kueue's issue 3779.  Under lower_priority no equal is taken, even for a job that fits its
- * queue's own quota.
- * Cost: O(depth) a test or a comparison; O(queues below) instead where lending is limited.
- * Known failure: quotas that sum to less than the cluster leave the rest idle; a queue under no cohort never borrows.
+ * Source: Kueue, pkg/cache/scheduler/{resource_node,fair_sharing}.go and pkg/scheduler/preemption. Reads:
+ * fair_sharing, reclaim_within_cohort, borrow_within_cohort, borrow_max_priority, strategies, firm_needs_quota; of
+ * queues deserved (the nominal quota), borrowing_limit, lending_limit, limit, over-quota weight. Departures: one
+ * flavor per resource; `limit` bounds charges besides.  How far up a job borrows is asked as things stand, for a job
+ * that must evict too, where Kueue asks as they are with its victims gone.  A share of nothing lendable is infinite,
+ * not 0.  Within nominal means at the compared level, not at the leaf, because of the loop of Kueue's issue 3779.
+ * Under lower_priority no equal is taken, even for a job that fits its queue's own quota.
+ * Cost: O(depth) a test or a comparison; O(queues below) instead where lending is limited. Known failure: quotas that
+ * sum to less than the cluster leave the rest idle; a queue under no cohort never borrows.
  */
 #include "policies/quota/cohort_reclaim.h"
 #include "policies/quota/quota_config.h"
@@ -38,8 +38,7 @@ static struct cohort_change with(struct contender contender)
 
 /* How far up it borrows: the height of the lowest queue, of its own and those above, that stays within its quota of the
  * resource; of the top of the tree if none does. */
-static uint32_t borrow_level(const struct queue_tree *tree, struct contender contender,
-                             enum resource r)
+static uint32_t borrow_level(const struct queue_tree *tree, struct contender contender, enum resource r)
 {
     queue_id q = contender.leaf;
     while (!cohort_is_top(tree, q) && cohort_is_borrowing(tree, q, r, with(contender)))
@@ -70,8 +69,7 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
 {
     int order;
     if (tree->config->fair_sharing) {
-        order = cohort_share_compare(cohort_share(tree, a.queue, with(a)),
-                                     cohort_share(tree, b.queue, with(b)));
+        order = cohort_share_compare(cohort_share(tree, a.queue, with(a)), cohort_share(tree, b.queue, with(b)));
     } else {
         uint32_t level_a = highest_level(tree, a), level_b = highest_level(tree, b);
         order = (level_a > level_b) - (level_a < level_b);
@@ -90,8 +88,8 @@ static int compare_victims(struct queue_tree *tree, struct contender a, struct c
 {
     if (!tree->config->fair_sharing)
         return compare(tree, b, a);
-    int order = cohort_share_compare(cohort_share(tree, b.queue, COHORT_AS_IS),
-                                     cohort_share(tree, a.queue, COHORT_AS_IS));
+    int order =
+        cohort_share_compare(cohort_share(tree, b.queue, COHORT_AS_IS), cohort_share(tree, a.queue, COHORT_AS_IS));
     return order != 0 ? order : is_leaf(tree, a.queue) - is_leaf(tree, b.queue);
 }
 
@@ -105,9 +103,8 @@ static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
 const struct quota_policy quota_cohort = {
     .name = "cohort",
     .version = 1,
-    .summary =
-        "nominal quotas lent within cohorts up to borrowing and lending limits, and taken back; "
-        "what no quota covers stays idle",
+    .summary = "nominal quotas lent within cohorts up to borrowing and lending limits, and taken back; "
+               "what no quota covers stays idle",
     .state_size = sizeof(struct cohort_state),
     .forbids = forbids,
     .compare = compare,

@@ -32,7 +32,7 @@ bool cohort_may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     if (tree->config->reclaim_within_cohort == RECLAIM_NEVER || cohort_is_top(tree, leaf))
         return false;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (ask[r] > 0 && ask[r] > cohort_state(tree, leaf)->potential[r])
+        if (ask[r] > 0 && ask[r] > cohort_state(tree, leaf)->preemption_bound[r])
             return false;
     if (tree->config->fair_sharing || tree->config->borrow_within_cohort != RECLAIM_NEVER)
         return true;
@@ -61,8 +61,7 @@ static uint8_t find_lacking(const struct queue_tree *tree, queue_id leaf, const 
 }
 
 /* Would a cohort below the top, or the queue, stay within its quota of this resource? */
-static bool is_within_below_top(const struct queue_tree *tree, queue_id leaf, enum resource r,
-                                const int64_t *ask)
+static bool is_within_below_top(const struct queue_tree *tree, queue_id leaf, enum resource r, const int64_t *ask)
 {
     for (queue_id q = leaf; !cohort_is_top(tree, q); q = tree->queues[q].parent)
         if (!cohort_is_borrowing(tree, q, r, charged(leaf, ask)))
@@ -71,12 +70,11 @@ static bool is_within_below_top(const struct queue_tree *tree, queue_id leaf, en
 }
 
 /* May anybody be evicted for want of this resource? */
-static bool may_preempt_for(const struct queue_tree *tree, queue_id leaf, enum resource r,
-                            const int64_t *ask)
+static bool may_preempt_for(const struct queue_tree *tree, queue_id leaf, enum resource r, const int64_t *ask)
 {
     const struct quota_config *config = tree->config;
     const int64_t nominal = queue_tree_spec(tree, leaf)->deserved[r];
-    if (ask[r] > cohort_state(tree, leaf)->potential[r])
+    if (ask[r] > cohort_state(tree, leaf)->preemption_bound[r])
         return false;
     if (nominal == QUOTA_UNLIMITED || ask[r] <= nominal || is_within_below_top(tree, leaf, r, ask))
         return true;
@@ -109,8 +107,7 @@ static bool has_debtors_beyond(const struct queue_tree *tree, queue_id entitled,
     const queue_id top = top_of(tree, entitled);
     for (queue_id q = top; q < tree->count; q++) {
         queue_id mine, its;
-        if (tree->queues[q].first_child != QUEUE_NONE || !is_below(tree, q, top) ||
-            is_below(tree, q, entitled))
+        if (tree->queues[q].first_child != QUEUE_NONE || !is_below(tree, q, top) || is_below(tree, q, entitled))
             continue;
         queue_tree_below_common(tree, entitled, q, &mine, &its);
         if (is_lent(tree, q, its, needs))
@@ -123,8 +120,7 @@ static bool has_debtors_beyond(const struct queue_tree *tree, queue_id entitled,
 static bool is_under_nominal(const struct queue_tree *tree, queue_id leaf, uint8_t resources)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if ((resources >> r & 1) &&
-            cohort_usage(tree, leaf, r, COHORT_AS_IS) >= cohort_state(tree, leaf)->quota[r])
+        if ((resources >> r & 1) && cohort_usage(tree, leaf, r, COHORT_AS_IS) >= cohort_state(tree, leaf)->quota[r])
             return false;
     return true;
 }
@@ -136,8 +132,7 @@ static uint32_t fair_rounds(const struct queue_tree *tree, struct quota_round li
     for (int i = 0; i < COHORT_STRATEGIES_MAX; i++) {
         if (tree->config->strategies[i] == STRATEGY_NONE)
             continue;
-        like.kind = tree->config->strategies[i] == STRATEGY_FINAL_SHARE ? ROUND_FINAL_SHARE
-                                                                        : ROUND_INITIAL_SHARE;
+        like.kind = tree->config->strategies[i] == STRATEGY_FINAL_SHARE ? ROUND_FINAL_SHARE : ROUND_INITIAL_SHARE;
         like.goes_on = like.once_a_queue = count > 0;
         like.by_share = true;
         rounds[count++] = like;
@@ -168,11 +163,9 @@ uint32_t cohort_rounds(struct queue_tree *tree, queue_id leaf, const int64_t ask
     rounds[1] = within;
     const bool is_forbidden = tree->config->borrow_within_cohort == RECLAIM_NEVER;
     if (cohort_is_top(tree, leaf) || (is_forbidden && !is_under_nominal(tree, leaf, like.needs)) ||
-        tree->config->reclaim_within_cohort == RECLAIM_NEVER ||
-        !has_debtors_beyond(tree, leaf, like.needs))
+        tree->config->reclaim_within_cohort == RECLAIM_NEVER || !has_debtors_beyond(tree, leaf, like.needs))
         return 1;
-    if (is_forbidden &&
-        (like.entitled == QUEUE_NONE || !has_debtors_beyond(tree, like.entitled, like.needs))) {
+    if (is_forbidden && (like.entitled == QUEUE_NONE || !has_debtors_beyond(tree, like.entitled, like.needs))) {
         rounds[0] = within;
         rounds[1] = like;
     }
@@ -226,49 +219,43 @@ static bool has_strategy(const struct queue_tree *tree, enum cohort_strategy str
     return false;
 }
 
-static bool allows(const struct queue_tree *tree, const struct quota_round *round,
-                   enum cohort_strategy strategy)
+static bool allows(const struct queue_tree *tree, const struct quota_round *round, enum cohort_strategy strategy)
 {
     if (round == NULL)
         return has_strategy(tree, strategy);
-    return round->kind ==
-           (strategy == STRATEGY_FINAL_SHARE ? ROUND_FINAL_SHARE : ROUND_INITIAL_SHARE);
+    return round->kind == (strategy == STRATEGY_FINAL_SHARE ? ROUND_FINAL_SHARE : ROUND_INITIAL_SHARE);
 }
 
-static bool may_take_fair(const struct queue_tree *tree, const struct taking *taking,
-                          queue_id gainer_top, queue_id victim_top)
+static bool may_take_fair(const struct queue_tree *tree, const struct taking *taking, queue_id preemptor_top,
+                          queue_id victim_top)
 {
     struct cohort_change lost = {taking->victim, taking->victim_unit, -1};
-    struct cohort_share gainer =
-        cohort_share(tree, gainer_top, charged(taking->gainer, taking->gainer_ask));
-    if (gainer.plain.part == 0)
+    struct cohort_share preemptor =
+        cohort_share(tree, preemptor_top, charged(taking->preemptor, taking->preemptor_ask));
+    if (preemptor.plain.part == 0)
         return true;
     if (allows(tree, taking->round, STRATEGY_FINAL_SHARE) &&
-        cohort_share_compare(gainer, cohort_share(tree, victim_top, lost)) <= 0)
+        cohort_share_compare(preemptor, cohort_share(tree, victim_top, lost)) <= 0)
         return true;
     return allows(tree, taking->round, STRATEGY_INITIAL_SHARE) &&
-           cohort_share_compare(gainer, cohort_share(tree, victim_top, COHORT_AS_IS)) < 0;
+           cohort_share_compare(preemptor, cohort_share(tree, victim_top, COHORT_AS_IS)) < 0;
 }
 
 /* Does what the preemptor is entitled to begin below the common cohort? */
-static bool is_entitled_here(const struct queue_tree *tree, const struct taking *taking,
-                             queue_id gainer_top)
+static bool is_entitled_here(const struct queue_tree *tree, const struct taking *taking, queue_id preemptor_top)
 {
     const struct quota_round *round = taking->round;
     if (round == NULL)
-        return cohort_entitled(tree, taking->gainer, gainer_top, taking->gainer_ask,
-                               charged(taking->gainer, taking->gainer_ask)) != QUEUE_NONE;
-    return round->entitled != QUEUE_NONE &&
-           tree->queues[round->entitled].depth >= tree->queues[gainer_top].depth;
+        return cohort_entitled(tree, taking->preemptor, preemptor_top, taking->preemptor_ask,
+                               charged(taking->preemptor, taking->preemptor_ask)) != QUEUE_NONE;
+    return round->entitled != QUEUE_NONE && tree->queues[round->entitled].depth >= tree->queues[preemptor_top].depth;
 }
 
-static bool may_take_classical(const struct queue_tree *tree, const struct taking *taking,
-                               queue_id gainer_top)
+static bool may_take_classical(const struct queue_tree *tree, const struct taking *taking, queue_id preemptor_top)
 {
     const struct quota_config *config = tree->config;
-    return is_entitled_here(tree, taking, gainer_top) ||
-           (config->borrow_within_cohort != RECLAIM_NEVER &&
-            taking->victim_priority < taking->gainer_priority &&
+    return is_entitled_here(tree, taking, preemptor_top) ||
+           (config->borrow_within_cohort != RECLAIM_NEVER && taking->victim_priority < taking->preemptor_priority &&
             taking->victim_priority <= config->borrow_max_priority);
 }
 
@@ -281,35 +268,33 @@ static bool uses_any(const int64_t *unit, uint8_t resources)
 
 bool cohort_may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer_top, victim_top;
+    queue_id preemptor_top, victim_top;
     const struct quota_config *config = tree->config;
-    const uint8_t needs =
-        taking->round != NULL ? taking->round->needs : all_asked(taking->gainer_ask);
-    if (!amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top) ||
-        cohort_is_top(tree, gainer_top) || !uses_any(taking->victim_unit, needs) ||
+    const uint8_t needs = taking->round != NULL ? taking->round->needs : all_asked(taking->preemptor_ask);
+    if (!amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) ||
+        cohort_is_top(tree, preemptor_top) || !uses_any(taking->victim_unit, needs) ||
         !is_lent(tree, taking->victim, victim_top, needs))
         return false;
-    if (config->reclaim_within_cohort == RECLAIM_NEVER ||
-        (config->reclaim_within_cohort == RECLAIM_LOWER_PRIORITY &&
-         taking->victim_priority >= taking->gainer_priority))
+    if (config->reclaim_within_cohort == RECLAIM_NEVER || (config->reclaim_within_cohort == RECLAIM_LOWER_PRIORITY &&
+                                                           taking->victim_priority >= taking->preemptor_priority))
         return false;
-    return config->fair_sharing ? may_take_fair(tree, taking, gainer_top, victim_top)
-                                : may_take_classical(tree, taking, gainer_top);
+    return config->fair_sharing ? may_take_fair(tree, taking, preemptor_top, victim_top)
+                                : may_take_classical(tree, taking, preemptor_top);
 }
 
 /* The shares after all.  What initial_share took cannot be told from here: that the preemptor with its job still goes
  * before each victim with its own is what the engine asks of `compare`. */
-bool cohort_is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+bool cohort_is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     const struct quota_config *config = tree->config;
     for (uint32_t i = 0; i < touched_count; i++) {
         queue_id mine, its;
-        if (touched[i] == gainer || !amount_levels(tree, gainer, touched[i], &mine, &its))
+        if (touched[i] == preemptor || !amount_levels(tree, preemptor, touched[i], &mine, &its))
             continue;
         if (!config->fair_sharing) {
             if (config->borrow_within_cohort == RECLAIM_NEVER &&
-                cohort_entitled(tree, gainer, mine, ask, COHORT_AS_IS) == QUEUE_NONE)
+                cohort_entitled(tree, preemptor, mine, ask, COHORT_AS_IS) == QUEUE_NONE)
                 return false;
             continue;
         }

@@ -28,8 +28,7 @@ static void find_quota(struct queue_tree *tree, queue_id queue, enum resource r)
     state->is_kept_below[r] = false;
     for (EACH_CHILD(tree, queue, c)) {
         quota = amount_sum(quota, lent(tree, c, r));
-        state->is_kept_below[r] |=
-            cohort_state(tree, c)->kept[r] > 0 || cohort_state(tree, c)->is_kept_below[r];
+        state->is_kept_below[r] |= cohort_state(tree, c)->kept[r] > 0 || cohort_state(tree, c)->is_kept_below[r];
     }
     if (lending != QUOTA_UNLIMITED)
         kept = quota == AMOUNT_ANY ? AMOUNT_ANY : amount_larger(0, quota - lending);
@@ -47,18 +46,18 @@ static void find_height(struct queue_tree *tree, queue_id queue)
 }
 
 /* The parent is done. */
-static void find_potential(struct queue_tree *tree, queue_id queue, enum resource r)
+static void find_preemption_bound(struct queue_tree *tree, queue_id queue, enum resource r)
 {
     struct cohort_state *state = queue_tree_own(tree, queue);
     int64_t borrowing = queue_tree_spec(tree, queue)->borrowing_limit[r];
-    int64_t potential = state->quota[r];
+    int64_t preemption_bound = state->quota[r];
     if (!cohort_is_top(tree, queue)) {
         const struct cohort_state *parent = cohort_state(tree, tree->queues[queue].parent);
-        potential = amount_sum(state->kept[r], parent->potential[r]);
+        preemption_bound = amount_sum(state->kept[r], parent->preemption_bound[r]);
         if (borrowing != QUOTA_UNLIMITED)
-            potential = amount_smaller(potential, amount_sum(state->quota[r], borrowing));
+            preemption_bound = amount_smaller(preemption_bound, amount_sum(state->quota[r], borrowing));
     }
-    state->potential[r] = potential;
+    state->preemption_bound[r] = preemption_bound;
 }
 
 bool cohort_refresh(struct queue_tree *tree)
@@ -74,7 +73,7 @@ bool cohort_refresh(struct queue_tree *tree)
             find_quota(tree, q, r);
     for (queue_id q = QUEUE_ROOT + 1; q < tree->count; q++)
         for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-            find_potential(tree, q, r);
+            find_preemption_bound(tree, q, r);
     return true;
 }
 
@@ -85,8 +84,7 @@ static bool is_on_path(const struct queue_tree *tree, queue_id queue, queue_id b
     return below == queue;
 }
 
-static int64_t charged(const struct queue_tree *tree, queue_id queue, enum resource r,
-                       struct cohort_change change)
+static int64_t charged(const struct queue_tree *tree, queue_id queue, enum resource r, struct cohort_change change)
 {
     int64_t now = queue_tree_charged(tree, queue, r);
     if (change.queue != QUEUE_NONE && is_on_path(tree, queue, change.queue))
@@ -94,8 +92,7 @@ static int64_t charged(const struct queue_tree *tree, queue_id queue, enum resou
     return now;
 }
 
-int64_t cohort_usage(const struct queue_tree *tree, queue_id queue, enum resource r,
-                     struct cohort_change change)
+int64_t cohort_usage(const struct queue_tree *tree, queue_id queue, enum resource r, struct cohort_change change)
 {
     int64_t usage = charged(tree, queue, r, change);
     if (!cohort_state(tree, queue)->is_kept_below[r])
@@ -107,8 +104,7 @@ int64_t cohort_usage(const struct queue_tree *tree, queue_id queue, enum resourc
     return usage;
 }
 
-int64_t cohort_available(const struct queue_tree *tree, queue_id queue, enum resource r,
-                         queue_id *binds)
+int64_t cohort_available(const struct queue_tree *tree, queue_id queue, enum resource r, queue_id *binds)
 {
     const struct cohort_state *state = cohort_state(tree, queue);
     int64_t usage = cohort_usage(tree, queue, r, COHORT_AS_IS);
@@ -129,14 +125,13 @@ int64_t cohort_available(const struct queue_tree *tree, queue_id queue, enum res
     return amount_larger(0, state->kept[r] - usage) + above;
 }
 
-bool cohort_is_borrowing(const struct queue_tree *tree, queue_id queue, enum resource r,
-                         struct cohort_change change)
+bool cohort_is_borrowing(const struct queue_tree *tree, queue_id queue, enum resource r, struct cohort_change change)
 {
     return cohort_usage(tree, queue, r, change) > cohort_state(tree, queue)->quota[r];
 }
 
-queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                         const int64_t *ask, struct cohort_change change)
+queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask,
+                         struct cohort_change change)
 {
     for (queue_id q = leaf;; q = tree->queues[q].parent) {
         bool fits = true;
@@ -147,8 +142,7 @@ queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id 
     }
 }
 
-struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue,
-                                 struct cohort_change change)
+struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue, struct cohort_change change)
 {
     struct cohort_share share = {RATIO_ZERO, RATIO_ZERO};
     if (cohort_is_top(tree, queue))
@@ -157,7 +151,7 @@ struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue,
     const struct cohort_state *parent = cohort_state(tree, tree->queues[queue].parent);
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         int64_t borrowed = cohort_usage(tree, queue, r, change) - state->quota[r];
-        int64_t lendable = parent->potential[r];
+        int64_t lendable = parent->preemption_bound[r];
         if (borrowed <= 0 || lendable == AMOUNT_ANY)
             continue;
         struct ratio plain = {borrowed, lendable}, weighted = plain;
@@ -182,7 +176,7 @@ void cohort_archive(struct archive *archive, void *own)
     ARCHIVE_KNOWS(struct cohort_state, 80);
     ARCHIVE(archive, state->quota);
     ARCHIVE(archive, state->kept);
-    ARCHIVE(archive, state->potential);
+    ARCHIVE(archive, state->preemption_bound);
     ARCHIVE(archive, state->is_kept_below);
     ARCHIVE(archive, state->height);
     ARCHIVE(archive, state->version);

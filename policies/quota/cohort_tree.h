@@ -30,7 +30,7 @@
 struct cohort_state { /* the policy's own state of each queue */
     int64_t quota[RESOURCE_COUNT];
     int64_t kept[RESOURCE_COUNT];
-    int64_t potential[RESOURCE_COUNT];
+    int64_t preemption_bound[RESOURCE_COUNT];
     bool is_kept_below[RESOURCE_COUNT]; /* some queue below keeps something */
     uint8_t height;                     /* of the tree below it; 0: nothing is below */
     uint32_t version;                   /* of the tree when last refreshed; in the root's alone */
@@ -72,19 +72,17 @@ int64_t cohort_usage(const struct queue_tree *tree, queue_id queue, enum resourc
 
 /* May be negative.  *binds: the queue whose bound it is; as long as nothing is taken away below that
  * one, it does not grow.  O(depth x siblings) at most. */
-int64_t cohort_available(const struct queue_tree *tree, queue_id queue, enum resource resource,
-                         queue_id *binds);
+int64_t cohort_available(const struct queue_tree *tree, queue_id queue, enum resource resource, queue_id *binds);
 
 bool cohort_is_borrowing(const struct queue_tree *tree, queue_id queue, enum resource resource,
                          struct cohort_change change);
 
 /* Does all that is asked fit the quota of some queue from `leaf` to `top`, as `change` has it?  The lowest such, or
  * QUEUE_NONE. */
-queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                         const int64_t *ask, struct cohort_change change);
+queue_id cohort_entitled(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask,
+                         struct cohort_change change);
 
-struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue,
-                                 struct cohort_change change);
+struct cohort_share cohort_share(const struct queue_tree *tree, queue_id queue, struct cohort_change change);
 
 /* By weighted share; of weight 0 borrows an infinite one, and such are compared without it. */
 int cohort_share_compare(struct cohort_share a, struct cohort_share b);

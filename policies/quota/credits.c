@@ -105,12 +105,11 @@ static time_ns find_turn(const struct queue_tree *tree, queue_id queue)
 static void open_account(struct queue_tree *tree, queue_id queue, time_ns now)
 {
     __int128 start = (__int128)queue_tree_spec(tree, queue)->credit_gpu_ns * GPU_MILLI;
-    *account_of(tree, queue) =
-        (struct credit_account){.balance = start,
-                                .start = start,
-                                .since = now,
-                                .held = queue_tree_charged(tree, queue, RESOURCE_GPU),
-                                .is_open = start > 0};
+    *account_of(tree, queue) = (struct credit_account){.balance = start,
+                                                       .start = start,
+                                                       .since = now,
+                                                       .held = queue_tree_charged(tree, queue, RESOURCE_GPU),
+                                                       .is_open = start > 0};
 }
 
 /* True if the credit opened or ran out.  What is charged now has been since the last advance, at tree->now. */
@@ -185,8 +184,7 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
 
 /* The weakest right of the queues from `leaf` to `top`, with `more` GPU milli.  Where a queue has no account the
  * credit of one below that spends will do. */
-static enum right right_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                              int64_t more)
+static enum right right_up_to(const struct queue_tree *tree, queue_id leaf, queue_id top, int64_t more)
 {
     enum right right = RIGHT_OWN;
     for (queue_id q = leaf;; q = tree->queues[q].parent) {
@@ -207,13 +205,12 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
 
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer_top, victim_top;
+    queue_id preemptor_top, victim_top;
     int64_t unit = taking->victim_unit[RESOURCE_GPU];
     if (!amount_is_disputed(taking, RESOURCE_GPU) ||
-        !amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top))
+        !amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top))
         return false;
-    enum right right =
-        right_up_to(tree, taking->gainer, gainer_top, taking->gainer_ask[RESOURCE_GPU]);
+    enum right right = right_up_to(tree, taking->preemptor, preemptor_top, taking->preemptor_ask[RESOURCE_GPU]);
     if (right == RIGHT_NONE)
         return false;
     for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
@@ -237,15 +234,15 @@ static bool is_short(const struct queue_tree *tree, queue_id leaf, queue_id top)
     }
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     (void)ask;
     for (uint32_t i = 0; i < touched_count; i++) {
         queue_id mine, its;
-        if (touched[i] == gainer || !amount_levels(tree, gainer, touched[i], &mine, &its))
+        if (touched[i] == preemptor || !amount_levels(tree, preemptor, touched[i], &mine, &its))
             continue;
-        enum right right = right_up_to(tree, gainer, mine, 0);
+        enum right right = right_up_to(tree, preemptor, mine, 0);
         if (right == RIGHT_NONE || (right == RIGHT_CREDIT && is_short(tree, touched[i], its)))
             return false;
     }

@@ -6,9 +6,8 @@
 enum {
     CPU_CORE_MILLI = 1000,
     GIB_IN_MIB = 1024,
-    REMAINDER_BITS = 24, /* of a unit's fraction that are compared */
-    USAGE_WEIGHT_MILLI_MAX =
-        1000000, /* more is no different: any usage above a queue's part counts all */
+    REMAINDER_BITS = 24,              /* of a unit's fraction that are compared */
+    USAGE_WEIGHT_MILLI_MAX = 1000000, /* more is no different: any usage above a queue's part counts all */
 };
 
 const int64_t division_unit[RESOURCE_COUNT] = {GPU_MILLI, CPU_CORE_MILLI, GIB_IN_MIB};
@@ -17,13 +16,11 @@ const int64_t division_unit[RESOURCE_COUNT] = {GPU_MILLI, CPU_CORE_MILLI, GIB_IN
 struct portion {
     __int128 part; /* of what is over, in this pass; see part_of */
     int64_t requestable, weight, share;
-    int64_t
-        remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
+    int64_t remainder; /* what rounding took from it in its last pass, as a fraction of a unit; -1: not rounded */
     queue_id queue;
     int32_t priority;
 };
-_Static_assert(sizeof(struct portion) + sizeof(uint32_t) <= QUEUE_SCRATCH_BYTES,
-               "no room for a portion");
+_Static_assert(sizeof(struct portion) + sizeof(uint32_t) <= QUEUE_SCRATCH_BYTES, "no room for a portion");
 
 struct pot { /* what is divided, and among whom */
     struct queue_tree *tree;
@@ -32,8 +29,7 @@ struct pot { /* what is divided, and among whom */
     struct portion *portions; /* in the order of the children */
     uint32_t count;
     int32_t lowest, highest; /* priority among them */
-    uint32_t *
-        list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
+    uint32_t *list; /* of indices of portions: the hungry of one priority, then the heap of those that were rounded */
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -41,8 +37,7 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resource r,
-                      int64_t demand)
+static int64_t capped(const struct queue_tree *tree, queue_id queue, enum resource r, int64_t demand)
 {
     int64_t limit = queue_tree_spec(tree, queue)->limit[r];
     return limit == QUOTA_UNLIMITED ? demand : smaller(demand, limit);
@@ -69,8 +64,7 @@ static void give_deserved(struct pot *pot, queue_id parent)
     const int64_t total = pot->left;
     int64_t weights = 0, requestable = 0;
     own->are_apart[r] = own->are_served[r] = true;
-    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE;
-         c = tree->queues[c].next_sibling) {
+    for (queue_id c = tree->queues[parent].first_child; c != QUEUE_NONE; c = tree->queues[c].next_sibling) {
         const struct queue_spec *spec = queue_tree_spec(tree, c);
         const int64_t deserved = spec->deserved[r] == QUOTA_UNLIMITED ? total : spec->deserved[r];
         struct portion *portion = &pot->portions[pot->count++];
@@ -99,8 +93,7 @@ static uint32_t list_hungry(struct pot *pot, int32_t priority)
     uint32_t count = 0;
     for (uint32_t i = 0; i < pot->count; i++) {
         const struct portion *portion = &pot->portions[i];
-        if (portion->priority == priority && portion->weight > 0 &&
-            portion->share < portion->requestable)
+        if (portion->priority == priority && portion->weight > 0 && portion->share < portion->requestable)
             pot->list[count++] = i;
     }
     return count;
@@ -115,8 +108,7 @@ static inline struct quotient divided(__int128 due, __int128 unit)
 {
     if (due >> 63 == 0 && unit >> (63 - REMAINDER_BITS) == 0) {
         uint64_t units = (uint64_t)due / (uint64_t)unit, rest = (uint64_t)due % (uint64_t)unit;
-        return (struct quotient){(int64_t)units,
-                                 (int64_t)((rest << REMAINDER_BITS) / (uint64_t)unit)};
+        return (struct quotient){(int64_t)units, (int64_t)((rest << REMAINDER_BITS) / (uint64_t)unit)};
     }
     int64_t units = (int64_t)(due / unit);
     return (struct quotient){units, (int64_t)(((due - units * unit) << REMAINDER_BITS) / unit)};
@@ -221,26 +213,22 @@ static bool next_priority(const struct pot *pot, int64_t above, int32_t *priorit
     return true;
 }
 
-void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource,
-                     int64_t total)
+void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total)
 {
     struct pot pot = {.tree = tree,
                       .resource = resource,
                       .left = total,
                       .lowest = INT32_MAX,
                       .highest = INT32_MIN,
-                      .usage_weight_milli =
-                          smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
+                      .usage_weight_milli = smaller(tree->config->usage_weight_milli, USAGE_WEIGHT_MILLI_MAX),
                       .portions = tree->scratch,
                       .list = (uint32_t *)((struct portion *)tree->scratch + tree->count)};
     int32_t priority;
     give_deserved(&pot, parent);
-    for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority);
-         above = priority)
+    for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority); above = priority)
         for (uint32_t count = list_hungry(&pot, priority); count > 0 && pot.left > 0;)
             count = give_by_weight(&pot, count);
-    for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority);
-         above = priority)
+    for (int64_t above = INT64_MAX; pot.left > 0 && next_priority(&pot, above, &priority); above = priority)
         deal_rest(&pot, priority);
     for (uint32_t i = 0; i < pot.count; i++)
         tree->queues[pot.portions[i].queue].share[resource] = pot.portions[i].share;
@@ -253,8 +241,8 @@ void division_divide(struct queue_tree *tree, queue_id parent, enum resource res
  *  (c) siblings that all deserve the whole total get min(total, requestable) each, and nothing else;
  *  (d) there is enough for all, before and after, and no part is zero: everybody gets what it asks.  (Parts add
  *      up to what is left, so that in each pass somebody is satisfied.) */
-bool division_adjust(struct queue_tree *tree, queue_id child, enum resource r,
-                     int64_t demand_before, int64_t total_before)
+bool division_adjust(struct queue_tree *tree, queue_id child, enum resource r, int64_t demand_before,
+                     int64_t total_before)
 {
     const queue_id parent = tree->queues[child].parent;
     struct fairshare_queue *own = queue_tree_own(tree, parent);

@@ -32,10 +32,9 @@ struct fairshare_queue {
 extern const int64_t division_unit[RESOURCE_COUNT];
 
 /* The hooks `divide`, `adjust` and `archive` of policies/quota/quota.h. */
-void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource,
-                     int64_t total);
-bool division_adjust(struct queue_tree *tree, queue_id child, enum resource resource,
-                     int64_t demand_before, int64_t total_before);
+void division_divide(struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
+bool division_adjust(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
+                     int64_t total_before);
 void division_archive(struct archive *archive, void *own);
 
 #endif

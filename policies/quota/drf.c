@@ -5,7 +5,7 @@
  * that can grow no more, or asks another resource, would starve its siblings.  So the children that
  * still ask are scaled down to the smallest dominant share among them before they are added up.  A queue that asks
  * nothing more (saturated) counts in full and goes last.
- * Reclaim: from a queue whose share without the victim stays at or above the gainer's with its job.
+ * Reclaim: from a queue whose share without the victim stays at or above the preemptor's with its job.
  * Source: Ghodsi et al., "Dominant Resource Fairness", NSDI'11; Bhattacharya et al., "Hierarchical Scheduling for
  * Diverse Datacenter Workloads", SoCC'13; the drf plugin of Volcano (pkg/scheduler/plugins/drf).
  * Reads: firm_needs_quota; of queues the over-quota weight of each resource, limit; what they deserve only for that
@@ -27,14 +27,12 @@ static struct ratio part(struct queue_tree *tree, const int64_t amounts[RESOURCE
     struct ratio most = RATIO_ZERO;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
         if (amounts[r] > 0)
-            most = ratio_larger(most,
-                                (struct ratio){amounts[r], queue_tree_share(tree, QUEUE_ROOT, r)});
+            most = ratio_larger(most, (struct ratio){amounts[r], queue_tree_share(tree, QUEUE_ROOT, r)});
     return most;
 }
 
 /* The same by weight; infinite for a queue without weight. */
-static struct ratio weighted(struct queue_tree *tree, queue_id queue,
-                             const int64_t amounts[RESOURCE_COUNT])
+static struct ratio weighted(struct queue_tree *tree, queue_id queue, const int64_t amounts[RESOURCE_COUNT])
 {
     struct ratio most = RATIO_ZERO;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
@@ -54,8 +52,7 @@ static bool is_saturated(const struct queue_tree *tree, queue_id queue)
 }
 
 /* The smallest part among the children that hold something and still ask; 1 when there is none. */
-static struct ratio smallest_part(struct queue_tree *tree, queue_id queue,
-                                  int64_t (*held)[RESOURCE_COUNT])
+static struct ratio smallest_part(struct queue_tree *tree, queue_id queue, int64_t (*held)[RESOURCE_COUNT])
 {
     struct ratio least = {1, 1};
     for (EACH_CHILD(tree, queue, c)) {
@@ -94,14 +91,12 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
         return saturated_a ? 1 : -1;
     count_held(tree, a.queue, held);
     count_held(tree, b.queue, held);
-    int order = ratio_compare(weighted(tree, a.queue, held[a.queue]),
-                              weighted(tree, b.queue, held[b.queue]));
+    int order = ratio_compare(weighted(tree, a.queue, held[a.queue]), weighted(tree, b.queue, held[b.queue]));
     return order != 0 ? order : queue_tree_compare_age(tree, a.queue, b.queue);
 }
 
 /* The share that the queue would have with sign * amounts more. */
-static struct ratio share_with(struct queue_tree *tree, queue_id queue, const int64_t *amounts,
-                               int sign)
+static struct ratio share_with(struct queue_tree *tree, queue_id queue, const int64_t *amounts, int sign)
 {
     int64_t held[RESOURCE_COUNT];
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
@@ -120,18 +115,18 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
 
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer_top, victim_top;
-    return amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top) &&
-           ratio_compare(share_with(tree, gainer_top, taking->gainer_ask, 1),
+    queue_id preemptor_top, victim_top;
+    return amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) &&
+           ratio_compare(share_with(tree, preemptor_top, taking->preemptor_ask, 1),
                          share_with(tree, victim_top, taking->victim_unit, -1)) <= 0;
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     for (uint32_t i = 0; i < touched_count; i++) {
         queue_id mine, its;
-        if (touched[i] != gainer && amount_levels(tree, gainer, touched[i], &mine, &its) &&
+        if (touched[i] != preemptor && amount_levels(tree, preemptor, touched[i], &mine, &its) &&
             ratio_compare(share_with(tree, mine, ask, 0), share_with(tree, its, ask, 0)) > 0)
             return false;
     }
@@ -141,8 +136,7 @@ static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask
 const struct quota_policy quota_drf = {
     .name = "drf",
     .version = 1,
-    .summary =
-        "the smallest dominant share first, and evened out by reclaim; nothing is anybody's own",
+    .summary = "the smallest dominant share first, and evened out by reclaim; nothing is anybody's own",
     .forbids = amount_forbids,
     .compare = compare,
     .may_reclaim = may_reclaim,

@@ -3,8 +3,8 @@
  * Idea: everybody gets what it deserves as far as it asks; what is left goes, by queue priority, then by weight, to
  * those who ask more; what was borrowed may be taken back by whoever is under its share.  GPUs, CPUs and memory are
  * divided each by itself (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
- * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in.
- * Reads of quota_config: firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
+ * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in. Reads of quota_config:
+ * firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
  *
  * Departures
  *  - Shares are rounded to whole GPUs, whole CPU cores and whole GiB; there CPUs and memory to the milli and the byte.
@@ -15,15 +15,16 @@
  *    There the share alone is reduced, and a queue whose only surplus is one large unit still counts as over-utilised.
  *  - Usage is integrated exactly, not sampled, and enters the division in steps.
  *
- * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes), and most changes of demand
- * need none (division_adjust); with past usage O(queues) per instant.
+ * Cost: a comparison O(depth) when nothing is stale, a division O(children * passes), and most changes of demand need
+ * none (division_adjust); with past usage O(queues) per instant.
  *
  * Known failures
  *  - If deserved shares sum to more than there is, phase 1 hands out more than there is and the order decides.
  *  - Weight 0 is due what it deserves and nothing more; it may still run on what is idle, for a share is no limit.
- *  - Over-utilised means above its share in ALL resources.  An unlimited CPU or memory quota is a share as large as the
- *    demand, so that with the defaults the first key of the order never decides.
- *  - A victim needs to be above its share in ONE resource only: a queue within its GPU share loses GPUs for a core too many.
+ *  - Over-utilised means above its share in ALL resources.  An unlimited CPU or memory quota is a share as large as
+ *    the demand, so that with the defaults the first key of the order never decides.
+ *  - A victim needs to be above its share in ONE resource only: a queue within its GPU share loses GPUs for a core too
+ *    many.
  *  - Taking back on the strength of a quota stops at the loser's quota, not at its fair share: easily confused.
  *  - No reservation in time: a large gang starves behind small jobs unless its queue is due the space.
  *  - A saturation multiplier below 1 would let two queues evict each other for ever; 1 stops them only just.
@@ -61,8 +62,8 @@ struct standing {
 };
 
 /* with_job and held differ from what the queue is charged by so many times what is asked. */
-static struct standing standing_of(const struct queue_tree *tree, struct contender contender,
-                                   int held_sign, int with_job_sign)
+static struct standing standing_of(const struct queue_tree *tree, struct contender contender, int held_sign,
+                                   int with_job_sign)
 {
     struct standing standing = {.queue = contender.queue};
     for (int r = 0; r < RESOURCE_COUNT; r++) {
@@ -113,8 +114,8 @@ static int compare_ratio(struct ratio a, struct ratio b)
     return left < right ? -1 : left > right;
 }
 
-/* The largest over the resources of amount / allocatable, which is the cluster's total where no bound is set.  Where nothing
- * is allocatable, each unit held counts 1000. */
+/* The largest over the resources of amount / allocatable, which is the cluster's total where no bound is set.  Where
+ * nothing is allocatable, each unit held counts 1000. */
 static struct ratio dominant_share(const struct queue_tree *tree, const struct standing *s,
                                    const int64_t amounts[RESOURCE_COUNT])
 {
@@ -162,8 +163,7 @@ static int compare_standings(const struct queue_tree *tree, struct standing *a, 
     find_allocatable(tree, b);
     order = yes_first(!holds_undue(a), !holds_undue(b));
     if (order == 0)
-        order = compare_ratio(dominant_share(tree, a, a->with_job),
-                              dominant_share(tree, b, b->with_job));
+        order = compare_ratio(dominant_share(tree, a, a->with_job), dominant_share(tree, b, b->with_job));
     if (order == 0)
         order = compare_ratio(dominant_share(tree, a, a->held), dominant_share(tree, b, b->held));
     if (order == 0)
@@ -188,20 +188,19 @@ static int compare_victims(struct queue_tree *tree, struct contender a, struct c
 }
 
 /* Would `queue`, with `firm_ask` more, hold more firmly than it deserves, in a resource of `ask`? */
-static bool breaks_quota(const struct queue_tree *tree, queue_id queue,
-                         const int64_t ask[QUEUE_SUM_COUNT], bool is_charged)
+static bool breaks_quota(const struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT],
+                         bool is_charged)
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         int64_t firm = ask[RESOURCE_COUNT + r];
-        int64_t after = queue_tree_firm(tree, queue, (enum resource)r) + (is_charged ? 0 : firm);
+        int64_t after = queue_tree_non_preemptible(tree, queue, (enum resource)r) + (is_charged ? 0 : firm);
         if (firm > 0 && !is_within(after, queue_tree_spec(tree, queue)->deserved[r]))
             return true;
     }
     return false;
 }
 
-static bool breaks_limit(const struct queue_tree *tree, queue_id queue,
-                         const int64_t ask[QUEUE_SUM_COUNT])
+static bool breaks_limit(const struct queue_tree *tree, queue_id queue, const int64_t ask[QUEUE_SUM_COUNT])
 {
     for (int r = 0; r < RESOURCE_COUNT; r++)
         if (ask[r] > 0 && !is_within(queue_tree_charged(tree, queue, (enum resource)r) + ask[r],
@@ -213,8 +212,7 @@ static bool breaks_limit(const struct queue_tree *tree, queue_id queue,
 static queue_id forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     for (queue_id q = leaf; q != QUEUE_ROOT; q = tree->queues[q].parent)
-        if (breaks_limit(tree, q, ask) ||
-            (tree->config->firm_needs_quota && breaks_quota(tree, q, ask, false)))
+        if (breaks_limit(tree, q, ask) || (tree->config->firm_needs_quota && breaks_quota(tree, q, ask, false)))
             return q;
     return QUEUE_NONE;
 }
@@ -229,56 +227,55 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
     return !breaks_quota(tree, leaf, ask, false);
 }
 
-/* Just below the lowest common ancestor: the victim's side is above what it may hold without borrowing (its fair share is
- * maintained), or it is above what it deserves and the gainer's side stays within that (the quota is guaranteed). */
+/* Just below the lowest common ancestor: the victim's side is above what it may hold without borrowing (its fair share
+ * is maintained), or it is above what it deserves and the preemptor's side stays within that (the quota is
+ * guaranteed). */
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer, victim;
-    queue_tree_below_common(tree, taking->gainer, taking->victim, &gainer, &victim);
-    if (gainer == victim) /* one is above the other: nobody takes from itself */
+    queue_id preemptor, victim;
+    queue_tree_below_common(tree, taking->preemptor, taking->victim, &preemptor, &victim);
+    if (preemptor == victim) /* one is above the other: nobody takes from itself */
         return false;
     queue_tree_divide(tree, victim);
     const struct queue_spec *from = queue_tree_spec(tree, victim);
     bool is_above_quota = false, stays_within_quota = true;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         const int64_t remaining = queue_tree_charged(tree, victim, (enum resource)r);
-        const int64_t gained =
-            queue_tree_charged(tree, gainer, (enum resource)r) + taking->gainer_ask[r];
+        const int64_t gained = queue_tree_charged(tree, preemptor, (enum resource)r) + taking->preemptor_ask[r];
         if (!is_within(remaining, allocatable(tree, victim, (enum resource)r)))
             return true;
         is_above_quota |= !is_within(remaining, from->deserved[r]);
-        stays_within_quota &= is_within(gained, queue_tree_spec(tree, gainer)->deserved[r]);
+        stays_within_quota &= is_within(gained, queue_tree_spec(tree, preemptor)->deserved[r]);
     }
     return is_above_quota && stays_within_quota;
 }
 
-/* Is the gainer's side above its share, and not less saturated than the side that lost something? */
-static bool is_too_saturated(const struct queue_tree *tree, queue_id gainer, queue_id loser,
-                             enum resource r)
+/* Is the preemptor's side above its share, and not less saturated than the side that lost something? */
+static bool is_too_saturated(const struct queue_tree *tree, queue_id preemptor, queue_id loser, enum resource r)
 {
-    const int64_t gainer_share = tree->queues[gainer].share[r];
+    const int64_t preemptor_share = tree->queues[preemptor].share[r];
     const int64_t loser_share = tree->queues[loser].share[r];
-    const int64_t gained = queue_tree_charged(tree, gainer, r);
-    if (gained <= gainer_share || loser_share == 0)
+    const int64_t gained = queue_tree_charged(tree, preemptor, r);
+    if (gained <= preemptor_share || loser_share == 0)
         return false;
     return (__int128)gained * loser_share * tree->config->saturation_milli >=
-           (__int128)queue_tree_charged(tree, loser, r) * gainer_share * 1000;
+           (__int128)queue_tree_charged(tree, loser, r) * preemptor_share * 1000;
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
-    for (queue_id q = gainer; q != QUEUE_ROOT; q = tree->queues[q].parent)
+    for (queue_id q = preemptor; q != QUEUE_ROOT; q = tree->queues[q].parent)
         if (breaks_quota(tree, q, ask, true))
             return false;
     for (uint32_t i = 0; i < touched_count; i++) {
-        queue_id above_gainer, above_loser;
-        queue_tree_below_common(tree, gainer, touched[i], &above_gainer, &above_loser);
-        if (above_gainer == above_loser)
+        queue_id above_preemptor, above_loser;
+        queue_tree_below_common(tree, preemptor, touched[i], &above_preemptor, &above_loser);
+        if (above_preemptor == above_loser)
             continue;
-        queue_tree_divide(tree, above_gainer);
+        queue_tree_divide(tree, above_preemptor);
         for (int r = 0; r < RESOURCE_COUNT; r++)
-            if (ask[r] > 0 && is_too_saturated(tree, above_gainer, above_loser, (enum resource)r))
+            if (ask[r] > 0 && is_too_saturated(tree, above_preemptor, above_loser, (enum resource)r))
                 return false;
     }
     return true;

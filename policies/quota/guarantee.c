@@ -58,8 +58,7 @@ static queue_id forbids_one(struct queue_tree *tree, queue_id leaf, enum resourc
     return QUEUE_NONE;
 }
 
-queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf,
-                           const int64_t ask[QUEUE_SUM_COUNT])
+queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     queue_id forbids = QUEUE_NONE;
     for (enum resource r = 0; r < RESOURCE_COUNT && forbids == QUEUE_NONE; r++)
@@ -67,8 +66,7 @@ queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf,
     return forbids;
 }
 
-bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                      const int64_t unit[QUEUE_SUM_COUNT])
+bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t unit[QUEUE_SUM_COUNT])
 {
     for (queue_id q = leaf;; q = tree->queues[q].parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++)

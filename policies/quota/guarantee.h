@@ -33,11 +33,9 @@ void guarantee_archive(struct archive *archive, void *own);
 
 /* The queue that has no room for this much more in `leaf`: QUEUE_NONE: all have.  O(depth) where nothing is
  * guaranteed, else O(queues). */
-queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf,
-                           const int64_t ask[QUEUE_SUM_COUNT]);
+queue_id guarantee_forbids(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
 /* Would every queue from `leaf` to `top` still hold its guarantee without the unit?  Of the unit's resources. */
-bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top,
-                      const int64_t unit[QUEUE_SUM_COUNT]);
+bool guarantee_spares(const struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t unit[QUEUE_SUM_COUNT]);
 
 #endif

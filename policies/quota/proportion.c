@@ -11,7 +11,7 @@
  * Departures: hierarchical, a queue's share is the total of its children; the level is found exactly instead of by
  * rounds that stop when nothing moves; each resource by itself; Volcano starts nothing for a queue over its share,
  * here it goes last and what it borrowed can be taken back, so that nothing idles; the test is of resources that the
- * job asks, not of all, because shares of a resource in plenty never fill; a gainer must fit its share with the job,
+ * job asks, not of all, because shares of a resource in plenty never fill; a preemptor must fit its share with the job,
  * where Volcano's must only be below it, and then two queues take one GPU from each other in turn (issues 377, 561).
  * Cost: O(children^2) a division at worst, O(1) a comparison, O(depth) a test.
  * Known failure: shares follow what is asked, so a queue that submits more gets more, up to its weight; of weight 0
@@ -103,8 +103,7 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     while (settle(&pour))
         continue;
     sum_open(&pour, &left);
-    for (uint32_t i = 0; i < tree->count && left > 0;
-         i++) { /* less than a unit a child; the oldest first */
+    for (uint32_t i = 0; i < tree->count && left > 0; i++) { /* less than a unit a child; the oldest first */
         queue_id c = tree->by_age[i];
         if (tree->queues[c].parent != parent || tree->queues[c].share[resource] >= most(&pour, c) ||
             queue_tree_spec(tree, c)->weight_milli[resource] == 0)
@@ -143,8 +142,7 @@ static struct ratio fill(struct queue_tree *tree, queue_id queue)
     struct ratio largest = RATIO_ZERO;
     for (enum resource r = 0; r < RESOURCE_COUNT; r++) {
         int64_t share = queue_tree_share(tree, queue, r), held = queue_tree_charged(tree, queue, r);
-        largest = ratio_larger(largest, share == 0 ? (struct ratio){held > 0, 1}
-                                                   : (struct ratio){held, share});
+        largest = ratio_larger(largest, share == 0 ? (struct ratio){held > 0, 1} : (struct ratio){held, share});
     }
     return largest;
 }
@@ -163,13 +161,11 @@ static int compare(struct queue_tree *tree, struct contender a, struct contender
 }
 
 /* Do all resources asked stay within the shares from `leaf` to `top`?  more: 0 when it is charged already, else 1. */
-static bool is_within(struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask,
-                      int more)
+static bool is_within(struct queue_tree *tree, queue_id leaf, queue_id top, const int64_t *ask, int more)
 {
     for (queue_id q = leaf;; q = tree->queues[q].parent) {
         for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-            if (ask[r] > 0 &&
-                queue_tree_charged(tree, q, r) + more * ask[r] > queue_tree_share(tree, q, r))
+            if (ask[r] > 0 && queue_tree_charged(tree, q, r) + more * ask[r] > queue_tree_share(tree, q, r))
                 return false;
         if (q == top)
             return true;
@@ -185,17 +181,16 @@ static bool may_reclaim(struct queue_tree *tree, queue_id leaf, const int64_t as
 static bool is_over(struct queue_tree *tree, queue_id queue, const struct taking *taking)
 {
     for (enum resource r = 0; r < RESOURCE_COUNT; r++)
-        if (amount_is_disputed(taking, r) &&
-            queue_tree_charged(tree, queue, r) > queue_tree_share(tree, queue, r))
+        if (amount_is_disputed(taking, r) && queue_tree_charged(tree, queue, r) > queue_tree_share(tree, queue, r))
             return true;
     return false;
 }
 
 static bool may_take(struct queue_tree *tree, const struct taking *taking)
 {
-    queue_id gainer_top, victim_top;
-    if (!amount_levels(tree, taking->gainer, taking->victim, &gainer_top, &victim_top) ||
-        !is_within(tree, taking->gainer, gainer_top, taking->gainer_ask, 1))
+    queue_id preemptor_top, victim_top;
+    if (!amount_levels(tree, taking->preemptor, taking->victim, &preemptor_top, &victim_top) ||
+        !is_within(tree, taking->preemptor, preemptor_top, taking->preemptor_ask, 1))
         return false;
     for (queue_id q = taking->victim;; q = tree->queues[q].parent) {
         if (!is_over(tree, q, taking))
@@ -205,13 +200,13 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     }
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     for (uint32_t i = 0; i < touched_count; i++) {
         queue_id mine, its;
-        if (touched[i] != gainer && amount_levels(tree, gainer, touched[i], &mine, &its) &&
-            !is_within(tree, gainer, mine, ask, 0))
+        if (touched[i] != preemptor && amount_levels(tree, preemptor, touched[i], &mine, &its) &&
+            !is_within(tree, preemptor, mine, ask, 0))
             return false;
     }
     return true;
@@ -220,9 +215,8 @@ static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask
 const struct quota_policy quota_proportion = {
     .name = "proportion",
     .version = 1,
-    .summary =
-        "each resource poured by weight up to what is asked; whoever asks more gets more, up "
-        "to its weight",
+    .summary = "each resource poured by weight up to what is asked; whoever asks more gets more, up "
+               "to its weight",
     .state_size = sizeof(struct guarantee_state),
     .forbids = forbids,
     .compare = compare,

@@ -20,7 +20,7 @@
 #include "policies/ledger/ledger.h"
 
 struct queue_tree;
-struct shape;
+struct request_class;
 
 struct contender { /* a queue and what it would start next, or what would be taken from it */
     queue_id queue;
@@ -34,24 +34,22 @@ struct contender { /* a queue and what it would start next, or what would be tak
  * the policy alone reads `kind`, `needs` and `entitled`, which it wrote. */
 struct quota_round {
     uint8_t kind;
-    uint8_t
-        needs; /* resources that the quota lacks, a bit each; all that is asked if it lacks none */
-    bool goes_on;  /* with the victims of the rounds before; false: from nothing */
-    bool by_share; /* the next victim is of the queue that compare_victims names, level by level */
+    uint8_t needs;     /* resources that the quota lacks, a bit each; all that is asked if it lacks none */
+    bool goes_on;      /* with the victims of the rounds before; false: from nothing */
+    bool by_share;     /* the next victim is of the queue that compare_victims names, level by level */
     bool once_a_queue; /* of each queue only the first unit is looked at */
-    queue_id
-        entitled; /* with the job this queue, the preemptor's or one above it, stays within its quota: what it
+    queue_id entitled; /* with the job this queue, the preemptor's or one above it, stays within its quota: what it
                           takes from beyond, nobody can take back; QUEUE_NONE */
 };
 enum { QUOTA_ROUNDS_MAX = 2 };
 
-/* A gainer and one unit of a victim: a job's surplus member, or all that it needs to run. */
+/* A preemptor and one unit of a victim: a job's surplus member, or all that it needs to run. */
 struct taking {
-    queue_id gainer, victim;                  /* leaf queues */
-    const int64_t *gainer_ask;                /* [QUEUE_SUM_COUNT] of the whole job that gains */
-    const int64_t *victim_unit;               /* [QUEUE_SUM_COUNT] */
-    int32_t gainer_priority, victim_priority; /* of the jobs */
-    const struct quota_round *round;          /* NULL: might it be taken at all, as things stand? */
+    queue_id preemptor, victim;                  /* leaf queues */
+    const int64_t *preemptor_ask;                /* [QUEUE_SUM_COUNT] of the whole job that gains */
+    const int64_t *victim_unit;                  /* [QUEUE_SUM_COUNT] */
+    int32_t preemptor_priority, victim_priority; /* of the jobs */
+    const struct quota_round *round;             /* NULL: might it be taken at all, as things stand? */
 };
 
 struct archive;
@@ -60,17 +58,14 @@ struct quota_policy {
     const char *name;
     uint32_t version;
     const char *summary; /* when it works and when it fails */
-    bool is_flat; /* all jobs wait in one line, whatever their queue; only `forbids` is called */
-    size_t state_size; /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
-    bool
-        compares_jobs; /* `compare` looks at leaf, priority and submit of the contenders; else they may be unset */
-    bool takes_own; /* a reclaim may also take from the gainer's own queue; may_take is asked */
-    bool
-        takes_by_side; /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
-                           gainer and victim have in common */
+    bool is_flat;        /* all jobs wait in one line, whatever their queue; only `forbids` is called */
+    size_t state_size;   /* bytes per queue that the tree keeps for it, zeroed: queue_tree_own() */
+    bool compares_jobs;  /* `compare` looks at leaf, priority and submit of the contenders; else they may be unset */
+    bool takes_own;      /* a reclaim may also take from the preemptor's own queue; may_take is asked */
+    bool takes_by_side;  /* for speed alone: of a unit of nothing, may_take looks only at the two queues just below what
+                           preemptor and victim have in common */
 
-    bool
-        looks_above; /* `compare` also looks at queues above the parent of the two: in deep trees, at their charges */
+    bool looks_above; /* `compare` also looks at queues above the parent of the two: in deep trees, at their charges */
 
     /* What is wrong with this queue's quota on this cluster, or NULL; *queue: which.  Called once, by sched_new.
      * NULL: any will do. */
@@ -81,13 +76,13 @@ struct quota_policy {
      * Called for every job about to be placed.  NULL: always yes. */
     queue_id (*forbids)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
 
-    /* Where alone may members of this shape be placed for a job of the leaf?  GPUs by node, borrowed until the next call;
-     * NULL: anywhere.  Shapes that cannot be preempted, and only those, may be confined: what did not fit is then the
-     * queue's affair, and asked again when advance says so.  Called for every job about to be placed, also in trials.
-     * If the answer follows from the nodes where the queue keeps GPUs (cells_index.h), and what is free there, it sets
-     * ledger.confine_keeper: then it need not be asked again for what happens elsewhere.
+    /* Where alone may members of this request class be placed for a job of the leaf?  GPUs by node, borrowed until the
+     * next call; NULL: anywhere.  Request classes that cannot be preempted, and only those, may be confined: what did
+     * not fit is then the queue's affair, and asked again when advance says so.  Called for every job about to be
+     * placed, also in trials. If the answer follows from the nodes where the queue keeps GPUs (cells_index.h), and
+     * what is free there, it sets ledger.confine_keeper: then it need not be asked again for what happens elsewhere.
      * NULL: nobody is confined. */
-    const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct shape *shape);
+    const uint16_t *(*confines)(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class);
 
     /* Which of two siblings goes first; <0: a.  Called O(siblings) per pick.  Required unless flat. */
     int (*compare)(struct queue_tree *tree, struct contender a, struct contender b);
@@ -103,8 +98,8 @@ struct quota_policy {
     /* For speed alone.  The demand of `child` was `demand_before` and its parent's share `total_before`; the tree
      * holds both as they are now; the parent was divided before and is not stale.  True: a division would move no
      * other child's share, and the child's own is written; false: divide.  NULL: always divide. */
-    bool (*adjust)(struct queue_tree *tree, queue_id child, enum resource resource,
-                   int64_t demand_before, int64_t total_before);
+    bool (*adjust)(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
+                   int64_t total_before);
 
     /* Is the leaf entitled to this much more, so that other queues' jobs may be evicted for it?  Called once per
      * plan.  NULL: never; then jobs of other queues are victims only by priority across queues. */
@@ -114,10 +109,11 @@ struct quota_policy {
      * victim unit of another queue.  Required with may_reclaim. */
     bool (*may_take)(struct queue_tree *tree, const struct taking *taking);
 
-    /* In how many rounds are victims sought for this preemptor, and how?  0: nobody is evicted for it, not even a job of
-     * its own queue.
-     * Where this hook is, a plan of reclaim also takes from the preemptor's own queue what within_queue allows, if both
-     * actions are on.  Called once per plan, before any victim goes.  NULL: one round, of which nothing is asked. */
+    /* In how many rounds are victims sought for this preemptor, and how?  0: nobody is evicted for it, not even a job
+     * of its own queue.
+     * Where this hook is, a plan of reclaim also takes from the preemptor's own queue what within_queue allows, if
+     * both actions are on.  Called once per plan, before any victim goes.  NULL: one round, of which nothing is asked.
+     */
     uint32_t (*rounds)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                        struct quota_round rounds[QUOTA_ROUNDS_MAX]);
 
@@ -132,9 +128,9 @@ struct quota_policy {
     bool (*suffices)(struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT],
                      const struct quota_round *round);
 
-    /* The after-state: victims are uncharged, the gainer is charged.  touched: leaf queues that lost something.
+    /* The after-state: victims are uncharged, the preemptor is charged.  touched: leaf queues that lost something.
      * Called before and after trimming.  NULL: always good. */
-    bool (*is_valid)(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+    bool (*is_valid)(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count);
 
     /* Time has come to `now`: integrate.  Called in every cycle before anything else, and before a charge

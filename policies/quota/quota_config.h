@@ -17,9 +17,8 @@ enum { COHORT_STRATEGIES_MAX = 2 };
 enum cohort_strategy { STRATEGY_NONE, STRATEGY_FINAL_SHARE, STRATEGY_INITIAL_SHARE };
 
 struct quota_config {
-    bool firm_needs_quota; /* what cannot be preempted must fit the deserved share at every level */
-    int64_t
-        saturation_milli; /* a gainer's saturation times this must stay below its siblings'; >= 1000 */
+    bool firm_needs_quota;         /* what cannot be preempted must fit the deserved share at every level */
+    int64_t saturation_milli;      /* a preemptor's saturation times this must stay below its siblings'; >= 1000 */
     time_ns window, half_life;     /* of past usage; 0: none */
     int64_t usage_weight_milli;    /* k: how much past usage counts; 0: not at all */
     time_ns share_period;          /* past usage enters the division in steps of this */
@@ -28,7 +27,7 @@ struct quota_config {
     uint8_t borrow_within_cohort;  /* RECLAIM_NEVER or RECLAIM_LOWER_PRIORITY; classical only */
     int32_t borrow_max_priority;   /* victims of higher priority are safe while borrowing */
     uint8_t strategies[COHORT_STRATEGIES_MAX]; /* enum cohort_strategy, tried in order */
-    time_ns credit_cap; /* credits: at most this long of the guarantee is banked */
+    time_ns credit_cap;                        /* credits: at most this long of the guarantee is banked */
 };
 
 #endif

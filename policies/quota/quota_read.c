@@ -33,8 +33,7 @@ static void read_strategies(struct quota_config *config, struct json_object *obj
     static const struct {
         const char *name;
         uint8_t strategy;
-    } final_share = {"final_share", STRATEGY_FINAL_SHARE},
-      initial_share = {"initial_share", STRATEGY_INITIAL_SHARE};
+    } final_share = {"final_share", STRATEGY_FINAL_SHARE}, initial_share = {"initial_share", STRATEGY_INITIAL_SHARE};
     static const void *const registry[] = {&final_share, &initial_share, NULL};
     const void *chosen[COHORT_STRATEGIES_MAX];
     struct json_value value = json_member(object, "strategies");
@@ -49,21 +48,20 @@ static void read_strategies(struct quota_config *config, struct json_object *obj
 
 static void read_cohort(struct quota_config *config, struct json_object *object)
 {
-    static const char *const reclaim[] = {"never", "lower_priority", "any",
-                                          NULL}; /* within_cohort */
+    static const char *const reclaim[] = {"never", "lower_priority", "any", NULL}; /* within_cohort */
     static const char *const borrow[] = {"never", "lower_priority", NULL};
     config->fair_sharing = json_get_bool(object, "fair_sharing", config->fair_sharing);
-    config->reclaim_within_cohort = (uint8_t)json_get_choice(
-        object, "reclaim_within_cohort", reclaim, config->reclaim_within_cohort);
-    config->borrow_within_cohort = (uint8_t)json_get_choice(object, "borrow_within_cohort", borrow,
-                                                            config->borrow_within_cohort);
-    config->borrow_max_priority = (int32_t)json_get_int(object, "borrow_max_priority", INT32_MIN,
-                                                        INT32_MAX, config->borrow_max_priority);
+    config->reclaim_within_cohort =
+        (uint8_t)json_get_choice(object, "reclaim_within_cohort", reclaim, config->reclaim_within_cohort);
+    config->borrow_within_cohort =
+        (uint8_t)json_get_choice(object, "borrow_within_cohort", borrow, config->borrow_within_cohort);
+    config->borrow_max_priority =
+        (int32_t)json_get_int(object, "borrow_max_priority", INT32_MIN, INT32_MAX, config->borrow_max_priority);
     read_strategies(config, object);
 }
 
-void quota_config_read(struct quota_config *config, const struct quota_policy **policy,
-                       const void *registry, const struct json_value *value)
+void quota_config_read(struct quota_config *config, const struct quota_policy **policy, const void *registry,
+                       const struct json_value *value)
 {
     struct json_object object;
     if (value->node == NULL)
@@ -76,8 +74,8 @@ void quota_config_read(struct quota_config *config, const struct quota_policy **
     json_object_open(&object, value);
     *policy = choose_member(&object, "policy", registry, *policy);
     config->firm_needs_quota = json_get_bool(&object, "firm_needs_quota", config->firm_needs_quota);
-    config->saturation_milli = json_get_scaled(&object, "saturation_multiplier", 1000, 1000,
-                                               INT32_MAX, config->saturation_milli);
+    config->saturation_milli =
+        json_get_scaled(&object, "saturation_multiplier", 1000, 1000, INT32_MAX, config->saturation_milli);
     config->credit_cap = json_get_duration(&object, "credit_cap_s", config->credit_cap);
     read_usage(config, &object);
     read_cohort(config, &object);

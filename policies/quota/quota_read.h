@@ -8,9 +8,9 @@
 /* No past usage, no hysteresis; cohorts never reclaim. */
 struct quota_config quota_config_default(void);
 
-/* Read "quota", the name of a policy of `registry` (policies/util/choose.h) or an object with "policy" and parameters; when
- * absent (node NULL) what is there stays.  Fails through the sticky error. */
-void quota_config_read(struct quota_config *config, const struct quota_policy **policy,
-                       const void *registry, const struct json_value *value);
+/* Read "quota", the name of a policy of `registry` (policies/util/choose.h) or an object with "policy" and parameters;
+ * when absent (node NULL) what is there stays.  Fails through the sticky error. */
+void quota_config_read(struct quota_config *config, const struct quota_policy **policy, const void *registry,
+                       const struct json_value *value);
 
 #endif

@@ -23,15 +23,13 @@ static bool is_integrated(const struct quota_config *config)
 
 static bool has_window(const struct quota_config *config)
 {
-    return config->window > 0 &&
-           (config->half_life == 0 || config->window / USAGE_BUCKETS < config->half_life);
+    return config->window > 0 && (config->half_life == 0 || config->window / USAGE_BUCKETS < config->half_life);
 }
 
 /* Never more than a half-life, so that weights within a bucket stay between 1 and 2. */
 static time_ns bucket_length(const struct quota_config *config)
 {
-    return has_window(config) ? (config->window + USAGE_BUCKETS - 1) / USAGE_BUCKETS
-                              : config->half_life;
+    return has_window(config) ? (config->window + USAGE_BUCKETS - 1) / USAGE_BUCKETS : config->half_life;
 }
 
 /* The integral of 2^(t / half_life) from 0 to `elapsed`: rounded to a whole nanosecond at both ends of every piece, so
@@ -179,8 +177,7 @@ static void integrate(struct queue_tree *tree, time_ns to)
     while (clock->now < to) {
         const bool is_full = to - clock->bucket_start >= length;
         const time_ns until = is_full ? clock->bucket_start + length : to;
-        add(tree, weight_ns(config, until - clock->bucket_start) -
-                      weight_ns(config, clock->now - clock->bucket_start));
+        add(tree, weight_ns(config, until - clock->bucket_start) - weight_ns(config, clock->now - clock->bucket_start));
         clock->now = until;
         if (is_full)
             close_bucket(tree);
@@ -190,8 +187,7 @@ static void integrate(struct queue_tree *tree, time_ns to)
 static unsigned bit_count(__int128 amount)
 {
     uint64_t high = (uint64_t)(amount >> 64), low = (uint64_t)amount;
-    return high != 0 ? 128 - (unsigned)__builtin_clzll(high)
-                     : 64 - (low != 0 ? (unsigned)__builtin_clzll(low) : 64);
+    return high != 0 ? 128 - (unsigned)__builtin_clzll(high) : 64 - (low != 0 ? (unsigned)__builtin_clzll(low) : 64);
 }
 
 /* used / capacity, rounded to ppm.  Both are cut to the 42 leading bits of the larger: far finer than a ppm. */

@@ -37,9 +37,8 @@ struct usage_clock {
 
 /* The policy's own state of a queue begins with this one.  That of the root counts the cluster's capacity. */
 struct usage {
-    struct usage_amounts open; /* since bucket_start, whose weight is 1 */
-    struct usage_amounts
-        closed; /* the closed buckets but the oldest, in the weights of bucket_start */
+    struct usage_amounts open;                /* since bucket_start, whose weight is 1 */
+    struct usage_amounts closed;              /* the closed buckets but the oldest, in the weights of bucket_start */
     struct usage_amounts oldest;              /* the oldest, the same way */
     struct usage_amounts ring[USAGE_BUCKETS]; /* each as it was when it was open */
     uint32_t ppm[RESOURCE_COUNT];             /* as it enters the division */

@@ -14,24 +14,22 @@ enum { WISHES = MIG_PROFILE_COUNT + NODE_GPUS_MAX }; /* profiles, then whole GPU
 
 /* What a node offers, or the best of several each by itself: not all need be of one node. */
 struct offer {
-    int64_t score; /* NO_SCORE: there is no place */
-    time_ns
-        rested_at; /* when the first GPU that is left alone for now may be cut again; TIME_NEVER */
+    int64_t score;     /* NO_SCORE: there is no place */
+    time_ns rested_at; /* when the first GPU that is left alone for now may be cut again; TIME_NEVER */
     uint64_t models;
     uint32_t cpu_milli, memory_mib;
 };
 static const struct offer no_offer = {NO_SCORE, TIME_NEVER, 0, 0, 0};
 
 struct tree {
-    struct offer *
-        offers; /* of 2 x width: those of nodes from `width` on, above them that of both; NULL: no tree yet */
-    uint32_t *versions; /* by node: of the ledger's when it was looked at */
-    uint8_t *free;      /* by node: free instances of the profile */
+    struct offer *offers; /* of 2 x width: those of nodes from `width` on, above them that of both; NULL: no tree yet */
+    uint32_t *versions;   /* by node: of the ledger's when it was looked at */
+    uint8_t *free;        /* by node: free instances of the profile */
     uint32_t free_count;
     uint64_t seen; /* of the ledger's changes */
 };
 
-struct recut_places {
+struct repartition_places {
     uint32_t width; /* a power of two, at least the nodes */
     struct tree trees[WISHES];
 };
@@ -54,11 +52,9 @@ static uint16_t cuttable(const struct sched *sched, node_id node, time_ns *reste
     const struct geometry_config *config = &sched->policy.geometry_config;
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
     uint16_t out = 0;
-    if (!ledger->index->is_listed[node] ||
-        (config->needs == RECUT_NODE && !is_idle_node(ledger, node)))
+    if (!ledger->index->is_listed[node] || (config->needs == RECUT_NODE && !is_idle_node(ledger, node)))
         return 0;
-    for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0;
-         mask &= mask - 1) {
+    for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(mask);
         const time_ns cut_at = sched->recuts->cut_at[first + i] - 1;
         if (ledger->migs[first + i].making != 0 ||
@@ -78,14 +74,13 @@ static uint32_t count_starts(const struct gpu_layout *layout, uint8_t slices)
 {
     uint32_t count = 0;
     for (uint32_t s = 0; s < MIG_SLICES; s++)
-        if (layout->profile[s] != 0 &&
-            (mig_mask((enum mig_profile_id)(layout->profile[s] - 1), s) & slices) != 0)
+        if (layout->profile[s] != 0 && (mig_mask((enum mig_profile_id)(layout->profile[s] - 1), s) & slices) != 0)
             count++;
     return count;
 }
 
 static void consider_gpu(const struct sched *sched, gpu_id gpu, enum mig_profile_id profile,
-                         struct recut_spot *best)
+                         struct repartition_spot *best)
 {
     struct cut_place place = {.profile = profile, .busy = ledger_busy_slices(sched->ledger, gpu)};
     if (mig_fit(place.busy, profile) == 0 || ledger_mig_room(sched->ledger, gpu, profile) == 0)
@@ -99,33 +94,30 @@ static void consider_gpu(const struct sched *sched, gpu_id gpu, enum mig_profile
         place.destroyed = count_starts(&cut.layout, mig_mask(profile, place.start));
         const int64_t score = sched->policy.geometry->score(&place);
         if (score > best->score)
-            *best = (struct recut_spot){.score = score, .gpu = gpu, .start = place.start};
+            *best = (struct repartition_spot){.score = score, .gpu = gpu, .start = place.start};
     }
 }
 
-static struct recut_spot best_instance(const struct sched *sched, node_id node,
-                                       enum mig_profile_id profile, time_ns *rested_at)
+static struct repartition_spot best_instance(const struct sched *sched, node_id node, enum mig_profile_id profile,
+                                             time_ns *rested_at)
 {
-    struct recut_spot best = {.score = NO_SCORE};
+    struct repartition_spot best = {.score = NO_SCORE};
     for (uint32_t mask = cuttable(sched, node, rested_at); mask != 0; mask &= mask - 1)
-        consider_gpu(sched, sched->cluster->nodes[node].first_gpu + (uint32_t)__builtin_ctz(mask),
-                     profile, &best);
+        consider_gpu(sched, sched->cluster->nodes[node].first_gpu + (uint32_t)__builtin_ctz(mask), profile, &best);
     return best;
 }
 
 /* Partitioned GPUs of the node that are free in all and may be whole again, if they are enough. */
-static struct recut_spot best_whole(const struct sched *sched, node_id node, uint32_t gpus,
-                                    time_ns *rested_at)
+static struct repartition_spot best_whole(const struct sched *sched, node_id node, uint32_t gpus, time_ns *rested_at)
 {
     const struct ledger *ledger = sched->ledger;
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
     const uint32_t free = ledger->index->free_count[node];
     const uint16_t partitioned = ledger_layout_mask(ledger, node);
-    struct recut_spot spot = {.score = NO_SCORE, .gpu = first};
+    struct repartition_spot spot = {.score = NO_SCORE, .gpu = first};
     if (free >= gpus || partitioned == 0)
         return spot;
-    for (uint32_t mask = cuttable(sched, node, rested_at) & partitioned; mask != 0;
-         mask &= mask - 1) {
+    for (uint32_t mask = cuttable(sched, node, rested_at) & partitioned; mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(mask);
         if (ledger->gpus[first + i].free == GPU_MILLI)
             spot.gpu_mask |= (uint16_t)(1u << i);
@@ -135,12 +127,10 @@ static struct recut_spot best_whole(const struct sched *sched, node_id node, uin
     return spot;
 }
 
-static struct recut_spot best_of_node(const struct sched *sched, node_id node, uint32_t wish,
-                                      time_ns *rested_at)
+static struct repartition_spot best_of_node(const struct sched *sched, node_id node, uint32_t wish, time_ns *rested_at)
 {
-    return wish < MIG_PROFILE_COUNT
-               ? best_instance(sched, node, (enum mig_profile_id)wish, rested_at)
-               : best_whole(sched, node, wish - MIG_PROFILE_COUNT + 1, rested_at);
+    return wish < MIG_PROFILE_COUNT ? best_instance(sched, node, (enum mig_profile_id)wish, rested_at)
+                                    : best_whole(sched, node, wish - MIG_PROFILE_COUNT + 1, rested_at);
 }
 
 static struct offer offer_of(const struct sched *sched, node_id node, uint32_t wish)
@@ -164,8 +154,8 @@ static uint8_t free_of(const struct ledger *ledger, node_id node, uint32_t wish)
     if (wish >= MIG_PROFILE_COUNT || !ledger->index->is_listed[node])
         return 0;
     for (uint32_t mask = ledger_layout_mask(ledger, node); mask != 0; mask &= mask - 1)
-        count += bits_count16(ledger_mig_starts(ledger, node, (uint32_t)__builtin_ctz(mask),
-                                                (enum mig_profile_id)wish));
+        count +=
+            bits_count16(ledger_mig_starts(ledger, node, (uint32_t)__builtin_ctz(mask), (enum mig_profile_id)wish));
     return (uint8_t)count;
 }
 
@@ -177,8 +167,7 @@ static struct offer offer_of_both(const struct offer *a, const struct offer *b)
                           .rested_at = a->rested_at < b->rested_at ? a->rested_at : b->rested_at,
                           .models = a->models | b->models,
                           .cpu_milli = a->cpu_milli > b->cpu_milli ? a->cpu_milli : b->cpu_milli,
-                          .memory_mib =
-                              a->memory_mib > b->memory_mib ? a->memory_mib : b->memory_mib};
+                          .memory_mib = a->memory_mib > b->memory_mib ? a->memory_mib : b->memory_mib};
 }
 
 static bool is_same(const struct offer *a, const struct offer *b)
@@ -234,7 +223,7 @@ static void init_tree(const struct sched *sched, struct tree *tree, uint32_t wis
     refresh_all(sched, tree, wish);
 }
 
-static node_id first_rested(const struct recut_places *places, const struct tree *tree)
+static node_id first_rested(const struct repartition_places *places, const struct tree *tree)
 {
     uint32_t at = 1;
     while (at < places->width)
@@ -245,7 +234,7 @@ static node_id first_rested(const struct recut_places *places, const struct tree
 /* The tree of that wish, as the ledger is now. */
 static struct tree *tree_of(struct sched *sched, uint32_t wish)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const struct ledger *ledger = sched->ledger;
     const uint32_t nodes = sched->cluster->node_count;
     if (book->places == NULL) {
@@ -274,14 +263,13 @@ static struct tree *tree_of(struct sched *sched, uint32_t wish)
 
 static bool has_host_room(const struct offer *offer, const struct request *request)
 {
-    return offer->models != 0 && offer->cpu_milli >= request->cpu_milli &&
-           offer->memory_mib >= request->memory_mib &&
+    return offer->models != 0 && offer->cpu_milli >= request->cpu_milli && offer->memory_mib >= request->memory_mib &&
            (request->gpu_models == 0 || (request->gpu_models & offer->models) != 0);
 }
 
 struct search {
     const struct cluster *cluster;
-    const struct recut_places *places;
+    const struct repartition_places *places;
     const struct tree *tree;
     const struct request *request;
     uint32_t best; /* index of its leaf; 0: none yet */
@@ -310,8 +298,7 @@ static bool may_be_better(const struct search *search, uint32_t at)
 static void seek_best(struct search *search, uint32_t at)
 {
     const struct offer *offers = search->tree->offers, *here = &offers[at];
-    if (here->score == NO_SCORE || !has_host_room(here, search->request) ||
-        !may_be_better(search, at))
+    if (here->score == NO_SCORE || !has_host_room(here, search->request) || !may_be_better(search, at))
         return;
     if (at >= search->places->width) {
         if (is_taken(search, at))
@@ -337,7 +324,7 @@ static void seek_rest(struct search *search, uint32_t at)
     seek_rest(search, 2 * at + 1);
 }
 
-uint32_t recut_places_instances(struct sched *sched, const struct request *request)
+uint32_t repartition_places_instances(struct sched *sched, const struct request *request)
 {
     const struct cluster *cluster = sched->cluster;
     const struct tree *tree = tree_of(sched, request->mig - 1u);
@@ -350,12 +337,11 @@ uint32_t recut_places_instances(struct sched *sched, const struct request *reque
     return count;
 }
 
-bool recut_places_best(struct sched *sched, const struct request *request, struct recut_spot *spot)
+bool repartition_places_best(struct sched *sched, const struct request *request, struct repartition_spot *spot)
 {
     if (request->mig == 0 && (request->gpus == 0 || request->gpus > NODE_GPUS_MAX))
         return false;
-    const uint32_t wish =
-        request->mig != 0 ? request->mig - 1u : MIG_PROFILE_COUNT + request->gpus - 1u;
+    const uint32_t wish = request->mig != 0 ? request->mig - 1u : MIG_PROFILE_COUNT + request->gpus - 1u;
     const struct tree *tree = tree_of(sched, wish);
     struct search search = {.cluster = sched->cluster,
                             .places = sched->recuts->places,
@@ -394,9 +380,9 @@ static const char *check_tree(const struct sched *sched, const struct tree *tree
     return free == tree->free_count ? NULL : "free instances are miscounted";
 }
 
-const char *recut_places_check(const struct sched *sched)
+const char *repartition_places_check(const struct sched *sched)
 {
-    const struct recut_places *places = sched->recuts->places;
+    const struct repartition_places *places = sched->recuts->places;
     const char *broken = NULL;
     for (uint32_t wish = 0; places != NULL && wish < WISHES && broken == NULL; wish++)
         if (places->trees[wish].offers != NULL)
@@ -404,7 +390,7 @@ const char *recut_places_check(const struct sched *sched)
     return broken;
 }
 
-void recut_places_free(struct recut_places *places)
+void repartition_places_free(struct repartition_places *places)
 {
     for (uint32_t wish = 0; places != NULL && wish < WISHES; wish++) {
         mem_free(places->trees[wish].offers);

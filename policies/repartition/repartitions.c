@@ -1,7 +1,7 @@
 /* GPUs cut anew; see policies/repartition/repartitions.h.
  *
  *   choose   in a trial of the ledger, where instances could be made, one after another, until the job fits
- *   check    headroom, forecasts and the budget allow it
+ *   check    headroom, planned starts and the budget allow it
  *   book     the cuts are told (REPARTITION), and the job claims its space: it starts when the world has made it
  */
 #include <assert.h>
@@ -28,11 +28,11 @@ static void fill_layout(const struct sched *sched, struct gpu_layout *layout, ui
     const struct pending *pending = &sched->pending;
     uint32_t wanted[MIG_PROFILE_COUNT] = {0};
     for (uint32_t b = 0; b < pending->busy_count; b++) {
-        const struct lane *lane = &pending->lanes[pending->busy[b]];
-        const struct shape *shape = &sched->shapes.shapes[lane->shape];
-        for (uint32_t g = 0; g < shape->group_count; g++)
-            if (shape->groups[g].request.mig != 0)
-                wanted[shape->groups[g].request.mig - 1] += lane->count * shape->groups[g].count;
+        const struct class_queue *class_queue = &pending->class_queues[pending->busy[b]];
+        const struct request_class *request_class = &sched->request_classes.at[class_queue->request_class];
+        for (uint32_t g = 0; g < request_class->group_count; g++)
+            if (request_class->groups[g].request.mig != 0)
+                wanted[request_class->groups[g].request.mig - 1] += class_queue->count * request_class->groups[g].count;
     }
     for (uint32_t p = MIG_PROFILE_COUNT; p-- > 0;)
         for (; wanted[p] > 0; wanted[p]--) {
@@ -47,7 +47,7 @@ static void fill_layout(const struct sched *sched, struct gpu_layout *layout, ui
 }
 
 /* The layout of the GPU with the instance: those in use stay, and of the free ones those that are not in the way. */
-static struct gpu_cut cut_with(const struct sched *sched, const struct recut_spot *choice,
+static struct gpu_cut cut_with(const struct sched *sched, const struct repartition_spot *choice,
                                enum mig_profile_id profile)
 {
     const struct ledger *ledger = sched->ledger;
@@ -75,19 +75,19 @@ static struct gpu_cut cut_with(const struct sched *sched, const struct recut_spo
 /* In the trial the GPU is cut so at once. */
 static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     uint32_t at = 0;
     while (at < book->plan_count && book->plan[at].gpu != gpu)
         at++;
-    book->plan[at] = (struct recut_order){gpu, *cut};
+    book->plan[at] = (struct repartition_order){gpu, *cut};
     book->plan_count += at == book->plan_count;
     ledger_recut(sched->ledger, gpu, cut, true);
 }
 
 static bool make_instance(struct sched *sched, const struct request *request)
 {
-    struct recut_spot best;
-    if (!recut_places_best(sched, request, &best))
+    struct repartition_spot best;
+    if (!repartition_places_best(sched, request, &best))
         return false;
     const struct gpu_cut cut = cut_with(sched, &best, (enum mig_profile_id)(request->mig - 1));
     order_cut(sched, best.gpu, &cut);
@@ -98,11 +98,11 @@ static bool make_instance(struct sched *sched, const struct request *request)
 static bool make_whole(struct sched *sched, const struct request *request)
 {
     const struct gpu_cut whole = {.is_partitioned = false};
-    struct recut_spot best;
-    if (!recut_places_best(sched, request, &best))
+    struct repartition_spot best;
+    if (!repartition_places_best(sched, request, &best))
         return false;
     uint32_t lacking = (uint32_t)-best.score;
-    if (sched->recuts->plan_count + lacking > RECUTS_PER_PLAN)
+    if (sched->recuts->plan_count + lacking > REPARTITIONS_PER_PLAN)
         return false;
     for (; lacking > 0; lacking--, best.gpu_mask &= (uint16_t)(best.gpu_mask - 1))
         order_cut(sched, best.gpu + (uint32_t)__builtin_ctz(best.gpu_mask), &whole);
@@ -110,7 +110,7 @@ static bool make_whole(struct sched *sched, const struct request *request)
 }
 
 /* Of its groups the first that lacks instances, else the first that a cut could help; NULL: none. */
-static const struct request *next_wish(struct sched *sched, const struct shape *ask)
+static const struct request *next_wish(struct sched *sched, const struct request_class *ask)
 {
     const struct request *wanted = NULL;
     for (uint32_t g = 0; g < ask->group_count; g++) {
@@ -118,18 +118,17 @@ static const struct request *next_wish(struct sched *sched, const struct shape *
         if (group->count == 0 || (group->request.mig == 0 && group->request.gpus == 0))
             continue;
         wanted = wanted == NULL ? &group->request : wanted;
-        if (group->request.mig != 0 &&
-            recut_places_instances(sched, &group->request) < group->count)
+        if (group->request.mig != 0 && repartition_places_instances(sched, &group->request) < group->count)
             return &group->request;
     }
     return wanted;
 }
 
 /* One step nearer to what it asks. */
-static bool make_more(struct sched *sched, const struct shape *ask)
+static bool make_more(struct sched *sched, const struct request_class *ask)
 {
     const struct request *wanted = next_wish(sched, ask);
-    if (wanted == NULL || sched->recuts->plan_count == RECUTS_PER_PLAN)
+    if (wanted == NULL || sched->recuts->plan_count == REPARTITIONS_PER_PLAN)
         return false;
     return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
 }
@@ -137,8 +136,8 @@ static bool make_more(struct sched *sched, const struct shape *ask)
 /* In the trial: cut GPUs until the job has its pieces. */
 static bool plan_cuts(struct sched *sched, uint32_t slot)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
-    for (uint32_t step = 0; step < RECUTS_PER_PLAN && make_more(sched, ask); step++) {
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    for (uint32_t step = 0; step < REPARTITIONS_PER_PLAN && make_more(sched, ask); step++) {
         size_t mark = ledger_mark(sched->ledger);
         if (sched_place(sched, slot, &sched->recuts->pieces)) {
             ledger_commit(sched->ledger, mark);
@@ -153,7 +152,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
 
 static void forget_old(struct sched *sched)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     uint32_t old = 0;
     while (old < book->at_count && book->at[old] <= sched->now - hour)
         old++;
@@ -169,9 +168,7 @@ static uint32_t budget_left(struct sched *sched)
         return UINT32_MAX;
     if (sched->recuts->at_count > 0)
         forget_old(sched);
-    return (int64_t)sched->recuts->at_count < bound
-               ? (uint32_t)(bound - (int64_t)sched->recuts->at_count)
-               : 0;
+    return (int64_t)sched->recuts->at_count < bound ? (uint32_t)(bound - (int64_t)sched->recuts->at_count) : 0;
 }
 
 /* ---- Booking ---- */
@@ -183,10 +180,9 @@ static void keep_node(struct sched *sched, node_id node)
         ledger_keep_node(sched->ledger, node, true);
 }
 
-bool recuts_keep(const struct sched *sched, node_id node)
+bool repartitions_keep(const struct sched *sched, node_id node)
 {
-    if (sched->policy.geometry_config.needs != RECUT_NODE ||
-        sched->ledger->node_state[node] != NODE_UP)
+    if (sched->policy.geometry_config.needs != RECUT_NODE || sched->ledger->node_state[node] != NODE_UP)
         return false;
     for (uint32_t i = 0; i < sched->recuts->count; i++)
         if (sched->ledger->index->gpu_node[sched->recuts->open[i].gpu] == node)
@@ -194,28 +190,25 @@ bool recuts_keep(const struct sched *sched, node_id node)
     return false;
 }
 
-void recuts_node_changed(struct sched *sched, node_id node)
+void repartitions_node_changed(struct sched *sched, node_id node)
 {
     if (sched->policy.geometry_config.needs == RECUT_NODE &&
-        sched->ledger->is_kept[node] != recuts_keep(sched, node))
+        sched->ledger->is_kept[node] != repartitions_keep(sched, node))
         ledger_keep_node(sched->ledger, node, !sched->ledger->is_kept[node]);
 }
 
-static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_order *order)
+static void tell_cut(struct sched *sched, uint32_t slot, const struct repartition_order *order)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const node_id node = sched->ledger->index->gpu_node[order->gpu];
     const uint32_t index = order->gpu - sched->cluster->nodes[node].first_gpu;
     struct decision *decision = sched_decide(sched, DECISION_REPARTITION, slot);
-    const struct piece piece = {
-        .node = node, .gpu_mask = (uint16_t)(1u << index), .gpu_milli = GPU_MILLI};
-    decision->layout =
-        order->cut.is_partitioned ? mig_layout_of(&order->cut.layout) : MIG_LAYOUT_WHOLE;
+    const struct piece piece = {.node = node, .gpu_mask = (uint16_t)(1u << index), .gpu_milli = GPU_MILLI};
+    decision->layout = order->cut.is_partitioned ? mig_layout_of(&order->cut.layout) : MIG_LAYOUT_WHOLE;
     const decision_id id = decision->id;
     sched_tell_piece(sched, &piece);
     MEM_GROW(book->open, book->capacity, (size_t)book->count + 1);
-    book->open[book->count++] =
-        (struct recut){id, order->gpu, ledger_cut_of(sched->ledger, order->gpu)};
+    book->open[book->count++] = (struct recut){id, order->gpu, ledger_cut_of(sched->ledger, order->gpu)};
     ledger_recut(sched->ledger, order->gpu, &order->cut, false);
     book->cut_at[order->gpu] = sched->now + 1;
     keep_node(sched, node);
@@ -226,8 +219,9 @@ static void tell_cut(struct sched *sched, uint32_t slot, const struct recut_orde
     book->at[book->at_count++] = sched->now;
 }
 
-/* What may have made room for it: times that space grew, and that its rules of tags may say otherwise.  Both only rise. */
-static uint64_t room_version(const struct sched *sched, const struct shape *ask)
+/* What may have made room for it: times that space grew, and that its rules of tags may say otherwise.  Both only
+ * rise. */
+static uint64_t room_version(const struct sched *sched, const struct request_class *ask)
 {
     const struct ledger *ledger = sched->ledger;
     const bool minds_tags = ask->tags != NULL && ledger->tags != NULL;
@@ -235,16 +229,16 @@ static uint64_t room_version(const struct sched *sched, const struct shape *ask)
 }
 
 /* Only more space helps, or other rules of tags, or that a GPU has rested. */
-static void note_failure(const struct sched *sched, struct shape *ask)
+static void note_failure(const struct sched *sched, struct request_class *ask)
 {
     if (sched->recuts->rested_at == TIME_NEVER)
         ask->recut_seen = room_version(sched, ask);
 }
 
-/* Cut GPUs for the job, which is the head of a lane, if that makes it fit. */
+/* Cut GPUs for the job, which is the head of a class queue, if that makes it fit. */
 static bool cut_for(struct sched *sched, uint32_t slot)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const struct free_space before = headroom_free(sched);
     book->plan_count = 0;
     size_t mark = ledger_mark(sched->ledger);
@@ -266,25 +260,24 @@ static bool cut_for(struct sched *sched, uint32_t slot)
 
 /* ---- Who may ask ---- */
 
-static bool could_help(const struct sched *sched, const struct shape *ask)
+static bool could_help(const struct sched *sched, const struct request_class *ask)
 {
     for (uint32_t g = 0; g < ask->group_count; g++)
-        if (ask->groups[g].count > 0 &&
-            (ask->groups[g].request.mig != 0 || ask->groups[g].request.gpus != 0))
+        if (ask->groups[g].count > 0 && (ask->groups[g].request.mig != 0 || ask->groups[g].request.gpus != 0))
             return ask->recut_seen != room_version(sched, ask);
     return false;
 }
 
 /* Since when its head waits, if cutting could help it; TIME_NEVER. */
-static time_ns asks_since(const struct sched *sched, uint32_t lane_id)
+static time_ns asks_since(const struct sched *sched, uint32_t class_queue_id)
 {
-    const struct lane *lane = &sched->pending.lanes[lane_id];
-    const struct shape *ask = &sched->shapes.shapes[lane->shape];
-    if (lane->count == 0 || lane->quota_block != QUEUE_NONE || !(ask->closed & SHAPE_BLOCKED) ||
+    const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
+    const struct request_class *ask = &sched->request_classes.at[class_queue->request_class];
+    if (class_queue->count == 0 || class_queue->quota_block != QUEUE_NONE || !(ask->closed & REQUEST_CLASS_BLOCKED) ||
         !could_help(sched, ask) ||
-        (sched->pending.is_strict && pending_first(&sched->pending, lane->line) != lane_id))
+        (sched->pending.is_strict && pending_first(&sched->pending, class_queue->leaf_queue) != class_queue_id))
         return TIME_NEVER;
-    return sched->jobs.facts[pending_head(&sched->pending, lane_id)].waiting_since;
+    return sched->jobs.facts[pending_head(&sched->pending, class_queue_id)].waiting_since;
 }
 
 static bool is_forbidden(struct sched *sched, uint32_t slot)
@@ -295,104 +288,103 @@ static bool is_forbidden(struct sched *sched, uint32_t slot)
            quota->forbids(&sched->tree, job->queue, sched_ask(sched, job)->charge) != QUEUE_NONE;
 }
 
-static void drop_lane(struct recut_book *book, uint32_t *count, uint32_t lane)
+static void drop_class_queue(struct repartition_book *book, uint32_t *count, uint32_t class_queue)
 {
     uint32_t at = 0;
-    while (book->lanes[at] != lane)
+    while (book->class_queues[at] != class_queue)
         at++;
-    book->lanes[at] = book->lanes[--*count];
+    book->class_queues[at] = book->class_queues[--*count];
 }
 
-/* What is known of a shape: nothing, that a GPU can be cut for it, that none can. */
+/* What is known of a request class: nothing, that a GPU can be cut for it, that none can. */
 enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
 
 static bool has_hope(const struct sched *sched, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (sched->recuts->hopes[sched->pending.lanes[sched->recuts->lanes[i]].shape] != HOPE_NONE)
+        if (sched->recuts->hopes[sched->pending.class_queues[sched->recuts->class_queues[i]].request_class] !=
+            HOPE_NONE)
             return true;
     return false;
 }
 
-/* For whom of the lanes a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking in turn. */
+/* For whom of the class queues a GPU could be cut.  Not known if some GPU rests: when it has rested is found by asking
+ * in turn. */
 static void look_for_hope(struct sched *sched, uint32_t count)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const time_ns rested_at = book->rested_at;
-    struct recut_spot spot;
-    MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->shapes.count);
-    memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+    struct repartition_spot spot;
+    MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->request_classes.count);
+    memset(book->hopes, HOPE_UNKNOWN, sched->request_classes.count);
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t shape = sched->pending.lanes[book->lanes[i]].shape;
-        if (book->hopes[shape] != HOPE_UNKNOWN)
+        const uint32_t request_class = sched->pending.class_queues[book->class_queues[i]].request_class;
+        if (book->hopes[request_class] != HOPE_UNKNOWN)
             continue;
-        const struct request *wanted = next_wish(sched, &sched->shapes.shapes[shape]);
-        book->hopes[shape] =
-            wanted != NULL && recut_places_best(sched, wanted, &spot) ? HOPE_SOME : HOPE_NONE;
+        const struct request *wanted = next_wish(sched, &sched->request_classes.at[request_class]);
+        book->hopes[request_class] =
+            wanted != NULL && repartition_places_best(sched, wanted, &spot) ? HOPE_SOME : HOPE_NONE;
     }
     if (book->rested_at != TIME_NEVER)
-        memset(book->hopes, HOPE_UNKNOWN, sched->shapes.count);
+        memset(book->hopes, HOPE_UNKNOWN, sched->request_classes.count);
     book->rested_at = rested_at;
 }
 
-/* May the lane be asked again? */
-static bool try_lane(struct sched *sched, uint32_t lane, uint32_t count)
+/* May the class queue be asked again? */
+static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t count)
 {
-    struct recut_book *book = sched->recuts;
-    const uint32_t slot = pending_head(&sched->pending, lane);
-    const uint32_t shape = sched->jobs.jobs[slot].ask;
+    struct repartition_book *book = sched->recuts;
+    const uint32_t slot = pending_head(&sched->pending, class_queue);
+    const uint32_t request_class = sched->jobs.jobs[slot].ask;
     if (is_forbidden(sched, slot))
         return false;
-    if (book->hopes[shape] == HOPE_NONE) {
-        note_failure(sched, &sched->shapes.shapes[shape]);
+    if (book->hopes[request_class] == HOPE_NONE) {
+        note_failure(sched, &sched->request_classes.at[request_class]);
         return false;
     }
     if (!cut_for(sched, slot)) {
         if (book->plan_count == 0)
-            book->hopes[shape] = HOPE_NONE;
+            book->hopes[request_class] = HOPE_NONE;
         return false;
     }
     look_for_hope(sched, count);
-    const time_ns since = asks_since(sched, lane);
-    return since != TIME_NEVER &&
-           time_after(since, sched->policy.geometry_config.wait) <= sched->now;
+    const time_ns since = asks_since(sched, class_queue);
+    return since != TIME_NEVER && time_after(since, sched->policy.geometry_config.wait) <= sched->now;
 }
 
 /* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
-void recuts_seek(struct sched *sched)
+void repartitions_seek(struct sched *sched)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const struct pending *pending = &sched->pending;
     uint32_t count = 0;
     book->rested_at = TIME_NEVER;
-    MEM_GROW(book->lanes, book->lane_capacity, (size_t)pending->busy_count + 1);
+    MEM_GROW(book->class_queues, book->class_queue_capacity, (size_t)pending->busy_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const time_ns since = asks_since(sched, pending->busy[b]);
-        if (since != TIME_NEVER &&
-            time_after(since, sched->policy.geometry_config.wait) <= sched->now)
-            book->lanes[count++] = pending->busy[b];
+        if (since != TIME_NEVER && time_after(since, sched->policy.geometry_config.wait) <= sched->now)
+            book->class_queues[count++] = pending->busy[b];
     }
     if (count > 0 && budget_left(sched) > 0)
         look_for_hope(sched, count);
     while (count > 0 && budget_left(sched) > 0 && has_hope(sched, count)) {
-        const uint32_t lane =
-            contest_best(&sched->tree, &sched->pending, book->lanes, count, &sched->contest);
-        if (!try_lane(sched, lane, count))
-            drop_lane(book, &count, lane);
+        const uint32_t class_queue =
+            queue_selection_best(&sched->tree, &sched->pending, book->class_queues, count, &sched->queue_selection);
+        if (!try_class_queue(sched, class_queue, count))
+            drop_class_queue(book, &count, class_queue);
     }
     for (; count > 0 && budget_left(sched) > 0; count--)
-        try_lane(sched, book->lanes[count - 1], count);
+        try_class_queue(sched, book->class_queues[count - 1], count);
 }
 
-time_ns recuts_wake(struct sched *sched)
+time_ns repartitions_wake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
     const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts->at[0] + hour;
     time_ns first = sched->recuts->rested_at;
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const time_ns since = asks_since(sched, pending->busy[b]);
-        time_ns due = since == TIME_NEVER ? TIME_NEVER
-                                          : time_after(since, sched->policy.geometry_config.wait);
+        time_ns due = since == TIME_NEVER ? TIME_NEVER : time_after(since, sched->policy.geometry_config.wait);
         due = due < open_at ? open_at : due;
         if (due > sched->now && due < first)
             first = due;
@@ -402,7 +394,7 @@ time_ns recuts_wake(struct sched *sched)
 
 /* ---- What the world says ---- */
 
-static void close_recut(struct recut_book *book, uint32_t at)
+static void close_recut(struct repartition_book *book, uint32_t at)
 {
     for (book->count--; at < book->count; at++)
         book->open[at] = book->open[at + 1];
@@ -431,13 +423,13 @@ static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gp
 
 static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
     for (uint32_t i = 0; i < book->count; i++)
         if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
             close_recut(book, i);
             ledger_made(sched->ledger, gpu);
-            recuts_node_changed(sched, sched->ledger->index->gpu_node[gpu]);
+            repartitions_node_changed(sched, sched->ledger->index->gpu_node[gpu]);
             return;
         }
     if (is_same_cut(&now, cut) || !is_possible(sched->ledger, gpu, cut))
@@ -446,8 +438,7 @@ static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
     ledger_note_growth(sched->ledger, sched->ledger->index->gpu_node[gpu]);
 }
 
-void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
-                       time_ns now)
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now)
 {
     struct gpu_cut cut = {.is_partitioned = layout != MIG_LAYOUT_WHOLE};
     sched_begin_fact(sched, now);
@@ -475,9 +466,9 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
     }
 }
 
-bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
+bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     uint32_t at = 0;
     while (at < book->count && book->open[at].decision != decision)
         at++;
@@ -490,36 +481,35 @@ bool recuts_refused(struct sched *sched, decision_id decision, time_ns now)
     ledger_made(sched->ledger, recut.gpu); /* it is all free, and can be what it was */
     if (is_possible(sched->ledger, recut.gpu, &recut.before))
         ledger_recut(sched->ledger, recut.gpu, &recut.before, true);
-    recuts_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
+    repartitions_node_changed(sched, sched->ledger->index->gpu_node[recut.gpu]);
     return true;
 }
 
-void recuts_init(struct sched *sched)
+void repartitions_init(struct sched *sched)
 {
     const bool recuts = sched->policy.geometry->score != NULL;
     sched->recuts = mem_zalloc(1, sizeof *sched->recuts);
-    sched->ledger->recuts = sched->shapes.recuts = recuts;
+    sched->ledger->recuts = sched->request_classes.recuts = recuts;
     if (recuts)
-        sched->recuts->cut_at =
-            mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts->cut_at);
+        sched->recuts->cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts->cut_at);
 }
 
-void recuts_release(struct sched *sched)
+void repartitions_release(struct sched *sched)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     mem_free(book->open);
     mem_free(book->at);
     mem_free(book->cut_at);
-    mem_free(book->lanes);
+    mem_free(book->class_queues);
     piece_list_release(&book->pieces);
     mem_free(book->hopes);
-    recut_places_free(book->places);
+    repartition_places_free(book->places);
     mem_free(book);
 }
 
-void recuts_archive(struct archive *archive, struct sched *sched)
+void repartitions_archive(struct archive *archive, struct sched *sched)
 {
-    struct recut_book *book = sched->recuts;
+    struct repartition_book *book = sched->recuts;
     ARCHIVE_KNOWS(struct recut, 24);
     ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
     for (uint32_t i = 0; i < book->count; i++) {
@@ -528,8 +518,7 @@ void recuts_archive(struct archive *archive, struct sched *sched)
         ARCHIVE(archive, recut->gpu);
         ARCHIVE(archive, recut->before.is_partitioned);
         ARCHIVE(archive, recut->before.layout);
-        archive_expect(archive, recut->gpu < sched->cluster->gpu_count &&
-                                    mig_layout_is_legal(&recut->before.layout));
+        archive_expect(archive, recut->gpu < sched->cluster->gpu_count && mig_layout_is_legal(&recut->before.layout));
     }
     ARCHIVE_ARRAY(archive, book->at, book->at_capacity, book->at_count);
     archive_bytes(archive, book->cut_at, sched->cluster->gpu_count * sizeof *book->cut_at);
@@ -544,5 +533,5 @@ uint64_t repartitions_told(const struct sched *sched)
 
 const char *repartitions_check(const struct sched *sched)
 {
-    return recut_places_check(sched);
+    return repartition_places_check(sched);
 }

@@ -1,4 +1,5 @@
-/* policies/repartition/repartitions.h -- GPUs cut anew for jobs that find no place: what is under way, and how often it was done.
+/* policies/repartition/repartitions.h -- GPUs cut anew for jobs that find no place: what is under way, and how often
+ * it was done.
  *
  * Part of the scheduler's inside; the seam is policies/geometry/geometry.h.
  *
@@ -14,17 +15,18 @@ struct archive;
 struct sched;
 
 /* Cut GPUs for heads that wait for nothing but space and have waited long enough. */
-void recuts_seek(struct sched *sched);
+void repartitions_seek(struct sched *sched);
 /* When somebody will have waited long enough, or another may be cut; TIME_NEVER. */
-time_ns recuts_wake(struct sched *sched);
-/* The world does not do it: the GPU is what it was, and who waited for it waits on.  False: no such decision is open. */
-bool recuts_refused(struct sched *sched, decision_id decision, time_ns now);
+time_ns repartitions_wake(struct sched *sched);
+/* The world does not do it: the GPU is what it was, and who waited for it waits on.  False: no such decision is open.
+ */
+bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now);
 /* Is the node kept until a GPU of it is cut? */
-bool recuts_keep(const struct sched *sched, node_id node);
-void recuts_node_changed(struct sched *sched, node_id node); /* up, or not */
-void recuts_init(struct sched *sched);                       /* if the policy cuts GPUs */
-void recuts_release(struct sched *sched);
-void recuts_archive(struct archive *archive, struct sched *sched);
+bool repartitions_keep(const struct sched *sched, node_id node);
+void repartitions_node_changed(struct sched *sched, node_id node); /* up, or not */
+void repartitions_init(struct sched *sched);                       /* if the policy cuts GPUs */
+void repartitions_release(struct sched *sched);
+void repartitions_archive(struct archive *archive, struct sched *sched);
 uint64_t repartitions_told(const struct sched *sched); /* GPUs cut anew so far */
 /* NULL: what is remembered of the best places is true. */
 const char *repartitions_check(const struct sched *sched);

@@ -2,28 +2,28 @@
 #include "policies/reservation/freed_early.h"
 #include "policies/state/profile.h"
 
-void easing_open(struct easing *easing, uint32_t node_count)
+void freed_early_open(struct freed_early *freed_early, uint32_t node_count)
 {
-    if (easing->vain == NULL)
-        easing->vain = mem_zalloc(node_count, sizeof *easing->vain);
+    if (freed_early->vain == NULL)
+        freed_early->vain = mem_zalloc(node_count, sizeof *freed_early->vain);
 }
 
-void easing_note(struct easing *easing, uint32_t node_count, node_id node)
+void freed_early_note(struct freed_early *freed_early, uint32_t node_count, node_id node)
 {
-    easing_open(easing, node_count);
-    node_marks_add(&easing->nodes, node_count, node);
-    easing->vain[node].count = 0;
+    freed_early_open(freed_early, node_count);
+    node_marks_add(&freed_early->nodes, node_count, node);
+    freed_early->vain[node].count = 0;
 }
 
-void easing_forget(struct easing *easing)
+void freed_early_forget(struct freed_early *freed_early)
 {
-    node_marks_forget(&easing->nodes); /* what was in vain goes when a node is noted again */
+    node_marks_forget(&freed_early->nodes); /* what was in vain goes when a node is noted again */
 }
 
-void easing_release(struct easing *easing)
+void freed_early_release(struct freed_early *freed_early)
 {
-    node_marks_release(&easing->nodes);
-    mem_free(easing->vain);
+    node_marks_release(&freed_early->nodes);
+    mem_free(freed_early->vain);
 }
 
 /* Nothing is there for it before then. */
@@ -42,8 +42,7 @@ static void note_vain(struct vain_list *list, struct vain_search search)
     uint32_t kept = 0, least = 0;
     for (uint32_t v = 0; v < list->count; v++) {
         const struct vain_search *known = &list->of[v];
-        if (known->ask == search.ask && known->length >= search.length &&
-            known->until <= search.until)
+        if (known->ask == search.ask && known->length >= search.length && known->until <= search.until)
             continue;
         list->of[kept++] = *known;
     }
@@ -58,13 +57,12 @@ static void note_vain(struct vain_list *list, struct vain_search search)
     list->of[least] = search;
 }
 
-bool easing_has_room(struct easing *easing, const struct profile *profile,
-                     const struct request *request, uint32_t ask, node_id own, time_ns now,
-                     time_ns length, time_ns bound)
+bool freed_early_has_room(struct freed_early *freed_early, const struct profile *profile, const struct request *request,
+                          uint32_t ask, node_id own, time_ns now, time_ns length, time_ns bound)
 {
-    for (uint32_t i = 0; i < easing->nodes.count; i++) {
-        const node_id node = easing->nodes.nodes[i];
-        struct vain_list *list = &easing->vain[node];
+    for (uint32_t i = 0; i < freed_early->nodes.count; i++) {
+        const node_id node = freed_early->nodes.nodes[i];
+        struct vain_list *list = &freed_early->vain[node];
         const time_ns from = node == own ? now : known_until(list, ask, length, now);
         if (from >= bound)
             continue;

@@ -1,8 +1,8 @@
 /* Who may start before those in front of him: policies/backfill/ in the cycle.
  *
- * After the line has come to a stop the waiting jobs are gone through in the order of the chain.  The first that do not
- * fit get a forecast, as many as the policy reserves; the others start if they fit now beside all forecasts.  As soon as
- * one of the first can be given none, nobody overtakes.
+ * After the line has come to a stop the waiting jobs are gone through in the order of the chain.  The first that do
+ * not fit get a planned start, as many as the policy reserves; the others start if they fit now beside all planned
+ * starts.  As soon as one of the first can be given none, nobody overtakes.
  * Cost: O(waiting jobs * log) to put them in order, a placement for each that could fit. */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int compare_waiting(const void *a, const void *b, void *pending)
 /* Whoever has a promise is no newcomer. */
 static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
 {
-    const struct forecast_book *book = sched->forecasts;
+    const struct planned_start_book *book = sched->planned_starts;
     uint32_t *waiting = sched->overtake->waiting, kept = 0;
     for (uint32_t i = 0; i < count; i++)
         if (waiting[i] >= book->promised_capacity || !book->is_promised[waiting[i]])
@@ -30,8 +30,8 @@ static uint32_t leave_newcomers(struct sched *sched, uint32_t count)
     return kept;
 }
 
-/* In the order of the chain: whoever might start, and of those whose shape does not fit as many as could be given a
- * forecast, which are at the head of their lanes when only one is. */
+/* In the order of the chain: whoever might start, and of those whose request class does not fit as many as could be
+ * given a planned start, which are at the head of their class queues when only one is. */
 static uint32_t list_waiting(struct sched *sched)
 {
     struct overtake_scratch *scratch = sched->overtake;
@@ -41,16 +41,15 @@ static uint32_t list_waiting(struct sched *sched)
     MEM_GROW(scratch->waiting, scratch->waiting_capacity, (size_t)pending->job_count + 1);
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const uint32_t id = pending->busy[b];
-        const struct lane *lane = &pending->lanes[id];
-        uint32_t jobs = heads_do && pending_is_closed(pending, id) ? 1 : lane->count;
+        const struct class_queue *class_queue = &pending->class_queues[id];
+        uint32_t jobs = heads_do && pending_is_closed(pending, id) ? 1 : class_queue->count;
         for (uint32_t i = 0; i < jobs; i++)
-            scratch->waiting[count++] = lane->heap[i].slot;
+            scratch->waiting[count++] = class_queue->heap[i].slot;
     }
     if (sched->policy.backfill->keeps)
         count = leave_newcomers(sched, count);
     if (count > 1)
-        qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting,
-                &sched->pending);
+        qsort_r(scratch->waiting, count, sizeof *scratch->waiting, compare_waiting, &sched->pending);
     return count;
 }
 
@@ -59,7 +58,7 @@ static bool is_refused(const struct sched *sched, uint32_t slot)
 {
     uint32_t ask = sched->jobs.jobs[slot].ask;
     return ask < sched->overtake->refused_count &&
-           sched->overtake->refused_from[ask] <= (uint64_t)forecast_length(sched, slot);
+           sched->overtake->refused_from[ask] <= (uint64_t)planned_length(sched, slot);
 }
 
 static void note_refused(struct sched *sched, uint32_t slot)
@@ -69,22 +68,22 @@ static void note_refused(struct sched *sched, uint32_t slot)
     MEM_GROW(scratch->refused_from, scratch->refused_capacity, (size_t)ask + 1);
     while (scratch->refused_count <= ask)
         scratch->refused_from[scratch->refused_count++] = UINT64_MAX;
-    uint64_t length = (uint64_t)forecast_length(sched, slot);
+    uint64_t length = (uint64_t)planned_length(sched, slot);
     if (length < scratch->refused_from[ask])
         scratch->refused_from[ask] = length;
 }
 
 /* Is all free space there that the job needs, and is it for him? */
-static bool fits_beside_forecasts(struct sched *sched, uint32_t slot, const struct node_marks *only)
+static bool fits_beside_planned_starts(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    const struct shape *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
+    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     if (ask->closed != 0 || (!sched->policy.backfill->keeps && is_refused(sched, slot)))
         return false;
-    if (forecast_fits_now(sched, slot, only, &sched->pieces))
+    if (planned_start_fits_now(sched, slot, only, &sched->pieces))
         return true;
     note_refused(sched, slot);
-    if (!forecast_is_all(sched, slot))
-        waits_close_shape(sched, sched->jobs.jobs[slot].ask, SHAPE_BLOCKED);
+    if (!planned_start_is_all(sched, slot))
+        waits_close_request_class(sched, sched->jobs.jobs[slot].ask, REQUEST_CLASS_BLOCKED);
     return false;
 }
 
@@ -93,55 +92,54 @@ static bool is_forbidden(struct sched *sched, uint32_t slot)
     const struct quota_policy *quota = sched->policy.quota;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     return quota->forbids != NULL &&
-           quota->forbids(&sched->tree, job->queue, sched->shapes.shapes[job->ask].charge) !=
-               QUEUE_NONE;
+           quota->forbids(&sched->tree, job->queue, sched->request_classes.at[job->ask].charge) != QUEUE_NONE;
 }
 
-/* Start it if it fits now beside all forecasts. */
+/* Start it if it fits now beside all planned starts. */
 static bool start_beside(struct sched *sched, uint32_t slot, const struct node_marks *only)
 {
-    if (!fits_beside_forecasts(sched, slot, only))
+    if (!fits_beside_planned_starts(sched, slot, only))
         return false;
     sched_start(sched, slot, SOURCE_FREE);
-    forecast_started(sched, slot);
+    planned_start_started(sched, slot);
     return true;
 }
 
 /* Promises in the order of their starts: whose time has come starts, and when something left early each may move up. */
 static void keep_promises(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     const uint32_t count = book->count;
     for (uint32_t f = 0; f < count; f++) {
-        const struct forecast promise = book->of[f];
+        const struct planned_start promise = book->of[f];
         const bool is_due = promise.start <= sched->now;
         if (promise.job == JOB_NONE)
             continue;
         if (!is_due && book->eased.nodes.count == 0)
             break; /* nor is any later one */
-        if (!is_due && !forecast_may_move_up(sched, f))
+        if (!is_due && !planned_start_may_move_up(sched, f))
             continue;
         const struct node_marks *only = is_due ? NULL : &book->eased.nodes;
-        if (!is_due && !forecast_may_fit_earlier(sched, f)) {
-            fits_beside_forecasts(sched, promise.slot, only); /* no, but why is noted */
+        if (!is_due && !planned_start_may_fit_earlier(sched, f)) {
+            fits_beside_planned_starts(sched, promise.slot, only); /* no, but why is noted */
             continue;
         }
-        forecast_lift(sched, f);
-        if (is_due && forecast_is_there(sched, f)) {
-            forecast_fulfil(sched, f);
+        planned_start_lift(sched, f);
+        if (is_due && planned_start_is_there(sched, f)) {
+            planned_start_fulfil(sched, f);
             sched_start(sched, promise.slot, SOURCE_FREE);
-            forecast_started(sched, promise.slot);
+            planned_start_started(sched, promise.slot);
             continue;
         }
         const time_ns latest = is_due ? TIME_NEVER : promise.start - 1;
         if (start_beside(sched, promise.slot, only))
-            forecast_drop(sched, f);
-        else if (forecast_find(sched, promise.slot, latest, only))
-            forecast_replace(sched, f);
+            planned_start_drop(sched, f);
+        else if (planned_start_find(sched, promise.slot, latest, only))
+            planned_start_replace(sched, f);
         else if (is_due)
-            forecast_drop(sched, f);
+            planned_start_drop(sched, f);
         else
-            forecast_put_back(sched, f);
+            planned_start_put_back(sched, f);
     }
 }
 
@@ -180,11 +178,11 @@ static void go_through(struct sched *sched, uint32_t count)
         if (is_forbidden(sched, slot) || is_user_done(sched, slot))
             continue;
         looked_at++;
-        if (start_beside(sched, slot, NULL) || sched->forecasts->count >= config->reservations ||
-            !forecast_is_wanted(sched, slot))
+        if (start_beside(sched, slot, NULL) || sched->planned_starts->count >= config->reservations ||
+            !planned_start_is_wanted(sched, slot))
             continue;
-        if (!forecast_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
-            sched->forecasts->has_endless)
+        if (!planned_start_find(sched, slot, latest, NULL) && latest == TIME_NEVER &&
+            sched->planned_starts->has_endless)
             return; /* who knows when it could start */
     }
 }
@@ -192,44 +190,43 @@ static void go_through(struct sched *sched, uint32_t count)
 static bool is_between_passes(const struct sched *sched)
 {
     const time_ns interval = sched->policy.backfill_config.interval;
-    return interval > 0 && sched->forecasts->passed_at >= 0 &&
-           sched->now - sched->forecasts->passed_at < interval;
+    return interval > 0 && sched->planned_starts->passed_at >= 0 &&
+           sched->now - sched->planned_starts->passed_at < interval;
 }
 
 void overtake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
     const bool keeps = sched->policy.backfill->keeps;
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (!sched->overtakes || pending->job_count == 0 || is_between_passes(sched))
         return;
     if (!keeps && book->passed_at >= 0 && book->passed_change == sched->changes)
         return; /* time alone lets nobody overtake */
     book->passed_at = sched->now;
     book->passed_change = sched->changes;
-    if (!keeps && !pending_may_go(pending, pending->lines[QUEUE_ROOT].asked))
+    if (!keeps && !pending_may_go(pending, pending->leaf_queues[QUEUE_ROOT].asked))
         return; /* nothing that fits is asked */
-    forecast_begin(sched);
+    planned_start_begin(sched);
     sched->overtake->tally_count = sched->overtake->refused_count = 0;
     if (keeps)
         keep_promises(sched);
-    forecast_sharpen(sched);
+    planned_start_sharpen(sched);
     go_through(sched, list_waiting(sched));
-    forecast_end_pass(sched);
+    planned_start_end_pass(sched);
     book->passed_change = sched->changes;
 }
 
 time_ns overtake_wake(const struct sched *sched)
 {
-    const struct forecast_book *book = sched->forecasts;
+    const struct planned_start_book *book = sched->planned_starts;
     const struct backfill_config *config = &sched->policy.backfill_config;
     const bool is_due = config->interval > 0 && book->passed_change != sched->changes;
     time_ns wake = is_due && book->passed_at >= 0 ? book->passed_at + config->interval : TIME_NEVER;
     if (!sched->policy.backfill->keeps)
         return wake;
     for (uint32_t f = 0; f < book->count; f++)
-        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now &&
-            book->of[f].start < wake)
+        if (book->of[f].job != JOB_NONE && book->of[f].start > sched->now && book->of[f].start < wake)
             wake = book->of[f].start;
     /* what outlives its plan moves promises, and where they were there may be a hole */
     if (book->end_count > 0 && book->ends[0].end < wake)

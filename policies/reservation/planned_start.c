@@ -1,13 +1,13 @@
 /* When, and on which GPUs, a waiting job will start by what is known now.
  *
  * What runs ends when its length says that the estimate policy believes (never where it has none), what has outlived
- * that in the next instant, what is on its way out when its grace is over.  A forecast is found by letting all that ends
- * leave the ledger, in a trial, in the order of their ends, until the job fits besides what earlier forecasts need while
- * it runs; it names the pieces.  In the way of somebody who ends after a forecast begins stands the part of its space that
- * is free now and will not be made up by what leaves before.
- * Departure: of two forecasts that use shares of one GPU, or CPUs or memory of a node, one after the other both are
- * counted.
- * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a forecast. */
+ * that in the next instant, what is on its way out when its grace is over.  A planned start is found by letting all
+ * that ends leave the ledger, in a trial, in the order of their ends, until the job fits besides what earlier planned
+ * starts need while it runs; it names the pieces.  In the way of somebody who ends after a planned start begins stands
+ * the part of its space that is free now and will not be made up by what leaves before.
+ * Departure: of two planned starts that use shares of one GPU, or CPUs or memory of a node, one after the other both
+ * are counted.
+ * Cost: O(running jobs) to list the ends, in order; a placement for each of them at worst for a planned start. */
 #include "policies/reservation/planned_start.h"
 #include "policies/booking/booking.h"
 #include "policies/reservation/freed_early.h"
@@ -17,7 +17,7 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
-void forecast_let_go(struct sched *sched, uint32_t slot)
+void planned_start_let_go(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
@@ -32,10 +32,10 @@ void forecast_let_go(struct sched *sched, uint32_t slot)
 /* The first of the ends after `at`. */
 static uint32_t first_end_after(const struct sched *sched, time_ns at)
 {
-    uint32_t low = 0, high = sched->forecasts->end_count;
+    uint32_t low = 0, high = sched->planned_starts->end_count;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (forecast_end(sched, middle) <= at)
+        if (planned_start_end(sched, middle) <= at)
             low = middle + 1;
         else
             high = middle;
@@ -44,18 +44,17 @@ static uint32_t first_end_after(const struct sched *sched, time_ns at)
 }
 
 /* All that leaves the node, or its one GPU, after `from` and up to `until`. */
-static struct forecast_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask,
-                                    time_ns from, time_ns until)
+static struct planned_start_need leaving(const struct sched *sched, node_id node, uint16_t gpu_mask, time_ns from,
+                                         time_ns until)
 {
-    const struct forecast_book *book = sched->forecasts;
-    struct forecast_need sum = {0};
-    for (uint32_t e = first_end_after(sched, from);
-         e < book->end_count && forecast_end(sched, e) <= until; e++) {
+    const struct planned_start_book *book = sched->planned_starts;
+    struct planned_start_need sum = {0};
+    for (uint32_t e = first_end_after(sched, from); e < book->end_count && planned_start_end(sched, e) <= until; e++) {
         const struct sched_job *job = &sched->jobs.jobs[book->ends[e].slot];
-        const struct shape *shape = &sched->shapes.shapes[job->shape];
+        const struct request_class *request_class = &sched->request_classes.at[job->request_class];
         for (uint32_t h = 0; h < job->holding_count; h++) {
             const struct piece *piece = &sched_job_holding(job, h)->piece;
-            struct space space = shape_space(shape, piece, book->ends[e].slot);
+            struct space space = request_class_space(request_class, piece, book->ends[e].slot);
             if (space.node != node)
                 continue;
             sum.milli += (space.gpu_mask & gpu_mask) != 0 ? space.gpu_milli : 0;
@@ -66,11 +65,11 @@ static struct forecast_need leaving(const struct sched *sched, node_id node, uin
     return sum;
 }
 
-/* Forecasts need so much of the node, or of its one GPU, from `start` on. */
-static void add_need(struct forecast_book *book, const struct forecast_need *need)
+/* Planned starts need so much of the node, or of its one GPU, from `start` on. */
+static void add_need(struct planned_start_book *book, const struct planned_start_need *need)
 {
     for (uint32_t n = 0; n < book->need_count; n++) {
-        struct forecast_need *known = &book->needs[n];
+        struct planned_start_need *known = &book->needs[n];
         if (known->node != need->node || known->gpu_mask != need->gpu_mask)
             continue;
         known->milli += need->milli;
@@ -86,9 +85,8 @@ static void add_need(struct forecast_book *book, const struct forecast_need *nee
 /* What is asked of a MIG instance is all of it, or nothing. */
 static void keep_instance(struct sched *sched, const struct space *space)
 {
-    uint8_t starts =
-        ledger_mig_starts(sched->ledger, space->node, (uint32_t)__builtin_ctz(space->gpu_mask),
-                          (enum mig_profile_id)(space->mig - 1));
+    uint8_t starts = ledger_mig_starts(sched->ledger, space->node, (uint32_t)__builtin_ctz(space->gpu_mask),
+                                       (enum mig_profile_id)(space->mig - 1));
     if (starts >> space->mig_start & 1)
         ledger_take(sched->ledger, space);
 }
@@ -97,15 +95,14 @@ static void keep_instance(struct sched *sched, const struct space *space)
 static void need_space(struct sched *sched, struct space space, time_ns start)
 {
     const bool is_whole = space.gpu_milli == GPU_MILLI;
-    const uint16_t untouched =
-        is_whole ? space.gpu_mask & sched->ledger->index->free_mask[space.node] : 0;
-    struct forecast_need need = {.node = space.node,
-                                 .owner = space.owner,
-                                 .cpu_milli = space.cpu_milli,
-                                 .memory_mib = space.memory_mib,
-                                 .start = start};
+    const uint16_t untouched = is_whole ? space.gpu_mask & sched->ledger->index->free_mask[space.node] : 0;
+    struct planned_start_need need = {.node = space.node,
+                                      .owner = space.owner,
+                                      .cpu_milli = space.cpu_milli,
+                                      .memory_mib = space.memory_mib,
+                                      .start = start};
     if (need.cpu_milli != 0 || need.memory_mib != 0)
-        add_need(sched->forecasts, &need);
+        add_need(sched->planned_starts, &need);
     need.cpu_milli = need.memory_mib = space.cpu_milli = space.memory_mib = 0;
     space.member_count = 0;
     if (space.mig != 0) {
@@ -115,7 +112,7 @@ static void need_space(struct sched *sched, struct space space, time_ns start)
     need.milli = space.gpu_milli;
     for (uint32_t rest = space.gpu_mask & ~untouched; rest != 0; rest &= rest - 1) {
         need.gpu_mask = (uint16_t)(rest & -rest);
-        add_need(sched->forecasts, &need);
+        add_need(sched->planned_starts, &need);
     }
     space.gpu_mask = untouched;
     if (untouched != 0)
@@ -130,16 +127,14 @@ static uint32_t kept(uint32_t needed, uint32_t comes, uint32_t free)
 }
 
 /* Take, in the trial, what must stay free at `from` so that the need is met when it begins. */
-static void keep_need(struct sched *sched, const struct forecast_need *need, time_ns from)
+static void keep_need(struct sched *sched, const struct planned_start_need *need, time_ns from)
 {
     const struct ledger *ledger = sched->ledger;
     const struct node_cell *cell = &ledger->nodes[need->node];
-    const struct forecast_need comes =
-        leaving(sched, need->node, need->gpu_mask, from, need->start);
+    const struct planned_start_need comes = leaving(sched, need->node, need->gpu_mask, from, need->start);
     struct space space = {.node = need->node, .gpu_mask = need->gpu_mask, .owner = need->owner};
     if (need->gpu_mask != 0) {
-        gpu_id gpu =
-            sched->cluster->nodes[need->node].first_gpu + (gpu_id)__builtin_ctz(need->gpu_mask);
+        gpu_id gpu = sched->cluster->nodes[need->node].first_gpu + (gpu_id)__builtin_ctz(need->gpu_mask);
         if ((ledger_layout_mask(ledger, need->node) & need->gpu_mask) != 0)
             return; /* it was cut since */
         space.gpu_milli = (uint16_t)kept(need->milli, comes.milli, ledger->gpus[gpu].free);
@@ -151,32 +146,31 @@ static void keep_need(struct sched *sched, const struct forecast_need *need, tim
         ledger_take(sched->ledger, &space);
 }
 
-/* Keep what forecasts need, that begin before `until` and end after `from`. */
-static void keep_for_forecasts(struct sched *sched, time_ns from, time_ns until)
+/* Keep what planned starts need, that begin before `until` and end after `from`. */
+static void keep_for_planned_starts(struct sched *sched, time_ns from, time_ns until)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->need_count = 0;
     for (uint32_t f = 0; f < book->count; f++) {
-        const struct forecast *forecast = &book->of[f];
-        if (f == book->lifted || forecast->is_aside || forecast->start >= until ||
-            forecast->end <= from)
+        const struct planned_start *planned_start = &book->of[f];
+        if (f == book->lifted || planned_start->is_aside || planned_start->start >= until || planned_start->end <= from)
             continue;
-        for (uint32_t p = 0; p < forecast->piece_count; p++)
+        for (uint32_t p = 0; p < planned_start->piece_count; p++)
             need_space(sched,
-                       shape_space(&sched->shapes.shapes[forecast->ask],
-                                   &book->pieces[forecast->first_piece + p], forecast->slot),
-                       forecast->start);
+                       request_class_space(&sched->request_classes.at[planned_start->ask],
+                                           &book->pieces[planned_start->first_piece + p], planned_start->slot),
+                       planned_start->start);
     }
     for (uint32_t n = 0; n < book->need_count; n++)
         keep_need(sched, &book->needs[n], from);
 }
 
-bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
+bool planned_start_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct piece_list *pieces)
 {
     size_t mark = ledger_mark(sched->ledger);
-    keep_for_forecasts(sched, at, forecast_end_after(sched, at, slot));
-    bool fits = placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) &&
-                sched_place(sched, slot, pieces);
+    keep_for_planned_starts(sched, at, planned_end_after(sched, at, slot));
+    bool fits =
+        placement_may_fit(sched->ledger, sched_ask(sched, &sched->jobs.jobs[slot])) && sched_place(sched, slot, pieces);
     ledger_rollback(sched->ledger, mark);
     return fits;
 }
@@ -185,21 +179,20 @@ bool forecast_fits_at(struct sched *sched, uint32_t slot, time_ns at, struct pie
 static const struct job_group *plain_group(const struct sched *sched, uint32_t slot, uint8_t *index)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *ask = &sched->shapes.shapes[job->ask];
-    const struct placement_policy *placement =
-        ask->is_preemptible || sched->policy.placement_firm == NULL ? sched->policy.placement
-                                                                    : sched->policy.placement_firm;
+    const struct request_class *ask = &sched->request_classes.at[job->ask];
+    const struct placement_policy *placement = ask->is_preemptible || sched->policy.placement_firm == NULL
+                                                   ? sched->policy.placement
+                                                   : sched->policy.placement_firm;
     const struct job_group *only = NULL;
     if (sched->policy.quota->confines != NULL || sched->ledger->limits_tasks ||
-        !shape_goes_anywhere(ask, sched->cluster) || placement->looks_at_nodes ||
+        !request_class_goes_anywhere(ask, sched->cluster) || placement->looks_at_nodes ||
         placement->one_node == ONE_NODE_REQUIRED)
         return NULL;
     for (uint32_t g = 0; g < ask->group_count; g++) {
         const struct request *request = &ask->groups[g].request;
         if (ask->groups[g].count == 0)
             continue;
-        if (only != NULL || request->gpu_milli != 0 || request->gpu_memory_mib != 0 ||
-            request->mig != 0)
+        if (only != NULL || request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0)
             return NULL;
         only = &ask->groups[g];
         *index = (uint8_t)g;
@@ -210,21 +203,18 @@ static const struct job_group *plain_group(const struct sched *sched, uint32_t s
 /* A bit longer than it is, where plans are made in multiples of something. */
 static time_ns plain_length(const struct sched *sched, uint32_t slot)
 {
-    return forecast_end_after(sched, 0, slot);
+    return planned_end_after(sched, 0, slot);
 }
 
 /* One member is looked for on those nodes alone, if they are named. */
-static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_group *group,
-                          uint8_t index, time_ns from, time_ns latest,
-                          const struct node_marks *only, struct piece_list *pieces)
+static time_ns find_plain(struct sched *sched, uint32_t slot, const struct job_group *group, uint8_t index,
+                          time_ns from, time_ns latest, const struct node_marks *only, struct piece_list *pieces)
 {
-    struct profile *profile = &sched->forecasts->profile;
+    struct profile *profile = &sched->planned_starts->profile;
     const time_ns length = plain_length(sched, slot);
     if (only != NULL && group->count == 1)
-        return profile_find_on(profile, &group->request, index, only->nodes, only->count, from,
-                               length, latest, pieces);
-    return profile_find(profile, &group->request, group->count, index, from, length, latest,
-                        pieces);
+        return profile_find_on(profile, &group->request, index, only->nodes, only->count, from, length, latest, pieces);
+    return profile_find(profile, &group->request, group->count, index, from, length, latest, pieces);
 }
 
 /* Where it fits now, with all taken that somebody is to have while it runs. */
@@ -234,7 +224,7 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     size_t mark = ledger_mark(sched->ledger);
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         struct space space;
-        if (profile_kept(&sched->forecasts->profile, n, sched->now, until, &space)) {
+        if (profile_kept(&sched->planned_starts->profile, n, sched->now, until, &space)) {
             space.owner = slot;
             ledger_take(sched->ledger, &space);
         }
@@ -244,19 +234,18 @@ static bool fits_in_profile(struct sched *sched, uint32_t slot, struct piece_lis
     return fits;
 }
 
-bool forecast_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
-                       struct piece_list *pieces)
+bool planned_start_fits_now(struct sched *sched, uint32_t slot, const struct node_marks *only,
+                            struct piece_list *pieces)
 {
     uint8_t index;
     const struct job_group *group = plain_group(sched, slot, &index);
-    if (group != NULL &&
-        find_plain(sched, slot, group, index, sched->now, sched->now, only, pieces) == TIME_NEVER)
+    if (group != NULL && find_plain(sched, slot, group, index, sched->now, sched->now, only, pieces) == TIME_NEVER)
         return false;
     return group != NULL ? fits_in_profile(sched, slot, pieces)
-                         : forecast_fits_at(sched, slot, sched->now, pieces);
+                         : planned_start_fits_at(sched, slot, sched->now, pieces);
 }
 
-bool forecast_is_all(struct sched *sched, uint32_t slot)
+bool planned_start_is_all(struct sched *sched, uint32_t slot)
 {
     size_t mark = ledger_mark(sched->ledger);
     bool fits = sched_place(sched, slot, &sched->pieces);
@@ -267,8 +256,8 @@ bool forecast_is_all(struct sched *sched, uint32_t slot)
 /* The first time after `at` when something that is known of leaves; TIME_NEVER. */
 static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 {
-    const struct forecast_book *book = sched->forecasts;
-    time_ns next = first < book->end_count ? forecast_end(sched, first) : TIME_NEVER;
+    const struct planned_start_book *book = sched->planned_starts;
+    time_ns next = first < book->end_count ? planned_start_end(sched, first) : TIME_NEVER;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].end > at && book->of[f].end < next)
             next = book->of[f].end;
@@ -278,102 +267,96 @@ static time_ns next_end(const struct sched *sched, uint32_t first, time_ns at)
 /* In the ledger, as it will be after one end and another. */
 static bool find_in_ledger(struct sched *sched, uint32_t slot, time_ns latest)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     const size_t mark = ledger_mark(sched->ledger);
     bool is_found = false;
     uint32_t e = 0;
     for (time_ns at = next_end(sched, 0, sched->now); at != TIME_NEVER && at <= latest && !is_found;
          at = next_end(sched, e, at)) {
-        for (; e < book->end_count && forecast_end(sched, e) <= at; e++)
-            forecast_let_go(sched, book->ends[e].slot);
-        is_found = forecast_fits_at(sched, slot, at, &sched->pieces);
+        for (; e < book->end_count && planned_start_end(sched, e) <= at; e++)
+            planned_start_let_go(sched, book->ends[e].slot);
+        is_found = planned_start_fits_at(sched, slot, at, &sched->pieces);
         if (is_found)
-            forecast_add(sched, slot, FORECAST_MANY, at);
+            planned_start_add(sched, slot, PLANNED_START_MANY, at);
     }
     ledger_rollback(sched->ledger, mark);
     return is_found;
 }
 
-bool forecast_find(struct sched *sched, uint32_t slot, time_ns latest,
-                   const struct node_marks *only)
+bool planned_start_find(struct sched *sched, uint32_t slot, time_ns latest, const struct node_marks *only)
 {
     uint8_t index;
     const struct job_group *group = plain_group(sched, slot, &index);
     if (group == NULL)
         return find_in_ledger(sched, slot, latest);
-    time_ns from =
-        sched->forecasts->end_count > 0 ? forecast_end(sched, 0) : next_end(sched, 0, sched->now);
-    time_ns at = from > latest
-                     ? TIME_NEVER
-                     : find_plain(sched, slot, group, index, from, latest, only, &sched->pieces);
+    time_ns from = sched->planned_starts->end_count > 0 ? planned_start_end(sched, 0) : next_end(sched, 0, sched->now);
+    time_ns at = from > latest ? TIME_NEVER : find_plain(sched, slot, group, index, from, latest, only, &sched->pieces);
     if (at == TIME_NEVER)
         return false;
-    forecast_add(sched, slot, index, at);
+    planned_start_add(sched, slot, index, at);
     return true;
 }
 
-/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has.  On its own node it may be where it
- * is itself. */
-bool forecast_may_move_up(struct sched *sched, uint32_t index)
+/* Could anything earlier have come up where the eased nodes are?  Elsewhere nothing has.  On its own node it may be
+ * where it is itself. */
+bool planned_start_may_move_up(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
-    const struct forecast *forecast = &book->of[index];
-    if (forecast->group == FORECAST_MANY)
+    struct planned_start_book *book = sched->planned_starts;
+    const struct planned_start *planned_start = &book->of[index];
+    if (planned_start->group == PLANNED_START_MANY)
         return true;
-    const bool is_near = forecast_is_near_eased(sched, forecast);
-    const struct job_group *group = &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    const bool is_near = planned_start_is_near_eased(sched, planned_start);
+    const struct job_group *group = &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (is_near && group->count > 1)
         return true;
-    const node_id own = is_near ? book->pieces[forecast->first_piece].node : NODE_NONE;
+    const node_id own = is_near ? book->pieces[planned_start->first_piece].node : NODE_NONE;
     if (is_near)
-        forecast_lift(sched, index);
+        planned_start_lift(sched, index);
     const bool has_room =
-        easing_has_room(&book->eased, &book->profile, &group->request, forecast->ask, own,
-                        sched->now, plain_length(sched, forecast->slot), forecast->start);
+        freed_early_has_room(&book->eased, &book->profile, &group->request, planned_start->ask, own, sched->now,
+                             plain_length(sched, planned_start->slot), planned_start->start);
     if (is_near)
-        forecast_put_back(sched, index);
+        planned_start_put_back(sched, index);
     return has_room;
 }
 
-bool forecast_may_fit_earlier(const struct sched *sched, uint32_t index)
+bool planned_start_may_fit_earlier(const struct sched *sched, uint32_t index)
 {
-    const struct forecast_book *book = sched->forecasts;
-    const struct forecast *forecast = &book->of[index];
-    const struct job_group *group =
-        forecast->group == FORECAST_MANY
-            ? NULL
-            : &sched->shapes.shapes[forecast->ask].groups[forecast->group];
+    const struct planned_start_book *book = sched->planned_starts;
+    const struct planned_start *planned_start = &book->of[index];
+    const struct job_group *group = planned_start->group == PLANNED_START_MANY
+                                        ? NULL
+                                        : &sched->request_classes.at[planned_start->ask].groups[planned_start->group];
     if (group == NULL || group->count == 1)
-        return true; /* or as exact as it can be told by forecast_may_move_up */
+        return true; /* or as exact as it can be told by planned_start_may_move_up */
     return profile_may_fit(&book->profile, &group->request, group->count, sched->now,
-                           plain_length(sched, forecast->slot), forecast->start);
+                           plain_length(sched, planned_start->slot), planned_start->start);
 }
 
 /* ---- Asked for an explanation ---------------------------------------------------------------------- */
 
-bool forecast_is_fresh(const struct sched *sched)
+bool planned_start_is_fresh(const struct sched *sched)
 {
-    const struct forecast_book *book = sched->forecasts;
-    bool is_fresh = book->count > book->dropped && (sched->policy.backfill->keeps ||
-                                                    sched->reserves || book->cycle == sched->cycle);
+    const struct planned_start_book *book = sched->planned_starts;
+    bool is_fresh = book->count > book->dropped &&
+                    (sched->policy.backfill->keeps || sched->reserves || book->cycle == sched->cycle);
     for (uint32_t f = 0; f < book->count && is_fresh; f++) {
         const struct sched_job *job = &sched->jobs.jobs[book->of[f].slot];
-        is_fresh =
-            book->of[f].job == JOB_NONE || (job->state != SJOB_NONE && job->id == book->of[f].job &&
-                                            job->lane != LANE_NONE && job->ask == book->of[f].ask);
+        is_fresh = book->of[f].job == JOB_NONE || (job->state != SJOB_NONE && job->id == book->of[f].job &&
+                                                   job->class_queue != CLASS_QUEUE_NONE && job->ask == book->of[f].ask);
     }
     return is_fresh;
 }
 
-void forecast_keep(struct sched *sched, uint32_t slot)
+void planned_start_keep(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (sched->reserves)
         reserve_look_ahead(sched, slot);
     book->lifted = 0;
     while (book->lifted < book->count &&
            (book->of[book->lifted].job == JOB_NONE || book->of[book->lifted].slot != slot))
         book->lifted++; /* its own */
-    keep_for_forecasts(sched, sched->now, forecast_end_after(sched, sched->now, slot));
+    keep_for_planned_starts(sched, sched->now, planned_end_after(sched, sched->now, slot));
     book->lifted = UINT32_MAX;
 }

@@ -1,5 +1,5 @@
-/* The book of forecasts saved and loaded: forecasts may stand for long, planned ends are those of when something was booked,
- * and a profile is drawn anew only where something has changed. */
+/* The book of planned starts saved and loaded: planned starts may stand for long, planned ends are those of when
+ * something was booked, and a profile is drawn anew only where something has changed. */
 #include "policies/reservation/freed_early.h"
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
@@ -7,8 +7,7 @@
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
-static void archive_marks(struct archive *archive, const struct sched *sched,
-                          struct node_marks *marks)
+static void archive_marks(struct archive *archive, const struct sched *sched, struct node_marks *marks)
 {
     const uint32_t node_count = sched->cluster->node_count;
     ARCHIVE_KNOWS(struct node_marks, 32);
@@ -23,22 +22,22 @@ static void archive_marks(struct archive *archive, const struct sched *sched,
     }
 }
 
-static void archive_forecasts(struct archive *archive, struct forecast_book *book)
+static void archive_planned_starts(struct archive *archive, struct planned_start_book *book)
 {
-    ARCHIVE_KNOWS(struct forecast, 48);
+    ARCHIVE_KNOWS(struct planned_start, 48);
     ARCHIVE_ROOM(archive, book->of, book->capacity, book->count);
     for (uint32_t f = 0; f < book->count; f++) {
-        struct forecast *forecast = &book->of[f];
-        ARCHIVE(archive, forecast->slot);
-        ARCHIVE(archive, forecast->job);
-        ARCHIVE(archive, forecast->ask);
-        ARCHIVE(archive, forecast->group);
-        ARCHIVE(archive, forecast->is_entitled);
-        ARCHIVE(archive, forecast->start);
-        ARCHIVE(archive, forecast->end);
-        ARCHIVE(archive, forecast->first_piece);
-        ARCHIVE(archive, forecast->piece_count);
-        ARCHIVE(archive, forecast->made);
+        struct planned_start *planned_start = &book->of[f];
+        ARCHIVE(archive, planned_start->slot);
+        ARCHIVE(archive, planned_start->job);
+        ARCHIVE(archive, planned_start->ask);
+        ARCHIVE(archive, planned_start->group);
+        ARCHIVE(archive, planned_start->is_entitled);
+        ARCHIVE(archive, planned_start->start);
+        ARCHIVE(archive, planned_start->end);
+        ARCHIVE(archive, planned_start->first_piece);
+        ARCHIVE(archive, planned_start->piece_count);
+        ARCHIVE(archive, planned_start->made);
     }
     ARCHIVE(archive, book->dropped);
     ARCHIVE_ARRAY(archive, book->pieces, book->piece_capacity, book->piece_count);
@@ -46,9 +45,9 @@ static void archive_forecasts(struct archive *archive, struct forecast_book *boo
     ARCHIVE(archive, book->is_shaken);
 }
 
-static void archive_ends(struct archive *archive, struct forecast_book *book)
+static void archive_ends(struct archive *archive, struct planned_start_book *book)
 {
-    ARCHIVE_KNOWS(struct planned_end, 16);
+    ARCHIVE_KNOWS(struct running_end, 16);
     ARCHIVE_ROOM(archive, book->ends, book->end_capacity, book->end_count);
     for (uint32_t e = 0; e < book->end_count; e++) {
         ARCHIVE(archive, book->ends[e].end);
@@ -61,7 +60,7 @@ static void archive_ends(struct archive *archive, struct forecast_book *book)
 /* Slots that the book does not know yet have neither. */
 static void archive_slots(struct archive *archive, struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (archive_is_reading(archive)) {
         MEM_GROW(book->end_of, book->end_of_capacity, sched->jobs.used);
         MEM_GROW(book->is_promised, book->promised_capacity, book->end_of_capacity);
@@ -79,18 +78,18 @@ static void archive_slots(struct archive *archive, struct sched *sched)
     }
 }
 
-void forecast_archive(struct archive *archive, struct sched *sched)
+void planned_start_archive(struct archive *archive, struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
-    ARCHIVE_KNOWS(struct forecast_book, 384);
-    archive_forecasts(archive, book);
+    struct planned_start_book *book = sched->planned_starts;
+    ARCHIVE_KNOWS(struct planned_start_book, 384);
+    archive_planned_starts(archive, book);
     archive_ends(archive, book);
     archive_slots(archive, sched);
     profile_archive(archive, &book->profile, sched->ledger);
     archive_marks(archive, sched, &book->stale);
     archive_marks(archive, sched, &book->eased.nodes);
     if (archive_is_reading(archive))
-        easing_open(&book->eased, sched->cluster->node_count);
+        freed_early_open(&book->eased, sched->cluster->node_count);
     ARCHIVE(archive, book->outlived_at);
     ARCHIVE(archive, book->cycle);
     ARCHIVE(archive, book->passed_at);

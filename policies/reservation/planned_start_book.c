@@ -1,12 +1,13 @@
-/* What forecasts are made from, and which there are: when what runs will end, the profile of every node, the forecasts.
+/* What planned starts are made from, and which there are: when what runs will end, the profile of every node, the
+ * planned starts.
  *
- * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace; for
- * what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where forecasts
- * stand, after another quarter of what it was to run.
- * The profile (policies/state/profile.h) of a node is drawn anew in a pass when something on it has changed since the last:
- * what it holds, or a forecast, or that something there outlives its end.
- * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + forecasts) if
- * any node has changed. */
+ * A planned end stands from the moment something is booked: START and length; for what is on its way out the grace;
+ * for what is promised the grace and the length.  What has outlived its end ends in the next instant, or, where
+ * planned starts stand, after another quarter of what it was to run.
+ * The profile (policies/state/profile.h) of a node is drawn anew in a pass when something on it has changed since the
+ * last: what it holds, or a planned start, or that something there outlives its end.
+ * Cost: O(log running jobs) to find the place of an end, and moving those behind it; a pass O(running jobs + planned
+ * starts) if any node has changed. */
 #include <string.h>
 
 #include "policies/ledger/ledger_tags.h"
@@ -17,9 +18,9 @@
 #include "policies/state/profile.h"
 #include "policies/state/sched_state.h"
 
-time_ns forecast_end(const struct sched *sched, uint32_t e)
+time_ns planned_start_end(const struct sched *sched, uint32_t e)
 {
-    time_ns end = sched->forecasts->ends[e].end;
+    time_ns end = sched->planned_starts->ends[e].end;
     return end > sched->now ? end : planned_end_rounded(sched, sched->now + 1);
 }
 
@@ -27,12 +28,12 @@ time_ns forecast_end(const struct sched *sched, uint32_t e)
 
 static void note_stale(struct sched *sched, node_id node)
 {
-    node_marks_add(&sched->forecasts->stale, sched->cluster->node_count, node);
+    node_marks_add(&sched->planned_starts->stale, sched->cluster->node_count, node);
 }
 
 static void note_eased(struct sched *sched, node_id node)
 {
-    easing_note(&sched->forecasts->eased, sched->cluster->node_count, node);
+    freed_early_note(&sched->planned_starts->eased, sched->cluster->node_count, node);
 }
 
 static void mark_job(struct sched *sched, uint32_t slot)
@@ -43,27 +44,27 @@ static void mark_job(struct sched *sched, uint32_t slot)
 }
 
 /* Its nodes are to be drawn anew, and nobody is there where it was. */
-static void mark_forecast(struct sched *sched, const struct forecast *forecast, bool is_gone)
+static void mark_planned_start(struct sched *sched, const struct planned_start *planned_start, bool is_gone)
 {
-    for (uint32_t p = 0; p < forecast->piece_count; p++) {
-        const node_id node = sched->forecasts->pieces[forecast->first_piece + p].node;
+    for (uint32_t p = 0; p < planned_start->piece_count; p++) {
+        const node_id node = sched->planned_starts->pieces[planned_start->first_piece + p].node;
         note_stale(sched, node);
         if (is_gone)
             note_eased(sched, node);
     }
 }
 
-void forecast_node_changed(struct sched *sched, node_id node)
+void planned_start_node_changed(struct sched *sched, node_id node)
 {
     note_stale(sched, node);
     note_eased(sched, node);
-    sched->forecasts->is_shaken = true;
-    sched->forecasts->outlived_at = sched->now; /* no plan counted on that */
+    sched->planned_starts->is_shaken = true;
+    sched->planned_starts->outlived_at = sched->now; /* no plan counted on that */
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------ */
 
-static int compare_ends(const struct planned_end *a, const struct planned_end *b)
+static int compare_ends(const struct running_end *a, const struct running_end *b)
 {
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
@@ -71,7 +72,7 @@ static int compare_ends(const struct planned_end *a, const struct planned_end *b
 }
 
 /* Where the entry is, or belongs. */
-static uint32_t place_of(const struct forecast_book *book, const struct planned_end *entry)
+static uint32_t place_of(const struct planned_start_book *book, const struct running_end *entry)
 {
     uint32_t low = 0, high = book->end_count;
     while (low < high) {
@@ -84,9 +85,9 @@ static uint32_t place_of(const struct forecast_book *book, const struct planned_
     return low;
 }
 
-static void remove_end(struct forecast_book *book, uint32_t slot)
+static void remove_end(struct planned_start_book *book, uint32_t slot)
 {
-    const struct planned_end entry = {book->end_of[slot], slot};
+    const struct running_end entry = {book->end_of[slot], slot};
     if (entry.end == 0)
         return;
     book->end_of[slot] = 0;
@@ -99,9 +100,9 @@ static void remove_end(struct forecast_book *book, uint32_t slot)
     memmove(&book->ends[at], &book->ends[at + 1], (book->end_count - at) * sizeof *book->ends);
 }
 
-static void add_end(struct forecast_book *book, uint32_t slot, time_ns end)
+static void add_end(struct planned_start_book *book, uint32_t slot, time_ns end)
 {
-    const struct planned_end entry = {end, slot};
+    const struct running_end entry = {end, slot};
     book->end_of[slot] = end;
     if (end == TIME_NEVER) {
         book->endless_count++;
@@ -114,7 +115,7 @@ static void add_end(struct forecast_book *book, uint32_t slot, time_ns end)
     book->end_count++;
 }
 
-static void know_slots(struct forecast_book *book, uint32_t count)
+static void know_slots(struct planned_start_book *book, uint32_t count)
 {
     if (count <= book->end_of_capacity)
         return;
@@ -126,53 +127,52 @@ static void know_slots(struct forecast_book *book, uint32_t count)
 /* It leaves, or changes, later than was planned. */
 static void note_outlived(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (book->end_of[slot] != 0 && book->end_of[slot] < sched->now)
         book->outlived_at = sched->now;
 }
 
-void forecast_settle(struct sched *sched, uint32_t slot)
+void planned_start_settle(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     know_slots(book, sched->jobs.used);
     note_outlived(sched, slot);
     mark_job(sched, slot);
     remove_end(book, slot);
     if (job->holding_count > 0)
-        add_end(book, slot, forecast_planned_end(sched, slot));
+        add_end(book, slot, planned_end(sched, slot));
 }
 
-void forecast_forget(struct sched *sched, uint32_t slot)
+void planned_start_forget(struct sched *sched, uint32_t slot)
 {
-    know_slots(sched->forecasts, sched->jobs.used);
+    know_slots(sched->planned_starts, sched->jobs.used);
     note_outlived(sched, slot);
-    remove_end(sched->forecasts, slot);
-    sched->forecasts->promises[slot].start = 0;
+    remove_end(sched->planned_starts, slot);
+    sched->planned_starts->promises[slot].start = 0;
 }
 
-void forecast_left(struct sched *sched, uint32_t slot, node_id node)
+void planned_start_left(struct sched *sched, uint32_t slot, node_id node)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     note_stale(sched, node);
     if (slot < book->end_of_capacity && book->end_of[slot] > sched->now)
         note_eased(sched, node);
 }
 
-void forecast_unwait(struct sched *sched, uint32_t slot)
+void planned_start_unwait(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (slot < book->promised_capacity && book->is_promised[slot])
         book->is_shaken = true;
 }
 
-/* ---- Forecasts ------------------------------------------------------------------------------------- */
+/* ---- Planned starts ------------------------------------------------------------------------------------- */
 
-static struct space space_of(const struct sched *sched, const struct forecast *forecast,
-                             uint32_t piece)
+static struct space space_of(const struct sched *sched, const struct planned_start *planned_start, uint32_t piece)
 {
-    return shape_space(&sched->shapes.shapes[forecast->ask],
-                       &sched->forecasts->pieces[forecast->first_piece + piece], forecast->slot);
+    return request_class_space(&sched->request_classes.at[planned_start->ask],
+                               &sched->planned_starts->pieces[planned_start->first_piece + piece], planned_start->slot);
 }
 
 typedef void draw_fn(struct profile *, const struct space *, time_ns, time_ns);
@@ -183,45 +183,45 @@ static bool may_be_lifted(const struct space *space)
     return space->gpu_mask == 0 || (space->gpu_milli == GPU_MILLI && space->mig == 0);
 }
 
-static void draw(struct sched *sched, const struct forecast *forecast, draw_fn *change)
+static void draw(struct sched *sched, const struct planned_start *planned_start, draw_fn *change)
 {
-    for (uint32_t p = 0; p < forecast->piece_count; p++) {
-        struct space space = space_of(sched, forecast, p);
+    for (uint32_t p = 0; p < planned_start->piece_count; p++) {
+        struct space space = space_of(sched, planned_start, p);
         if (may_be_lifted(&space)) {
-            change(&sched->forecasts->profile, &space, forecast->start, forecast->end);
+            change(&sched->planned_starts->profile, &space, planned_start->start, planned_start->end);
             continue;
         }
         note_stale(sched, space.node);
-        sched->forecasts->is_blurred = true;
+        sched->planned_starts->is_blurred = true;
     }
 }
 
-struct forecast *forecast_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+struct planned_start *planned_start_append(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     MEM_GROW(book->of, book->capacity, (size_t)book->count + 1);
     MEM_GROW(book->pieces, book->piece_capacity, (size_t)book->piece_count + sched->pieces.count);
-    struct forecast *own = &book->of[book->count++];
-    *own = (struct forecast){.slot = slot,
-                             .job = sched->jobs.jobs[slot].id,
-                             .ask = sched->jobs.jobs[slot].ask,
-                             .group = group,
-                             .start = start,
-                             .end = forecast_end_after(sched, start, slot),
-                             .made = ++book->made,
-                             .first_piece = book->piece_count,
-                             .piece_count = sched->pieces.count};
+    struct planned_start *own = &book->of[book->count++];
+    *own = (struct planned_start){.slot = slot,
+                                  .job = sched->jobs.jobs[slot].id,
+                                  .ask = sched->jobs.jobs[slot].ask,
+                                  .group = group,
+                                  .start = start,
+                                  .end = planned_end_after(sched, start, slot),
+                                  .made = ++book->made,
+                                  .first_piece = book->piece_count,
+                                  .piece_count = sched->pieces.count};
     for (uint32_t p = 0; p < sched->pieces.count; p++)
         book->pieces[book->piece_count++] = sched->pieces.pieces[p];
     return own;
 }
 
-void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
+void planned_start_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns start)
 {
-    struct forecast_book *book = sched->forecasts;
-    const struct forecast *own = forecast_append(sched, slot, group, start);
+    struct planned_start_book *book = sched->planned_starts;
+    const struct planned_start *own = planned_start_append(sched, slot, group, start);
     know_slots(book, sched->jobs.used);
-    forecast_note_promise(sched, own, book->count == 1);
+    planned_start_note_promise(sched, own, book->count == 1);
     book->is_promised[slot] = 1;
     book->has_endless |= own->end == TIME_NEVER;
     for (uint32_t p = 0; p < own->piece_count; p++) {
@@ -230,45 +230,45 @@ void forecast_add(struct sched *sched, uint32_t slot, uint8_t group, time_ns sta
     }
 }
 
-void forecast_lift(struct sched *sched, uint32_t index)
+void planned_start_lift(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->lifted = index;
     book->is_promised[book->of[index].slot] = 0;
     draw(sched, &book->of[index], profile_give);
 }
 
-void forecast_put_back(struct sched *sched, uint32_t index)
+void planned_start_put_back(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
     book->is_promised[book->of[index].slot] = 1;
     draw(sched, &book->of[index], profile_take);
 }
 
-void forecast_replace(struct sched *sched, uint32_t index)
+void planned_start_replace(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
-    mark_forecast(sched, &book->of[index], true);
+    mark_planned_start(sched, &book->of[index], true);
     book->of[index] = book->of[--book->count];
 }
 
 /* It stays in its place until they are put together. */
-static void forget_forecast(struct forecast_book *book, struct forecast *forecast)
+static void forget_planned_start(struct planned_start_book *book, struct planned_start *planned_start)
 {
-    forecast->job = JOB_NONE;
-    forecast->end = 0;
-    forecast->piece_count = 0;
+    planned_start->job = JOB_NONE;
+    planned_start->end = 0;
+    planned_start->piece_count = 0;
     book->dropped++;
 }
 
-void forecast_drop(struct sched *sched, uint32_t index)
+void planned_start_drop(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
-    mark_forecast(sched, &book->of[index], true);
-    forget_forecast(book, &book->of[index]);
+    mark_planned_start(sched, &book->of[index], true);
+    forget_planned_start(book, &book->of[index]);
 }
 
 static bool is_free(const struct ledger *ledger, const struct space *space)
@@ -282,8 +282,7 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
         return false;
     for (uint32_t rest = space->gpu_mask; rest != 0; rest &= rest - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctz(rest);
-        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu,
-                                                  (enum mig_profile_id)(space->mig - 1)) >>
+        if (space->mig != 0 ? !(ledger_mig_starts(ledger, space->node, gpu, (enum mig_profile_id)(space->mig - 1)) >>
                                     space->mig_start &
                                 1)
                             : ledger->gpus[first + gpu].free < space->gpu_milli)
@@ -292,16 +291,16 @@ static bool is_free(const struct ledger *ledger, const struct space *space)
     return true;
 }
 
-bool forecast_is_there(struct sched *sched, uint32_t index)
+bool planned_start_is_there(struct sched *sched, uint32_t index)
 {
-    const struct forecast *forecast = &sched->forecasts->of[index];
-    bool is_there = (sched->shapes.shapes[forecast->ask].closed & ~SHAPE_BLOCKED) == 0;
-    const struct job_tags *tags = sched->shapes.shapes[forecast->ask].tags;
-    for (uint32_t p = 0; p < forecast->piece_count && is_there && tags != NULL; p++)
-        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, forecast, p).node);
+    const struct planned_start *planned_start = &sched->planned_starts->of[index];
+    bool is_there = (sched->request_classes.at[planned_start->ask].closed & ~REQUEST_CLASS_BLOCKED) == 0;
+    const struct job_tags *tags = sched->request_classes.at[planned_start->ask].tags;
+    for (uint32_t p = 0; p < planned_start->piece_count && is_there && tags != NULL; p++)
+        is_there = ledger_tags_admit(sched->ledger, tags, space_of(sched, planned_start, p).node);
     size_t mark = ledger_mark(sched->ledger);
-    for (uint32_t p = 0; p < forecast->piece_count && is_there; p++) {
-        struct space space = space_of(sched, forecast, p);
+    for (uint32_t p = 0; p < planned_start->piece_count && is_there; p++) {
+        struct space space = space_of(sched, planned_start, p);
         is_there = is_free(sched->ledger, &space);
         if (is_there)
             ledger_take(sched->ledger, &space);
@@ -310,54 +309,52 @@ bool forecast_is_there(struct sched *sched, uint32_t index)
     return is_there;
 }
 
-void forecast_fulfil(struct sched *sched, uint32_t index)
+void planned_start_fulfil(struct sched *sched, uint32_t index)
 {
-    struct forecast_book *book = sched->forecasts;
-    struct forecast *forecast = &book->of[index];
-    MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)forecast->piece_count);
-    memcpy(sched->pieces.pieces, &book->pieces[forecast->first_piece],
-           forecast->piece_count * sizeof *sched->pieces.pieces);
-    sched->pieces.count = forecast->piece_count;
+    struct planned_start_book *book = sched->planned_starts;
+    struct planned_start *planned_start = &book->of[index];
+    MEM_GROW(sched->pieces.pieces, sched->pieces.capacity, (size_t)planned_start->piece_count);
+    memcpy(sched->pieces.pieces, &book->pieces[planned_start->first_piece],
+           planned_start->piece_count * sizeof *sched->pieces.pieces);
+    sched->pieces.count = planned_start->piece_count;
     book->lifted = UINT32_MAX;
-    forget_forecast(book, forecast);
+    forget_planned_start(book, planned_start);
 }
 
-bool forecast_is_near_eased(const struct sched *sched, const struct forecast *forecast)
+bool planned_start_is_near_eased(const struct sched *sched, const struct planned_start *planned_start)
 {
-    const struct forecast_book *book = sched->forecasts;
-    for (uint32_t p = 0; p < forecast->piece_count && book->eased.nodes.count > 0; p++)
-        if (book->eased.nodes.is_marked[book->pieces[forecast->first_piece + p].node])
+    const struct planned_start_book *book = sched->planned_starts;
+    for (uint32_t p = 0; p < planned_start->piece_count && book->eased.nodes.count > 0; p++)
+        if (book->eased.nodes.is_marked[book->pieces[planned_start->first_piece + p].node])
             return true;
     return false;
 }
 
-bool forecast_stands(const struct sched *sched, const struct forecast *forecast)
+bool planned_start_stands(const struct sched *sched, const struct planned_start *planned_start)
 {
-    const struct sched_job *job = &sched->jobs.jobs[forecast->slot];
-    for (uint32_t p = 0; p < forecast->piece_count; p++)
-        if (!sched->ledger->index
-                 ->is_listed[sched->forecasts->pieces[forecast->first_piece + p].node])
+    const struct sched_job *job = &sched->jobs.jobs[planned_start->slot];
+    for (uint32_t p = 0; p < planned_start->piece_count; p++)
+        if (!sched->ledger->index->is_listed[sched->planned_starts->pieces[planned_start->first_piece + p].node])
             return false;
-    return job->id == forecast->job && job->lane != LANE_NONE && job->ask == forecast->ask;
+    return job->id == planned_start->job && job->class_queue != CLASS_QUEUE_NONE && job->ask == planned_start->ask;
 }
 
 /* Keep those that stand, and their pieces together. */
 static void keep_standing(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     uint32_t count = 0, piece_count = 0;
     MEM_GROW(book->spare, book->spare_capacity, book->piece_capacity);
     for (uint32_t f = 0; f < book->count; f++) {
-        struct forecast kept = book->of[f];
+        struct planned_start kept = book->of[f];
         if (kept.job == JOB_NONE)
             continue;
-        if (!forecast_stands(sched, &kept)) {
-            mark_forecast(sched, &kept, true);
+        if (!planned_start_stands(sched, &kept)) {
+            mark_planned_start(sched, &kept, true);
             book->is_promised[kept.slot] = 0;
             continue;
         }
-        memcpy(&book->spare[piece_count], &book->pieces[kept.first_piece],
-               kept.piece_count * sizeof *book->spare);
+        memcpy(&book->spare[piece_count], &book->pieces[kept.first_piece], kept.piece_count * sizeof *book->spare);
         kept.first_piece = piece_count;
         piece_count += kept.piece_count;
         book->of[count++] = kept;
@@ -376,9 +373,9 @@ static void keep_standing(struct sched *sched)
 
 static void forget_all(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     for (uint32_t f = 0; f < book->count; f++) {
-        mark_forecast(sched, &book->of[f], false);
+        mark_planned_start(sched, &book->of[f], false);
         book->is_promised[book->of[f].slot] = 0;
     }
     book->count = book->piece_count = book->dropped = 0;
@@ -386,14 +383,13 @@ static void forget_all(struct sched *sched)
 }
 
 /* By start; nearly all are in order already. */
-static void put_in_order(struct forecast_book *book)
+static void put_in_order(struct planned_start_book *book)
 {
     for (uint32_t f = 1; f < book->count; f++) {
-        const struct forecast own = book->of[f];
+        const struct planned_start own = book->of[f];
         uint32_t at = f;
-        for (;
-             at > 0 && (book->of[at - 1].start > own.start ||
-                        (book->of[at - 1].start == own.start && book->of[at - 1].made > own.made));
+        for (; at > 0 && (book->of[at - 1].start > own.start ||
+                          (book->of[at - 1].start == own.start && book->of[at - 1].made > own.made));
              at--)
             book->of[at] = book->of[at - 1];
         book->of[at] = own;
@@ -402,11 +398,11 @@ static void put_in_order(struct forecast_book *book)
 
 /* ---- A pass ---------------------------------------------------------------------------------------- */
 
-/* Where forecasts stand, another quarter of what it was to run, at least a second: else all that is promised behind it would come to nothing again
- * in every pass. */
+/* Where planned starts stand, another quarter of what it was to run, at least a second: else all that is promised
+ * behind it would come to nothing again in every pass. */
 static void extend_outlived(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     while (book->end_count > 0 && book->ends[0].end <= sched->now) {
         const uint32_t slot = book->ends[0].slot;
         const time_ns decided = sched->jobs.jobs[slot].decided;
@@ -424,7 +420,7 @@ static void extend_outlived(struct sched *sched)
 
 static void mark_outlived(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     for (uint32_t e = 0; e < book->end_count && book->ends[e].end <= sched->now; e++) {
         mark_job(sched, book->ends[e].slot);
         book->outlived_at = sched->now;
@@ -433,7 +429,7 @@ static void mark_outlived(struct sched *sched)
 
 static void draw_stale(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     struct node_marks *stale = &book->stale;
     if (book->profile.ledger == NULL)
         for (node_id n = 0; n < sched->cluster->node_count; n++)
@@ -447,38 +443,38 @@ static void draw_stale(struct sched *sched)
             const struct piece *piece = &sched_job_holding(job, h)->piece;
             if (!stale->is_marked[piece->node])
                 continue;
-            struct space space = shape_space(&sched->shapes.shapes[job->shape], piece, slot);
-            profile_leaves(&book->profile, &space, forecast_end(sched, e));
+            struct space space = request_class_space(&sched->request_classes.at[job->request_class], piece, slot);
+            profile_leaves(&book->profile, &space, planned_start_end(sched, e));
         }
     }
     book->has_endless = book->endless_count > 0;
     for (uint32_t f = 0; f < book->count; f++) {
-        const struct forecast *forecast = &book->of[f];
-        book->has_endless |= forecast->job != JOB_NONE && forecast->end == TIME_NEVER;
-        for (uint32_t p = 0; p < forecast->piece_count && stale->count > 0; p++)
-            if (stale->is_marked[book->pieces[forecast->first_piece + p].node]) {
-                struct space space = space_of(sched, forecast, p);
-                profile_take(&book->profile, &space, forecast->start, forecast->end);
+        const struct planned_start *planned_start = &book->of[f];
+        book->has_endless |= planned_start->job != JOB_NONE && planned_start->end == TIME_NEVER;
+        for (uint32_t p = 0; p < planned_start->piece_count && stale->count > 0; p++)
+            if (stale->is_marked[book->pieces[planned_start->first_piece + p].node]) {
+                struct space space = space_of(sched, planned_start, p);
+                profile_take(&book->profile, &space, planned_start->start, planned_start->end);
             }
     }
     node_marks_forget(stale);
 }
 
-/* Are all forecasts made anew in this pass?  Where they stand, only under `replan`, and then when something left early, was
- * cancelled, changed or outlived its plan: otherwise each would be found where it is. */
+/* Are all planned starts made anew in this pass?  Where they stand, only under `replan`, and then when something left
+ * early, was cancelled, changed or outlived its plan: otherwise each would be found where it is. */
 static bool is_all_anew(const struct sched *sched)
 {
-    const struct forecast_book *book = sched->forecasts;
+    const struct planned_start_book *book = sched->planned_starts;
     if (!sched->policy.backfill->keeps)
         return true;
-    return forecast_replans(sched) && (book->is_shaken || book->eased.nodes.count > 0 ||
-                                       (book->end_count > 0 && book->ends[0].end <= sched->now));
+    return planned_start_replans(sched) &&
+           (book->is_shaken || book->eased.nodes.count > 0 || (book->end_count > 0 && book->ends[0].end <= sched->now));
 }
 
-void forecast_begin(struct sched *sched)
+void planned_start_begin(struct sched *sched)
 {
     enum { DROPPED_MAX = 64 };
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     book->lifted = UINT32_MAX;
     book->cycle = sched->cycle;
     if (is_all_anew(sched))
@@ -493,68 +489,68 @@ void forecast_begin(struct sched *sched)
     draw_stale(sched);
 }
 
-void forecast_sharpen(struct sched *sched)
+void planned_start_sharpen(struct sched *sched)
 {
-    if (sched->forecasts->is_blurred)
+    if (sched->planned_starts->is_blurred)
         draw_stale(sched);
-    sched->forecasts->is_blurred = false;
+    sched->planned_starts->is_blurred = false;
 }
 
-void forecast_end_pass(struct sched *sched)
+void planned_start_end_pass(struct sched *sched)
 {
-    if (forecast_replans(sched))
-        forecast_note_first(sched);
-    easing_forget(&sched->forecasts->eased);
+    if (planned_start_replans(sched))
+        planned_start_note_first(sched);
+    freed_early_forget(&sched->planned_starts->eased);
 }
 
-void forecast_started(struct sched *sched, uint32_t slot)
+void planned_start_started(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     const struct sched_job *job = &sched->jobs.jobs[slot];
     for (uint32_t h = 0; h < job->holding_count; h++) {
-        struct space space =
-            shape_space(&sched->shapes.shapes[job->shape], &sched_job_holding(job, h)->piece, slot);
+        struct space space = request_class_space(&sched->request_classes.at[job->request_class],
+                                                 &sched_job_holding(job, h)->piece, slot);
         if (sched_job_holding(job, h)->phase == HOLDING_STARTING)
             profile_take(&book->profile, &space, sched->now, book->end_of[slot]);
     }
     book->has_endless |= book->end_of[slot] == TIME_NEVER;
 }
 
-uint32_t forecast_set_aside(struct sched *sched)
+uint32_t planned_start_set_aside(struct sched *sched)
 {
-    const uint32_t count = sched->forecasts->count;
+    const uint32_t count = sched->planned_starts->count;
     if (sched->reserves)
-        sched->forecasts->count = 0;
+        sched->planned_starts->count = 0;
     return count;
 }
 
-void forecast_bring_back(struct sched *sched, uint32_t count)
+void planned_start_bring_back(struct sched *sched, uint32_t count)
 {
-    sched->forecasts->count = count;
+    sched->planned_starts->count = count;
 }
 
 void reservation_init(struct sched *sched)
 {
     const struct policy_config *policy = &sched->policy;
-    struct forecast_book *book = mem_zalloc(1, sizeof *book);
-    sched->forecasts = book;
+    struct planned_start_book *book = mem_zalloc(1, sizeof *book);
+    sched->planned_starts = book;
     sched->overtake = mem_zalloc(1, sizeof *sched->overtake);
     sched->overtakes = policy->backfill->overtakes && policy_has_one_line(policy);
     sched->reserves = policy->backfill->overtakes && !sched->overtakes;
     book->passed_at = book->outlived_at = -1;
     book->lifted = book->head = UINT32_MAX;
     if (sched->overtakes)
-        sched->listener = (struct booking_listener){.starts = forecast_note_start,
-                                                    .settles = forecast_settle,
-                                                    .leaves = forecast_left,
-                                                    .forgets = forecast_forget};
+        sched->listener = (struct booking_listener){.starts = planned_start_note_start,
+                                                    .settles = planned_start_settle,
+                                                    .leaves = planned_start_left,
+                                                    .forgets = planned_start_forget};
     if (policy->backfill->keeps)
-        sched->listener.unwaits = forecast_unwait;
+        sched->listener.unwaits = planned_start_unwait;
 }
 
 void reservation_release(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     overtake_release(sched->overtake);
     profile_release(&book->profile);
     mem_free(book->of);
@@ -566,13 +562,13 @@ void reservation_release(struct sched *sched)
     mem_free(book->is_promised);
     mem_free(book->promises);
     node_marks_release(&book->stale);
-    easing_release(&book->eased);
+    freed_early_release(&book->eased);
     mem_free(book);
 }
 
-time_ns sched_forecast(const struct sched *sched, job_id id)
+time_ns sched_planned_start(const struct sched *sched, job_id id)
 {
-    const struct forecast_book *book = sched->forecasts;
+    const struct planned_start_book *book = sched->planned_starts;
     for (uint32_t f = 0; f < book->count; f++)
         if (book->of[f].job == id)
             return book->of[f].start;
@@ -581,11 +577,11 @@ time_ns sched_forecast(const struct sched *sched, job_id id)
 
 void reservation_count(const struct sched *sched, uint64_t *promised, uint64_t *late)
 {
-    *promised = sched->forecasts->promised_starts;
-    *late = sched->forecasts->late_starts;
+    *promised = sched->planned_starts->promised_starts;
+    *late = sched->planned_starts->late_starts;
 }
 
-bool forecast_is_any(const struct sched *sched)
+bool planned_start_is_any(const struct sched *sched)
 {
-    return sched->reserves && sched->forecasts->count > 0;
+    return sched->reserves && sched->planned_starts->count > 0;
 }

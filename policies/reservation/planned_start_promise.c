@@ -1,20 +1,19 @@
-/* What jobs were promised: the forecasts that nobody may delay, and whether their jobs started in time.
+/* What jobs were promised: the planned starts that nobody may delay, and whether their jobs started in time.
  *
- * Where forecasts stand and only become earlier, every forecast is a promise.  Otherwise only that of the first job in line is
- * one: no job is planned before it. */
+ * Where planned starts stand and only become earlier, every planned start is a promise.  Otherwise only that of the
+ * first job in line is one: no job is planned before it. */
 #include "policies/reservation/planned_start.h"
 #include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
-bool forecast_replans(const struct sched *sched)
+bool planned_start_replans(const struct sched *sched)
 {
-    return sched->policy.backfill->keeps &&
-           sched->policy.backfill_config.compression == COMPRESSION_REPLAN;
+    return sched->policy.backfill->keeps && sched->policy.backfill_config.compression == COMPRESSION_REPLAN;
 }
 
-void forecast_note_start(struct sched *sched, uint32_t slot)
+void planned_start_note_start(struct sched *sched, uint32_t slot)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     if (book->head < book->promise_capacity && book->promises[book->head].start != 0 &&
         pending_compare(&sched->pending, slot, book->head) < 0)
         book->promises[book->head].start = 0; /* the order has put this one before it since */
@@ -29,35 +28,34 @@ void forecast_note_start(struct sched *sched, uint32_t slot)
 }
 
 /* The old head may still wait: the order has put another job before it, which is no delay. */
-static void turn_head(struct forecast_book *book, uint32_t slot)
+static void turn_head(struct planned_start_book *book, uint32_t slot)
 {
     if (book->head != slot && book->head < book->promise_capacity)
         book->promises[book->head].start = 0;
     book->head = slot;
 }
 
-static void promise_start(struct sched *sched, const struct forecast *forecast)
+static void promise_start(struct sched *sched, const struct planned_start *planned_start)
 {
-    struct forecast_book *book = sched->forecasts;
-    struct promise *promise = &book->promises[forecast->slot];
-    if (promise->start == 0 || forecast->start <= promise->start ||
-        book->outlived_at >= promise->made_at)
-        *promise = (struct promise){forecast->start, sched->now};
+    struct planned_start_book *book = sched->planned_starts;
+    struct promise *promise = &book->promises[planned_start->slot];
+    if (promise->start == 0 || planned_start->start <= promise->start || book->outlived_at >= promise->made_at)
+        *promise = (struct promise){planned_start->start, sched->now};
 }
 
-void forecast_note_promise(struct sched *sched, const struct forecast *forecast, bool is_head)
+void planned_start_note_promise(struct sched *sched, const struct planned_start *planned_start, bool is_head)
 {
     const bool keeps = sched->policy.backfill->keeps;
-    if (forecast_replans(sched) || (!keeps && !is_head))
+    if (planned_start_replans(sched) || (!keeps && !is_head))
         return;
     if (!keeps)
-        turn_head(sched->forecasts, forecast->slot);
-    promise_start(sched, forecast);
+        turn_head(sched->planned_starts, planned_start->slot);
+    promise_start(sched, planned_start);
 }
 
-void forecast_note_first(struct sched *sched)
+void planned_start_note_first(struct sched *sched)
 {
-    struct forecast_book *book = sched->forecasts;
+    struct planned_start_book *book = sched->planned_starts;
     const struct pending *pending = &sched->pending;
     uint32_t first = UINT32_MAX;
     for (uint32_t b = 0; b < pending->busy_count; b++) {

@@ -8,8 +8,7 @@
 
 static void map(const struct sharing_view *view, struct request *request)
 {
-    const uint32_t milli =
-        request_is_part(request) ? sharing_milli(view->cluster, request) : GPU_MILLI + 1;
+    const uint32_t milli = request_is_part(request) ? sharing_milli(view->cluster, request) : GPU_MILLI + 1;
     if (milli < GPU_MILLI && request->gpu_memory_mib != 0)
         request->share = SHARE_MPS; /* on another model it is another part */
     else if (milli < GPU_MILLI)

@@ -16,17 +16,15 @@ queue_id sharing_domain(const struct queue_table *queues, queue_id queue, enum t
 }
 
 /* Who may be beside it: see enum isolation. */
-static uint32_t domain_of(const struct sharing *sharing, const struct job *job,
-                          const struct request *request)
+static uint32_t domain_of(const struct sharing *sharing, const struct job *job, const struct request *request)
 {
     const enum isolation isolation = (enum isolation)sharing->config->isolation;
     const bool is_share = request->gpu_milli != 0 || request->gpu_memory_mib != 0;
-    const bool is_apart = isolation == ISOLATION_NODE || request->share == SHARE_MPS ||
-                          (is_share && isolation != ISOLATION_PROCESS);
+    const bool is_apart =
+        isolation == ISOLATION_NODE || request->share == SHARE_MPS || (is_share && isolation != ISOLATION_PROCESS);
     if (!is_apart)
         return 0;
-    return 1 +
-           sharing_domain(sharing->queues, job->queue, (enum trust_depth)sharing->config->trust);
+    return 1 + sharing_domain(sharing->queues, job->queue, (enum trust_depth)sharing->config->trust);
 }
 
 /* A part that is told by its memory goes only where there is so much, whatever is made of it. */
@@ -88,8 +86,7 @@ uint32_t sharing_milli(const struct cluster *cluster, const struct request *requ
         return request->gpu_milli;
     if (model == NULL || model->memory_mib == 0)
         return GPU_MILLI + 1;
-    const uint64_t milli =
-        ((uint64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) / model->memory_mib;
+    const uint64_t milli = ((uint64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) / model->memory_mib;
     return milli > GPU_MILLI ? GPU_MILLI + 1 : (uint32_t)milli;
 }
 
@@ -119,8 +116,7 @@ bool sharing_make_instance(const struct cluster *cluster, struct request *reques
         return false;
     for (uint32_t p = 0; p < MIG_7G; p++) {
         if (p == MIG_1G_ME ||
-            request->gpu_milli * MIG_COMPUTE_SLICES >
-                profiles[p].compute_slices * (uint32_t)GPU_MILLI ||
+            request->gpu_milli * MIG_COMPUTE_SLICES > profiles[p].compute_slices * (uint32_t)GPU_MILLI ||
             request->gpu_memory_mib > profiles[p].memory_mib)
             continue;
         sharing_make_whole(request, 0);

@@ -5,16 +5,17 @@
  *
  *   {"sharing": {"policy": "trust", "clients_max": 48, "trust": "top", "isolation": "container"}}
  *
- * Trust and isolation are no kinds.  A trust domain is a team: the job's queue, its parent or the queue below the root.
- * Isolation says what stands between two domains, and with that who may share: `process`, anybody but for MPS, whose
- * clients share one server and its faults and so are always of one domain; `container` and `vm`, nobody of another domain
- * on the same GPU, but for MIG, where the hardware keeps them apart; `node`, nobody of another domain on the same node.
+ * Trust and isolation are no kinds.  A trust domain is a team: the job's queue, its parent or the queue below the
+ * root. Isolation says what stands between two domains, and with that who may share: `process`, anybody but for MPS,
+ * whose clients share one server and its faults and so are always of one domain; `container` and `vm`, nobody of
+ * another domain on the same GPU, but for MIG, where the hardware keeps them apart; `node`, nobody of another domain
+ * on the same node.
  *
  * Laws
- *  - A policy is pure: it sees the declaration, the cluster and its own parameters, never what really happens: what would
- *    have done (job_truth.h) is not known to it.
- *  - What it makes of a request stands in the job's shape, so that placement, charges and explanations follow.  The world
- *    that checks pieces maps the same way (sharing_map).
+ *  - A policy is pure: it sees the declaration, the cluster and its own parameters, never what really happens: what
+ *    would have done (job_truth.h) is not known to it.
+ *  - What it makes of a request stands in the job's request class, so that placement, charges and explanations follow.
+ *    The world that checks pieces maps the same way (sharing_map).
  *  - Who shares a GPU or a node is kept by the ledger (ledger_share_with): pieces of one kind and one domain, no more
  *    clients than the cap.
  *
@@ -35,7 +36,7 @@ struct sharing_config {
     uint16_t clients_max[SHARE_KIND_COUNT]; /* of one GPU, by enum share_kind; 0: no cap */
     uint8_t trust;                          /* enum trust_depth */
     uint8_t isolation;                      /* enum isolation */
-    bool refuses_gangs; /* of training, on pieces of GPUs: there is no NVLink between those */
+    bool refuses_gangs;                     /* of training, on pieces of GPUs: there is no NVLink between those */
 };
 
 /* What a policy sees beside the request. */
@@ -67,8 +68,7 @@ struct sharing {
 };
 
 /* Does it change anything? */
-static inline bool sharing_is_used(const struct sharing_policy *policy,
-                                   const struct sharing_config *config)
+static inline bool sharing_is_used(const struct sharing_policy *policy, const struct sharing_config *config)
 {
     return policy->map != NULL || config->isolation != ISOLATION_PROCESS;
 }

@@ -5,8 +5,8 @@
 
 #include "policies/sharing/sharing.h"
 
-extern const struct sharing_policy sharing_as_asked, sharing_whole, sharing_mig, sharing_mps,
-    sharing_timeslice, sharing_trust;
+extern const struct sharing_policy sharing_as_asked, sharing_whole, sharing_mig, sharing_mps, sharing_timeslice,
+    sharing_trust;
 
 /* NVIDIA's MPS documentation: at most 48 clients of a GPU. */
 enum { MPS_CLIENTS_MAX = 48, TIMESLICE_CLIENTS = 4 };
@@ -20,8 +20,8 @@ static inline bool request_is_part(const struct request *request)
 /* The model that shares are reckoned by: of those that will do the one with the least memory; NULL: there is none. */
 const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request);
 
-/* The share of a GPU in milli that the part is: of its compute or of its memory, whichever is more; above GPU_MILLI if no
- * GPU has so much. */
+/* The share of a GPU in milli that the part is: of its compute or of its memory, whichever is more; above GPU_MILLI if
+ * no GPU has so much. */
 uint32_t sharing_milli(const struct cluster *cluster, const struct request *request);
 
 /* Make it that. */

@@ -32,8 +32,7 @@ static void rehash(struct accounts *accounts, size_t slot_count)
     accounts->slots = mem_zalloc(slot_count, sizeof *accounts->slots);
     accounts->slot_count = slot_count;
     for (uint32_t i = 0; i < accounts->user_count; i++)
-        accounts->slots[slot_of(accounts, accounts->users[i].queue, accounts->users[i].user)] =
-            i + 1;
+        accounts->slots[slot_of(accounts, accounts->users[i].queue, accounts->users[i].user)] = i + 1;
 }
 
 const struct account *accounts_find(const struct accounts *accounts, queue_id queue, uint32_t user)
@@ -43,8 +42,7 @@ const struct account *accounts_find(const struct accounts *accounts, queue_id qu
 }
 
 /* The account of a user, opened if there is none. */
-static struct account *user_account(struct accounts *accounts, queue_id queue, uint32_t user,
-                                    time_ns now)
+static struct account *user_account(struct accounts *accounts, queue_id queue, uint32_t user, time_ns now)
 {
     size_t slot = slot_of(accounts, queue, user);
     if (accounts->slots[slot] != 0)
@@ -71,14 +69,12 @@ void accounts_queues(struct accounts *accounts, const struct queue_table *table)
     for (queue_id q = accounts->queue_count; q < table->count; q++) {
         queue_id parent = table->queues[q].parent;
         uint32_t ppm = q == QUEUE_ROOT ? PPM : accounts->queues[parent].fair_share_ppm;
-        accounts->queues[q] =
-            (struct account){.queue = q, .user = NAMES_NONE, .fair_share_ppm = ppm};
+        accounts->queues[q] = (struct account){.queue = q, .user = NAMES_NONE, .fair_share_ppm = ppm};
     }
     accounts->queue_count = table->count;
 }
 
-void accounts_init(struct accounts *accounts, const struct order_config *config,
-                   const struct queue_table *table)
+void accounts_init(struct accounts *accounts, const struct order_config *config, const struct queue_table *table)
 {
     *accounts = (struct accounts){.config = config};
     rehash(accounts, SLOTS_MIN);
@@ -114,8 +110,7 @@ static double decay_per_s(const struct order_config *config)
 /* Units billed per second. */
 static double billed(const struct order_config *config, const int64_t holds[RESOURCE_COUNT])
 {
-    static const double per_unit[RESOURCE_COUNT] = {1000, 1000,
-                                                    1024}; /* milli, milli, MiB of a GiB */
+    static const double per_unit[RESOURCE_COUNT] = {1000, 1000, 1024}; /* milli, milli, MiB of a GiB */
     bool is_plain = true;
     double sum = 0;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
@@ -143,8 +138,8 @@ static void integrate(const struct order_config *config, struct account *user, t
     user->usage_unit_s += units * lost / decay - user->usage_unit_s * lost;
 }
 
-void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user,
-                     const int64_t amounts[QUEUE_SUM_COUNT], int sign, time_ns now)
+void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
+                     int sign, time_ns now)
 {
     assert(queue < accounts->queue_count);
     struct account *account = user_account(accounts, queue, user, now);
@@ -165,16 +160,14 @@ uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, ui
 /* ---- the level factor ---- */
 
 /* a * b against c * d, exactly. */
-static int compare_products(unsigned __int128 a, unsigned __int128 b, unsigned __int128 c,
-                            unsigned __int128 d)
+static int compare_products(unsigned __int128 a, unsigned __int128 b, unsigned __int128 c, unsigned __int128 d)
 {
     unsigned __int128 high[2], low[2];
     const unsigned __int128 factors[2][2] = {{a, b}, {c, d}};
     for (int i = 0; i < 2; i++) {
         unsigned __int128 x0 = (uint64_t)factors[i][0], x1 = factors[i][0] >> 64;
         unsigned __int128 y0 = (uint64_t)factors[i][1], y1 = factors[i][1] >> 64;
-        unsigned __int128 middle =
-            x1 * y0 + (x0 * y0 >> 64); /* cannot overflow: (2^64-1)^2 + 2^64-1 */
+        unsigned __int128 middle = x1 * y0 + (x0 * y0 >> 64); /* cannot overflow: (2^64-1)^2 + 2^64-1 */
         unsigned __int128 other = x0 * y1 + (uint64_t)middle;
         high[i] = x1 * y1 + (middle >> 64) + (other >> 64);
         low[i] = other << 64 | (uint64_t)(x0 * y0);
@@ -206,8 +199,7 @@ static int compare_level(const struct account *a, const struct account *b)
         unsigned __int128 right = (unsigned __int128)b->shares * a->used;
         return left > right ? -1 : left < right;
     }
-    return compare_products((unsigned __int128)b->shares * b->parent_used,
-                            (unsigned __int128)a->level_shares * a->used,
+    return compare_products((unsigned __int128)b->shares * b->parent_used, (unsigned __int128)a->level_shares * a->used,
                             (unsigned __int128)a->shares * a->parent_used,
                             (unsigned __int128)b->level_shares * b->used);
 }
@@ -240,8 +232,7 @@ static uint32_t ppm_of(const struct ranking *ranking, bool is_tied)
 }
 
 /* Rank all users below these; is_tied: the first of them with the user before. */
-static void rank_siblings(struct ranking *ranking, struct account **siblings, size_t count,
-                          bool is_tied)
+static void rank_siblings(struct ranking *ranking, struct account **siblings, size_t count, bool is_tied)
 {
     qsort(siblings, count, sizeof *siblings, compare_siblings);
     for (size_t i = 0; i < count; i++) {
@@ -290,8 +281,7 @@ static uint32_t classic_ppm(double effective_usage, double normal_shares)
 
 static void classic_account(const struct account *parent, struct account *account, uint64_t all)
 {
-    double part =
-        account->level_shares != 0 ? (double)account->shares / (double)account->level_shares : 0;
+    double part = account->level_shares != 0 ? (double)account->shares / (double)account->level_shares : 0;
     double usage = all != 0 ? (double)account->used / (double)all : 0;
     bool is_top = parent->queue == QUEUE_ROOT;
     account->normal_shares = parent->normal_shares * part;

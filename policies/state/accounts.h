@@ -69,8 +69,7 @@ struct accounts {
 };
 
 /* config, table: borrowed. */
-void accounts_init(struct accounts *accounts, const struct order_config *config,
-                   const struct queue_table *table);
+void accounts_init(struct accounts *accounts, const struct order_config *config, const struct queue_table *table);
 void accounts_release(struct accounts *accounts);
 /* Save or load (policies/util/archive.h); what is loaded into is new. */
 struct archive;
@@ -81,8 +80,8 @@ void accounts_queues(struct accounts *accounts, const struct queue_table *table)
 
 /* From `now` on the user holds `amounts` more (sign 1) or less (-1); the FIRM ones are not looked at.
  * Opens an account for a new user.  O(1). */
-void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user,
-                     const int64_t amounts[QUEUE_SUM_COUNT], int sign, time_ns now);
+void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
+                     int sign, time_ns now);
 
 /* Bring usage to `now` and compute all factors.  O(accounts * log(siblings)). */
 void accounts_refresh(struct accounts *accounts, time_ns now);

@@ -1,4 +1,5 @@
-/* policies/state/fits.h -- which jobs of a workload could ever start on this cluster, and which GPUs none of them could use.
+/* policies/state/fits.h -- which jobs of a workload could ever start on this cluster, and which GPUs none of them
+ * could use.
  *
  *   struct fits *fits = fits_new(sched);
  *   fits_add(fits, &job);                                of each job
@@ -6,8 +7,9 @@
  *   fits_unusable(fits, type, &why) ...                  GPUs of a node of that type
  *
  * Law: a job counts as one that never fits exactly if the scheduler would reject it when it is submitted (NeverFits,
- * GangOnSlices).  The reason is the first of enum fit that stands in its way.  A GPU is usable if a member of a job that
- * fits could be placed on it in the empty cluster, on the piece that the sharing policy makes of what the job asks.
+ * GangOnSlices).  The reason is the first of enum fit that stands in its way.  A GPU is usable if a member of a job
+ * that fits could be placed on it in the empty cluster, on the piece that the sharing policy makes of what the job
+ * asks.
  *
  * It does not: look at quotas (a job above the limit of its queue waits, it is not rejected), nor at what is running.
  * Cost: O(1) a job, memory by kinds of requests; O(kinds) to tell of a type.
@@ -28,8 +30,7 @@ enum fit {
     FIT_NOT_SHARED,  /* the policy refuses training gangs on pieces of GPUs (GangOnSlices) */
     FIT_COUNT
 };
-extern const char
-    *const fit_names[]; /* "fits", "gpus_per_node", ...; by enum fit, NULL-terminated */
+extern const char *const fit_names[]; /* "fits", "gpus_per_node", ...; by enum fit, NULL-terminated */
 
 struct fits;
 

@@ -5,8 +5,8 @@
  * jobs that end, or, when that lags, by evictions where they cost least.
  * Inference is no victim of it: it could take its place back at once.
  * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
- * stands behind a borrower's of the same shape that may not use what is kept.
- * Cost: O(shapes) per placement; a refill O(running jobs + nodes). */
+ * stands behind a borrower's of the same request class that may not use what is kept.
+ * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"
 #include "policies/state/kept_nodes.h"
 #include "policies/state/over_quota.h"
@@ -38,8 +38,8 @@ void headroom_init(struct sched *sched)
 int64_t sched_free_milli(const struct sched *sched)
 {
     const struct ledger *ledger = sched->ledger;
-    const int64_t free = sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli -
-                         ledger->coming_milli - ledger->claimed_milli;
+    const int64_t free =
+        sched->tree.capacity[RESOURCE_GPU] - ledger->used_milli - ledger->coming_milli - ledger->claimed_milli;
     return sched->kept_nodes.count > 0 ? free - kept_nodes_free_milli(sched) : free;
 }
 
@@ -49,86 +49,85 @@ struct free_space headroom_count_free(const struct sched *sched)
     struct free_space free = {.gpu_milli = sched_free_milli(sched)};
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         if (sched->cluster->types[t].gpu_count > 0 && !sched->cluster->types[t].is_tainted)
-            free.whole_nodes +=
-                ledger->index->types[t].whole[sched->cluster->types[t].gpu_count].member_count;
+            free.whole_nodes += ledger->index->types[t].whole[sched->cluster->types[t].gpu_count].member_count;
     return free;
 }
 
 bool headroom_is_for(const struct sched *sched, uint32_t slot)
 {
-    return sched->shapes.shapes[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
+    return sched->request_classes.at[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
 }
 
 /* Of GPUs; whole nodes are looked at by themselves. */
 static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
 {
-    return left_milli < headroom->gpu_milli                            ? SHAPE_SPARES_INFERENCE
-           : left_milli < headroom->gpu_milli + headroom->owners_milli ? SHAPE_SPARES_OWNERS
+    return left_milli < headroom->gpu_milli                            ? REQUEST_CLASS_SPARES_INFERENCE
+           : left_milli < headroom->gpu_milli + headroom->owners_milli ? REQUEST_CLASS_SPARES_OWNERS
                                                                        : 0;
 }
 
-/* Can it be known before it is placed that what is kept free is kept from it?  Not where what it takes depends on the node. */
-static bool may_be_spared(const struct shape *shape)
+/* Can it be known before it is placed that what is kept free is kept from it?  Not where what it takes depends on the
+ * node. */
+static bool may_be_spared(const struct request_class *request_class)
 {
-    return shape->class != JOB_INFERENCE && shape->charge[QUEUE_SUM_GPU] != 0 &&
-           !shape->is_by_model;
+    return request_class->class != JOB_INFERENCE && request_class->charge[QUEUE_SUM_GPU] != 0 &&
+           !request_class->is_by_model;
 }
 
 /* All of which that holds. */
-static shape_set spared_shapes(struct sched *sched)
+static request_class_set spared_request_classes(struct sched *sched)
 {
     struct headroom *headroom = &sched->headroom;
-    for (; headroom->shapes_seen < sched->shapes.count; headroom->shapes_seen++)
-        if (may_be_spared(&sched->shapes.shapes[headroom->shapes_seen]))
-            headroom->spared |= shape_bit(headroom->shapes_seen);
+    for (; headroom->request_classes_seen < sched->request_classes.count; headroom->request_classes_seen++)
+        if (may_be_spared(&sched->request_classes.at[headroom->request_classes_seen]))
+            headroom->spared |= request_class_bit(headroom->request_classes_seen);
     return headroom->spared;
 }
 
 const char *headroom_check(const struct sched *sched)
 {
     const struct headroom *headroom = &sched->headroom;
-    shape_set spared = 0;
-    if (headroom->shapes_seen > sched->shapes.count)
-        return "headroom knows more shapes than there are";
-    for (uint32_t id = 0; id < headroom->shapes_seen; id++)
-        if (may_be_spared(&sched->shapes.shapes[id]))
-            spared |= shape_bit(id);
-    return spared == headroom->spared ? NULL : "headroom is kept from other shapes than it knows";
+    request_class_set spared = 0;
+    if (headroom->request_classes_seen > sched->request_classes.count)
+        return "headroom knows more request classes than there are";
+    for (uint32_t id = 0; id < headroom->request_classes_seen; id++)
+        if (may_be_spared(&sched->request_classes.at[id]))
+            spared |= request_class_bit(id);
+    return spared == headroom->spared ? NULL : "headroom is kept from other request classes than it knows";
 }
 
 static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
 {
-    const struct shape *shape = &sched->shapes.shapes[id];
-    uint8_t closed = spared_gpus(&sched->headroom, free_milli - shape->charge[QUEUE_SUM_GPU]);
-    if (closed != 0 && shape->closed == 0 && may_be_spared(shape))
-        shape_close(&sched->shapes, id, closed);
+    const struct request_class *request_class = &sched->request_classes.at[id];
+    uint8_t closed = spared_gpus(&sched->headroom, free_milli - request_class->charge[QUEUE_SUM_GPU]);
+    if (closed != 0 && request_class->closed == 0 && may_be_spared(request_class))
+        request_class_close(&sched->request_classes, id, closed);
 }
 
 void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* there whoever does not fit may be promised what comes */
-    const shape_set open = sched->shapes.open[ASKER_BORROWER] & spared_shapes(sched);
+    const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA] & spared_request_classes(sched);
     const int64_t free = sched_free_milli(sched);
-    for (shape_set left = open; left != 0; left &= left - 1)
-        for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->shapes.count;
-             id += SHAPE_SET_BITS)
+    for (request_class_set left = open; left != 0; left &= left - 1)
+        for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->request_classes.count;
+             id += REQUEST_CLASS_SET_BITS)
             close_if_spared(sched, id, free);
 }
 
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before)
 {
     const struct headroom *headroom = &sched->headroom;
-    const struct shape *ask = &sched->shapes.shapes[sched->jobs.jobs[slot].ask];
+    const struct request_class *ask = &sched->request_classes.at[sched->jobs.jobs[slot].ask];
     if (!headroom_is_kept(sched) || ask->charge[QUEUE_SUM_GPU] == 0)
         return 0;
     struct free_space now = headroom_free(sched);
     uint8_t spares = now.gpu_milli < before.gpu_milli ? spared_gpus(headroom, now.gpu_milli) : 0;
-    if (spares == SHAPE_SPARES_OWNERS &&
-        (headroom_is_for(sched, slot) || sched_is_entitled(sched, slot)))
+    if (spares == REQUEST_CLASS_SPARES_OWNERS && (headroom_is_for(sched, slot) || sched_is_entitled(sched, slot)))
         spares = 0;
     if (now.whole_nodes < headroom->whole_nodes && now.whole_nodes < before.whole_nodes)
-        spares |= SHAPE_SPARES_NODES;
+        spares |= REQUEST_CLASS_SPARES_NODES;
     return spares;
 }
 
@@ -138,14 +137,14 @@ bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_sp
            headroom_spares(sched, slot, before) == 0;
 }
 
-uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free)
 {
-    uint8_t now = shape->closed & (SHAPE_SPARES_INFERENCE | SHAPE_SPARES_OWNERS);
-    const int64_t least = shape->is_by_model ? 0 : shape->charge[QUEUE_SUM_GPU];
+    uint8_t now = request_class->closed & (REQUEST_CLASS_SPARES_INFERENCE | REQUEST_CLASS_SPARES_OWNERS);
+    const int64_t least = request_class->is_by_model ? 0 : request_class->charge[QUEUE_SUM_GPU];
     if (now != 0)
         now = spared_gpus(&sched->headroom, free.gpu_milli - least);
-    if (shape->closed & SHAPE_SPARES_NODES && free.whole_nodes <= shape->whole_nodes)
-        now |= SHAPE_SPARES_NODES;
+    if (request_class->closed & REQUEST_CLASS_SPARES_NODES && free.whole_nodes <= request_class->whole_nodes)
+        now |= REQUEST_CLASS_SPARES_NODES;
     return now;
 }

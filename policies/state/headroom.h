@@ -1,4 +1,5 @@
-/* policies/state/headroom.h -- the functions of headroom.c: space that is kept free for inference and for queues within their quota.
+/* policies/state/headroom.h -- the functions of headroom.c: space that is kept free for inference and for queues
+ * within their quota.
  *
  * Part of the scheduler's inside; included by policies/state/sched_state.h, which holds the state. */
 #ifndef POLICIES_STATE_HEADROOM_H
@@ -23,15 +24,15 @@ static inline struct free_space headroom_free(const struct sched *sched)
     return headroom_is_kept(sched) ? headroom_count_free(sched) : (struct free_space){0, 0};
 }
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
-/* For whom the job, placed in the trial, would have had to leave its space, of enum shape_closed; 0: it may have it.
- * before: what was free without it (and with no victim gone). */
+/* For whom the job, placed in the trial, would have had to leave its space, of enum request_class_closed; 0: it may
+ * have it. before: what was free without it (and with no victim gone). */
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
 /* A victim was put elsewhere in the trial: may it start there, since its place is held or not kept free for others? */
 bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
-/* Close the shapes that what is kept free is kept from, as placing one would find. */
+/* Close the request classes that what is kept free is kept from, as placing one would find. */
 void headroom_close(struct sched *sched);
-/* The causes in shape->closed that still hold when `free` is free. */
-uint8_t headroom_still_spares(const struct sched *sched, const struct shape *shape,
+/* The causes in request class->closed that still hold when `free` is free. */
+uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free);
 const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */
 

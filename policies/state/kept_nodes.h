@@ -1,4 +1,5 @@
-/* policies/state/kept_nodes.h -- nodes that are kept from all jobs but the head of one class queue, until they are empty.
+/* policies/state/kept_nodes.h -- nodes that are kept from all jobs but the head of one class queue, until they are
+ * empty.
  *
  * The drain (policies/drain/drain.h) chooses them and alone writes them.  Others read how many GPUs are free there. */
 #ifndef POLICIES_STATE_KEPT_NODES_H
@@ -15,9 +16,9 @@ struct sched;
 struct kept_nodes {
     node_id *nodes; /* as they were chosen */
     size_t capacity;
-    uint32_t count;      /* 0: none is kept */
-    uint32_t lane;       /* whose head they are for */
-    int64_t kept_gpu_ns; /* of GPUs wholly free, for as long as they were kept */
+    uint32_t count;       /* 0: none is kept */
+    uint32_t class_queue; /* whose head they are for */
+    int64_t kept_gpu_ns;  /* of GPUs wholly free, for as long as they were kept */
 };
 
 /* The free GPUs of kept nodes were kept until then.  O(kept nodes). */

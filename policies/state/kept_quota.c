@@ -1,10 +1,10 @@
 /* Quota that is kept for jobs that it forbids now, from those behind them.
  *
- * A head that a limit closed may have the quota policy keep something for it (quota.h: keeps): as if it were charged, when
- * a job behind it in the contest is tried, or makes a plan.  Of several heads of one queue the most of each resource is
- * kept, and jobs of that queue may use it.  A lane closed by what is kept is tried again in the next cycle, for what is
- * kept, and for whom, may change without anything being charged less.
- * Cost: where anything may be kept, O(lanes that wait) for each job about to be placed. */
+ * A head that a limit closed may have the quota policy keep something for it (quota.h: keeps): as if it were charged,
+ * when a job behind it in the queue selection is tried, or makes a plan.  Of several heads of one queue the most of
+ * each resource is kept, and jobs of that queue may use it.  A class queue closed by what is kept is tried again in
+ * the next cycle, for what is kept, and for whom, may change without anything being charged less.
+ * Cost: where anything may be kept, O(class queues that wait) for each job about to be placed. */
 #include <string.h>
 
 #include "policies/state/kept_quota.h"
@@ -15,14 +15,13 @@ void kept_init(struct sched *sched)
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
     const struct quota_policy *quota = sched->policy.quota;
     int64_t kept[QUEUE_SUM_COUNT];
-    sched->keeps_quota =
-        quota->keeps != NULL && quota->keeps(&sched->tree, QUEUE_ROOT, nothing, kept);
+    sched->keeps_quota = quota->keeps != NULL && quota->keeps(&sched->tree, QUEUE_ROOT, nothing, kept);
 }
 
-/* In the contest, does the head of the lane go before the job? */
-static bool is_ahead(struct sched *sched, uint32_t lane, uint32_t slot)
+/* In the queue selection, does the head of the class queue go before the job? */
+static bool is_ahead(struct sched *sched, uint32_t class_queue, uint32_t slot)
 {
-    const uint32_t head = pending_head(&sched->pending, lane);
+    const uint32_t head = pending_head(&sched->pending, class_queue);
     const struct sched_job *own = &sched->jobs.jobs[slot], *its = &sched->jobs.jobs[head];
     struct contender a = {.ask = sched_ask(sched, its)->charge,
                           .leaf = its->queue,
@@ -40,19 +39,18 @@ static bool is_ahead(struct sched *sched, uint32_t lane, uint32_t slot)
 }
 
 /* The most that is kept for a head of the queue that goes before the job. */
-static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot,
-                      int64_t most[QUEUE_SUM_COUNT])
+static bool find_kept(struct sched *sched, queue_id queue, uint32_t slot, int64_t most[QUEUE_SUM_COUNT])
 {
-    const struct line *line = &sched->pending.lines[queue];
+    const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
     bool is_any = false;
     memset(most, 0, QUEUE_SUM_COUNT * sizeof *most);
-    for (uint32_t l = 0; l < line->lane_count; l++) {
-        const uint32_t id = line->lanes[l].lane;
-        const struct lane *lane = &sched->pending.lanes[id];
+    for (uint32_t l = 0; l < leaf_queue->class_queue_count; l++) {
+        const uint32_t id = leaf_queue->class_queues[l].class_queue;
+        const struct class_queue *class_queue = &sched->pending.class_queues[id];
         int64_t kept[QUEUE_SUM_COUNT] = {0};
-        if (lane->count == 0 || lane->quota_block == QUEUE_NONE || lane->is_kept_from ||
+        if (class_queue->count == 0 || class_queue->quota_block == QUEUE_NONE || class_queue->is_kept_from ||
             !sched->policy.quota->keeps(&sched->tree, queue,
-                                        sched->shapes.shapes[lane->shape].charge, kept) ||
+                                        sched->request_classes.at[class_queue->request_class].charge, kept) ||
             !is_ahead(sched, id, slot))
             continue;
         is_any = true;
@@ -73,8 +71,8 @@ queue_id kept_forbids(struct sched *sched, uint32_t slot)
     size_t mark = ledger_mark(sched->ledger);
     for (queue_id q = 1; q < sched->tree.count && forbids == QUEUE_NONE; q++) {
         int64_t kept[QUEUE_SUM_COUNT];
-        if (q == own || sched->tree.queues[q].first_child != QUEUE_NONE ||
-            sched->tree.waits[q].jobs == 0 || !find_kept(sched, q, slot, kept))
+        if (q == own || sched->tree.queues[q].first_child != QUEUE_NONE || sched->tree.waits[q].jobs == 0 ||
+            !find_kept(sched, q, slot, kept))
             continue;
         ledger_charge(sched->ledger, q, kept);
         forbids = quota->forbids(&sched->tree, own, ask);
@@ -85,12 +83,12 @@ queue_id kept_forbids(struct sched *sched, uint32_t slot)
 
 void kept_reopen(struct sched *sched)
 {
-    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
-        struct lane *lane = &sched->pending.lanes[l];
-        if (lane->is_kept_from && lane->quota_block != QUEUE_NONE) {
+    for (uint32_t l = 0; l < sched->pending.class_queue_count; l++) {
+        struct class_queue *class_queue = &sched->pending.class_queues[l];
+        if (class_queue->is_kept_from && class_queue->quota_block != QUEUE_NONE) {
             pending_block(&sched->pending, l, QUEUE_NONE);
-            queue_tree_touch(&sched->tree, lane->line);
+            queue_tree_touch(&sched->tree, class_queue->leaf_queue);
         }
-        lane->is_kept_from = false;
+        class_queue->is_kept_from = false;
     }
 }

@@ -7,7 +7,7 @@
 void kept_init(struct sched *sched);
 /* The queue that forbids the job what is kept for others in front of it; QUEUE_NONE. */
 queue_id kept_forbids(struct sched *sched, uint32_t slot);
-/* The lanes that were closed by it are open again. */
+/* The class queues that were closed by it are open again. */
 void kept_reopen(struct sched *sched);
 
 #endif

@@ -28,15 +28,14 @@ void lend_end(struct sched *sched, size_t mark)
         ledger_lend_node(sched->ledger, sched->kept_nodes.nodes[i], false);
 }
 
-bool lend_would_fit(struct sched *sched, const struct shape *shape)
+bool lend_would_fit(struct sched *sched, const struct request_class *request_class)
 {
     if (!lend_is_any(sched) || sched->ledger->mark_depth > 0)
         return false;
     struct piece_list pieces = {0};
     const size_t mark = lend_reservations(sched);
-    const bool fits =
-        placement_may_fit(sched->ledger, shape) &&
-        placement_place(sched->policy.placement, sched->ledger, shape, OWNER_NONE - 1, &pieces);
+    const bool fits = placement_may_fit(sched->ledger, request_class) &&
+                      placement_place(sched->policy.placement, sched->ledger, request_class, OWNER_NONE - 1, &pieces);
     lend_end(sched, mark);
     piece_list_release(&pieces);
     return fits;

@@ -18,7 +18,7 @@ static inline bool lend_is_any(const struct sched *sched)
 /* O(claims + kept nodes). */
 size_t lend_reservations(struct sched *sched);
 void lend_end(struct sched *sched, size_t mark);
-/* Would a job of the shape, which does not fit, fit without what reservations hold?  One placement. */
-bool lend_would_fit(struct sched *sched, const struct shape *shape);
+/* Would a job of the request class, which does not fit, fit without what reservations hold?  One placement. */
+bool lend_would_fit(struct sched *sched, const struct request_class *request_class);
 
 #endif

@@ -32,7 +32,7 @@ void listeners_tell(struct sched *sched, uint32_t slot, int event)
     }
 }
 
-bool forecast_is_wanted(struct sched *sched, uint32_t slot)
+bool planned_start_is_wanted(struct sched *sched, uint32_t slot)
 {
     const struct backfill_policy *backfill = sched->policy.backfill;
     struct order_view view;

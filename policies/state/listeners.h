@@ -1,4 +1,5 @@
-/* policies/state/listeners.h -- what plug-ins' policies have of their own in a scheduler, and what they are told of its jobs. */
+/* policies/state/listeners.h -- what plug-ins' policies have of their own in a scheduler, and what they are told of
+ * its jobs. */
 #ifndef POLICIES_STATE_LISTENERS_H
 #define POLICIES_STATE_LISTENERS_H
 
@@ -13,8 +14,8 @@ static inline void sched_tell_plugins(struct sched *sched, uint32_t slot, int ev
     if (sched->owns.listener_count > 0)
         listeners_tell(sched, slot, event);
 }
-/* Does the backfill policy give the job a forecast? */
-bool forecast_is_wanted(struct sched *sched, uint32_t slot);
+/* Does the backfill policy give the job a planned start? */
+bool planned_start_is_wanted(struct sched *sched, uint32_t slot);
 /* All that an order policy may look at. */
 void sched_view(struct sched *sched, uint32_t slot, struct order_view *view);
 

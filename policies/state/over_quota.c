@@ -1,8 +1,8 @@
-/* Whose queue deserves what it asks, and which lanes stand no chance at what is kept for those.
+/* Whose queue deserves what it asks, and which class queues stand no chance at what is kept for those.
  *
- * A lane is found to be a borrower's when its head comes, or when its turn does and only space for owners is left; it is
- * listed with the queue that is beyond what it deserves, and looked at again when less is charged there, and enough less
- * for the one that asks least.  Another head is asked anew.
+ * A class queue is found to be a borrower's when its head comes, or when its turn does and only space for owners is
+ * left; it is listed with the queue that is beyond what it deserves, and looked at again when less is charged there,
+ * and enough less for the one that asks least.  Another head is asked anew.
  * Cost: O(depth) a look. */
 #include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
@@ -22,73 +22,73 @@ static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64
     return QUEUE_NONE;
 }
 
-/* The same of the head of the lane; where lines are queues, without a look at the job. */
-static queue_id overdrawn_by(const struct sched *sched, const struct lane *lane)
+/* The same of the head of the class queue; where lines are queues, without a look at the job. */
+static queue_id overdrawn_by(const struct sched *sched, const struct class_queue *class_queue)
 {
     queue_id queue =
-        sched->policy.quota->is_flat ? sched->jobs.jobs[lane->heap[0].slot].queue : lane->line;
-    return overdrawn(sched, queue, sched->shapes.shapes[lane->shape].charge);
+        sched->policy.quota->is_flat ? sched->jobs.jobs[class_queue->heap[0].slot].queue : class_queue->leaf_queue;
+    return overdrawn(sched, queue, sched->request_classes.at[class_queue->request_class].charge);
 }
 
-static void note_borrower(struct sched *sched, uint32_t lane, queue_id owed_by)
+static void note_over_quota(struct sched *sched, uint32_t class_queue, queue_id owed_by)
 {
-    struct line *line = &sched->pending.lines[owed_by];
-    int64_t milli = sched->shapes.shapes[sched->pending.lanes[lane].shape].charge[QUEUE_SUM_GPU];
-    if (line->borrower_count == 0 || milli < line->borrower_least_milli)
-        line->borrower_least_milli = milli;
-    MEM_GROW(line->borrowers, line->borrower_capacity, (size_t)line->borrower_count + 1);
-    line->borrowers[line->borrower_count++] = lane;
-    pending_set_borrower(&sched->pending, lane, true);
-    sched->pending.lanes[lane].owed_by = owed_by;
+    struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[owed_by];
+    int64_t milli =
+        sched->request_classes.at[sched->pending.class_queues[class_queue].request_class].charge[QUEUE_SUM_GPU];
+    if (leaf_queue->over_quota_count == 0 || milli < leaf_queue->over_quota_least_milli)
+        leaf_queue->over_quota_least_milli = milli;
+    MEM_GROW(leaf_queue->borrowers, leaf_queue->over_quota_capacity, (size_t)leaf_queue->over_quota_count + 1);
+    leaf_queue->borrowers[leaf_queue->over_quota_count++] = class_queue;
+    pending_set_over_quota(&sched->pending, class_queue, true);
+    sched->pending.class_queues[class_queue].owed_by = owed_by;
 }
 
-bool borrowers_find(struct sched *sched, uint32_t lane_id)
+bool over_quota_find(struct sched *sched, uint32_t class_queue_id)
 {
-    struct lane *lane = &sched->pending.lanes[lane_id];
-    queue_id owed_by = overdrawn_by(sched, lane);
+    struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
+    queue_id owed_by = overdrawn_by(sched, class_queue);
     if (owed_by == QUEUE_NONE)
         return false;
-    note_borrower(sched, lane_id, owed_by);
-    queue_tree_touch(&sched->tree, lane->line);
+    note_over_quota(sched, class_queue_id, owed_by);
+    queue_tree_touch(&sched->tree, class_queue->leaf_queue);
     return true;
 }
 
 /* What the queue deserves beyond what it is charged does not do for any of its borrowers. */
 static bool all_stay(const struct sched *sched, queue_id queue)
 {
-    const struct line *line = &sched->pending.lines[queue];
+    const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
     int64_t deserved = queue_tree_spec(&sched->tree, queue)->deserved[RESOURCE_GPU];
-    return deserved != QUOTA_UNLIMITED && line->borrower_least_milli > 0 &&
-           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) + line->borrower_least_milli >
-               deserved;
+    return deserved != QUOTA_UNLIMITED && leaf_queue->over_quota_least_milli > 0 &&
+           queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) + leaf_queue->over_quota_least_milli > deserved;
 }
 
 /* Less is charged to a queue: heads that it made borrowers may be none now. */
-void borrowers_review(struct sched *sched, queue_id queue)
+void over_quota_review(struct sched *sched, queue_id queue)
 {
-    struct line *line = &sched->pending.lines[queue];
-    uint32_t count = line->borrower_count;
-    if (count == 0 || (count <= line->borrower_bound && all_stay(sched, queue)))
+    struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
+    uint32_t count = leaf_queue->over_quota_count;
+    if (count == 0 || (count <= leaf_queue->over_quota_bound && all_stay(sched, queue)))
         return;
-    line->borrower_count = 0;
+    leaf_queue->over_quota_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t id = line->borrowers[i];
-        struct lane *lane = &sched->pending.lanes[id];
-        if (!lane->is_borrower || lane->owed_by != queue)
+        uint32_t id = leaf_queue->borrowers[i];
+        struct class_queue *class_queue = &sched->pending.class_queues[id];
+        if (!class_queue->is_over_quota || class_queue->owed_by != queue)
             continue; /* it has another head since */
-        queue_id owed_by = overdrawn_by(sched, lane);
+        queue_id owed_by = overdrawn_by(sched, class_queue);
         if (owed_by != QUEUE_NONE) {
-            note_borrower(sched, id, owed_by);
+            note_over_quota(sched, id, owed_by);
         } else {
-            pending_set_borrower(&sched->pending, id, false);
-            queue_tree_touch(&sched->tree, lane->line);
+            pending_set_over_quota(&sched->pending, id, false);
+            queue_tree_touch(&sched->tree, class_queue->leaf_queue);
         }
     }
-    line->borrower_bound = 2 * line->borrower_count + BORROWERS_MIN;
+    leaf_queue->over_quota_bound = 2 * leaf_queue->over_quota_count + BORROWERS_MIN;
 }
 
 bool sched_is_entitled(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    return overdrawn(sched, job->queue, sched->shapes.shapes[job->ask].charge) == QUEUE_NONE;
+    return overdrawn(sched, job->queue, sched->request_classes.at[job->ask].charge) == QUEUE_NONE;
 }

@@ -7,8 +7,7 @@ time_ns sched_delay(const struct sched *sched, uint32_t slot)
     const time_ns own = sched->jobs.facts[slot].preemption_delay;
     if (own >= 0 || !sched->has_own_times)
         return own >= 0 ? own : sched->policy.preempt.delay;
-    return queue_table_delay(sched->tree.table, sched->jobs.jobs[slot].queue,
-                             sched->policy.preempt.delay);
+    return queue_table_delay(sched->tree.table, sched->jobs.jobs[slot].queue, sched->policy.preempt.delay);
 }
 
 time_ns sched_stale_after(const struct sched *sched, uint32_t slot)
@@ -16,8 +15,7 @@ time_ns sched_stale_after(const struct sched *sched, uint32_t slot)
     const time_ns own = sched->jobs.facts[slot].stale_after;
     if (own >= 0 || !sched->has_own_times)
         return own >= 0 ? own : sched->policy.stale_after;
-    return queue_table_stale_after(sched->tree.table, sched->jobs.jobs[slot].queue,
-                                   sched->policy.stale_after);
+    return queue_table_stale_after(sched->tree.table, sched->jobs.jobs[slot].queue, sched->policy.stale_after);
 }
 
 void sched_learn_times(struct sched *sched)
@@ -32,6 +30,6 @@ void sched_learn_times(struct sched *sched)
         sched->has_patience |= spec->preemption_delay > 0;
     }
     if (sched->policy.preemption->evicts && (had || sched->has_own_times))
-        for (uint32_t lane = 0; lane < sched->pending.lane_count; lane++)
-            agenda_new_head(sched, lane); /* its delay may be another */
+        for (uint32_t class_queue = 0; class_queue < sched->pending.class_queue_count; class_queue++)
+            retry_queue_new_head(sched, class_queue); /* its delay may be another */
 }

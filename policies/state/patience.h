@@ -1,4 +1,5 @@
-/* policies/state/patience.h -- how long a job waits before others are evicted for it, and a gang below its minimum stays. */
+/* policies/state/patience.h -- how long a job waits before others are evicted for it, and a gang below its minimum
+ * stays. */
 #ifndef POLICIES_STATE_PATIENCE_H
 #define POLICIES_STATE_PATIENCE_H
 

@@ -2,13 +2,12 @@
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 
-time_ns forecast_length(const struct sched *sched, uint32_t slot)
+time_ns planned_length(const struct sched *sched, uint32_t slot)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
     const bool learns = sched->run_times.is_used;
-    return sched->policy.estimate->length(
-        facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
-        sched->estimate_own);
+    return sched->policy.estimate->length(facts->limit, learns ? sched->run_times.runs[slot].estimate : facts->estimate,
+                                          sched->estimate_own);
 }
 
 time_ns planned_end_rounded(const struct sched *sched, time_ns at)
@@ -17,15 +16,15 @@ time_ns planned_end_rounded(const struct sched *sched, time_ns at)
     return step == 0 || at > TIME_NEVER - step ? at : (at + step - 1) / step * step;
 }
 
-time_ns forecast_end_after(const struct sched *sched, time_ns start, uint32_t slot)
+time_ns planned_end_after(const struct sched *sched, time_ns start, uint32_t slot)
 {
-    return planned_end_rounded(sched, time_after(start, forecast_length(sched, slot)));
+    return planned_end_rounded(sched, time_after(start, planned_length(sched, slot)));
 }
 
-time_ns forecast_planned_end(const struct sched *sched, uint32_t slot)
+time_ns planned_end(const struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const time_ns grace = sched->policy.preempt.grace, length = forecast_length(sched, slot);
+    const time_ns grace = sched->policy.preempt.grace, length = planned_length(sched, slot);
     time_ns end = job->state == SJOB_EVICTING ? time_after(sched->now, grace)
                   : job->is_booked            ? time_after(job->decided, length)
                                               : time_after(time_after(sched->now, grace), length);

@@ -4,50 +4,49 @@
 
 #include "policies/util/archive.h"
 
-static uint32_t *nodes_with(const struct potential *potential, uint32_t type, uint32_t room)
+static uint32_t *nodes_with(const struct preemption_bound *preemption_bound, uint32_t type, uint32_t room)
 {
-    return &potential->by_room[type * (NODE_GPUS_MAX + 1) + room];
+    return &preemption_bound->by_room[type * (NODE_GPUS_MAX + 1) + room];
 }
 
-void potential_init(struct potential *potential, const struct cluster *cluster)
+void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster)
 {
-    potential->firm = mem_zalloc((size_t)cluster->gpu_count + 1, 1);
-    potential->room = mem_zalloc((size_t)cluster->node_count + 1, 1);
-    potential->by_room =
-        mem_zalloc((size_t)cluster->type_count * (NODE_GPUS_MAX + 1) + 1, sizeof(uint32_t));
+    preemption_bound->firm = mem_zalloc((size_t)cluster->gpu_count + 1, 1);
+    preemption_bound->room = mem_zalloc((size_t)cluster->node_count + 1, 1);
+    preemption_bound->by_room = mem_zalloc((size_t)cluster->type_count * (NODE_GPUS_MAX + 1) + 1, sizeof(uint32_t));
     for (node_id n = 0; n < cluster->node_count; n++) {
-        potential->room[n] = (uint8_t)cluster_node_gpus(cluster, n);
-        ++*nodes_with(potential, cluster->nodes[n].type, potential->room[n]);
+        preemption_bound->room[n] = (uint8_t)cluster_node_gpus(cluster, n);
+        ++*nodes_with(preemption_bound, cluster->nodes[n].type, preemption_bound->room[n]);
     }
 }
 
-void potential_release(struct potential *potential)
+void preemption_bound_release(struct preemption_bound *preemption_bound)
 {
-    mem_free(potential->firm);
-    mem_free(potential->room);
-    mem_free(potential->by_room);
+    mem_free(preemption_bound->firm);
+    mem_free(preemption_bound->room);
+    mem_free(preemption_bound->by_room);
 }
 
-void potential_change(struct potential *potential, const struct cluster *cluster,
-                      const struct piece *piece, int sign)
+void preemption_bound_change(struct preemption_bound *preemption_bound, const struct cluster *cluster,
+                             const struct piece *piece, int sign)
 {
     const struct node *node = &cluster->nodes[piece->node];
     int moved = 0;
     for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1) {
-        uint8_t *firm = &potential->firm[node->first_gpu + (uint32_t)__builtin_ctz(mask)];
+        uint8_t *firm = &preemption_bound->firm[node->first_gpu + (uint32_t)__builtin_ctz(mask)];
         assert(sign > 0 || *firm > 0);
         *firm = (uint8_t)(*firm + sign);
         moved += sign > 0 ? *firm == 1 : *firm == 0;
     }
     if (moved == 0)
         return;
-    --*nodes_with(potential, node->type, potential->room[piece->node]);
-    potential->room[piece->node] = (uint8_t)(potential->room[piece->node] - sign * moved);
-    ++*nodes_with(potential, node->type, potential->room[piece->node]);
+    --*nodes_with(preemption_bound, node->type, preemption_bound->room[piece->node]);
+    preemption_bound->room[piece->node] = (uint8_t)(preemption_bound->room[piece->node] - sign * moved);
+    ++*nodes_with(preemption_bound, node->type, preemption_bound->room[piece->node]);
 }
 
-bool potential_suffices(const struct potential *potential, const struct cluster *cluster,
-                        const struct shape *ask)
+bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, const struct cluster *cluster,
+                               const struct request_class *ask)
 {
     for (uint32_t g = 0; g < ask->group_count; g++) {
         uint32_t gpus = ask->groups[g].request.gpus;
@@ -56,19 +55,19 @@ bool potential_suffices(const struct potential *potential, const struct cluster 
             continue; /* shares fit beside those who stay */
         for (uint32_t t = 0; t < cluster->type_count; t++)
             for (uint32_t room = gpus; room <= cluster->types[t].gpu_count; room++)
-                members += (uint64_t)*nodes_with(potential, t, room) * (room / gpus);
+                members += (uint64_t)*nodes_with(preemption_bound, t, room) * (room / gpus);
         if (members < ask->groups[g].count)
             return false;
     }
     return true;
 }
 
-void potential_archive(struct archive *archive, struct potential *potential,
-                       const struct cluster *cluster)
+void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
+                              const struct cluster *cluster)
 {
-    ARCHIVE_KNOWS(struct potential, 3 * 8);
-    archive_bytes(archive, potential->firm, cluster->gpu_count);
-    archive_bytes(archive, potential->room, cluster->node_count);
-    archive_bytes(archive, potential->by_room,
-                  cluster->type_count * (NODE_GPUS_MAX + 1) * sizeof *potential->by_room);
+    ARCHIVE_KNOWS(struct preemption_bound, 3 * 8);
+    archive_bytes(archive, preemption_bound->firm, cluster->gpu_count);
+    archive_bytes(archive, preemption_bound->room, cluster->node_count);
+    archive_bytes(archive, preemption_bound->by_room,
+                  cluster->type_count * (NODE_GPUS_MAX + 1) * sizeof *preemption_bound->by_room);
 }

@@ -10,25 +10,25 @@
 #include "policies/jobs/request_class.h"
 #include "policies/sched.h"
 
-struct potential {
+struct preemption_bound {
     uint8_t *firm;     /* by gpu_id */
     uint8_t *room;     /* by node: GPUs without */
     uint32_t *by_room; /* nodes by type and room */
 };
 
-void potential_init(struct potential *potential, const struct cluster *cluster);
-void potential_release(struct potential *potential);
+void preemption_bound_init(struct preemption_bound *preemption_bound, const struct cluster *cluster);
+void preemption_bound_release(struct preemption_bound *preemption_bound);
 /* Save or load (policies/util/archive.h). */
 struct archive;
-void potential_archive(struct archive *archive, struct potential *potential,
-                       const struct cluster *cluster);
+void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
+                              const struct cluster *cluster);
 
 /* A job that is never a victim holds the piece (sign 1), or does no more (-1). */
-void potential_change(struct potential *potential, const struct cluster *cluster,
-                      const struct piece *piece, int sign);
+void preemption_bound_change(struct preemption_bound *preemption_bound, const struct cluster *cluster,
+                             const struct piece *piece, int sign);
 
-/* False only if no eviction whatever could make room for the chunk. */
-bool potential_suffices(const struct potential *potential, const struct cluster *cluster,
-                        const struct shape *ask);
+/* False only if no eviction whatever could make room for the allocation step. */
+bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, const struct cluster *cluster,
+                               const struct request_class *ask);
 
 #endif

@@ -9,7 +9,8 @@
 #include "policies/placement/placement_config.h"
 #include "policies/util/archive.h"
 
-/* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for it. */
+/* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for
+ * it. */
 static uint32_t count_gpus(uint32_t mask)
 {
     mask -= mask >> 1 & 0x5555;
@@ -148,8 +149,7 @@ static uint32_t step_at(struct profile *profile, struct node_profile *node, time
 }
 
 /* From that time on so much more is free than was thought, and not so much as before it; the former. */
-static struct free_amount count_change(struct profile *profile, time_ns at,
-                                       const struct free_amount *comes,
+static struct free_amount count_change(struct profile *profile, time_ns at, const struct free_amount *comes,
                                        const struct free_amount *before)
 {
     const struct free_amount more = less(*comes, before);
@@ -158,8 +158,7 @@ static struct free_amount count_change(struct profile *profile, time_ns at,
     return *comes;
 }
 
-static void change(struct profile *profile, const struct space *space, time_ns from, time_ns until,
-                   bool is_take)
+static void change(struct profile *profile, const struct space *space, time_ns from, time_ns until, bool is_take)
 {
     struct node_profile *node = &profile->nodes[space->node];
     if (node->count == 0 || from >= until)
@@ -171,9 +170,8 @@ static void change(struct profile *profile, const struct space *space, time_ns f
         struct profile_step *step = &node->steps[s];
         const struct free_amount before = amount_of(step);
         const int64_t sign = is_take ? -1 : 1;
-        step->free_mask =
-            (uint16_t)(is_take ? step->free_mask & ~(uint32_t)space->gpu_mask
-                               : step->free_mask | (space->gpu_mask & step->vacant_mask));
+        step->free_mask = (uint16_t)(is_take ? step->free_mask & ~(uint32_t)space->gpu_mask
+                                             : step->free_mask | (space->gpu_mask & step->vacant_mask));
         step->cpu_free += sign * space->cpu_milli;
         step->memory_free += sign * space->memory_mib;
         const struct free_amount comes = less(amount_of(step), &before);
@@ -199,8 +197,8 @@ static uint32_t times_in(int64_t amount, uint32_t each)
 }
 
 /* So many members fit into what stays free from step `s` until then; *mask: of which GPUs. */
-static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until,
-                          const struct request *request, uint16_t *mask)
+static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until, const struct request *request,
+                          uint16_t *mask)
 {
     struct profile_step least = node->steps[s];
     const uint32_t gpus = request->gpus;
@@ -210,8 +208,7 @@ static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns u
         if (count_gpus(least.free_mask) < gpus)
             return 0;
         least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
-        least.memory_free =
-            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+        least.memory_free = step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
     }
     *mask = least.free_mask;
     uint32_t room = times_in(count_gpus(least.free_mask), gpus);
@@ -233,18 +230,17 @@ static void mean_types(struct profile *profile, const struct request *request)
 {
     const struct cluster *cluster = profile->ledger->cluster;
     for (uint32_t t = 0; t < cluster->type_count; t++)
-        profile->is_meant[t] = shape_members_per_node(request, cluster, t, false) > 0;
+        profile->is_meant[t] = request_class_members_per_node(request, cluster, t, false) > 0;
 }
 
 static bool is_meant(const struct profile *profile, node_id n)
 {
-    return profile->nodes[n].count > 0 &&
-           profile->is_meant[profile->ledger->cluster->nodes[n].type];
+    return profile->nodes[n].count > 0 && profile->is_meant[profile->ledger->cluster->nodes[n].type];
 }
 
 /* When the node has room for a member, from `from` on and before `bound`; TIME_NEVER. */
-static time_ns first_on(const struct node_profile *node, const struct request *request,
-                        time_ns from, time_ns length, time_ns bound)
+static time_ns first_on(const struct node_profile *node, const struct request *request, time_ns from, time_ns length,
+                        time_ns bound)
 {
     uint16_t mask;
     for (uint32_t s = step_of(node, from); s < node->count; s++) {
@@ -259,8 +255,8 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
 }
 
 /* The first time, and the lowest node then. */
-static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from,
-                        time_ns length, time_ns latest, node_id *node)
+static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from, time_ns length,
+                        time_ns latest, node_id *node)
 {
     time_ns best = time_after(latest, 1);
     for (node_id n = 0; n < profile->node_count && best > from; n++) {
@@ -275,8 +271,8 @@ static time_ns find_one(const struct profile *profile, const struct request *req
     return best > latest ? TIME_NEVER : best;
 }
 
-static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request,
-                        time_ns at, time_ns length)
+static uint32_t room_at(const struct profile *profile, node_id n, const struct request *request, time_ns at,
+                        time_ns length)
 {
     const struct node_profile *node = &profile->nodes[n];
     uint16_t mask;
@@ -284,8 +280,8 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct r
 }
 
 /* Has the cluster room for so many at that time?  Nodes that have none are not looked at again before they have. */
-static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count,
-                      time_ns at, time_ns length, time_ns latest)
+static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count, time_ns at,
+                      time_ns length, time_ns latest)
 {
     uint64_t sum = 0;
     for (node_id n = 0; n < profile->node_count && sum < count; n++) {
@@ -293,15 +289,14 @@ static bool has_rooms(struct profile *profile, const struct request *request, ui
             continue;
         const uint32_t room = room_at(profile, n, request, at, length);
         if (room == 0)
-            profile->earliest[n] =
-                first_on(&profile->nodes[n], request, at, length, time_after(latest, 1));
+            profile->earliest[n] = first_on(&profile->nodes[n], request, at, length, time_after(latest, 1));
         sum += room;
     }
     return sum >= count;
 }
 
-static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count,
-                         time_ns length, time_ns latest, struct free_search *search)
+static time_ns find_many(struct profile *profile, const struct request *request, uint32_t count, time_ns length,
+                         time_ns latest, struct free_search *search)
 {
     for (node_id n = 0; n < profile->node_count; n++)
         profile->earliest[n] = is_meant(profile, n) ? 0 : TIME_NEVER;
@@ -318,8 +313,8 @@ static struct free_amount needed(const struct request *request, uint32_t count)
 }
 
 /* Which of the GPUs a member gets, as policies/placement/placement.c chooses. */
-static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n,
-                        uint16_t mask, uint32_t count)
+static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n, uint16_t mask,
+                        uint32_t count)
 {
     if (ledger->placement == NULL || ledger->placement->gpu_choice == GPU_CHOICE_LOWEST)
         return gpu_choice_lowest(mask, count);
@@ -329,9 +324,8 @@ static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pi
 }
 
 /* So many members there, at most `count`; how many. */
-static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request,
-                            uint32_t count, uint8_t group, time_ns at, time_ns length,
-                            struct piece_list *pieces)
+static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request, uint32_t count,
+                            uint8_t group, time_ns at, time_ns length, struct piece_list *pieces)
 {
     const struct node_profile *node = &profile->nodes[n];
     uint16_t mask = 0;
@@ -350,14 +344,12 @@ static uint32_t name_pieces(const struct profile *profile, node_id n, const stru
     return room;
 }
 
-time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count,
-                     uint8_t group, time_ns from, time_ns length, time_ns latest,
-                     struct piece_list *pieces)
+time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count, uint8_t group,
+                     time_ns from, time_ns length, time_ns latest, struct piece_list *pieces)
 {
     mean_types(profile, request);
     const struct free_amount need = needed(request, count);
-    struct free_search search =
-        free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
+    struct free_search search = free_search_begin(&profile->total, &need, from, length, latest, TIME_NEVER);
     node_id first = 0;
     time_ns at;
     if (count > 1)
@@ -373,9 +365,8 @@ time_ns profile_find(struct profile *profile, const struct request *request, uin
     return at;
 }
 
-time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group,
-                        const node_id *nodes, uint32_t node_count, time_ns from, time_ns length,
-                        time_ns latest, struct piece_list *pieces)
+time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group, const node_id *nodes,
+                        uint32_t node_count, time_ns from, time_ns length, time_ns latest, struct piece_list *pieces)
 {
     time_ns best = TIME_NEVER;
     node_id node = 0;
@@ -385,8 +376,7 @@ time_ns profile_find_on(struct profile *profile, const struct request *request, 
         const time_ns bound = best == TIME_NEVER ? latest : best; /* the last that is of use */
         if (!is_meant(profile, n))
             continue;
-        const time_ns at =
-            first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
+        const time_ns at = first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
         if (at < best || (at == best && n < node)) {
             best = at;
             node = n;
@@ -399,28 +389,25 @@ time_ns profile_find_on(struct profile *profile, const struct request *request, 
     return best;
 }
 
-bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count,
-                     time_ns from, time_ns length, time_ns bound)
+bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count, time_ns from,
+                     time_ns length, time_ns bound)
 {
     const struct free_amount need = needed(request, count);
-    struct free_search search =
-        free_search_begin(&profile->total, &need, from, length, bound - 1, bound);
+    struct free_search search = free_search_begin(&profile->total, &need, from, length, bound - 1, bound);
     return free_search_next(&search) != TIME_NEVER;
 }
 
-time_ns profile_find_room(const struct profile *profile, const struct request *request,
-                          node_id node, time_ns from, time_ns length, time_ns bound)
+time_ns profile_find_room(const struct profile *profile, const struct request *request, node_id node, time_ns from,
+                          time_ns length, time_ns bound)
 {
     const struct cluster *cluster = profile->ledger->cluster;
     const time_ns at = first_on(&profile->nodes[node], request, from, length, bound);
-    return at != TIME_NEVER &&
-                   shape_members_per_node(request, cluster, cluster->nodes[node].type, false) > 0
+    return at != TIME_NEVER && request_class_members_per_node(request, cluster, cluster->nodes[node].type, false) > 0
                ? at
                : TIME_NEVER;
 }
 
-bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until,
-                  struct space *space)
+bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until, struct space *space)
 {
     const struct node_profile *own = &profile->nodes[node];
     if (own->count == 0)
@@ -431,18 +418,15 @@ bool profile_kept(const struct profile *profile, node_id node, time_ns from, tim
         const struct profile_step *step = &own->steps[s];
         least.free_mask &= step->free_mask;
         least.cpu_free = step->cpu_free < least.cpu_free ? step->cpu_free : least.cpu_free;
-        least.memory_free =
-            step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
+        least.memory_free = step->memory_free < least.memory_free ? step->memory_free : least.memory_free;
     }
     const struct node_cell *cell = &profile->ledger->nodes[node];
-    int64_t cpu = least.cpu_free > 0 ? least.cpu_free : 0,
-            memory = least.memory_free > 0 ? least.memory_free : 0;
-    *space = (struct space){
-        .node = node,
-        .gpu_mask = (uint16_t)(profile->ledger->index->free_mask[node] & ~least.free_mask),
-        .gpu_milli = GPU_MILLI,
-        .cpu_milli = cell->cpu_free > cpu ? cell->cpu_free - (uint32_t)cpu : 0,
-        .memory_mib = cell->memory_free > memory ? cell->memory_free - (uint32_t)memory : 0};
+    int64_t cpu = least.cpu_free > 0 ? least.cpu_free : 0, memory = least.memory_free > 0 ? least.memory_free : 0;
+    *space = (struct space){.node = node,
+                            .gpu_mask = (uint16_t)(profile->ledger->index->free_mask[node] & ~least.free_mask),
+                            .gpu_milli = GPU_MILLI,
+                            .cpu_milli = cell->cpu_free > cpu ? cell->cpu_free - (uint32_t)cpu : 0,
+                            .memory_mib = cell->memory_free > memory ? cell->memory_free - (uint32_t)memory : 0};
     return space->gpu_mask != 0 || space->cpu_milli != 0 || space->memory_mib != 0;
 }
 

@@ -16,8 +16,7 @@ void sched_study_orders(struct sched *sched)
         sched->ranks_move |= sched->policy.order[r]->moves;
         sched->needs_accounts |= sched->policy.order[r]->needs_accounts;
         sched->ranks_fixed &= sched->policy.order[r]->is_constant;
-        sched->ranks_by_fill &=
-            sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
+        sched->ranks_by_fill &= sched->policy.order[r]->is_constant || sched->policy.order[r]->is_by_fill;
     }
 }
 
@@ -47,22 +46,22 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     view->now = sched->now;
     view->submit = facts->submit;
     view->priority = job->priority;
-    view->class = shape->class;
+    view->class = request_class->class;
     view->is_running = job->is_booked;
     view->user = facts->user;
     view->queue = job->queue;
-    view->member_count = shape->member_count;
+    view->member_count = request_class->member_count;
     view->node_count = sched->cluster->node_count;
     view->limit = facts->limit;
     view->estimate = facts->estimate;
     view->deadline = facts->deadline;
     view->waiting_since = facts->waiting_since;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
-        view->asks[r] = shape->charge[r];
+        view->asks[r] = request_class->charge[r];
         view->capacity[r] = sched->tree.capacity[r];
         view->holds[r] = 0;
     }
@@ -73,15 +72,14 @@ static void fill_view(const struct sched *sched, uint32_t slot, struct order_vie
         fill_history(sched, slot, view);
 }
 
-void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill,
-                   uint64_t rank[ORDER_CHAIN_MAX])
+void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill, uint64_t rank[ORDER_CHAIN_MAX])
 {
     static const int64_t nothing[QUEUE_SUM_COUNT] = {0};
     sched_rank_with(sched, slot, fill, nothing, rank);
 }
 
-void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill,
-                     const int64_t more[QUEUE_SUM_COUNT], uint64_t rank[ORDER_CHAIN_MAX])
+void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, const int64_t more[QUEUE_SUM_COUNT],
+                     uint64_t rank[ORDER_CHAIN_MAX])
 {
     struct order_view view;
     fill_view(sched, slot, &view);

@@ -14,22 +14,20 @@ void sched_share(const struct sched *sched, struct ledger *ledger)
 }
 
 /* Is it what such a member would be placed on? */
-static bool is_such_piece(const struct sched *sched, const struct request *request,
-                          const struct piece *piece)
+static bool is_such_piece(const struct sched *sched, const struct request *request, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
-    const uint32_t share = shape_share_milli(request, &sched->cluster->models[type->model]);
+    const uint32_t share = request_class_share_milli(request, &sched->cluster->models[type->model]);
     const uint32_t gpus = bits_count16(piece->gpu_mask);
     if (request->mig != 0)
         return gpus == 1 && (ledger_layout_mask(sched->ledger, piece->node) & piece->gpu_mask) != 0;
     if (share != 0)
         return gpus == 1 && piece->gpu_milli == share && piece_share(piece) == request->share;
-    return gpus == (uint32_t)request->gpus * piece->member_count &&
-           (gpus == 0 || piece->gpu_milli == GPU_MILLI);
+    return gpus == (uint32_t)request->gpus * piece->member_count && (gpus == 0 || piece->gpu_milli == GPU_MILLI);
 }
 
-uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
-                            uint32_t piece_count)
+uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
+                                    uint32_t piece_count)
 {
     const struct sharing sharing = {.policy = sched->policy.sharing,
                                     .config = &sched->policy.sharing_config,
@@ -43,12 +41,12 @@ uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const st
     shared.more = groups + 1;
     for (uint32_t p = 0; p < piece_count; p++)
         if (!is_such_piece(sched, &groups[pieces[p].group].request, &pieces[p]))
-            return sched_shape_for(sched, job);
-    return sched_shape_for(sched, &shared);
+            return sched_request_class_for(sched, job);
+    return sched_request_class_for(sched, &shared);
 }
 
 /* Groups that fit one by one may still leave each other no room: try the empty cluster. */
-static bool fits_empty(struct sched *sched, const struct shape *shape)
+static bool fits_empty(struct sched *sched, const struct request_class *request_class)
 {
     if (sched->empty == NULL) {
         sched->empty = ledger_new(sched->cluster);
@@ -58,54 +56,51 @@ static bool fits_empty(struct sched *sched, const struct shape *shape)
             sched_share(sched, sched->empty);
     }
     size_t mark = ledger_mark(sched->empty);
-    const bool fits =
-        placement_place(sched->policy.placement, sched->empty, shape, 0, &sched->pieces);
+    const bool fits = placement_place(sched->policy.placement, sched->empty, request_class, 0, &sched->pieces);
     ledger_rollback(sched->empty, mark);
     return fits;
 }
 
 /* Once per kind. */
-static void prove_shape(struct sched *sched, struct shape *shape)
+static void prove_request_class(struct sched *sched, struct request_class *request_class)
 {
-    bool is_plain = shape->group_count == 1 && shape_goes_anywhere(shape, sched->cluster);
-    if (!is_plain && !shape->never_fits && !sched->ledger->recuts)
-        shape->never_fits = !fits_empty(sched, shape);
-    shape->is_proven = true;
+    bool is_plain = request_class->group_count == 1 && request_class_goes_anywhere(request_class, sched->cluster);
+    if (!is_plain && !request_class->never_fits && !sched->ledger->recuts)
+        request_class->never_fits = !fits_empty(sched, request_class);
+    request_class->is_proven = true;
 }
 
-bool sched_never_fits(struct sched *sched, uint32_t shape)
+bool sched_never_fits(struct sched *sched, uint32_t request_class)
 {
-    struct shape *whole = &sched->shapes.shapes[shape];
+    struct request_class *whole = &sched->request_classes.at[request_class];
     if (!whole->is_rigid) {
-        uint32_t chunk[JOB_GROUPS_MAX], none[JOB_GROUPS_MAX] = {0};
+        uint32_t step[JOB_GROUPS_MAX], none[JOB_GROUPS_MAX] = {0};
         struct gang_view view = {.groups = whole->groups,
                                  .sets = whole->set_count > 0 ? whole->sets : NULL,
                                  .held = none,
                                  .group_count = whole->group_count,
                                  .set_count = whole->set_count,
                                  .min_sets = whole->min_sets};
-        if (!gang_minimum_chunk(&view, chunk))
+        if (!gang_minimum_step(&view, step))
             return false;
-        uint32_t least = shape_of_chunk(&sched->shapes, sched->cluster, shape, chunk);
-        whole = &sched->shapes.shapes[least]; /* the table may have moved */
+        uint32_t least = request_class_of_step(&sched->request_classes, sched->cluster, request_class, step);
+        whole = &sched->request_classes.at[least]; /* the table may have moved */
     }
     if (!whole->is_proven)
-        prove_shape(sched, whole);
+        prove_request_class(sched, whole);
     return whole->never_fits;
 }
 
-enum reason sched_refusal(struct sched *sched, uint32_t shape)
+enum reason sched_refusal(struct sched *sched, uint32_t request_class)
 {
-    const struct shape *whole = &sched->shapes.shapes[shape];
-    if (sched->policy.sharing_config.refuses_gangs && whole->class == JOB_TRAINING &&
-        whole->is_gang_on_pieces)
+    const struct request_class *whole = &sched->request_classes.at[request_class];
+    if (sched->policy.sharing_config.refuses_gangs && whole->class == JOB_TRAINING && whole->is_gang_on_pieces)
         return REASON_GANG_ON_SLICES;
-    return sched_never_fits(sched, shape) ? REASON_NEVER_FITS : REASON_NONE;
+    return sched_never_fits(sched, request_class) ? REASON_NEVER_FITS : REASON_NONE;
 }
 
 /* Of its GPUs, where that depends on their model. */
-static int64_t placed_milli(const struct sched *sched, const struct request *request,
-                            const struct piece *piece)
+static int64_t placed_milli(const struct sched *sched, const struct request *request, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(sched->cluster, piece->node);
     if (request->mig == 0)
@@ -116,22 +111,22 @@ static int64_t placed_milli(const struct sched *sched, const struct request *req
 void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
                       int64_t amounts[QUEUE_SUM_COUNT])
 {
-    const struct shape *shape = &sched->shapes.shapes[sched->jobs.jobs[slot].shape];
-    const int64_t *each = shape->member_charge[piece->group];
+    const struct request_class *request_class = &sched->request_classes.at[sched->jobs.jobs[slot].request_class];
+    const int64_t *each = request_class->member_charge[piece->group];
     const int64_t members = (int64_t)sign * piece->member_count;
     for (uint32_t r = 0; r < QUEUE_SUM_COUNT; r++)
         amounts[r] += members * each[r];
-    if (!shape->is_by_model)
+    if (!request_class->is_by_model)
         return;
-    const int64_t more = sign * placed_milli(sched, &shape->groups[piece->group].request, piece) -
-                         members * each[QUEUE_SUM_GPU];
+    const int64_t more =
+        sign * placed_milli(sched, &request_class->groups[piece->group].request, piece) - members * each[QUEUE_SUM_GPU];
     amounts[QUEUE_SUM_GPU] += more;
-    amounts[RESOURCE_COUNT + QUEUE_SUM_GPU] += shape->is_preemptible ? 0 : more;
+    amounts[RESOURCE_COUNT + QUEUE_SUM_GPU] += request_class->is_preemptible ? 0 : more;
 }
 
-/* The next chunk while some members of the job are on their way out: those start nowhere else before they have left. */
-static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_view *view,
-                                uint32_t chunk[])
+/* The next allocation step while some members of the job are on their way out: those start nowhere else before they
+ * have left. */
+static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_view *view, uint32_t step[])
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
     const uint32_t *held = view->held;
@@ -139,46 +134,45 @@ static bool next_beside_leaving(struct sched *sched, uint32_t slot, struct gang_
     memcpy(there, held, view->group_count * sizeof *there);
     for (uint32_t i = 0; i < job->holding_count; i++)
         if (sched_job_holding(job, i)->phase == HOLDING_LEAVING)
-            there[sched_job_holding(job, i)->piece.group] +=
-                sched_job_holding(job, i)->piece.member_count;
+            there[sched_job_holding(job, i)->piece.group] += sched_job_holding(job, i)->piece.member_count;
     if (gang_fill(view) != FILL_BELOW)
         view->held = there;
-    if (!sched->policy.gang->next(view, chunk))
+    if (!sched->policy.gang->next(view, step))
         return false;
     for (uint32_t g = 0; g < view->group_count; g++)
-        if (there[g] + chunk[g] > view->groups[g].count)
+        if (there[g] + step[g] > view->groups[g].count)
             return false;
     return true;
 }
 
-uint32_t sched_next_chunk(struct sched *sched, uint32_t slot)
+uint32_t sched_next_step(struct sched *sched, uint32_t slot)
 {
-    uint32_t chunk[JOB_GROUPS_MAX];
+    uint32_t step[JOB_GROUPS_MAX];
     struct gang_view view;
     sched_gang_view(sched, slot, &view);
-    if (sched->leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, chunk)
-                                 : !sched->policy.gang->next(&view, chunk))
-        return SHAPE_NONE;
-    return shape_of_chunk(&sched->shapes, sched->cluster, sched->jobs.jobs[slot].shape, chunk);
+    if (sched->leaving_count > 0 ? !next_beside_leaving(sched, slot, &view, step)
+                                 : !sched->policy.gang->next(&view, step))
+        return REQUEST_CLASS_NONE;
+    return request_class_of_step(&sched->request_classes, sched->cluster, sched->jobs.jobs[slot].request_class, step);
 }
 
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = sched_shape(sched, job);
-    *view = (struct gang_view){.groups = shape->groups,
-                               .sets = shape->set_count > 0 ? shape->sets : NULL,
+    const struct request_class *request_class = sched_request_class(sched, job);
+    *view = (struct gang_view){.groups = request_class->groups,
+                               .sets = request_class->set_count > 0 ? request_class->sets : NULL,
                                .held = sched_job_held(job),
-                               .group_count = shape->group_count,
-                               .set_count = shape->set_count,
-                               .min_sets = shape->min_sets,
+                               .group_count = request_class->group_count,
+                               .set_count = request_class->set_count,
+                               .min_sets = request_class->min_sets,
                                .own = sched->gang_own};
 }
 
 void sched_move(struct sched *sched, uint32_t slot, uint32_t holding, ledger_move_fn *move)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    struct space space = shape_space(&sched->shapes.shapes[job->shape],
-                                     &sched_job_holding(job, holding)->piece, slot);
+    struct space space = request_class_space(&sched->request_classes.at[job->request_class],
+                                             &sched_job_holding(job, holding)->piece, slot);
     move(sched->ledger, &space);
 }

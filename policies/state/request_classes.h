@@ -6,20 +6,22 @@
 
 /* Under a sharing policy the ledger keeps who shares with whom. */
 void sched_share(const struct sched *sched, struct ledger *ledger);
-/* The shape's minimum does not fit the empty cluster; what is above it may stay a wish. */
-bool sched_never_fits(struct sched *sched, uint32_t shape);
-/* Why a job of that shape is refused when it is submitted; REASON_NONE: it is not. */
-enum reason sched_refusal(struct sched *sched, uint32_t shape);
-/* The shape of the job on the kind of pieces that the policy gives it; as it asks if it stands on others already. */
-uint32_t sched_shape_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
-                            uint32_t piece_count);
-/* The shape of the job, its levels as the policy's topology mode has them (policies/state/topology_mode.c). */
-uint32_t sched_shape_for(struct sched *sched, const struct job *job);
+/* The request class's minimum does not fit the empty cluster; what is above it may stay a wish. */
+bool sched_never_fits(struct sched *sched, uint32_t request_class);
+/* Why a job of that request class is refused when it is submitted; REASON_NONE: it is not. */
+enum reason sched_refusal(struct sched *sched, uint32_t request_class);
+/* The request class of the job on the kind of pieces that the policy gives it; as it asks if it stands on others
+ * already. */
+uint32_t sched_request_class_shared(struct sched *sched, const struct job *job, const struct piece *pieces,
+                                    uint32_t piece_count);
+/* The request class of the job, its levels as the policy's topology mode has them (policies/state/topology_mode.c). */
+uint32_t sched_request_class_for(struct sched *sched, const struct job *job);
 /* What the holding costs the queue, added with the sign to `amounts`. */
 void sched_add_charge(const struct sched *sched, uint32_t slot, const struct piece *piece, int sign,
                       int64_t amounts[QUEUE_SUM_COUNT]);
-/* The shape of what the job asks next beside what it holds; SHAPE_NONE: nothing, or members that are still on their way out. */
-uint32_t sched_next_chunk(struct sched *sched, uint32_t slot);
+/* The request class of what the job asks next beside what it holds; REQUEST_CLASS_NONE: nothing, or members that are
+ * still on their way out. */
+uint32_t sched_next_step(struct sched *sched, uint32_t slot);
 void sched_gang_view(struct sched *sched, uint32_t slot, struct gang_view *view);
 
 /* Do this in the ledger with what the holding takes. */

@@ -13,10 +13,10 @@ enum { SLOTS_MIN = 64 };
 /* Where the teacher is in the hash table, or belongs. */
 static size_t place_of(const struct run_times *times, struct run_teacher teacher)
 {
-    size_t at = hash_mix(teacher.user, teacher.shape) & (times->slot_count - 1);
+    size_t at = hash_mix(teacher.user, teacher.request_class) & (times->slot_count - 1);
     for (; times->slots[at] != 0; at = (at + 1) & (times->slot_count - 1)) {
         const struct run_teacher *other = &times->teachers[times->slots[at] - 1];
-        if (other->user == teacher.user && other->shape == teacher.shape)
+        if (other->user == teacher.user && other->request_class == teacher.request_class)
             break;
     }
     return at;
@@ -64,12 +64,12 @@ void run_times_enroll(struct sched *sched, uint32_t slot)
 }
 
 /* Of those that asked the same, else of all; TIME_NEVER: nothing is known. */
-static time_ns predict(const struct sched *sched, uint32_t user, uint32_t shape)
+static time_ns predict(const struct sched *sched, uint32_t user, uint32_t request_class)
 {
-    const uint32_t shapes[] = {shape, RUN_ANY_SHAPE};
+    const uint32_t request_classes[] = {request_class, RUN_ANY_REQUEST_CLASS};
     time_ns predicted = TIME_NEVER;
     for (size_t s = 0; s < 2 && predicted == TIME_NEVER; s++) {
-        const void *state = find_state(&sched->run_times, (struct run_teacher){user, shapes[s]});
+        const void *state = find_state(&sched->run_times, (struct run_teacher){user, request_classes[s]});
         predicted = state != NULL ? sched->policy.estimate->predict(state) : TIME_NEVER;
     }
     return predicted;
@@ -79,14 +79,14 @@ void run_times_expect(struct sched *sched, uint32_t slot)
 {
     struct run *run = &sched->run_times.runs[slot];
     const struct job_facts *facts = &sched->jobs.facts[slot];
-    const uint32_t shape = sched->jobs.jobs[slot].shape;
+    const uint32_t request_class = sched->jobs.jobs[slot].request_class;
     if (run->estimate != 0)
         return;
-    time_ns estimate = facts->user != NAMES_NONE ? predict(sched, facts->user, shape) : TIME_NEVER;
+    time_ns estimate = facts->user != NAMES_NONE ? predict(sched, facts->user, request_class) : TIME_NEVER;
     if (estimate == TIME_NEVER)
         estimate = facts->estimate;
     if (estimate == TIME_NEVER && facts->limit == TIME_NEVER)
-        estimate = predict(sched, RUN_EVERYBODY, shape);
+        estimate = predict(sched, RUN_EVERYBODY, request_class);
     run->estimate = estimate > 0 ? estimate : 1;
 }
 
@@ -97,7 +97,8 @@ void run_times_started(struct sched *sched, uint32_t slot, time_ns at)
         run->since = at;
 }
 
-/* Up to when the work of the attempt is safe without its being saved now; as policies/state/candidates.c counts what is lost. */
+/* Up to when the work of the attempt is safe without its being saved now; as policies/state/candidates.c counts what
+ * is lost. */
 static time_ns safe_until(const struct job_facts *facts, time_ns since, time_ns now)
 {
     const time_ns interval = facts->checkpoint.interval;
@@ -111,8 +112,7 @@ void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved)
     struct run *run = &sched->run_times.runs[slot];
     if (run->since == TIME_NEVER)
         return;
-    time_ns until =
-        is_saved ? sched->now : safe_until(&sched->jobs.facts[slot], run->since, sched->now);
+    time_ns until = is_saved ? sched->now : safe_until(&sched->jobs.facts[slot], run->since, sched->now);
     run->kept += until - run->since;
     run->since = TIME_NEVER;
 }
@@ -120,17 +120,16 @@ void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved)
 void run_times_ended(struct sched *sched, uint32_t slot)
 {
     const struct run *run = &sched->run_times.runs[slot];
-    const uint32_t user = sched->jobs.facts[slot].user, shape = sched->jobs.jobs[slot].shape;
+    const uint32_t user = sched->jobs.facts[slot].user, request_class = sched->jobs.jobs[slot].request_class;
     if (run->since == TIME_NEVER)
         return;
     const time_ns ran = run->kept + sched->now - run->since;
-    const struct run_teacher teachers[] = {{RUN_EVERYBODY, shape},
-                                           {RUN_EVERYBODY, RUN_ANY_SHAPE},
-                                           {user, shape},
-                                           {user, RUN_ANY_SHAPE}};
+    const struct run_teacher teachers[] = {{RUN_EVERYBODY, request_class},
+                                           {RUN_EVERYBODY, RUN_ANY_REQUEST_CLASS},
+                                           {user, request_class},
+                                           {user, RUN_ANY_REQUEST_CLASS}};
     for (size_t t = 0; t < (user != NAMES_NONE ? 4 : 2); t++)
-        sched->policy.estimate->note_run(own_state(&sched->run_times, teachers[t]),
-                                         ran > 0 ? ran : 1);
+        sched->policy.estimate->note_run(own_state(&sched->run_times, teachers[t]), ran > 0 ? ran : 1);
 }
 
 /* ---- Life ---- */
@@ -141,8 +140,7 @@ void run_times_init(struct sched *sched)
     times->is_used = sched->policy.estimate->state_size > 0 && sched->policy.backfill->overtakes;
     if (!times->is_used)
         return;
-    times->state_words =
-        (sched->policy.estimate->state_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    times->state_words = (sched->policy.estimate->state_size + sizeof(uint64_t) - 1) / sizeof(uint64_t);
     rehash(times, SLOTS_MIN);
 }
 

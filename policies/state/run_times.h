@@ -1,23 +1,25 @@
-/* policies/state/run_times.h -- how long jobs ran, and what an estimate policy that learns makes of it (policies/estimate).
+/* policies/state/run_times.h -- how long jobs ran, and what an estimate policy that learns makes of it
+ * (policies/estimate).
  *
  * Part of the scheduler's inside.  Kept only where the policy learns and something plans in time; else nothing is
  * called, and a flag is looked at.
  *
- * Words.  A run is a job from the confirmation of its START to its end, over all its attempts, by what its user has of it:
- * an attempt that was evicted counts as far as its work was saved: all of it if the world says so, up to the checkpoint
- * that was told, or else by the interval that the job declares; so does one that failed and is tried again.  Growing and
- * shrinking do not interrupt it.
- * Every end counts, whether it completed, failed, was cancelled or killed at its limit: space is planned with, and each of them
- * held it so long.  A job that never ran teaches nothing.
- * Whose runs are asked, until one knows: the user's of the same shape; all the user's; then what the job declares counts;
- * where it declares neither limit nor estimate, everybody's of the same shape, and everybody's.  A job without a user
- * has only the last three.
+ * Words.  A run is a job from the confirmation of its START to its end, over all its attempts, by what its user has of
+ * it: an attempt that was evicted counts as far as its work was saved: all of it if the world says so, up to the
+ * checkpoint that was told, or else by the interval that the job declares; so does one that failed and is tried again.
+ * Growing and shrinking do not interrupt it.
+ * Every end counts, whether it completed, failed, was cancelled or killed at its limit: space is planned with, and
+ * each of them held it so long.  A job that never ran teaches nothing.
+ * Whose runs are asked, until one knows: the user's of the same request class; all the user's; then what the job
+ * declares counts; where it declares neither limit nor estimate, everybody's of the same request class, and
+ * everybody's.  A job without a user has only the last three.
  *
  * Laws
- *  - A job's estimate is made once, when it first comes to wait for its turn (held by nobody, its dependencies over, its
- *    array's limit not reached) or is adopted, and stands until it is over: a promise holds a length, and an order of
- *    plans must not change under a job that waits.  So what jobs ended before that alone decides it.
- *  - An attempt is planned with all of that again: where a job resumes, and so what is left of it, is the world's business.
+ *  - A job's estimate is made once, when it first comes to wait for its turn (held by nobody, its dependencies over,
+ *    its array's limit not reached) or is adopted, and stands until it is over: a promise holds a length, and an order
+ *    of plans must not change under a job that waits.  So what jobs ended before that alone decides it.
+ *  - An attempt is planned with all of that again: where a job resumes, and so what is left of it, is the world's
+ *    business.
  *
  *   run_times_enroll(sched, slot);       submitted
  *   run_times_expect(sched, slot);       it comes to wait, each time
@@ -42,11 +44,11 @@ struct run {          /* of a job alive */
     time_ns kept;     /* of earlier attempts */
 };
 
-struct run_teacher {      /* whose runs a state is of */
-    uint32_t user, shape; /* shape: RUN_ANY_SHAPE for all of them */
+struct run_teacher {              /* whose runs a state is of */
+    uint32_t user, request_class; /* request class: RUN_ANY_REQUEST_CLASS for all of them */
 };
-#define RUN_ANY_SHAPE UINT32_MAX
-#define RUN_EVERYBODY UINT32_MAX /* as user: NAMES_NONE is nobody's */
+#define RUN_ANY_REQUEST_CLASS UINT32_MAX
+#define RUN_EVERYBODY         UINT32_MAX /* as user: NAMES_NONE is nobody's */
 
 struct run_times {
     bool is_used;

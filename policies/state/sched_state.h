@@ -1,6 +1,6 @@
-/* policies/state/sched_state.h -- the scheduler's inside, shared by sched.c (facts), booking.c (what jobs hold and wait
- * for), eligible.c (dependencies and arrays), cycle.c (decisions), victims.c and plan.c (evictions), moves.c and drain.c
- * (defragmentation).  Nobody else includes it. */
+/* policies/state/sched_state.h -- the scheduler's inside, shared by facts.c (facts), booking.c (what jobs hold and
+ * wait for), eligible.c (dependencies and arrays), cycle.c (decisions), victims.c and plan.c (evictions), moves.c and
+ * drain.c (defragmentation).  Nobody else includes it. */
 #ifndef POLICIES_STATE_SCHED_STATE_H
 #define POLICIES_STATE_SCHED_STATE_H
 
@@ -26,13 +26,13 @@
 
 struct archive;
 struct drain;
-struct forecast_book;
+struct planned_start_book;
 struct kept_space_scratch;
 struct move_log;
-struct offer_scratch;
+struct node_search_scratch;
 struct overtake_scratch;
 struct plan_scratch;
-struct recut_book;
+struct repartition_book;
 struct eviction_log;
 
 /* No timer of the policy asks again sooner, however short its times are: a job cannot wait in vain more often. */
@@ -40,26 +40,25 @@ struct eviction_log;
 
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
-    uint16_t node_gpus;   /* of its largest node */
-    bool is_kept;         /* one of the former is not 0 */
-    uint32_t shapes_seen; /* so many have been looked at, and of those */
-    shape_set spared;     /* these it is kept from */
+    uint16_t node_gpus;            /* of its largest node */
+    bool is_kept;                  /* one of the former is not 0 */
+    uint32_t request_classes_seen; /* so many have been looked at, and of those */
+    request_class_set spared;      /* these it is kept from */
 };
 
 /* What a room above booking is told as it is booked; NULL: it does not mind. */
 struct booking_listener {
-    void (*starts)(struct sched *sched, uint32_t slot);  /* its first START is decided */
-    void (*settles)(struct sched *sched, uint32_t slot); /* what it holds has changed */
-    void (*leaves)(struct sched *sched, uint32_t slot,
-                   node_id node);                        /* a piece of it goes for good */
-    void (*unwaits)(struct sched *sched, uint32_t slot); /* it waits no more */
-    void (*forgets)(struct sched *sched, uint32_t slot); /* it holds nothing, and is forgotten */
+    void (*starts)(struct sched *sched, uint32_t slot);               /* its first START is decided */
+    void (*settles)(struct sched *sched, uint32_t slot);              /* what it holds has changed */
+    void (*leaves)(struct sched *sched, uint32_t slot, node_id node); /* a piece of it goes for good */
+    void (*unwaits)(struct sched *sched, uint32_t slot);              /* it waits no more */
+    void (*forgets)(struct sched *sched, uint32_t slot);              /* it holds nothing, and is forgotten */
 };
 
 struct refusal_note { /* a REJECT to be told */
     job_id job;
     enum reason reason;
-    uint32_t shape; /* and what it asked, in which queue */
+    uint32_t request_class; /* and what it asked, in which queue */
     queue_id queue;
     time_ns at;
     struct wait_times waited; /* until then; when it is told, in all */
@@ -83,7 +82,7 @@ struct sched {
     struct job_table jobs;
     time_ns now; /* of the last fact or cycle */
     struct ledger *ledger;
-    struct shape_table shapes;
+    struct request_class_table request_classes;
     struct pending pending;
     struct queue_tree tree;
     struct policy_config policy;
@@ -96,30 +95,25 @@ struct sched {
     uint64_t quota_change;  /* the state change as of which it was asked last */
     bool ranks_move, ranks_fixed, ranks_by_fill, needs_accounts;
     bool notes_service; /* somebody asks how long jobs ran */
-    bool
-        overtakes; /* somebody may overtake in a line that stops: policies/reservation/overtake.c */
-    bool
-        reserves; /* somebody may be held up where lanes are skipped: policies/reservation/reserve.c */
+    bool overtakes;     /* somebody may overtake in a line that stops: policies/reservation/overtake.c */
+    bool reserves;      /* somebody may be held up where class queues are skipped: policies/reservation/reserve.c */
     bool has_own_times; /* some queue says its own preemption delay, or when its gangs are stale */
     bool has_patience;  /* some job waits before others are evicted for it: no job had to, if not */
-    bool
-        keeps_quota; /* the quota policy may keep quota for jobs that it forbids: policies/state/kept_quota.c */
-    bool plans_in_turn; /* the contest books plans of reclaim: policies/eviction/nominees.c */
-    bool
-        takes_both; /* reclaim also takes from the gainer's own queue: policies/eviction/plan_rounds.c */
-    struct slot_list
-        *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
+    bool keeps_quota;   /* the quota policy may keep quota for jobs that it forbids: policies/state/kept_quota.c */
+    bool plans_in_turn; /* the queue selection books plans of reclaim: policies/eviction/nominees.c */
+    bool takes_both;    /* reclaim also takes from the preemptor's own queue: policies/eviction/plan_rounds.c */
+    struct slot_list *running; /* by queue_id: jobs that hold something and may be evicted, in no order */
     size_t running_capacity;
-    time_ns reclaim_least_runtime; /* of all queues */
-    time_ns least_loss;         /* run time that is lost with each GPU of a victim, at the least */
-    struct victim_card *roster; /* by slot */
-    size_t roster_capacity;
-    struct queue_roster *queue_rosters; /* by queue_id */
-    size_t queue_roster_capacity;
+    time_ns reclaim_least_runtime;       /* of all queues */
+    time_ns least_loss;                  /* run time that is lost with each GPU of a victim, at the least */
+    struct victim_candidate *candidates; /* by slot */
+    size_t candidates_capacity;
+    struct queue_candidates *candidate_queues; /* by queue_id */
+    size_t candidate_queue_capacity;
     uint32_t leaving_count; /* holdings on their way out */
-    struct agenda agendas[PLAN_KIND_COUNT];
+    struct retry_queue retry_queues[PLAN_KIND_COUNT];
     uint8_t acts[ACTIONS_MAX], act_count; /* the actions of the policy that can do anything */
-    struct contest_scratch contest;
+    struct queue_selection_scratch queue_selection;
     struct kept_space_scratch *kept;
     uint32_t *claims; /* slots with claimed holdings, in the order of their plans */
     size_t claim_capacity;
@@ -152,9 +146,8 @@ struct sched {
     uint32_t held_count;  /* jobs in SJOB_HELD */
     uint64_t rest_change; /* the state change since which nothing runs, at... */
     time_ns rest_since;
-    uint64_t starts; /* confirmed */
-    uint32_t
-        booked_running; /* jobs that hold something not on its way out, claims alone not counted */
+    uint64_t starts;         /* confirmed */
+    uint32_t booked_running; /* jobs that hold something not on its way out, claims alone not counted */
     uint64_t attempts, plans, plans_tried;
     struct headroom headroom;
     uint64_t headroom_retry; /* no eviction for the headroom before so many state changes */
@@ -162,33 +155,32 @@ struct sched {
     struct piece_list pieces;      /* scratch of placement */
     struct piece_list held_pieces; /* scratch: what the job being placed has already */
     struct plan_scratch *plan;
-    struct offer_scratch *offers;
+    struct node_search_scratch *offers;
     struct booking_listener listener;
-    struct forecast_book *forecasts;
+    struct planned_start_book *planned_starts;
     struct overtake_scratch *overtake;
-    struct run_times run_times;   /* where the estimate policy learns */
-    struct typical_book typical;  /* where the placement policy asks which jobs usually come */
-    struct potential potential;   /* when the policy evicts */
-    struct kept_nodes kept_nodes; /* written by the drain */
-    struct drain *drain;          /* when the policy drains */
-    struct move_log *moves;       /* when they are bounded */
-    struct recut_book *recuts;    /* when the policy cuts GPUs anew */
-    struct eviction_log
-        *evictions; /* by queue, for disruption budgets; policies/eviction/victims.c */
+    struct run_times run_times;               /* where the estimate policy learns */
+    struct typical_book typical;              /* where the placement policy asks which jobs usually come */
+    struct preemption_bound preemption_bound; /* when the policy evicts */
+    struct kept_nodes kept_nodes;             /* written by the drain */
+    struct drain *drain;                      /* when the policy drains */
+    struct move_log *moves;                   /* when they are bounded */
+    struct repartition_book *recuts;          /* when the policy cuts GPUs anew */
+    struct eviction_log *evictions;           /* by queue, for disruption budgets; policies/eviction/victims.c */
     size_t eviction_capacity;
     struct owns owns; /* of plug-ins that the policy uses */
     const struct policy_own *order_own[ORDER_CHAIN_MAX], *victim_own[VICTIM_CHAIN_MAX];
     const struct policy_own *gang_own, *estimate_own, *preemption_own, *backfill_own;
 };
 
-static inline struct shape *sched_shape(struct sched *sched, const struct sched_job *job)
+static inline struct request_class *sched_request_class(struct sched *sched, const struct sched_job *job)
 {
-    return &sched->shapes.shapes[job->shape];
+    return &sched->request_classes.at[job->request_class];
 }
 
-static inline struct shape *sched_ask(struct sched *sched, const struct sched_job *job)
+static inline struct request_class *sched_ask(struct sched *sched, const struct sched_job *job)
 {
-    return &sched->shapes.shapes[job->ask];
+    return &sched->request_classes.at[job->ask];
 }
 
 static inline int64_t piece_milli(const struct piece *piece)

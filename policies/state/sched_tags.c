@@ -23,18 +23,18 @@ static uint32_t list_holdings(const struct sched_job *job, bool passing, struct 
 bool tags_look(struct sched *sched, uint32_t slot)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     struct piece_list *held = &sched->held_pieces;
-    if (!ledger_tags_bind(sched->ledger, shape->tags))
+    if (!ledger_tags_bind(sched->ledger, request_class->tags))
         return false;
     held->count = 0;
     struct own_spaces own = {.stay_count = list_holdings(job, false, held)};
     own.passing_count = list_holdings(job, true, held);
     struct space *spaces = mem_alloc(held->count * sizeof *spaces);
     for (uint32_t p = 0; p < held->count; p++)
-        spaces[p] = shape_space(shape, &held->pieces[p], slot);
+        spaces[p] = request_class_space(request_class, &held->pieces[p], slot);
     own.spaces = spaces;
-    ledger_tags_look(sched->ledger, shape->tags, own);
+    ledger_tags_look(sched->ledger, request_class->tags, own);
     mem_free(spaces);
     return true;
 }
@@ -62,7 +62,7 @@ const char *tags_check(const struct sched *sched)
         for (uint32_t i = 0; job->state != SJOB_NONE && i < job->holding_count; i++) {
             const struct holding *holding = sched_job_holding(job, i);
             const struct space space =
-                shape_space(&sched->shapes.shapes[job->shape], &holding->piece, s);
+                request_class_space(&sched->request_classes.at[job->request_class], &holding->piece, s);
             ledger_tags_count(&again, &space, !is_passing(holding), true);
         }
     }

@@ -2,7 +2,7 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 
-static uint32_t shape_under(struct sched *sched, const struct job *job, enum topology_mode mode)
+static uint32_t request_class_under(struct sched *sched, const struct job *job, enum topology_mode mode)
 {
     struct job_set sets[JOB_SETS_MAX];
     struct job own = *job;
@@ -12,15 +12,15 @@ static uint32_t shape_under(struct sched *sched, const struct job *job, enum top
         sets[s] = job->sets[s];
         sets[s].topology = topology_ask_under(mode, job->sets[s].topology);
     }
-    const uint32_t shape = shape_of(&sched->shapes, sched->cluster, &own);
-    return mode == TOPOLOGY_REQUIRED && sched->shapes.shapes[shape].never_fits
-               ? shape_of(&sched->shapes, sched->cluster, job)
-               : shape;
+    const uint32_t request_class = request_class_of(&sched->request_classes, sched->cluster, &own);
+    return mode == TOPOLOGY_REQUIRED && sched->request_classes.at[request_class].never_fits
+               ? request_class_of(&sched->request_classes, sched->cluster, job)
+               : request_class;
 }
 
-uint32_t sched_shape_for(struct sched *sched, const struct job *job)
+uint32_t sched_request_class_for(struct sched *sched, const struct job *job)
 {
     const enum topology_mode mode = sched->policy.placement_config.topology.mode;
-    return mode == TOPOLOGY_AS_ASKED ? shape_of(&sched->shapes, sched->cluster, job)
-                                     : shape_under(sched, job, mode);
+    return mode == TOPOLOGY_AS_ASKED ? request_class_of(&sched->request_classes, sched->cluster, job)
+                                     : request_class_under(sched, job, mode);
 }

@@ -4,13 +4,12 @@
 #include "policies/state/sched_state.h"
 #include "policies/util/archive.h"
 
-static uint32_t kind_of_first(struct typical_book *book, uint32_t shape,
-                              const struct request *request)
+static uint32_t kind_of_first(struct typical_book *book, uint32_t request_class, const struct request *request)
 {
-    MEM_GROW(book->kind_of, book->shape_capacity, (size_t)shape + 1);
-    if (book->kind_of[shape] == 0)
-        book->kind_of[shape] = member_kinds_find(&book->kinds, request, 0, 1) + 1;
-    return book->kind_of[shape] - 1;
+    MEM_GROW(book->kind_of, book->request_class_capacity, (size_t)request_class + 1);
+    if (book->kind_of[request_class] == 0)
+        book->kind_of[request_class] = member_kinds_find(&book->kinds, request, 0, 1) + 1;
+    return book->kind_of[request_class] - 1;
 }
 
 static void publish(struct typical_book *book, struct ledger *ledger)
@@ -19,16 +18,16 @@ static void publish(struct typical_book *book, struct ledger *ledger)
     ledger->typical_version++;
 }
 
-void typical_learn(struct typical_book *book, struct ledger *ledger,
-                   const struct shape_table *shapes, uint32_t shape)
+void typical_learn(struct typical_book *book, struct ledger *ledger, const struct request_class_table *request_classes,
+                   uint32_t request_class)
 {
-    const struct shape *own = &shapes->shapes[shape];
+    const struct request_class *own = &request_classes->at[request_class];
     if (book->is_told)
         return;
     for (uint32_t g = 0; g < own->group_count; g++) {
         const struct request *request = &own->groups[g].request;
-        const uint32_t kind = g == 0 ? kind_of_first(book, shape, request)
-                                     : member_kinds_find(&book->kinds, request, 0, 1);
+        const uint32_t kind =
+            g == 0 ? kind_of_first(book, request_class, request) : member_kinds_find(&book->kinds, request, 0, 1);
         member_kinds_add(&book->kinds, kind, own->groups[g].count);
     }
     if (book->kinds.members < book->next_at)
@@ -38,8 +37,7 @@ void typical_learn(struct typical_book *book, struct ledger *ledger,
     publish(book, ledger);
 }
 
-void typical_tell(struct typical_book *book, struct ledger *ledger, const struct job_group *kinds,
-                  uint32_t kind_count)
+void typical_tell(struct typical_book *book, struct ledger *ledger, const struct job_group *kinds, uint32_t kind_count)
 {
     struct typical_jobs *typical = &book->typical;
     double members = 0;
@@ -49,8 +47,7 @@ void typical_tell(struct typical_book *book, struct ledger *ledger, const struct
         members += kinds[k].count;
     MEM_GROW(typical->jobs, typical->capacity, kind_count);
     for (uint32_t k = 0; k < kind_count; k++)
-        typical->jobs[typical->count++] =
-            (struct typical_job){kinds[k].request, kinds[k].count / members, 1, 0};
+        typical->jobs[typical->count++] = (struct typical_job){kinds[k].request, kinds[k].count / members, 1, 0};
     publish(book, ledger);
 }
 
@@ -61,7 +58,7 @@ void typical_release(struct typical_book *book)
     mem_free(book->typical.jobs);
 }
 
-/* Which kind a shape is of is found again. */
+/* Which kind a request class is of is found again. */
 void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger)
 {
     ARCHIVE_KNOWS(struct typical_book, 104);
@@ -72,7 +69,7 @@ void typical_archive(struct archive *archive, struct typical_book *book, struct 
     ARCHIVE(archive, book->next_at);
     ARCHIVE_ROOM(archive, book->typical.jobs, book->typical.capacity, book->typical.count);
     for (uint32_t j = 0; j < book->typical.count; j++) {
-        shape_archive_request(archive, &book->typical.jobs[j].request);
+        request_class_archive_request(archive, &book->typical.jobs[j].request);
         ARCHIVE(archive, book->typical.jobs[j].share);
         ARCHIVE(archive, book->typical.jobs[j].together);
         ARCHIVE(archive, book->typical.jobs[j].level);

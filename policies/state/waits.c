@@ -51,7 +51,7 @@ static struct wait_entry *entry_of(struct sched *sched, struct sched_job *job)
     return waits_entry(&sched->waits, job->wait.entry);
 }
 
-/* What the job waited under each reason, by two readings of its lane's clock, in so long. */
+/* What the job waited under each reason, by two readings of its class queue's clock, in so long. */
 static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_COUNT], time_ns span,
                          struct wait_times *times)
 {
@@ -65,9 +65,9 @@ static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_C
     wait_times_add(times, REASON_PRIORITY, span);
 }
 
-static bool is_told_by_lane(const struct wait_mark *mark)
+static bool is_told_by_class_queue(const struct wait_mark *mark)
 {
-    return mark->kind == WAIT_LANE || mark->kind == WAIT_FRONT;
+    return mark->kind == WAIT_CLASS_QUEUE || mark->kind == WAIT_FRONT;
 }
 
 static enum reason code_of(const struct wait_mark *mark)
@@ -81,11 +81,10 @@ void waits_book(struct sched *sched, struct sched_job *job)
         return;
     struct wait_entry *entry = entry_of(sched, job);
     time_ns span = sched->now - job->wait.since, scratch[HAND_COUNT];
-    if (is_told_by_lane(&job->wait))
-        add_readings(
-            entry->seen,
-            pending_clock_now(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, scratch),
-            span, &entry->times);
+    if (is_told_by_class_queue(&job->wait))
+        add_readings(entry->seen,
+                     pending_clock_now(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, scratch), span,
+                     &entry->times);
     else
         wait_times_add(&entry->times, code_of(&job->wait), span);
 }
@@ -93,7 +92,7 @@ void waits_book(struct sched *sched, struct sched_job *job)
 /* Has it members enough in place to run, those on their way out included? */
 static bool is_in_force(const struct sched *sched, const struct sched_job *job)
 {
-    const struct shape *shape = &sched->shapes.shapes[job->shape];
+    const struct request_class *request_class = &sched->request_classes.at[job->request_class];
     bool is_all_there = job->fill != FILL_BELOW;
     for (uint32_t i = 0; i < job->holding_count && is_all_there; i++)
         is_all_there = sched_job_holding(job, i)->phase == HOLDING_RUNNING;
@@ -105,12 +104,12 @@ static bool is_in_force(const struct sched *sched, const struct sched_job *job)
         if (holding->phase == HOLDING_RUNNING || holding->phase == HOLDING_LEAVING)
             there[holding->piece.group] += holding->piece.member_count;
     }
-    const struct gang_view view = {.groups = shape->groups,
-                                   .sets = shape->set_count > 0 ? shape->sets : NULL,
+    const struct gang_view view = {.groups = request_class->groups,
+                                   .sets = request_class->set_count > 0 ? request_class->sets : NULL,
                                    .held = there,
-                                   .group_count = shape->group_count,
-                                   .set_count = shape->set_count,
-                                   .min_sets = shape->min_sets};
+                                   .group_count = request_class->group_count,
+                                   .set_count = request_class->set_count,
+                                   .min_sets = request_class->min_sets};
     return gang_fill(&view) != FILL_BELOW;
 }
 
@@ -129,8 +128,8 @@ void waits_review(struct sched *sched, uint32_t slot)
         waits_under(sched, job, (enum reason)job->reason);
     } else if (job->holding_count > 0 && is_in_force(sched, job)) {
         waits_end(sched, job);
-    } else if (job->lane != LANE_NONE && job->fill == FILL_BELOW) {
-        if (job->wait.kind != WAIT_FRESH && !is_told_by_lane(&job->wait))
+    } else if (job->class_queue != CLASS_QUEUE_NONE && job->fill == FILL_BELOW) {
+        if (job->wait.kind != WAIT_FRESH && !is_told_by_class_queue(&job->wait))
             waits_enter(sched, slot);
     } else if (has_claims(job)) {
         waits_under(sched, job, REASON_RESERVED);
@@ -141,125 +140,124 @@ void waits_review(struct sched *sched, uint32_t slot)
     }
 }
 
-void waits_left_front(struct sched *sched, uint32_t lane)
+void waits_left_front(struct sched *sched, uint32_t class_queue)
 {
     struct waits *waits = &sched->waits;
-    assert(sched->pending.lanes[lane].front_count > 0);
-    sched->pending.lanes[lane].front_count--;
+    assert(sched->pending.class_queues[class_queue].front_count > 0);
+    sched->pending.class_queues[class_queue].front_count--;
     MEM_GROW(waits->thin, waits->thin_capacity, (size_t)waits->thin_count + 1);
-    waits->thin[waits->thin_count++] = lane;
+    waits->thin[waits->thin_count++] = class_queue;
 }
 
-void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front)
+void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     waits_end(sched, job);
     job->wait.since = sched->now;
-    job->wait.kind = is_front ? WAIT_FRONT : WAIT_LANE;
-    sched->pending.lanes[job->lane].front_count += is_front;
+    job->wait.kind = is_front ? WAIT_FRONT : WAIT_CLASS_QUEUE;
+    sched->pending.class_queues[job->class_queue].front_count += is_front;
     if (sched->waits.is_off)
         return;
     time_ns scratch[HAND_COUNT];
-    memcpy(entry_of(sched, job)->seen,
-           pending_clock_now(&sched->pending, job->lane, is_front, scratch), sizeof scratch);
+    memcpy(entry_of(sched, job)->seen, pending_clock_now(&sched->pending, job->class_queue, is_front, scratch),
+           sizeof scratch);
 }
 
 void waits_see_fresh(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
-    for (uint32_t i = 0; i < waits->fresh_count;
-         i++) /* or it has left; another may have its slot */
+    for (uint32_t i = 0; i < waits->fresh_count; i++) /* or it has left; another may have its slot */
         if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
-            waits_in_lane(sched, waits->fresh[i], false);
+            waits_in_class_queue(sched, waits->fresh[i], false);
     waits->fresh_count = 0;
 }
 
-/* ---- What closed a shape ---- */
+/* ---- What closed a request class ---- */
 
-static bool asks_domain(const struct shape *shape)
+static bool asks_domain(const struct request_class *request_class)
 {
-    for (uint32_t s = 0; s < shape->set_count; s++)
-        if (shape->sets[s].topology.required != 0)
+    for (uint32_t s = 0; s < request_class->set_count; s++)
+        if (request_class->sets[s].topology.required != 0)
             return true;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].slice_members != 0)
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (request_class->groups[g].slice_members != 0)
             return true;
-    return shape->topology.required != 0;
+    return request_class->topology.required != 0;
 }
 
-static bool takes_type(const struct shape *shape, const struct cluster *cluster, uint32_t type)
+static bool takes_type(const struct request_class *request_class, const struct cluster *cluster, uint32_t type)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (request_takes_nodes(&shape->groups[g].request, cluster, type) &&
-            request_takes_model(&shape->groups[g].request, &cluster->types[type]))
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (request_takes_nodes(&request_class->groups[g].request, cluster, type) &&
+            request_takes_model(&request_class->groups[g].request, &cluster->types[type]))
             return true;
     return false;
 }
 
-/* The GPUs that are free and might serve the shape; partly used ones only where any model and any node will do. */
-static int64_t free_for(const struct sched *sched, const struct shape *shape)
+/* The GPUs that are free and might serve the request class; partly used ones only where any model and any node will
+ * do. */
+static int64_t free_for(const struct sched *sched, const struct request_class *request_class)
 {
     int64_t milli = 0;
-    for (uint32_t g = 0; g < shape->group_count; g++)
-        if (shape->groups[g].request.gpu_models == 0 && shape->groups[g].request.nodes == NULL)
+    for (uint32_t g = 0; g < request_class->group_count; g++)
+        if (request_class->groups[g].request.gpu_models == 0 && request_class->groups[g].request.nodes == NULL)
             return sched_free_milli(sched);
     for (uint32_t t = 0; t < sched->cluster->type_count; t++)
         for (uint32_t n = 1; n <= sched->cluster->types[t].gpu_count; n++)
-            if (takes_type(shape, sched->cluster, t))
-                milli +=
-                    (int64_t)sched->ledger->index->types[t].whole[n].member_count * n * GPU_MILLI;
+            if (takes_type(request_class, sched->cluster, t))
+                milli += (int64_t)sched->ledger->index->types[t].whole[n].member_count * n * GPU_MILLI;
     return milli;
 }
 
 /* Would it find room if nobody minded tags? */
-static bool is_shut_out(struct sched *sched, const struct shape *shape)
+static bool is_shut_out(struct sched *sched, const struct request_class *request_class)
 {
-    if (!ledger_tags_bind(sched->ledger, shape->tags))
+    if (!ledger_tags_bind(sched->ledger, request_class->tags))
         return false;
-    struct shape untagged = *shape;
+    struct request_class untagged = *request_class;
     struct piece_list pieces = {0};
     untagged.tags = NULL;
     size_t mark = ledger_mark(sched->ledger);
-    const bool fits =
-        placement_place(sched->policy.placement, sched->ledger, &untagged, OWNER_NONE - 1, &pieces);
+    const bool fits = placement_place(sched->policy.placement, sched->ledger, &untagged, OWNER_NONE - 1, &pieces);
     ledger_rollback(sched->ledger, mark);
     piece_list_release(&pieces);
     return fits;
 }
 
 /* Are as many MIG instances free as its slices of them ask, on whatever nodes?  O(nodes) where it asks such slices. */
-static bool has_instances(const struct sched *sched, const struct shape *shape)
+static bool has_instances(const struct sched *sched, const struct request_class *request_class)
 {
-    for (uint32_t g = 0; g < shape->group_count; g++) {
-        const struct job_group *group = &shape->groups[g];
+    for (uint32_t g = 0; g < request_class->group_count; g++) {
+        const struct job_group *group = &request_class->groups[g];
         const bool is_asked = group->slice_members != 0 && group->request.mig != 0;
         uint64_t room = 0;
         for (node_id n = 0; is_asked && n < sched->cluster->node_count && room < group->count; n++)
-            room += shape_room(&group->request, sched->ledger, n);
+            room += request_class_room(&group->request, sched->ledger, n);
         if (is_asked && room < group->count)
             return false;
     }
     return true;
 }
 
-enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape)
+enum clock_hand waits_blocked_by(struct sched *sched, const struct request_class *request_class)
 {
-    const int64_t asked = shape->charge[QUEUE_SUM_GPU];
-    if (is_shut_out(sched, shape))
+    const int64_t asked = request_class->charge[QUEUE_SUM_GPU];
+    if (is_shut_out(sched, request_class))
         return HAND_AFFINITY;
-    if (asked == 0 || free_for(sched, shape) < asked)
+    if (asked == 0 || free_for(sched, request_class) < asked)
         return HAND_RESOURCES;
-    const bool suffices = placement_may_fit(sched->ledger, shape) && has_instances(sched, shape);
-    return asks_domain(shape) && suffices ? HAND_TOPOLOGY : HAND_FRAGMENTATION;
+    const bool suffices = placement_may_fit(sched->ledger, request_class) && has_instances(sched, request_class);
+    return asks_domain(request_class) && suffices ? HAND_TOPOLOGY : HAND_FRAGMENTATION;
 }
 
-void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed)
+void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed)
 {
-    struct shape *shape = &sched->shapes.shapes[id];
-    if (closed & SHAPE_BLOCKED)
-        shape->blocked_by = lend_would_fit(sched, shape) ? HAND_RESERVED_FOR_OTHER
-                                                         : (uint8_t)waits_blocked_by(sched, shape);
-    shape_close(&sched->shapes, id, closed);
+    struct request_class *request_class = &sched->request_classes.at[id];
+    if (closed & REQUEST_CLASS_BLOCKED)
+        request_class->blocked_by = lend_would_fit(sched, request_class)
+                                        ? HAND_RESERVED_FOR_OTHER
+                                        : (uint8_t)waits_blocked_by(sched, request_class);
+    request_class_close(&sched->request_classes, id, closed);
 }
 
 /* ---- Answers ---- */
@@ -282,9 +280,9 @@ enum reason sched_why(const struct sched *sched, job_id id)
     const struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->wait.kind == WAIT_NOT)
         return REASON_NONE;
-    return is_told_by_lane(&job->wait) ? clock_reason(pending_hand(&sched->pending, job->lane,
-                                                                   job->wait.kind == WAIT_FRONT))
-                                       : code_of(&job->wait);
+    return is_told_by_class_queue(&job->wait)
+               ? clock_reason(pending_hand(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT))
+               : code_of(&job->wait);
 }
 
 static void copy_times(struct wait_times *to, const struct wait_times *from)
@@ -294,20 +292,18 @@ static void copy_times(struct wait_times *to, const struct wait_times *from)
         to->of[__builtin_ctz(left)] = from->of[__builtin_ctz(left)];
 }
 
-static void add_open_span(const struct sched *sched, const struct sched_job *job, time_ns now,
-                          struct wait_times *times)
+static void add_open_span(const struct sched *sched, const struct sched_job *job, time_ns now, struct wait_times *times)
 {
     time_ns reading[HAND_COUNT], span = now - job->wait.since;
-    if (!is_told_by_lane(&job->wait)) {
+    if (!is_told_by_class_queue(&job->wait)) {
         wait_times_add(times, code_of(&job->wait), span);
         return;
     }
-    pending_clock(&sched->pending, job->lane, job->wait.kind == WAIT_FRONT, now, reading);
+    pending_clock(&sched->pending, job->class_queue, job->wait.kind == WAIT_FRONT, now, reading);
     add_readings(waits_entry(&sched->waits, job->wait.entry)->seen, reading, span, times);
 }
 
-static void add_rejection(const struct sched *sched, job_id id, time_ns now,
-                          struct wait_times *times)
+static void add_rejection(const struct sched *sched, job_id id, time_ns now, struct wait_times *times)
 {
     const struct refusal_note *note = waits_rejection(sched, id);
     if (note == NULL)
@@ -357,11 +353,10 @@ static void archive_entries(struct archive *archive, struct sched *sched)
     ARCHIVE_KNOWS(struct wait_entry, sizeof(struct wait_times) + HAND_COUNT * 8);
     for (uint32_t slot = 0; slot < sched->jobs.used && !archive->is_broken; slot++) {
         const struct sched_job *job = &sched->jobs.jobs[slot];
-        const bool is_read = is_told_by_lane(&job->wait) && !waits->is_off;
+        const bool is_read = is_told_by_class_queue(&job->wait) && !waits->is_off;
         if (job->state == SJOB_NONE)
             continue;
-        archive_expect(archive,
-                       job->wait.entry <= waits->count && (!is_read || job->wait.entry > 0));
+        archive_expect(archive, job->wait.entry <= waits->count && (!is_read || job->wait.entry > 0));
         if (archive->is_broken || job->wait.entry == 0)
             continue;
         struct wait_entry *entry = waits_entry(waits, job->wait.entry);

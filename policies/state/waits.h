@@ -3,10 +3,10 @@
  * A job waits from its submission, and again from an eviction, until the START that gives it its minimum takes effect:
  * while the members that are there, those on their way out included, are fewer.  A wish for more than that is no wait.
  * Under which code: why it is held (Held, Dependency, JobArrayTaskLimit); Reserved while its space is promised;
- * Configuring while it starts; in a lane WaitingForScheduling until the next cycle has ended, then what closed its lane,
- * and Priority while nothing did.  What closed a shape is said as of the last try: see waits_close_shape.  Of the jobs that
- * kept space holds up (Headroom, ReservedForOther) only those that it would hold are told so: policies/allocate/kept_space.h.
- * That is also what sched_why says.
+ * Configuring while it starts; in a class queue WaitingForScheduling until the next cycle has ended, then what closed
+ * its class queue, and Priority while nothing did.  What closed a request class is said as of the last try: see
+ * waits_close_request_class.  Of the jobs that kept space holds up (Headroom, ReservedForOther) only those that it
+ * would hold are told so: policies/allocate/kept_space.h. That is also what sched_why says.
  */
 #ifndef POLICIES_STATE_WAITS_H
 #define POLICIES_STATE_WAITS_H
@@ -20,20 +20,20 @@ void waits_release(struct sched *sched);
 /* The span since the mark goes to the job's times; only if there is one. */
 void waits_book(struct sched *sched, struct sched_job *job);
 
-/* A job that the kept space would hold leaves this lane. */
-void waits_left_front(struct sched *sched, uint32_t lane);
+/* A job that the kept space would hold leaves this class queue. */
+void waits_left_front(struct sched *sched, uint32_t class_queue);
 
 static inline void waits_end(struct sched *sched, struct sched_job *job)
 {
     if (job->wait.kind != WAIT_NOT && job->wait.since != sched->now)
         waits_book(sched, job);
     if (job->wait.kind == WAIT_FRONT)
-        waits_left_front(sched, job->lane);
+        waits_left_front(sched, job->class_queue);
     job->wait.kind = WAIT_NOT;
 }
 
-/* It waits in its lane, which says why: to those in front, or to the others. */
-void waits_in_lane(struct sched *sched, uint32_t slot, bool is_front);
+/* It waits in its class queue, which says why: to those in front, or to the others. */
+void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front);
 
 static inline void waits_under(struct sched *sched, struct sched_job *job, enum reason code)
 {
@@ -43,7 +43,7 @@ static inline void waits_under(struct sched *sched, struct sched_job *job, enum 
     job->wait.code = (uint8_t)code;
 }
 
-/* It waits in its lane, and did not before. */
+/* It waits in its class queue, and did not before. */
 static inline void waits_enter(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -56,7 +56,7 @@ static inline void waits_enter(struct sched *sched, uint32_t slot)
     waits->fresh[waits->fresh_count++] = slot;
 }
 
-/* It goes out of its lane; before it does.  Mostly because it starts; if not, it is reviewed. */
+/* It goes out of its class queue; before it does.  Mostly because it starts; if not, it is reviewed. */
 static inline void waits_leave(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -67,14 +67,14 @@ static inline void waits_leave(struct sched *sched, uint32_t slot)
         waits_under(sched, job, REASON_CONFIGURING);
 }
 
-/* Its state, its holdings or its lane have changed. */
+/* Its state, its holdings or its class queue have changed. */
 void waits_review(struct sched *sched, uint32_t slot);
 
 /* The same, where it has been settled: all that a plain job has runs; that it starts was told by waits_leave. */
 static inline void waits_settle(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    if (job->state == SJOB_STARTING && job->holding_count == 1 && job->lane == LANE_NONE)
+    if (job->state == SJOB_STARTING && job->holding_count == 1 && job->class_queue == CLASS_QUEUE_NONE)
         return;
     if (job->state == SJOB_RUNNING && job->holding_count == 1 && job->fill != FILL_BELOW)
         waits_end(sched, job);
@@ -113,12 +113,12 @@ static inline void waits_forget(struct sched *sched, struct sched_job *job)
     job->wait.entry = 0;
 }
 
-/* What blocks a shape that does not fit, in the present trial state: too few GPUs are free, or they are in the wrong
- * places. */
-enum clock_hand waits_blocked_by(struct sched *sched, const struct shape *shape);
-/* Close the shape as shape_close does; if it is blocked, say by what: as above, or by what reservations hold, if it would
- * fit without them. */
-void waits_close_shape(struct sched *sched, uint32_t id, uint8_t closed);
+/* What blocks a request class that does not fit, in the present trial state: too few GPUs are free, or they are in the
+ * wrong places. */
+enum clock_hand waits_blocked_by(struct sched *sched, const struct request_class *request_class);
+/* Close the request class as request_class_close does; if it is blocked, say by what: as above, or by what
+ * reservations hold, if it would fit without them. */
+void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed);
 
 /* The rejection of the job that is still to be told; NULL. */
 const struct refusal_note *waits_rejection(const struct sched *sched, job_id job);

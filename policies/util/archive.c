@@ -1,7 +1,6 @@
 #include "policies/util/archive.h"
 
-void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count,
-                   size_t size)
+void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count, size_t size)
 {
     archive_bytes(archive, count, sizeof *count);
     if (!archive_is_reading(archive))

@@ -71,16 +71,15 @@ static inline void archive_bytes(struct archive *archive, void *at, size_t bytes
 #define ARCHIVE(archive, value) archive_bytes((archive), &(value), sizeof(value))
 
 /* The number of elements; when reading, zeroed room for them in `array` of *capacity elements (base/mem.h). */
-void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count,
-                   size_t size);
-#define ARCHIVE_ROOM(archive, array, capacity, count)                                              \
+void *archive_room(struct archive *archive, void *array, size_t *capacity, uint32_t *count, size_t size);
+#define ARCHIVE_ROOM(archive, array, capacity, count)                                                                  \
     ((array) = archive_room((archive), (array), &(capacity), &(count), sizeof *(array)))
 
 /* The same, and the elements, which have no padding. */
-#define ARCHIVE_ARRAY(archive, array, capacity, count)                                             \
-    do {                                                                                           \
-        ARCHIVE_ROOM(archive, array, capacity, count);                                             \
-        archive_bytes((archive), (array), (count) * sizeof *(array));                              \
+#define ARCHIVE_ARRAY(archive, array, capacity, count)                                                                 \
+    do {                                                                                                               \
+        ARCHIVE_ROOM(archive, array, capacity, count);                                                                 \
+        archive_bytes((archive), (array), (count) * sizeof *(array));                                                  \
     } while (0)
 
 /* A text; only written. */
@@ -88,8 +87,7 @@ void archive_text(struct archive *archive, const char *text);
 
 /* Where all fields of the type are archived: it has so many bytes where pointers have eight.  Whoever adds a field
  * finds this, archives the field or says why not, and raises SAVE_VERSION (policies/cycle/save.c). */
-#define ARCHIVE_KNOWS(type, bytes)                                                                 \
-    _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes),                                 \
-                   #type " has changed: archive what is new in it")
+#define ARCHIVE_KNOWS(type, bytes)                                                                                     \
+    _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), #type " has changed: archive what is new in it")
 
 #endif

@@ -13,8 +13,7 @@ static void names_of(const void *registry, const char *names[CHOICES_MAX])
     names[count] = NULL;
 }
 
-const void *choose_member(struct json_object *object, const char *key, const void *registry,
-                          const void *otherwise)
+const void *choose_member(struct json_object *object, const char *key, const void *registry, const void *otherwise)
 {
     const char *names[CHOICES_MAX];
     names_of(registry, names);
@@ -39,8 +38,8 @@ const void *choose_value(const struct json_value *value, const char *what, const
     return NULL;
 }
 
-uint32_t choose_chain(const struct json_value *array, size_t first, const char *what,
-                      const void *registry, const void *chain[], uint32_t max)
+uint32_t choose_chain(const struct json_value *array, size_t first, const char *what, const void *registry,
+                      const void *chain[], uint32_t max)
 {
     size_t count = json_array_count(array);
     if (error_is(*array->error))

@@ -7,15 +7,14 @@
 #include "base/json.h"
 
 /* The entry that the string at `key` names; `otherwise` when absent, or with the sticky error set. */
-const void *choose_member(struct json_object *object, const char *key, const void *registry,
-                          const void *otherwise);
+const void *choose_member(struct json_object *object, const char *key, const void *registry, const void *otherwise);
 
 /* The entry that `value`, a string, names; NULL with the sticky error set.  what: "order", for the message. */
 const void *choose_value(const struct json_value *value, const char *what, const void *registry);
 
 /* The entries that an array of strings names, each once, from `first` on; how many, 0 with the sticky
  * error set.  At least one and at most `max`. */
-uint32_t choose_chain(const struct json_value *array, size_t first, const char *what,
-                      const void *registry, const void *chain[], uint32_t max);
+uint32_t choose_chain(const struct json_value *array, size_t first, const char *what, const void *registry,
+                      const void *chain[], uint32_t max);
 
 #endif

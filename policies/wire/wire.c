@@ -74,8 +74,8 @@ static void put_members(struct buffer *out, const struct cluster *cluster, struc
 }
 
 /* What stands behind the kind, the time and the job. */
-static void put_rest(struct buffer *out, const struct cluster *cluster,
-                     const struct queue_table *queues, const struct fact *fact)
+static void put_rest(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                     const struct fact *fact)
 {
     switch (fact->kind) {
     case FACT_JOB_SUBMITTED:
@@ -136,8 +136,8 @@ static bool names_job(enum fact_kind kind)
            kind == FACT_JOB_CHECKPOINTED;
 }
 
-void wire_write_fact(struct buffer *out, const struct cluster *cluster,
-                     const struct queue_table *queues, const struct fact *fact)
+void wire_write_fact(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                     const struct fact *fact)
 {
     buffer_char(out, '{');
     wire_put_int(out, wire_fact_keys[fact->kind], fact->now);
@@ -154,8 +154,7 @@ void wire_write_cycle(struct buffer *out, time_ns now)
     end_line(out);
 }
 
-void wire_write_decision(struct buffer *out, const struct cluster *cluster,
-                         const struct decision *decision)
+void wire_write_decision(struct buffer *out, const struct cluster *cluster, const struct decision *decision)
 {
     buffer_char(out, '{');
     wire_put_int(out, wire_decision_keys[decision->kind], (int64_t)decision->id);
@@ -163,8 +162,8 @@ void wire_write_decision(struct buffer *out, const struct cluster *cluster,
     if (decision->reason != REASON_NONE)
         wire_put_text(out, "reason", reason_name(decision->reason));
     if (decision->kind == DECISION_REPARTITION)
-        wire_put_cut(out, cluster, decision->pieces[0].node,
-                     (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask), decision->layout);
+        wire_put_cut(out, cluster, decision->pieces[0].node, (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask),
+                     decision->layout);
     else if (decision->piece_count > 0)
         wire_put_pieces(out, cluster, decision->pieces, decision->piece_count);
     end_line(out);
@@ -178,8 +177,8 @@ void wire_write_done(struct buffer *out, const struct wire_done *done)
     end_line(out);
 }
 
-void wire_write_header(struct buffer *out, const struct cluster *cluster,
-                       const struct queue_table *queues, struct text policy)
+void wire_write_header(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                       struct text policy)
 {
     buffer_char(out, '{');
     wire_put_int(out, WIRE_HEADER_KEY, WIRE_VERSION);

@@ -164,7 +164,6 @@ queue_id wire_get_queue(const struct wire *wire, struct json_object *object, con
     if (queue != QUEUE_NONE)
         return queue;
     json_fail(&place, "there is no queue '%s'", name);
-    error_set_hint(object->value.error,
-                   "a line of queues_changed brings it in before its first job");
+    error_set_hint(object->value.error, "a line of queues_changed brings it in before its first job");
     return QUEUE_ROOT;
 }

@@ -36,19 +36,18 @@ struct wire_field {
     const char *const *names;
 };
 
-#define WIRE_FIELD(type, member, text, as, from, to, otherwise, choices)                           \
-    {                                                                                              \
-        .key = (text), .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member),     \
-        .is_signed = (__typeof__(((type *)0)->member))-1 < (__typeof__(((type *)0)->member))1,     \
-        .form = (as), .low = (from), .high = (to), .usual = (otherwise), .names = (choices)        \
+#define WIRE_FIELD(type, member, text, as, from, to, otherwise, choices)                                               \
+    {                                                                                                                  \
+        .key = (text), .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member),                         \
+        .is_signed = (__typeof__(((type *)0)->member))-1 < (__typeof__(((type *)0)->member))1, .form = (as),           \
+        .low = (from), .high = (to), .usual = (otherwise), .names = (choices)                                          \
     }
-#define WIRE_INT(type, member, text, from, to, otherwise)                                          \
+#define WIRE_INT(type, member, text, from, to, otherwise)                                                              \
     WIRE_FIELD(type, member, text, WIRE_FORM_INT, from, to, otherwise, NULL)
-#define WIRE_BOOL(type, member, text, otherwise)                                                   \
-    WIRE_FIELD(type, member, text, WIRE_FORM_BOOL, 0, 1, otherwise, NULL)
-#define WIRE_NAME(type, member, text, choices, otherwise)                                          \
+#define WIRE_BOOL(type, member, text, otherwise) WIRE_FIELD(type, member, text, WIRE_FORM_BOOL, 0, 1, otherwise, NULL)
+#define WIRE_NAME(type, member, text, choices, otherwise)                                                              \
     WIRE_FIELD(type, member, text, WIRE_FORM_NAME, 0, INT16_MAX, otherwise, choices)
-#define WIRE_TIME(type, member, text, otherwise)                                                   \
+#define WIRE_TIME(type, member, text, otherwise)                                                                       \
     WIRE_FIELD(type, member, text, WIRE_FORM_INT, 0, TIME_NS_MAX, otherwise, NULL)
 
 void wire_put_fields(struct buffer *out, const struct wire_field *fields, const void *base);
@@ -72,19 +71,18 @@ node_id wire_get_node(const struct wire *wire, struct json_object *object, const
 queue_id wire_get_queue(const struct wire *wire, struct json_object *object, const char *key);
 
 /* Jobs: policies/wire/wire_job.c. */
-void wire_put_job(struct buffer *out, const struct cluster *cluster,
-                  const struct queue_table *queues, const struct job *job);
+void wire_put_job(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                  const struct job *job);
 const struct job *wire_get_job(struct wire *wire, const struct json_value *value);
 
 /* Pieces, as the member "pieces": policies/wire/wire_job.c. */
-void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces,
-                     uint32_t count);
+void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces, uint32_t count);
 const struct piece *wire_get_pieces(struct wire *wire, struct json_object *object, uint32_t *count);
 
 /* How a GPU is cut, as the members "node", "gpu" and "layout": as topologies/mig_arrange.h spells it, or "whole". */
-void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node,
-                  uint32_t gpu_index, mig_layout_id layout);
-void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node,
-                  uint32_t *gpu_index, mig_layout_id *layout);
+void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node, uint32_t gpu_index,
+                  mig_layout_id layout);
+void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
+                  mig_layout_id *layout);
 
 #endif

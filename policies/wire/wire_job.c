@@ -31,8 +31,7 @@ static const struct wire_field job_fields[] = {
     WIRE_TIME(struct job, checkpoint.duration, "checkpoint_duration_ns", 0),
     WIRE_TIME(struct job, checkpoint.restart, "restart_ns", 0),
     WIRE_TIME(struct job, grace, "grace_ns", 0),
-    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX,
-             JOB_AS_QUEUE),
+    WIRE_INT(struct job, preemption_delay, "preemption_delay_ns", JOB_AS_QUEUE, TIME_NS_MAX, JOB_AS_QUEUE),
     WIRE_INT(struct job, stale_after, "stale_after_ns", JOB_AS_QUEUE, TIME_NEVER, JOB_AS_QUEUE),
     WIRE_INT(struct job, attained_gpu_ns, "attained_gpu_ns", 0, INT64_MAX, 0),
     WIRE_INT(struct job, min_sets, "min_sets", 1, JOB_PARTS_MAX, 0),
@@ -42,14 +41,10 @@ static const struct wire_field job_fields[] = {
 static const struct wire_field group_fields[] = {
     WIRE_INT(struct job_group, count, "count", 1, UINT32_MAX, 1),
     WIRE_INT(struct job_group, request.gpus, "gpus", 0, UINT16_MAX, 0),
-    WIRE_FIELD(struct job_group, request.gpu_milli, "gpu_fraction", WIRE_FORM_MILLI, 0, GPU_MILLI,
-               0, NULL),
-    WIRE_FIELD(struct job_group, request.gpu_memory_mib, "gpu_memory_gb", WIRE_FORM_MIB, 0,
-               UINT32_MAX, 0, NULL),
-    WIRE_FIELD(struct job_group, request.cpu_milli, "cpus", WIRE_FORM_MILLI, 0, UINT32_MAX, 0,
-               NULL),
-    WIRE_FIELD(struct job_group, request.memory_mib, "memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0,
-               NULL),
+    WIRE_FIELD(struct job_group, request.gpu_milli, "gpu_fraction", WIRE_FORM_MILLI, 0, GPU_MILLI, 0, NULL),
+    WIRE_FIELD(struct job_group, request.gpu_memory_mib, "gpu_memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0, NULL),
+    WIRE_FIELD(struct job_group, request.cpu_milli, "cpus", WIRE_FORM_MILLI, 0, UINT32_MAX, 0, NULL),
+    WIRE_FIELD(struct job_group, request.memory_mib, "memory_gb", WIRE_FORM_MIB, 0, UINT32_MAX, 0, NULL),
     WIRE_INT(struct job_group, set, "set", 0, JOB_SETS_MAX - 1, 0),
     WIRE_INT(struct job_group, slice_members, "slice_members", 0, UINT32_MAX, 0),
     WIRE_BOOL(struct job_group, request.one_island, "one_island", false),
@@ -115,15 +110,13 @@ static void put_models(struct buffer *out, const struct cluster *cluster, uint64
             continue;
         if (names.length > 0)
             buffer_char(&names, '|');
-        buffer_string(&names,
-                      m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
+        buffer_string(&names, m < cluster->model_count ? cluster->models[m].name : MODEL_ABSENT_NAME);
     }
     wire_put_text(out, "gpu_model", buffer_c_string(&names));
     buffer_release(&names);
 }
 
-static void put_group(struct buffer *out, const struct cluster *cluster,
-                      const struct job_group *group)
+static void put_group(struct buffer *out, const struct cluster *cluster, const struct job_group *group)
 {
     const struct request *request = &group->request;
     buffer_char(out, '{');
@@ -178,8 +171,7 @@ static uint8_t get_level(const struct wire *wire, struct json_object *object, co
 }
 
 /* succeeded: members that count for the minimum and hold nothing any more; NULL: there are none. */
-static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group,
-                      uint32_t *succeeded)
+static void get_group(struct wire *wire, const struct json_value *value, struct job_group *group, uint32_t *succeeded)
 {
     struct json_object object;
     json_object_open(&object, value);
@@ -198,8 +190,7 @@ static void get_group(struct wire *wire, const struct json_value *value, struct 
 
 /* ---- topology ---- */
 
-static void put_topology(struct buffer *out, const struct cluster *cluster,
-                         struct topology_ask topology)
+static void put_topology(struct buffer *out, const struct cluster *cluster, struct topology_ask topology)
 {
     if (topology.required == 0 && topology.preferred == 0)
         return;
@@ -229,8 +220,7 @@ static struct topology_ask get_topology(const struct wire *wire, struct json_obj
 /* ---- lists of a job ---- */
 
 /* The array at a key; 0 and no error if it is absent, an error if it holds more than `most`. */
-static size_t get_array(struct json_object *object, const char *key, size_t most,
-                        struct json_value *array)
+static size_t get_array(struct json_object *object, const char *key, size_t most, struct json_value *array)
 {
     *array = json_member(object, key);
     size_t count = array->node == NULL ? 0 : json_array_count(array);
@@ -258,8 +248,7 @@ static void get_groups(struct wire *wire, struct json_object *object, struct job
     job->more = count > 1 ? more : NULL;
 }
 
-void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
-                      const struct job_group *kinds, uint32_t count)
+void wire_write_kinds(struct buffer *out, const struct cluster *cluster, const struct job_group *kinds, uint32_t count)
 {
     buffer_char(out, '[');
     for (uint32_t k = 0; k < count; k++) {
@@ -270,8 +259,7 @@ void wire_write_kinds(struct buffer *out, const struct cluster *cluster,
     buffer_char(out, ']');
 }
 
-const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array,
-                                        uint32_t *count)
+const struct job_group *wire_read_kinds(struct wire *wire, const struct json_value *array, uint32_t *count)
 {
     const size_t given = json_array_count(array);
     *count = 0;
@@ -285,12 +273,11 @@ const struct job_group *wire_read_kinds(struct wire *wire, const struct json_val
         struct job job = job_default();
         get_group(wire, &item, &job.first, NULL);
         kinds[k] = job.first;
-        const char *complaint =
-            job.first.min_count != job.first.count ? "a kind of members has no minimum"
-            : !request_asks_gpus(&job.first.request) && job.first.request.cpu_milli == 0 &&
-                    job.first.request.memory_mib == 0
-                ? "a member asks for nothing"
-                : job_complaint(&job);
+        const char *complaint = job.first.min_count != job.first.count ? "a kind of members has no minimum"
+                                : !request_asks_gpus(&job.first.request) && job.first.request.cpu_milli == 0 &&
+                                        job.first.request.memory_mib == 0
+                                    ? "a member asks for nothing"
+                                    : job_complaint(&job);
         if (complaint != NULL)
             json_fail(&item, "no member can ask this: %s", complaint);
     }
@@ -364,8 +351,7 @@ static void put_lists(struct buffer *out, const struct cluster *cluster, const s
 
 /* ---- tags ---- */
 
-static void put_rules(struct buffer *out, const struct cluster *cluster,
-                      const struct job_tags *tags, bool is_apart)
+static void put_rules(struct buffer *out, const struct cluster *cluster, const struct job_tags *tags, bool is_apart)
 {
     bool is_first = true;
     for (uint32_t r = 0; r < tags->rule_count; r++) {
@@ -376,8 +362,7 @@ static void put_rules(struct buffer *out, const struct cluster *cluster,
             wire_put_key(out, is_apart ? "anti_affinity" : "affinity");
         buffer_string(out, is_first ? "[{" : ",{");
         wire_put_fields(out, rule_fields, rule);
-        wire_put_text(out, "level",
-                      rule->level == 0 ? "node" : cluster->levels[rule->level - 1].name);
+        wire_put_text(out, "level", rule->level == 0 ? "node" : cluster->levels[rule->level - 1].name);
         buffer_char(out, '}');
         is_first = false;
     }
@@ -392,14 +377,12 @@ static void put_tags(struct buffer *out, const struct cluster *cluster, const st
     if (tags->tag_count > 0)
         wire_put_key(out, "tags");
     for (uint32_t t = 0; t < tags->tag_count; t++)
-        buffer_format(out, "%s%u%s", t == 0 ? "[" : ",", tags->tags[t],
-                      t + 1u < tags->tag_count ? "" : "]");
+        buffer_format(out, "%s%u%s", t == 0 ? "[" : ",", tags->tags[t], t + 1u < tags->tag_count ? "" : "]");
     put_rules(out, cluster, tags, false);
     put_rules(out, cluster, tags, true);
 }
 
-static void get_rules(const struct wire *wire, struct json_object *object, bool is_apart,
-                      struct job_tags *tags)
+static void get_rules(const struct wire *wire, struct json_object *object, bool is_apart, struct job_tags *tags)
 {
     struct json_value array;
     const size_t count = get_array(object, is_apart ? "anti_affinity" : "affinity",
@@ -442,12 +425,12 @@ static void leave_out(struct job *job, const uint32_t succeeded[JOB_GROUPS_MAX])
     for (uint32_t g = 0; g < job->group_count; g++)
         is_any |= succeeded[g] != 0;
     if (is_any)
-        job_leave_out(job, (struct job_group *)(uintptr_t)job->more,
-                      (struct job_set *)(uintptr_t)job->sets, succeeded, ignored);
+        job_leave_out(job, (struct job_group *)(uintptr_t)job->more, (struct job_set *)(uintptr_t)job->sets, succeeded,
+                      ignored);
 }
 
-void wire_put_job(struct buffer *out, const struct cluster *cluster,
-                  const struct queue_table *queues, const struct job *job)
+void wire_put_job(struct buffer *out, const struct cluster *cluster, const struct queue_table *queues,
+                  const struct job *job)
 {
     buffer_char(out, '{');
     wire_put_fields(out, id_fields, job);
@@ -494,8 +477,7 @@ const struct job *wire_get_job(struct wire *wire, const struct json_value *value
 
 /* ---- pieces ---- */
 
-void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces,
-                     uint32_t count)
+void wire_put_pieces(struct buffer *out, const struct cluster *cluster, const struct piece *pieces, uint32_t count)
 {
     wire_put_key(out, "pieces");
     buffer_char(out, '[');
@@ -553,8 +535,7 @@ static void get_piece(const struct wire *wire, const struct json_value *value, s
         struct json_value place = json_member(&object, "gpus");
         uint16_t count = cluster_node_gpus(wire->cluster, piece->node);
         if (!indices_of(text_of(gpus), count, &piece->gpu_mask))
-            json_fail(&place, "'gpus' must name some of the %u GPUs of the node, as in \"0-3,6\"",
-                      count);
+            json_fail(&place, "'gpus' must name some of the %u GPUs of the node, as in \"0-3,6\"", count);
     }
     json_object_close(&object);
 }

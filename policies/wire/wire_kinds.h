@@ -1,10 +1,11 @@
-/* policies/wire/wire_kinds.h -- the words that begin lines and that lines choose from, for the policies/wire_*.c files. */
+/* policies/wire/wire_kinds.h -- the words that begin lines and that lines choose from, for the policies/wire_*.c
+ * files. */
 #ifndef POLICIES_WIRE_WIRE_KINDS_H
 #define POLICIES_WIRE_WIRE_KINDS_H
 
 #include "policies/wire/wire_fields.h"
 
-extern const char *const wire_fact_keys[]; /* by enum fact_kind, NULL-terminated, as are all here */
+extern const char *const wire_fact_keys[];     /* by enum fact_kind, NULL-terminated, as are all here */
 extern const char *const wire_decision_keys[]; /* by enum decision_kind */
 extern const char *const wire_sources[];       /* enum source */
 extern const char *const wire_job_ends[];      /* enum job_end */

@@ -11,8 +11,8 @@ static const struct gpu_model *model_of(const struct cluster *cluster, node_id n
     return &cluster->models[cluster_node_type(cluster, node)->model];
 }
 
-void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node,
-                  uint32_t gpu_index, mig_layout_id layout)
+void wire_put_cut(struct buffer *out, const struct cluster *cluster, node_id node, uint32_t gpu_index,
+                  mig_layout_id layout)
 {
     wire_put_text(out, "node", cluster->nodes[node].name);
     wire_put_int(out, "gpu", gpu_index);
@@ -47,8 +47,8 @@ static mig_layout_id get_layout(struct json_object *object, const struct gpu_mod
     return MIG_LAYOUT_WHOLE;
 }
 
-void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node,
-                  uint32_t *gpu_index, mig_layout_id *layout)
+void wire_get_cut(const struct wire *wire, struct json_object *object, node_id *node, uint32_t *gpu_index,
+                  mig_layout_id *layout)
 {
     json_need(object, "node");
     json_need(object, "gpu");

@@ -40,8 +40,7 @@ static decision_id get_decision_id(struct json_object *object, const char *key)
 
 static struct members get_members(const struct wire *wire, struct json_object *object)
 {
-    return (struct members){get_decision_id(object, "decision"),
-                            wire_get_node(wire, object, "node")};
+    return (struct members){get_decision_id(object, "decision"), wire_get_node(wire, object, "node")};
 }
 
 static int need_choice(struct json_object *object, const char *key, const char *const *names)
@@ -186,8 +185,7 @@ static bool is_answer(struct json_object *object)
     return find_kind(object, wire_decision_keys) >= 0 || json_has(object, WIRE_DONE_KEY);
 }
 
-static void get_line(struct wire *wire, struct json_object *object, unsigned wanted,
-                     struct wire_line *out)
+static void get_line(struct wire *wire, struct json_object *object, unsigned wanted, struct wire_line *out)
 {
     int kind;
     if (wanted >> WIRE_FACT & 1 && (kind = find_kind(object, wire_fact_keys)) >= 0) {
@@ -213,8 +211,8 @@ static void get_line(struct wire *wire, struct json_object *object, unsigned wan
     }
 }
 
-struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line,
-                       unsigned wanted, struct wire_line *out)
+struct error wire_read(struct wire *wire, const char *file, uint64_t number, struct text line, unsigned wanted,
+                       struct wire_line *out)
 {
     struct error error = ERROR_OK;
     struct json_doc *doc;
@@ -250,8 +248,7 @@ struct error wire_header_parse(struct json_doc **doc, const char *file, struct t
     int64_t version = json_get_int(&object, WIRE_HEADER_KEY, 1, INT64_MAX, WIRE_VERSION);
     if (!error_is(error) && version != WIRE_VERSION) {
         struct json_value value = json_member(&object, WIRE_HEADER_KEY);
-        json_fail(&value, "this program reads version %d, not %lld", WIRE_VERSION,
-                  (long long)version);
+        json_fail(&value, "this program reads version %d, not %lld", WIRE_VERSION, (long long)version);
     }
     if (error_is(error)) {
         json_doc_free(*doc);
@@ -271,8 +268,7 @@ struct error wire_header_read(struct wire_header *out, struct json_doc *doc)
     json_need(&object, "cluster");
     json_need(&object, "queues");
     json_need(&object, "policy");
-    struct json_value cluster = json_member(&object, "cluster"),
-                      queues = json_member(&object, "queues"),
+    struct json_value cluster = json_member(&object, "cluster"), queues = json_member(&object, "queues"),
                       policy = json_member(&object, "policy");
     if (!error_is(error))
         out->cluster = cluster_read(&cluster, NULL);

@@ -16,8 +16,7 @@ struct decider {
     struct wire_header header;
     struct sched *sched;
     struct wire *wire;
-    struct referee *
-        referee; /* lest facts that cannot be reach the scheduler; NULL: it has not seen all of them */
+    struct referee *referee; /* lest facts that cannot be reach the scheduler; NULL: it has not seen all of them */
     time_ns now;
     struct buffer answer; /* of the last cycle */
     size_t compared;      /* bytes of it that the input had too */
@@ -35,8 +34,7 @@ static struct error cluster_doc(struct json_doc **doc, const char *path)
     TRY(cluster_load(&cluster, path));
     cluster_write(cluster, &text);
     cluster_free(cluster);
-    struct error error =
-        json_doc_parse(doc, path, (struct text){text.bytes, text.length}, ERROR_CONFIG);
+    struct error error = json_doc_parse(doc, path, (struct text){text.bytes, text.length}, ERROR_CONFIG);
     buffer_release(&text);
     return error;
 }
@@ -71,8 +69,7 @@ static struct error load_state(struct decider *decider, struct text rest)
     if (queues.kind != WIRE_FACT || queues.fact.kind != FACT_QUEUES_CHANGED)
         return error_at(ERROR_DATA, path, 1, 1, "this is nothing that 'decide --save' wrote");
     decider->now = queues.fact.now;
-    decider->sched = sched_load(decider->header.cluster, decider->header.queues,
-                                &decider->header.policy, rest, &error);
+    decider->sched = sched_load(decider->header.cluster, decider->header.queues, &decider->header.policy, rest, &error);
     if (decider->sched == NULL)
         error_set_where(&error, path);
     return error;
@@ -113,8 +110,7 @@ static struct error make_scheduler(struct decider *decider, struct json_doc *hea
     decider->wire = wire_new(decider->header.cluster, decider->header.queues);
     if (decider->options->load != NULL)
         return load(decider);
-    decider->sched =
-        sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
+    decider->sched = sched_new(decider->header.cluster, decider->header.queues, &decider->header.policy, &error);
     TRY(error);
     decider->referee = referee_new(decider->header.cluster, false);
     referee_share(decider->referee, &decider->header.policy, decider->header.queues);
@@ -128,8 +124,7 @@ static struct error begin(struct decider *decider)
     struct json_doc *header;
     TRY(input_line(decider->input, &line, &has));
     if (!has)
-        return error_at(ERROR_DATA, input_path(decider->input), 1, 1,
-                        "the stream is empty: it begins with a header");
+        return error_at(ERROR_DATA, input_path(decider->input), 1, 1, "the stream is empty: it begins with a header");
     TRY(wire_header_parse(&header, input_path(decider->input), line));
     struct error error = make_scheduler(decider, header);
     json_doc_free(header);
@@ -148,8 +143,7 @@ static struct text line_without_end(struct text line)
 /* The next line of the answer that was not compared yet; empty if there is none. */
 static struct text next_own(const struct decider *decider)
 {
-    struct text rest = {decider->answer.bytes + decider->compared,
-                        decider->answer.length - decider->compared},
+    struct text rest = {decider->answer.bytes + decider->compared, decider->answer.length - decider->compared},
                 line = {"", 0};
     if (rest.length > 0)
         text_cut(&rest, '\n', &line);
@@ -158,14 +152,14 @@ static struct text next_own(const struct decider *decider)
 
 static void differ(struct decider *decider, uint64_t number, struct text own, struct text theirs)
 {
-    decider->result->difference = error_at(
-        ERROR_DATA, input_path(decider->input), number, 1, "%s%.*s",
-        theirs.length > 0 ? "another decision: here it is " : "missing: ", (int)own.length, own.at);
+    decider->result->difference =
+        error_at(ERROR_DATA, input_path(decider->input), number, 1, "%s%.*s",
+                 theirs.length > 0 ? "another decision: here it is " : "missing: ", (int)own.length, own.at);
     if (own.length == 0) {
         error_release(&decider->result->difference);
-        decider->result->difference = error_at(ERROR_DATA, input_path(decider->input), number, 1,
-                                               "this was not decided in the cycle of line %llu",
-                                               (unsigned long long)decider->cycle_line);
+        decider->result->difference =
+            error_at(ERROR_DATA, input_path(decider->input), number, 1,
+                     "this was not decided in the cycle of line %llu", (unsigned long long)decider->cycle_line);
     }
     if (theirs.length > 0)
         error_set_excerpt(&decider->result->difference, theirs.at, theirs.length, theirs.length);
@@ -222,14 +216,13 @@ static struct error decide(struct decider *decider)
     decider->cycle_line = input_line_number(decider->input);
     if (decider->options->is_checked)
         return ERROR_OK;
-    return decider->options->on_answer(decider->options->self,
-                                       (struct text){answer->bytes, answer->length});
+    return decider->options->on_answer(decider->options->self, (struct text){answer->bytes, answer->length});
 }
 
 static struct error refuse(const struct decider *decider, struct text line, const char *what)
 {
-    struct error error = error_at(ERROR_DATA, input_path(decider->input),
-                                  input_line_number(decider->input), 1, "%s", what);
+    struct error error =
+        error_at(ERROR_DATA, input_path(decider->input), input_line_number(decider->input), 1, "%s", what);
     error_set_excerpt(&error, line.at, line.length, line.length);
     return error;
 }
@@ -239,8 +232,7 @@ static struct error take_line(struct decider *decider, struct text text)
     struct wire_line line;
     unsigned wanted = WIRE_TOLD | (decider->options->is_checked ? WIRE_ANSWERED : WIRE_PASSED);
     wire_forget(decider->wire);
-    TRY(wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input),
-                  text, wanted, &line));
+    TRY(wire_read(decider->wire, input_path(decider->input), input_line_number(decider->input), text, wanted, &line));
     bool is_told = line.kind == WIRE_FACT || line.kind == WIRE_CYCLE;
     if (!is_told) {
         if (decider->options->is_checked)
@@ -265,8 +257,7 @@ static struct error go_on(struct decider *decider)
 {
     TRY(begin(decider));
     const uint64_t cycles = decider->options->cycles;
-    while (!error_is(decider->result->difference) &&
-           (cycles == 0 || decider->result->cycles < cycles)) {
+    while (!error_is(decider->result->difference) && (cycles == 0 || decider->result->cycles < cycles)) {
         struct text line;
         bool has;
         TRY(input_line(decider->input, &line, &has));

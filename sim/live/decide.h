@@ -1,14 +1,14 @@
 /* sim/live/decide.h -- the scheduler driven by lines of text: facts in, decisions out.
  *
- * Reads a stream in the language of policies/wire.h, tells the scheduler library its facts, and writes what it decides in
- * each cycle.  Decisions in the input are passed over, or compared with what is decided here.
+ * Reads a stream in the language of policies/wire.h, tells the scheduler library its facts, and writes what it decides
+ * in each cycle.  Decisions in the input are passed over, or compared with what is decided here.
  *
  * Law: the same facts and cycles give the same lines, byte for byte: those that a run wrote down
  * (sim/live/event_file.h).
  *
- * Saved is what the scheduler knows (sched_save) and the queues as they are, after the last line read.  Who loads it goes
- * on with a stream of the same header and the lines after that one.  Facts that cannot be are told only where all of
- * the stream was seen: after loading they are believed.
+ * Saved is what the scheduler knows (sched_save) and the queues as they are, after the last line read.  Who loads it
+ * goes on with a stream of the same header and the lines after that one.  Facts that cannot be are told only where all
+ * of the stream was seen: after loading they are believed.
  *
  * It does not: buffer.  What a cycle decided is handed over before the next line is read.
  */
@@ -21,11 +21,10 @@
 #include "base/text.h"
 
 struct decide_options {
-    const char *path;    /* of the stream, plain or zstd; "-": standard input */
-    const char *policy;  /* in place of the header's: a preset, or a file; NULL: the header's */
-    const char *cluster; /* a file; NULL: the header's */
-    const char *const
-        *sets; /* "path=value", of the header; names begin with cluster, queues or policy */
+    const char *path;        /* of the stream, plain or zstd; "-": standard input */
+    const char *policy;      /* in place of the header's: a preset, or a file; NULL: the header's */
+    const char *cluster;     /* a file; NULL: the header's */
+    const char *const *sets; /* "path=value", of the header; names begin with cluster, queues or policy */
     size_t set_count;
     const char *load; /* a file that was saved; NULL: nothing has happened yet */
     const char *save; /* to write in the end: what a later run may load; NULL: nothing */
@@ -38,12 +37,10 @@ struct decide_options {
 
 struct decide_result {
     uint64_t cycles, decisions;
-    struct error
-        difference; /* is_checked: where the input first has another decision; else no error */
+    struct error difference; /* is_checked: where the input first has another decision; else no error */
 };
 
 /* Errors: ERROR_DATA in the stream, with line and column; ERROR_CONFIG of the options; of on_answer. */
-struct error decide_run(const struct decide_options *options,
-                        struct decide_result *result) MUST_CHECK;
+struct error decide_run(const struct decide_options *options, struct decide_result *result) MUST_CHECK;
 
 #endif

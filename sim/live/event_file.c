@@ -16,8 +16,8 @@ static struct error on_fact(void *self, const struct fact *fact)
     return output_flush_if_full(file->output);
 }
 
-static struct error on_cycle(void *self, time_ns now, const struct decision *decisions,
-                             size_t count, const struct wire_done *done)
+static struct error on_cycle(void *self, time_ns now, const struct decision *decisions, size_t count,
+                             const struct wire_done *done)
 {
     const struct event_file *file = self;
     struct buffer *out = output_buffer(file->output);
@@ -28,9 +28,8 @@ static struct error on_cycle(void *self, time_ns now, const struct decision *dec
     return output_flush_if_full(file->output);
 }
 
-struct error event_file_open(struct event_file **out, const char *path,
-                             const struct cluster *cluster, const struct queue_table *queues,
-                             struct text policy)
+struct error event_file_open(struct event_file **out, const char *path, const struct cluster *cluster,
+                             const struct queue_table *queues, struct text policy)
 {
     struct output *output;
     *out = NULL;

@@ -1,4 +1,5 @@
-/* sim/live/event_file.h -- events.jsonl.zst: every fact, cycle and decision of a run, in the language of policies/wire.h.
+/* sim/live/event_file.h -- events.jsonl.zst: every fact, cycle and decision of a run, in the language of
+ * policies/wire.h.
  *
  * The file begins with the header, so that it stands alone: `windtunnel decide` replays it.
  *
@@ -19,9 +20,8 @@
 struct event_file; /* opaque */
 
 /* cluster, queues: borrowed until the end; queues may grow.  policy: on one line, see wire_write_header. */
-struct error event_file_open(struct event_file **out, const char *path,
-                             const struct cluster *cluster, const struct queue_table *queues,
-                             struct text policy) MUST_CHECK;
+struct error event_file_open(struct event_file **out, const char *path, const struct cluster *cluster,
+                             const struct queue_table *queues, struct text policy) MUST_CHECK;
 
 /* Borrowed from the file. */
 const struct port_outside *event_file_listener(const struct event_file *file);

@@ -114,16 +114,14 @@ static bool backfill_reserves(int at, const struct order_view *view)
     return reserves;
 }
 
-static void job_told(int at, void *state, const int64_t *params, enum plugin_event event,
-                     const struct order_view *view)
+static void job_told(int at, void *state, const int64_t *params, enum plugin_event event, const struct order_view *view)
 {
     HOOK(at, "on_job");
     slot->own->on_job(state, params, event, view);
     DONE;
 }
 
-static time_ns estimate_length(int at, time_ns limit, time_ns estimate,
-                               const struct policy_own *own)
+static time_ns estimate_length(int at, time_ns limit, time_ns estimate, const struct policy_own *own)
 {
     HOOK(at, "length");
     const struct estimate_policy *policy = slot->own->policy;
@@ -164,8 +162,7 @@ static time_ns estimate_predict(int at, const void *state)
 /* ---- placement ---- */
 
 /* Of a node: no more than what was said of any. */
-static bool is_within_bound(const struct placement_policy *policy, const struct spot *spot,
-                            int64_t score)
+static bool is_within_bound(const struct placement_policy *policy, const struct spot *spot, int64_t score)
 {
     if (!policy->looks_at_nodes || policy->bound == NULL || spot->node == NODE_NONE)
         return true;
@@ -184,8 +181,7 @@ static int64_t placement_score(int at, const struct spot *spot)
     bool is_bounded = is_within_bound(policy, spot, score);
     DONE;
     if (!is_pure || !is_bounded)
-        guard_blame(slot, is_pure ? "scored a node higher than its own 'bound'"
-                                  : "gave two scores for the same spot");
+        guard_blame(slot, is_pure ? "scored a node higher than its own 'bound'" : "gave two scores for the same spot");
     if (score != SPOT_NEVER || policy->looks_at_nodes)
         return score;
     guard_blame(slot, "scored a spot SPOT_NEVER, which only a policy that looks at nodes may");
@@ -241,8 +237,7 @@ static bool lacks_minimum(const struct gang_view *view, const uint32_t chunk[])
     return gang_fill(&grown) == FILL_BELOW;
 }
 
-static const char *chunk_fault(const struct gang_policy *policy, const struct gang_view *view,
-                               const uint32_t chunk[])
+static const char *chunk_fault(const struct gang_policy *policy, const struct gang_view *view, const uint32_t chunk[])
 {
     uint32_t count = 0;
     for (uint32_t g = 0; g < view->group_count; g++) {
@@ -251,7 +246,7 @@ static const char *chunk_fault(const struct gang_policy *policy, const struct ga
         count += chunk[g];
     }
     if (count == 0)
-        return "asks for a chunk of no members";
+        return "asks for a allocation step of no members";
     if (policy->is_all_or_nothing && lacks_minimum(view, chunk))
         return "is all or nothing, but asks for less than the minimum";
     return NULL;
@@ -272,132 +267,124 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
 
 /* ---- A set of functions for each slot ---- */
 
-#define FUNCTIONS_OF(n)                                                                            \
-    static bool spares_##n(const struct victim_view *v)                                            \
-    {                                                                                              \
-        return preemption_spares(n, v);                                                            \
-    }                                                                                              \
-    static bool reserves_##n(const struct order_view *v)                                           \
-    {                                                                                              \
-        return backfill_reserves(n, v);                                                            \
-    }                                                                                              \
-    static void job_##n(void *state, const int64_t *params, enum plugin_event event,               \
-                        const struct order_view *v)                                                \
-    {                                                                                              \
-        job_told(n, state, params, event, v);                                                      \
-    }                                                                                              \
-    static uint64_t rank_##n(const struct order_view *v, const struct order_config *c)             \
-    {                                                                                              \
-        return order_rank(n, v, c);                                                                \
-    }                                                                                              \
-    static uint64_t victim_##n(const struct victim_view *v)                                        \
-    {                                                                                              \
-        return victim_rank(n, v);                                                                  \
-    }                                                                                              \
-    static time_ns length_##n(time_ns limit, time_ns estimate, const struct policy_own *own)       \
-    {                                                                                              \
-        return estimate_length(n, limit, estimate, own);                                           \
-    }                                                                                              \
-    static void note_run_##n(void *state, time_ns ran)                                             \
-    {                                                                                              \
-        estimate_note_run(n, state, ran);                                                          \
-    }                                                                                              \
-    static time_ns predict_##n(const void *state)                                                  \
-    {                                                                                              \
-        return estimate_predict(n, state);                                                         \
-    }                                                                                              \
-    static int64_t score_##n(const struct spot *s)                                                 \
-    {                                                                                              \
-        return placement_score(n, s);                                                              \
-    }                                                                                              \
-    static int64_t bound_##n(const struct spot *s)                                                 \
-    {                                                                                              \
-        return placement_bound(n, s);                                                              \
-    }                                                                                              \
-    static uint16_t choose_##n(uint16_t mask, uint32_t gpus)                                       \
-    {                                                                                              \
-        return placement_choose_gpus(n, mask, gpus);                                               \
-    }                                                                                              \
-    static uint32_t draw_##n(const struct spot *s, uint32_t count)                                 \
-    {                                                                                              \
-        return placement_draw(n, s, count);                                                        \
-    }                                                                                              \
-    static bool next_##n(const struct gang_view *v, uint32_t chunk[])                              \
-    {                                                                                              \
-        return gang_next(n, v, chunk);                                                             \
-    }                                                                                              \
-    static const char *complaint_##n(struct queue_tree *t, queue_id *q)                            \
-    {                                                                                              \
-        return guard_quota_complaint(n, t, q);                                                     \
-    }                                                                                              \
-    static queue_id forbids_##n(struct queue_tree *t, queue_id q,                                  \
-                                const int64_t ask[QUEUE_SUM_COUNT])                                \
-    {                                                                                              \
-        return guard_quota_forbids(n, t, q, ask);                                                  \
-    }                                                                                              \
-    static const uint16_t *confines_##n(struct queue_tree *t, queue_id q, const struct shape *s)   \
-    {                                                                                              \
-        return guard_quota_confines(n, t, q, s);                                                   \
-    }                                                                                              \
-    static int compare_##n(struct queue_tree *t, struct contender a, struct contender b)           \
-    {                                                                                              \
-        return guard_quota_compare(n, t, a, b);                                                    \
-    }                                                                                              \
-    static int victims_##n(struct queue_tree *t, struct contender a, struct contender b)           \
-    {                                                                                              \
-        return guard_quota_compare_victims(n, t, a, b);                                            \
-    }                                                                                              \
-    static void divide_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t total)       \
-    {                                                                                              \
-        guard_quota_divide(n, t, q, r, total);                                                     \
-    }                                                                                              \
-    static bool adjust_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t demand,      \
-                           int64_t total)                                                          \
-    {                                                                                              \
-        return guard_quota_adjust(n, t, q, r, demand, total);                                      \
-    }                                                                                              \
-    static bool reclaim_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT])  \
-    {                                                                                              \
-        return guard_quota_may_reclaim(n, t, q, ask);                                              \
-    }                                                                                              \
-    static bool take_##n(struct queue_tree *t, const struct taking *taking)                        \
-    {                                                                                              \
-        return guard_quota_may_take(n, t, taking);                                                 \
-    }                                                                                              \
-    static bool valid_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT],    \
-                          const queue_id *touched, uint32_t count)                                 \
-    {                                                                                              \
-        return guard_quota_is_valid(n, t, q, ask, touched, count);                                 \
-    }                                                                                              \
-    static bool advance_##n(struct queue_tree *t, time_ns now, time_ns *next)                      \
-    {                                                                                              \
-        return guard_quota_advance(n, t, now, next);                                               \
+#define FUNCTIONS_OF(n)                                                                                                \
+    static bool spares_##n(const struct victim_view *v)                                                                \
+    {                                                                                                                  \
+        return preemption_spares(n, v);                                                                                \
+    }                                                                                                                  \
+    static bool reserves_##n(const struct order_view *v)                                                               \
+    {                                                                                                                  \
+        return backfill_reserves(n, v);                                                                                \
+    }                                                                                                                  \
+    static void job_##n(void *state, const int64_t *params, enum plugin_event event, const struct order_view *v)       \
+    {                                                                                                                  \
+        job_told(n, state, params, event, v);                                                                          \
+    }                                                                                                                  \
+    static uint64_t rank_##n(const struct order_view *v, const struct order_config *c)                                 \
+    {                                                                                                                  \
+        return order_rank(n, v, c);                                                                                    \
+    }                                                                                                                  \
+    static uint64_t victim_##n(const struct victim_view *v)                                                            \
+    {                                                                                                                  \
+        return victim_rank(n, v);                                                                                      \
+    }                                                                                                                  \
+    static time_ns length_##n(time_ns limit, time_ns estimate, const struct policy_own *own)                           \
+    {                                                                                                                  \
+        return estimate_length(n, limit, estimate, own);                                                               \
+    }                                                                                                                  \
+    static void note_run_##n(void *state, time_ns ran)                                                                 \
+    {                                                                                                                  \
+        estimate_note_run(n, state, ran);                                                                              \
+    }                                                                                                                  \
+    static time_ns predict_##n(const void *state)                                                                      \
+    {                                                                                                                  \
+        return estimate_predict(n, state);                                                                             \
+    }                                                                                                                  \
+    static int64_t score_##n(const struct spot *s)                                                                     \
+    {                                                                                                                  \
+        return placement_score(n, s);                                                                                  \
+    }                                                                                                                  \
+    static int64_t bound_##n(const struct spot *s)                                                                     \
+    {                                                                                                                  \
+        return placement_bound(n, s);                                                                                  \
+    }                                                                                                                  \
+    static uint16_t choose_##n(uint16_t mask, uint32_t gpus)                                                           \
+    {                                                                                                                  \
+        return placement_choose_gpus(n, mask, gpus);                                                                   \
+    }                                                                                                                  \
+    static uint32_t draw_##n(const struct spot *s, uint32_t count)                                                     \
+    {                                                                                                                  \
+        return placement_draw(n, s, count);                                                                            \
+    }                                                                                                                  \
+    static bool next_##n(const struct gang_view *v, uint32_t chunk[])                                                  \
+    {                                                                                                                  \
+        return gang_next(n, v, chunk);                                                                                 \
+    }                                                                                                                  \
+    static const char *complaint_##n(struct queue_tree *t, queue_id *q)                                                \
+    {                                                                                                                  \
+        return guard_quota_complaint(n, t, q);                                                                         \
+    }                                                                                                                  \
+    static queue_id forbids_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT])                  \
+    {                                                                                                                  \
+        return guard_quota_forbids(n, t, q, ask);                                                                      \
+    }                                                                                                                  \
+    static const uint16_t *confines_##n(struct queue_tree *t, queue_id q, const struct request_class *s)               \
+    {                                                                                                                  \
+        return guard_quota_confines(n, t, q, s);                                                                       \
+    }                                                                                                                  \
+    static int compare_##n(struct queue_tree *t, struct contender a, struct contender b)                               \
+    {                                                                                                                  \
+        return guard_quota_compare(n, t, a, b);                                                                        \
+    }                                                                                                                  \
+    static int victims_##n(struct queue_tree *t, struct contender a, struct contender b)                               \
+    {                                                                                                                  \
+        return guard_quota_compare_victims(n, t, a, b);                                                                \
+    }                                                                                                                  \
+    static void divide_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t total)                           \
+    {                                                                                                                  \
+        guard_quota_divide(n, t, q, r, total);                                                                         \
+    }                                                                                                                  \
+    static bool adjust_##n(struct queue_tree *t, queue_id q, enum resource r, int64_t demand, int64_t total)           \
+    {                                                                                                                  \
+        return guard_quota_adjust(n, t, q, r, demand, total);                                                          \
+    }                                                                                                                  \
+    static bool reclaim_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT])                      \
+    {                                                                                                                  \
+        return guard_quota_may_reclaim(n, t, q, ask);                                                                  \
+    }                                                                                                                  \
+    static bool take_##n(struct queue_tree *t, const struct taking *taking)                                            \
+    {                                                                                                                  \
+        return guard_quota_may_take(n, t, taking);                                                                     \
+    }                                                                                                                  \
+    static bool valid_##n(struct queue_tree *t, queue_id q, const int64_t ask[QUEUE_SUM_COUNT],                        \
+                          const queue_id *touched, uint32_t count)                                                     \
+    {                                                                                                                  \
+        return guard_quota_is_valid(n, t, q, ask, touched, count);                                                     \
+    }                                                                                                                  \
+    static bool advance_##n(struct queue_tree *t, time_ns now, time_ns *next)                                          \
+    {                                                                                                                  \
+        return guard_quota_advance(n, t, now, next);                                                                   \
     }
 
-#define TABLE_OF(n)                                                                                \
-    {                                                                                              \
-        .order = {.rank = rank_##n}, .victim = {.rank = victim_##n},                               \
-        .preemption = {.spares = spares_##n}, .backfill = {.reserves = reserves_##n},              \
-        .on_job = job_##n,                                                                         \
-        .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},      \
-        .gang = {.next = next_##n},                                                                \
-        .placement = {.score = score_##n,                                                          \
-                      .bound = bound_##n,                                                          \
-                      .choose_gpus = choose_##n,                                                   \
-                      .draw = draw_##n},                                                           \
-        .quota = {                                                                                 \
-            .complaint = complaint_##n,                                                            \
-            .forbids = forbids_##n,                                                                \
-            .confines = confines_##n,                                                              \
-            .compare = compare_##n,                                                                \
-            .compare_victims = victims_##n,                                                        \
-            .divide = divide_##n,                                                                  \
-            .adjust = adjust_##n,                                                                  \
-            .may_reclaim = reclaim_##n,                                                            \
-            .may_take = take_##n,                                                                  \
-            .is_valid = valid_##n,                                                                 \
-            .advance = advance_##n                                                                 \
-        }                                                                                          \
+#define TABLE_OF(n)                                                                                                    \
+    {                                                                                                                  \
+        .order = {.rank = rank_##n}, .victim = {.rank = victim_##n}, .preemption = {.spares = spares_##n},             \
+        .backfill = {.reserves = reserves_##n}, .on_job = job_##n,                                                     \
+        .estimate = {.length = length_##n, .note_run = note_run_##n, .predict = predict_##n},                          \
+        .gang = {.next = next_##n},                                                                                    \
+        .placement = {.score = score_##n, .bound = bound_##n, .choose_gpus = choose_##n, .draw = draw_##n}, .quota = { \
+            .complaint = complaint_##n,                                                                                \
+            .forbids = forbids_##n,                                                                                    \
+            .confines = confines_##n,                                                                                  \
+            .compare = compare_##n,                                                                                    \
+            .compare_victims = victims_##n,                                                                            \
+            .divide = divide_##n,                                                                                      \
+            .adjust = adjust_##n,                                                                                      \
+            .may_reclaim = reclaim_##n,                                                                                \
+            .may_take = take_##n,                                                                                      \
+            .is_valid = valid_##n,                                                                                     \
+            .advance = advance_##n                                                                                     \
+        }                                                                                                              \
     }
 
 FUNCTIONS_OF(0)
@@ -419,13 +406,12 @@ static const struct {
     struct preemption_policy preemption;
     struct backfill_policy backfill;
     void (*on_job)(void *, const int64_t *, enum plugin_event, const struct order_view *);
-} tables[] = {TABLE_OF(0), TABLE_OF(1), TABLE_OF(2), TABLE_OF(3),
-              TABLE_OF(4), TABLE_OF(5), TABLE_OF(6), TABLE_OF(7)};
+} tables[] = {TABLE_OF(0), TABLE_OF(1), TABLE_OF(2), TABLE_OF(3), TABLE_OF(4), TABLE_OF(5), TABLE_OF(6), TABLE_OF(7)};
 _Static_assert(sizeof tables / sizeof tables[0] == PLUGINS_MAX, "functions for each slot");
 
 /* An optional hook that the plug-in lacks stays away. */
-#define KEEP(hook_)                                                                                \
-    if (policy->hook_ != NULL)                                                                     \
+#define KEEP(hook_)                                                                                                    \
+    if (policy->hook_ != NULL)                                                                                         \
     policy->hook_ = table->hook_
 
 static void arm_quota(struct quota_policy *policy, const struct quota_policy *table)

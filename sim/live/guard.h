@@ -1,11 +1,11 @@
 /* sim/live/guard.h -- every call into a plug-in, watched: whose code runs, and whether its answer can be.
  *
- * A plug-in's hooks know only what they are handed, so each slot of the table below has functions of its own, by which the
- * scheduler calls them.  They note who runs (for sim/live/watch.h), call, and look at the answer.  One
- * that cannot be is replaced by a harmless one, so that nothing is broken until the cycle is over, and told then.
+ * A plug-in's hooks know only what they are handed, so each slot of the table below has functions of its own, by which
+ * the scheduler calls them.  They note who runs (for sim/live/watch.h), call, and look at the answer.  One that cannot
+ * be is replaced by a harmless one, so that nothing is broken until the cycle is over, and told then.
  *
- * What is looked at: pure hooks give the same answer twice; a score is no more than its bound; the GPUs chosen are free
- * and as many as asked; a comparison is the other way round the other way round; no share is negative; a chunk is
+ * What is looked at: pure hooks give the same answer twice; a score is no more than its bound; the GPUs chosen are
+ * free and as many as asked; a comparison is the other way round the other way round; no share is negative; a chunk is
  * within what the job lacks, and complete where gangs are; a length is not negative; a queue is one there is.
  *
  * Law: one table for the whole program, as a signal finds it; calls come from one thread.
@@ -61,8 +61,8 @@ void guard_cycle_begin(void);
  * plug-in.  O(1). */
 struct error guard_cycle_done(void) MUST_CHECK;
 
-/* CPU time spent in plug-ins and in cycles since a cycle was over, in ticks of the watch: counts one, if it is such time.
- * From a signal handler. */
+/* CPU time spent in plug-ins and in cycles since a cycle was over, in ticks of the watch: counts one, if it is such
+ * time. From a signal handler. */
 uint32_t guard_tick(void);
 
 #endif

@@ -14,8 +14,7 @@ const char *guard_quota_complaint(int at, struct queue_tree *tree, queue_id *que
     return complaint;
 }
 
-queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf,
-                             const int64_t ask[QUEUE_SUM_COUNT])
+queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     HOOK(at, "forbids");
     const struct quota_policy *policy = slot->own->policy;
@@ -30,8 +29,7 @@ queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf,
     return QUEUE_NONE;
 }
 
-const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf,
-                                     const struct shape *shape)
+const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *shape)
 {
     HOOK(at, "confines");
     const struct quota_policy *policy = slot->own->policy;
@@ -39,7 +37,7 @@ const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id l
     DONE;
     if (confine == NULL || !shape->is_preemptible)
         return confine;
-    guard_blame(slot, "confines a shape that can be preempted");
+    guard_blame(slot, "confines a request class that can be preempted");
     return NULL;
 }
 
@@ -48,8 +46,7 @@ static int opposite(int order)
     return order < 0 ? 1 : order > 0 ? -1 : 0;
 }
 
-static int total_order(const struct guard_slot *slot, struct contender a, struct contender b,
-                       int order, int reversed)
+static int total_order(const struct guard_slot *slot, struct contender a, struct contender b, int order, int reversed)
 {
     if (a.queue == b.queue)
         return order;
@@ -72,8 +69,7 @@ int guard_quota_compare(int at, struct queue_tree *tree, struct contender a, str
     return total_order(slot, a, b, order, reversed);
 }
 
-int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contender a,
-                                struct contender b)
+int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contender a, struct contender b)
 {
     HOOK(at, "compare_victims");
     const struct quota_policy *policy = slot->own->policy;
@@ -83,8 +79,7 @@ int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contende
     return total_order(slot, a, b, order, reversed);
 }
 
-static void check_share(const struct guard_slot *slot, struct queue_tree *tree, queue_id queue,
-                        enum resource resource)
+static void check_share(const struct guard_slot *slot, struct queue_tree *tree, queue_id queue, enum resource resource)
 {
     if (tree->queues[queue].share[resource] >= 0)
         return;
@@ -92,8 +87,7 @@ static void check_share(const struct guard_slot *slot, struct queue_tree *tree, 
     tree->queues[queue].share[resource] = 0;
 }
 
-void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource,
-                        int64_t total)
+void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total)
 {
     HOOK(at, "divide");
     const struct quota_policy *policy = slot->own->policy;
@@ -103,8 +97,8 @@ void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum r
         check_share(slot, tree, child, resource);
 }
 
-bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource,
-                        int64_t demand_before, int64_t total_before)
+bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
+                        int64_t total_before)
 {
     HOOK(at, "adjust");
     const struct quota_policy *policy = slot->own->policy;
@@ -114,8 +108,7 @@ bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum re
     return is_adjusted;
 }
 
-bool guard_quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf,
-                             const int64_t ask[QUEUE_SUM_COUNT])
+bool guard_quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT])
 {
     HOOK(at, "may_reclaim");
     const struct quota_policy *policy = slot->own->policy;
@@ -133,9 +126,8 @@ bool guard_quota_may_take(int at, struct queue_tree *tree, const struct taking *
     return may;
 }
 
-bool guard_quota_is_valid(int at, struct queue_tree *tree, queue_id gainer,
-                          const int64_t ask[QUEUE_SUM_COUNT], const queue_id *touched,
-                          uint32_t touched_count)
+bool guard_quota_is_valid(int at, struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                          const queue_id *touched, uint32_t touched_count)
 {
     HOOK(at, "is_valid");
     const struct quota_policy *policy = slot->own->policy;

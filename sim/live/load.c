@@ -13,14 +13,12 @@
 
 /* ---- May it be trusted? ---- */
 
-static struct error check_writers(const char *path, const char *what, const char *which,
-                                  mode_t mode)
+static struct error check_writers(const char *path, const char *what, const char *which, mode_t mode)
 {
     if ((mode & (S_IWGRP | S_IWOTH)) == 0)
         return ERROR_OK;
-    struct error error =
-        error_new(ERROR_CONFIG, "plug-in %s is not loaded: %s may be written by others (mode %04o)",
-                  path, what, mode & 07777);
+    struct error error = error_new(ERROR_CONFIG, "plug-in %s is not loaded: %s may be written by others (mode %04o)",
+                                   path, what, mode & 07777);
     error_set_hint(&error, "chmod go-w %s", which);
     return error;
 }
@@ -107,29 +105,27 @@ static bool is_any_loaded(void)
 
 /* ---- Loading ---- */
 
-static struct error open_object(struct guard_slot *slot, const char *real,
-                                const struct plugin_set *beside)
+static struct error open_object(struct guard_slot *slot, const char *real, const struct plugin_set *beside)
 {
     struct guard_frame frame;
     guard_enter(&frame, slot, "while it was loaded");
     slot->handle = dlopen(real, RTLD_NOW | RTLD_LOCAL);
     guard_leave(&frame);
     if (slot->handle == NULL)
-        return error_new(ERROR_CONFIG,
-                         "plug-in %s is not a shared object that can be loaded here: %s",
-                         slot->path, dlerror());
+        return error_new(ERROR_CONFIG, "plug-in %s is not a shared object that can be loaded here: %s", slot->path,
+                         dlerror());
     slot->own = dlsym(slot->handle, PLUGIN_SYMBOL);
     if (slot->own == NULL) {
-        struct error error = error_new(ERROR_CONFIG, "plug-in %s does not export the symbol '%s'",
-                                       slot->path, PLUGIN_SYMBOL);
+        struct error error =
+            error_new(ERROR_CONFIG, "plug-in %s does not export the symbol '%s'", slot->path, PLUGIN_SYMBOL);
         error_set_hint(&error, "policies/plugin.h says what it must be");
         return error;
     }
     return plugin_check(slot->own, slot->path, beside);
 }
 
-static struct error fill_slot(struct guard_slot *slot, const char *path, const char *real,
-                              const struct stat *file, const struct plugin_set *beside)
+static struct error fill_slot(struct guard_slot *slot, const char *path, const char *real, const struct stat *file,
+                              const struct plugin_set *beside)
 {
     slot->users = 1;
     slot->device = file->st_dev;
@@ -165,8 +161,7 @@ static struct error load_real(struct plugins *plugins, const char *path, const c
     } else {
         slot = free_slot();
         if (slot == NULL)
-            return error_new(ERROR_CONFIG, "plug-in %s is one more than the %d there may be", path,
-                             PLUGINS_MAX);
+            return error_new(ERROR_CONFIG, "plug-in %s is one more than the %d there may be", path, PLUGINS_MAX);
         watch_begin(plugins->timeout_s > 0 ? plugins->timeout_s : WATCH_DEFAULT_S);
         struct error error = fill_slot(slot, path, real, &file, &plugins->set);
         if (error_is(error)) {
@@ -193,10 +188,8 @@ struct error plugins_load(struct plugins *plugins, const char *path)
 struct error plugins_take_timeout(struct plugins *plugins, const struct plugin_options *options)
 {
     int64_t timeout_s = WATCH_DEFAULT_S;
-    if (options->timeout != NULL &&
-        !text_to_int64(text_of(options->timeout), 1, WATCH_MAX_S, &timeout_s))
-        return error_new(ERROR_USAGE,
-                         "option '--plugin-timeout' must be an integer from 1 to %d, got '%s'",
+    if (options->timeout != NULL && !text_to_int64(text_of(options->timeout), 1, WATCH_MAX_S, &timeout_s))
+        return error_new(ERROR_USAGE, "option '--plugin-timeout' must be an integer from 1 to %d, got '%s'",
                          WATCH_MAX_S, options->timeout);
     plugins->timeout_s = (int)timeout_s;
     return ERROR_OK;

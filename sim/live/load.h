@@ -1,8 +1,8 @@
 /* sim/live/load.h -- plug-ins (policies/plugin.h) from files.
  *
- * A file's code runs as the user's own, so a file, or a folder, that others may write is refused.  Nothing is
- * called before it is known that the plug-in was built for these structs; but the loader runs what the shared object has
- * for its own start.
+ * A file's code runs as the user's own, so a file, or a folder, that others may write is refused.  Nothing is called
+ * before it is known that the plug-in was built for these structs; but the loader runs what the shared object has for
+ * its own start.
  *
  *   struct plugins plugins = {.timeout_s = WATCH_DEFAULT_S};
  *   TRY(plugins_load(&plugins, "mine.so"));
@@ -30,17 +30,15 @@ struct plugins {
     int timeout_s;         /* CPU time in plug-ins without a finished cycle; 0: WATCH_DEFAULT_S */
 };
 
-/* Add the plug-in of a file; one the set has already is fine.  ERROR_IO if it cannot be read, ERROR_CONFIG if it cannot be
- * used; both name the file. */
+/* Add the plug-in of a file; one the set has already is fine.  ERROR_IO if it cannot be read, ERROR_CONFIG if it
+ * cannot be used; both name the file. */
 struct error plugins_load(struct plugins *plugins, const char *path) MUST_CHECK;
 
 /* Take the timeout of the options. */
-struct error plugins_take_timeout(struct plugins *plugins,
-                                  const struct plugin_options *options) MUST_CHECK;
+struct error plugins_take_timeout(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
 
 /* The same, and all files that the options name. */
-struct error plugins_load_all(struct plugins *plugins,
-                              const struct plugin_options *options) MUST_CHECK;
+struct error plugins_load_all(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
 
 /* Those that a "plugins" array names (absent: none); paths count from `folder`, "" or ended by '/'.  Fails through the
  * sticky error. */

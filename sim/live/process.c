@@ -48,8 +48,7 @@ static int64_t clock_ms(void)
 
 static struct error complain(const struct process *process, const char *what)
 {
-    struct error error =
-        error_new(ERROR_DATA, "the scheduler '%s' %s", process->options.command, what);
+    struct error error = error_new(ERROR_DATA, "the scheduler '%s' %s", process->options.command, what);
     error_set_hint(&error, "docs/decide.md says how a program decides");
     return error;
 }
@@ -80,8 +79,7 @@ static int spawn(struct process *process, int in_fd, int out_fd)
     posix_spawnattr_setsigmask(&attributes, &usual);
     sigfillset(&usual);
     posix_spawnattr_setsigdefault(&attributes, &usual); /* we ignore SIGPIPE, it shall not */
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                              POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     int failure = posix_spawn(&process->pid, "/bin/sh", &actions, &attributes, arguments, environ);
     if (failure != 0)
         process->pid = -1;
@@ -114,8 +112,7 @@ static bool has_ended(const struct process *process, int64_t within_ms, siginfo_
     int64_t deadline = clock_ms() + within_ms;
     while (true) {
         end->si_pid = 0;
-        if (waitid(P_PID, (id_t)process->pid, end, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-            end->si_pid != 0)
+        if (waitid(P_PID, (id_t)process->pid, end, WEXITED | WNOHANG | WNOWAIT) != 0 || end->si_pid != 0)
             return true;
         if (clock_ms() >= deadline)
             return false;
@@ -158,15 +155,14 @@ static struct error gone(const struct process *process)
     if (end.si_code == CLD_EXITED)
         snprintf(what, sizeof what, "ended with status %d before it had answered", end.si_status);
     else
-        snprintf(what, sizeof what, "was ended by signal %d (%s) before it had answered",
-                 end.si_status, strsignal(end.si_status));
+        snprintf(what, sizeof what, "was ended by signal %d (%s) before it had answered", end.si_status,
+                 strsignal(end.si_status));
     return complain(process, what);
 }
 
 static void send_some(struct process *process)
 {
-    ssize_t count = write(process->to_fd, process->to.bytes + process->sent,
-                          process->to.length - process->sent);
+    ssize_t count = write(process->to_fd, process->to.bytes + process->sent, process->to.length - process->sent);
     if (count > 0)
         process->sent += (size_t)count;
     else if (count < 0 && errno != EINTR && errno != EAGAIN)
@@ -221,14 +217,12 @@ static struct error await(struct process *process, int64_t deadline)
 
 static struct error refuse(const struct process *process, struct text line, const char *what)
 {
-    struct error error =
-        error_at(ERROR_DATA, process->options.command, process->line_number, 1, "%s", what);
+    struct error error = error_at(ERROR_DATA, process->options.command, process->line_number, 1, "%s", what);
     error_set_excerpt(&error, line.at, line.length, line.length);
     return error;
 }
 
-static struct error check_done(const struct process *process, struct text line,
-                               const struct wire_done *done)
+static struct error check_done(const struct process *process, struct text line, const struct wire_done *done)
 {
     if (done->decision_count != process->decision_count)
         return refuse(process, line, "'done' must count the decisions before it");
@@ -237,13 +231,11 @@ static struct error check_done(const struct process *process, struct text line,
     return ERROR_OK;
 }
 
-static struct error take_line(struct process *process, struct text text, struct wire_done *done,
-                              bool *is_done)
+static struct error take_line(struct process *process, struct text text, struct wire_done *done, bool *is_done)
 {
     struct wire_line line;
     process->line_number++;
-    TRY(wire_read(process->wire, process->options.command, process->line_number, text,
-                  WIRE_ANSWERED, &line));
+    TRY(wire_read(process->wire, process->options.command, process->line_number, text, WIRE_ANSWERED, &line));
     *is_done = line.kind == WIRE_DONE;
     if (*is_done) {
         *done = line.done;
@@ -281,14 +273,12 @@ static struct error on_fact(void *self, const struct fact *fact)
 {
     struct process *process = self;
     if (!referee_told(process->referee, fact))
-        return error_new(ERROR_INTERNAL, "the world told what cannot be: %s",
-                         referee_complaint(process->referee));
+        return error_new(ERROR_INTERNAL, "the world told what cannot be: %s", referee_complaint(process->referee));
     wire_write_fact(&process->to, process->options.cluster, process->options.queues, fact);
     return ERROR_OK;
 }
 
-static struct error on_decide(void *self, time_ns now, const struct decision **decisions,
-                              struct wire_done *done)
+static struct error on_decide(void *self, time_ns now, const struct decision **decisions, struct wire_done *done)
 {
     struct process *process = self;
     process->cycles_now = now == process->now ? process->cycles_now + 1 : 0;
@@ -318,11 +308,8 @@ struct error process_open(struct process **out, const struct process_options *op
 {
     struct process *process = mem_zalloc(1, sizeof *process);
     *process = (struct process){.options = *options, .pid = -1, .to_fd = -1, .from_fd = -1};
-    process->decider = (struct port_outside){.self = process,
-                                             .on_fact = on_fact,
-                                             .on_decide = on_decide,
-                                             .on_count = on_count,
-                                             .on_why = on_why};
+    process->decider = (struct port_outside){
+        .self = process, .on_fact = on_fact, .on_decide = on_decide, .on_count = on_count, .on_why = on_why};
     process->wire = wire_new(options->cluster, options->queues);
     process->referee = referee_new(options->cluster, options->gangs_are_whole);
     if (options->sharing != NULL)

@@ -1,9 +1,9 @@
 /* sim/live/watch.h -- what happens when the code of a plug-in crashes, or does not come back.
  *
- * A crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) says on standard error whose code ran, and the signal is raised again.
- * Too much CPU time in plug-ins and cycles without a cycle of the scheduler coming to its end is told likewise and ends the
- * program with the status of a bad policy; there is no way back out of a foreign loop.  Neither leaves a file under a
- * final name (base/output.h).  What a plug-in waits for without using the CPU is not noticed.
+ * A crash (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) says on standard error whose code ran, and the signal is raised
+ * again. Too much CPU time in plug-ins and cycles without a cycle of the scheduler coming to its end is told likewise
+ * and ends the program with the status of a bad policy; there is no way back out of a foreign loop.  Neither leaves a
+ * file under a final name (base/output.h).  What a plug-in waits for without using the CPU is not noticed.
  *
  * Law: nothing is installed while no plug-in is loaded.
  */

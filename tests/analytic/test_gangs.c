@@ -50,8 +50,7 @@ static struct run_setup open_hoard(uint32_t nodes)
 static void test_deadlock(void **state)
 {
     (void)state;
-    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8),
-                                   run_job_make(0, S(4 * HOUR_S), 32, 8)};
+    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     for (uint32_t nodes = 32; nodes <= 62; nodes += 10) {
         struct run_setup setup = open_hoard(nodes);
         setup.world.end = S(10 * HOUR_S);
@@ -76,8 +75,7 @@ static void test_deadlock(void **state)
 static void test_no_deadlock_with_one_more(void **state)
 {
     (void)state;
-    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8),
-                                   run_job_make(0, S(4 * HOUR_S), 32, 8)};
+    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     struct run_setup setup = open_hoard(63);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_int_equal(log->jobs[0].end, S(4 * HOUR_S));
@@ -91,8 +89,7 @@ static void test_no_deadlock_with_one_more(void **state)
 static void test_all_or_nothing(void **state)
 {
     (void)state;
-    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8),
-                                   run_job_make(0, S(4 * HOUR_S), 32, 8)};
+    const struct run_job jobs[] = {run_job_make(0, S(4 * HOUR_S), 32, 8), run_job_make(0, S(4 * HOUR_S), 32, 8)};
     struct run_setup setup = open_setup(40);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_int_equal(log->jobs[0].end, S(4 * HOUR_S));
@@ -158,8 +155,8 @@ static void test_shrinks_for_others(void **state)
 static void test_chain(void **state)
 {
     (void)state;
-    static const struct job_after ok0 = {0, AFTER_OK}, any1 = {1, AFTER_ANY},
-                                  not1 = {1, AFTER_NOT_OK}, ok1 = {1, AFTER_OK};
+    static const struct job_after ok0 = {0, AFTER_OK}, any1 = {1, AFTER_ANY}, not1 = {1, AFTER_NOT_OK},
+                                  ok1 = {1, AFTER_OK};
     struct run_job jobs[5];
     for (uint32_t i = 0; i < COUNT_OF(jobs); i++)
         jobs[i] = run_job_make(S(i), S(100), 1, 8);

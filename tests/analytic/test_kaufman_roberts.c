@@ -81,8 +81,7 @@ static double draw_duration_s(struct stream *stream)
     case CONSTANT:
         return DURATION_S;
     case LOGNORMAL: /* its mean is exp(zeta + sigma^2 / 2) */
-        return gsl_ran_lognormal(rng, log(DURATION_S) - LOGNORMAL_SIGMA * LOGNORMAL_SIGMA / 2,
-                                 LOGNORMAL_SIGMA);
+        return gsl_ran_lognormal(rng, log(DURATION_S) - LOGNORMAL_SIGMA * LOGNORMAL_SIGMA / 2, LOGNORMAL_SIGMA);
     case EXPONENTIAL:
         break;
     }
@@ -96,8 +95,7 @@ static struct error stream_next(void *self, struct job *job, struct job_truth *t
     if (!*has)
         return ERROR_OK;
     stream->left--;
-    stream->submit += time_from_seconds(
-        gsl_ran_exponential(random_gsl(&stream->gaps), DURATION_S / offered_sum()));
+    stream->submit += time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), DURATION_S / offered_sum()));
     *job = job_default();
     job->submit = stream->submit;
     job->first.request.gpus = 1;
@@ -140,8 +138,7 @@ static void simulate(enum duration duration, uint64_t seed, double blocking[CLAS
     setup.world.warmup = time_from_seconds(WARMUP_JOBS * DURATION_S / offered_sum());
     setup.world.sample_interval = TIME_NS_MAX;
     struct record_sink sink = {.self = &tally, .on_job = take_job};
-    struct engine_result result =
-        run_source(&setup, job_source_custom(stream_next, &stream), &sink);
+    struct engine_result result = run_source(&setup, job_source_custom(stream_next, &stream), &sink);
     assert_true(result.submitted == result.finished + result.queue_full);
     for (uint32_t k = 0; k < CLASS_COUNT; k++)
         blocking[k] = (double)tally.rejected[k] / (double)tally.asked[k];
@@ -163,9 +160,8 @@ static void check(enum duration duration)
         struct interval interval = interval_99(blocking[k], SEED_COUNT);
         bool is_inside = interval_holds(&interval, truth[k]);
         bool is_narrow = interval.half_width <= (test_is_full() ? 0.05 : 0.15) * truth[k];
-        print_message("  %u GPUs: expected %.6f  measured %.6f +- %.6f%s%s\n", asks[k], truth[k],
-                      interval.mean, interval.half_width, is_inside ? "" : "  OUTSIDE",
-                      is_narrow ? "" : "  TOO WIDE");
+        print_message("  %u GPUs: expected %.6f  measured %.6f +- %.6f%s%s\n", asks[k], truth[k], interval.mean,
+                      interval.half_width, is_inside ? "" : "  OUTSIDE", is_narrow ? "" : "  TOO WIDE");
         is_good &= is_inside && is_narrow;
     }
     assert_true(is_good);

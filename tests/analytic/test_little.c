@@ -29,16 +29,15 @@ static void check_equal(const char *what, double measured, wide sum, double unit
 {
     double expected = (double)sum / (1e9 * unit);
     if (fabs(measured - expected) > 1e-9 + 1e-12 * fabs(expected))
-        fail_msg("seed %llu: %s: the timeline says %.9f, the rows %.9f",
-                 (unsigned long long)*seed_shown, what, measured, expected);
+        fail_msg("seed %llu: %s: the timeline says %.9f, the rows %.9f", (unsigned long long)*seed_shown, what,
+                 measured, expected);
 }
 
 static void check_count(const char *what, uint64_t counted, uint64_t expected)
 {
     if (counted != expected)
-        fail_msg("seed %llu: %s: the timeline says %llu, the rows %llu",
-                 (unsigned long long)*seed_shown, what, (unsigned long long)counted,
-                 (unsigned long long)expected);
+        fail_msg("seed %llu: %s: the timeline says %llu, the rows %llu", (unsigned long long)*seed_shown, what,
+                 (unsigned long long)counted, (unsigned long long)expected);
 }
 
 static time_ns overlap(time_ns from, time_ns to, time_ns until)
@@ -120,8 +119,7 @@ static void check_little(const struct run_log *log)
     check_count("ended", last->ended, ended);
     check_count("rejected", last->rejected, rejected);
     check_count("evicted", last->evicted, evictions);
-    check_count("submitted", ended + rejected + last->pending_jobs + last->running_jobs,
-                log->result.submitted);
+    check_count("submitted", ended + rejected + last->pending_jobs + last->running_jobs, log->result.submitted);
 }
 
 static void fill_queues(struct queue_table *queues)
@@ -133,8 +131,7 @@ static void fill_queues(struct queue_table *queues)
     }
 }
 
-static struct run_setup draw_setup(struct random_stream *stream, const struct cluster *cluster,
-                                   const char *preset)
+static struct run_setup draw_setup(struct random_stream *stream, const struct cluster *cluster, const char *preset)
 {
     static const time_ns periods[] = {0, TIME_NS_PER_S, 7 * TIME_NS_PER_S};
     static const time_ns latencies[] = {0, 0, 1300 * TIME_NS_PER_MS};
@@ -170,7 +167,7 @@ static void note_seen(struct seen *seen, const struct run_log *log)
     }
 }
 
-static struct seen check_preset(const char *preset, unsigned shapes)
+static struct seen check_preset(const char *preset, unsigned request_classes)
 {
     struct seen seen = {0};
     uint64_t seeds = test_is_full() ? 1000 : 60;
@@ -180,7 +177,7 @@ static struct seen check_preset(const char *preset, unsigned shapes)
         struct random_jobs spec = {.count = JOB_COUNT,
                                    .nodes = 2 + random_below(&stream, 6),
                                    .gpus = (uint16_t)(1 + random_below(&stream, 8)),
-                                   .shapes = shapes,
+                                   .request_classes = request_classes,
                                    .load = 0.5 + random_uniform(&stream),
                                    .queues = QUEUE_COUNT,
                                    .has_checkpoints = true};
@@ -200,8 +197,7 @@ static struct seen check_preset(const char *preset, unsigned shapes)
     return seen;
 }
 
-static const unsigned everything =
-    RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
+static const unsigned everything = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
 
 static void test_fifo(void **state)
 {

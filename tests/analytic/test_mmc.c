@@ -3,15 +3,15 @@
  * A. K. Erlang (1917); closed forms as in L. Kleinrock, Queueing Systems 1 (1975), 3.5 and 5.9: with a = lambda/mu,
  * P(wait > 0) is Erlang's C(c, a), and given that it waits a job waits exponentially with rate c mu - lambda.
  *
- * Size: 10 seeds of 2e6 jobs (a tenth of that when the size is small), times what a case needs for its intervals to
- * be narrow: half-widths fall with the root of the jobs, and at 2e6 jobs those of p99 are about 7 % for 8 servers at
- * 95 %, 9 % for 64 and 13 % for 500.  Every interval must be at most 5 % (15 %) of the figure wide, to each side.
- * The factors come from the widths of a first run; nothing else was set by what was measured.
- * Seeds: 1 to 10, taken before the first run and kept; every case has streams of its own.  The test is deterministic,
- * so that the rare miss that 24 intervals of 99 % allow would have shown when it was written: there was none.
- * Warm-up: the cluster starts empty, and a tenth more jobs come before the counted ones and are cut: more than fifty
- * relaxation times, 1 / (c mu (1 - sqrt(rho))^2), of every case.  No job is censored: runs go on until all ended.
- * A build with debug assertions looks for faults of another kind, and is ten times slower: it runs the first case alone.
+ * Size: 10 seeds of 2e6 jobs (a tenth of that when the size is small), times what a case needs for its intervals to be
+ * narrow: half-widths fall with the root of the jobs, and at 2e6 jobs those of p99 are about 7 % for 8 servers at 95
+ * %, 9 % for 64 and 13 % for 500.  Every interval must be at most 5 % (15 %) of the figure wide, to each side. The
+ * factors come from the widths of a first run; nothing else was set by what was measured. Seeds: 1 to 10, taken before
+ * the first run and kept; every case has streams of its own.  The test is deterministic, so that the rare miss that 24
+ * intervals of 99 % allow would have shown when it was written: there was none. Warm-up: the cluster starts empty, and
+ * a tenth more jobs come before the counted ones and are cut: more than fifty relaxation times, 1 / (c mu (1 -
+ * sqrt(rho))^2), of every case.  No job is censored: runs go on until all ended. A build with debug assertions looks
+ * for faults of another kind, and is ten times slower: it runs the first case alone.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -89,8 +89,7 @@ static struct error stream_next(void *self, struct job *job, struct job_truth *t
     if (!*has)
         return ERROR_OK;
     stream->left--;
-    stream->submit +=
-        time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), stream->gap_s));
+    stream->submit += time_from_seconds(gsl_ran_exponential(random_gsl(&stream->gaps), stream->gap_s));
     double service_s = gsl_ran_exponential(random_gsl(&stream->services), SERVICE_S);
     *job = job_default();
     job->submit = stream->submit;
@@ -161,8 +160,7 @@ static void measure(struct waits *waits, double figures[FIGURE_COUNT])
     figures[3] = quantile_measured(waits, 0.99);
 }
 
-static void simulate(const struct mmc *mmc, uint64_t seed, uint64_t jobs,
-                     double figures[FIGURE_COUNT])
+static void simulate(const struct mmc *mmc, uint64_t seed, uint64_t jobs, double figures[FIGURE_COUNT])
 {
     uint64_t warmup_jobs = jobs / 10;
     uint32_t servers = mmc->nodes * mmc->gpus;
@@ -189,9 +187,8 @@ static bool judge(const char *name, const struct interval *interval, double trut
 {
     bool is_inside = interval_holds(interval, truth);
     bool is_narrow = interval->half_width <= width_max * truth;
-    print_message("  %-8s expected %11.5f  measured %11.5f +- %.5f%s%s\n", name, truth,
-                  interval->mean, interval->half_width, is_inside ? "" : "  OUTSIDE",
-                  is_narrow ? "" : "  TOO WIDE");
+    print_message("  %-8s expected %11.5f  measured %11.5f +- %.5f%s%s\n", name, truth, interval->mean,
+                  interval->half_width, is_inside ? "" : "  OUTSIDE", is_narrow ? "" : "  TOO WIDE");
     return is_inside && is_narrow;
 }
 
@@ -210,8 +207,8 @@ static void check(const struct mmc *mmc)
             figures[f][seed - 1] = one[f];
     }
     expected(mmc, truth);
-    print_message("%u x %u GPUs at %.0f %%, seconds of wait at %.0f s of service:\n", mmc->nodes,
-                  mmc->gpus, mmc->load * 100, SERVICE_S);
+    print_message("%u x %u GPUs at %.0f %%, seconds of wait at %.0f s of service:\n", mmc->nodes, mmc->gpus,
+                  mmc->load * 100, SERVICE_S);
     for (int f = 0; f < FIGURE_COUNT; f++) {
         struct interval interval = interval_99(figures[f], SEED_COUNT);
         is_good &= judge(figure_names[f], &interval, truth[f], test_is_full() ? 0.05 : 0.15);
@@ -255,7 +252,8 @@ static void test_500_at_95(void **state)
     check(&(struct mmc){125, 4, 0.95, 10, 5});
 }
 
-/* The formulas themselves, by hand: C(1, a) = a; C(2, 1) = 1/3; the median of M/M/1 at 80 % is ln(1.6) / (mu - lambda). */
+/* The formulas themselves, by hand: C(1, a) = a; C(2, 1) = 1/3; the median of M/M/1 at 80 % is ln(1.6) / (mu -
+ * lambda). */
 static void test_closed_forms(void **state)
 {
     (void)state;
@@ -271,9 +269,8 @@ static void test_closed_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_8_at_70),
-        cmocka_unit_test(test_8_at_90),      cmocka_unit_test(test_8_at_95),
-        cmocka_unit_test(test_64_at_90),     cmocka_unit_test(test_64_at_95),
+        cmocka_unit_test(test_closed_forms), cmocka_unit_test(test_8_at_70),  cmocka_unit_test(test_8_at_90),
+        cmocka_unit_test(test_8_at_95),      cmocka_unit_test(test_64_at_90), cmocka_unit_test(test_64_at_95),
         cmocka_unit_test(test_500_at_95),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

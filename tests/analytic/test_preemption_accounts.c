@@ -41,8 +41,7 @@ static void close_setup(struct run_setup *setup, struct run_log *log)
 }
 
 /* A job of one member with 8 GPUs. */
-static struct run_job make(time_ns submit, time_ns duration, int32_t priority,
-                           struct checkpoint_plan plan)
+static struct run_job make(time_ns submit, time_ns duration, int32_t priority, struct checkpoint_plan plan)
 {
     struct run_job made = run_job_make(submit, duration, 1, 8);
     made.job.priority = priority;
@@ -52,8 +51,8 @@ static struct run_job make(time_ns submit, time_ns duration, int32_t priority,
 
 static const struct checkpoint_plan no_plan = {0};
 
-static void check_attempt(const struct run_log *log, job_id id, uint32_t attempt, time_ns start,
-                          time_ns end, enum attempt_end why, time_ns saved, time_ns lost)
+static void check_attempt(const struct run_log *log, job_id id, uint32_t attempt, time_ns start, time_ns end,
+                          enum attempt_end why, time_ns saved, time_ns lost)
 {
     const struct attempt_row *row = run_attempt(log, id, attempt);
     assert_int_equal(row->start, start);
@@ -91,8 +90,7 @@ static void test_saved(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
-    const struct run_job jobs[] = {make(0, S(1000), LOW, plan),
-                                   make(S(300), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_attempt(log, 0, 0, 0, S(320), ATTEMPT_EVICTED, S(300), 0);
     check_attempt(log, 1, 0, S(320), S(420), ATTEMPT_ENDED, S(100), 0);
@@ -105,10 +103,8 @@ static void test_saved(void **state)
                                     .evictions = 1,
                                     .lost_gpu_s = (20 + 30) * 8,
                                     .overhead_gpu_s = (20 + 30) * 8});
-    check_account(
-        log, 1,
-        &(struct account){
-            .end = S(420), .wait = S(20), .wait_total = S(20), .run = S(100), .work = S(100)});
+    check_account(log, 1,
+                  &(struct account){.end = S(420), .wait = S(20), .wait_total = S(20), .run = S(100), .work = S(100)});
     assert_int_equal(run_last_sample(log)->evicted, 1);
     assert_int_equal(run_last_sample(log)->started, 3);
     assert_int_equal(log->jobs[0].state, END_COMPLETED);
@@ -121,8 +117,7 @@ static void test_grace_too_short(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.interval = S(100), .duration = S(90), .restart = S(30)};
-    const struct run_job jobs[] = {make(0, S(1000), LOW, plan),
-                                   make(S(350), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_attempt(log, 0, 0, 0, S(410), ATTEMPT_EVICTED, S(400), S(10));
     check_attempt(log, 0, 1, S(510), S(1140), ATTEMPT_ENDED, S(600), 0);
@@ -144,8 +139,7 @@ static void test_grace_too_short_and_no_own_checkpoint(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(90)};
-    const struct run_job jobs[] = {make(0, S(1000), LOW, plan),
-                                   make(S(350), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_attempt(log, 0, 0, 0, S(410), ATTEMPT_EVICTED, 0, S(410));
     check_attempt(log, 0, 1, S(510), S(1510), ATTEMPT_ENDED, S(1000), 0);
@@ -156,8 +150,7 @@ static void test_no_checkpoint(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
-    const struct run_job jobs[] = {make(0, S(1000), LOW, no_plan),
-                                   make(S(300), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, no_plan), make(S(300), S(100), HIGH, no_plan)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_attempt(log, 0, 0, 0, S(300), ATTEMPT_EVICTED, 0, S(300));
     check_attempt(log, 0, 1, S(400), S(1400), ATTEMPT_ENDED, S(1000), 0);
@@ -178,8 +171,7 @@ static void test_kill(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.interval = S(100)};
-    const struct run_job jobs[] = {make(0, S(1000), LOW, plan),
-                                   make(S(350), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(0, S(1000), LOW, plan), make(S(350), S(100), HIGH, no_plan)};
     setup.policy.preemption = &preemption_kill;
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_attempt(log, 0, 0, 0, S(350), ATTEMPT_EVICTED, S(300), S(50));
@@ -197,13 +189,10 @@ static void test_ends_within_the_grace(void **state)
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
     for (time_ns left = S(10); left <= S(20); left += S(10)) {
-        const struct run_job jobs[] = {make(0, S(300) + left, LOW, plan),
-                                       make(S(300), S(100), HIGH, no_plan)};
+        const struct run_job jobs[] = {make(0, S(300) + left, LOW, plan), make(S(300), S(100), HIGH, no_plan)};
         struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
         check_attempt(log, 0, 0, 0, S(300) + left, ATTEMPT_ENDED, S(300) + left, 0);
-        check_account(
-            log, 0,
-            &(struct account){.end = S(300) + left, .run = S(300) + left, .work = S(300) + left});
+        check_account(log, 0, &(struct account){.end = S(300) + left, .run = S(300) + left, .work = S(300) + left});
         assert_int_equal(log->jobs[1].start, S(300) + left);
         run_log_free(log);
     }
@@ -262,8 +251,7 @@ static void test_cut_off(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(20), .restart = S(30)};
-    const struct run_job jobs[] = {make(S(5), S(1000), LOW, plan),
-                                   make(S(300), S(100), HIGH, no_plan)};
+    const struct run_job jobs[] = {make(S(5), S(1000), LOW, plan), make(S(300), S(100), HIGH, no_plan)};
     setup.world.end = S(350);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_int_equal(log->jobs[0].state, END_PENDING);
@@ -295,8 +283,7 @@ static void test_long_losses_of_large_gangs(void **state)
     (void)state;
     struct run_setup setup = open_setup(8, 8, S(60));
     const int64_t lost_s = 2 * 86400;
-    struct run_job jobs[] = {make(0, S(10 * 86400), LOW, no_plan),
-                             make(S(lost_s), S(100), HIGH, no_plan)};
+    struct run_job jobs[] = {make(0, S(10 * 86400), LOW, no_plan), make(S(lost_s), S(100), HIGH, no_plan)};
     jobs[0].job.first.count = jobs[0].job.first.min_count = 8;
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_int_equal(run_attempt(log, 0, 0)->lost, S(lost_s));
@@ -323,10 +310,8 @@ static void test_reserved(void **state)
 
 static void fill_two(struct queue_table *queues)
 {
-    queues->queues[queue_table_add(queues, TEXT("owner"), QUEUE_ROOT)].deserved[RESOURCE_GPU] =
-        4000;
-    queues->queues[queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT)].deserved[RESOURCE_GPU] =
-        4000;
+    queues->queues[queue_table_add(queues, TEXT("owner"), QUEUE_ROOT)].deserved[RESOURCE_GPU] = 4000;
+    queues->queues[queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT)].deserved[RESOURCE_GPU] = 4000;
 }
 
 /* Under fair share the borrower gives back what is owed, and no more: of two alike the one of the later id
@@ -336,8 +321,7 @@ static void test_reclaim(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 8, S(60));
     struct checkpoint_plan plan = {.duration = S(10)};
-    struct run_job jobs[] = {make(0, S(1000), 50, plan), make(0, S(1000), 50, plan),
-                             make(S(100), S(50), 50, no_plan)};
+    struct run_job jobs[] = {make(0, S(1000), 50, plan), make(0, S(1000), 50, plan), make(S(100), S(50), 50, no_plan)};
     for (uint32_t i = 0; i < 3; i++) {
         jobs[i].job.queue = i < 2 ? 2 : 1;
         jobs[i].job.first.request.gpus = 4;
@@ -426,10 +410,9 @@ static void check_conservation(const struct run_log *log, uint64_t seed)
         __extension__ __int128 held = (__int128)row->run * row->gpu_milli;
         __extension__ __int128 kept = (__int128)row->work * row->gpu_milli;
         int64_t missing = (int64_t)((held - kept) / GPU_MILLI) - row->lost_gpu_ns;
-        if (row->state != END_RUNNING &&
-            (missing < 0 || missing > 2 * ((int64_t)row->evictions + 1)))
-            fail_msg("seed %llu: job %u held %lld GPU ns that it neither kept nor lost",
-                     (unsigned long long)seed, i, (long long)missing);
+        if (row->state != END_RUNNING && (missing < 0 || missing > 2 * ((int64_t)row->evictions + 1)))
+            fail_msg("seed %llu: job %u held %lld GPU ns that it neither kept nor lost", (unsigned long long)seed, i,
+                     (long long)missing);
         assert_true(row->overhead_gpu_ns >= 0 && row->overhead_gpu_ns <= row->lost_gpu_ns);
         assert_true(row->work >= 0 && row->work <= row->work_asked);
         assert_true(row->state != END_COMPLETED || row->work == row->work_asked);
@@ -467,7 +450,7 @@ static void test_conservation(void **state)
         struct random_jobs spec = {.count = 300,
                                    .nodes = 2 + (uint32_t)(seed % 5),
                                    .gpus = 8,
-                                   .shapes = RANDOM_SINGLE | RANDOM_GANG | RANDOM_SHARE,
+                                   .request_classes = RANDOM_SINGLE | RANDOM_GANG | RANDOM_SHARE,
                                    .load = 1.1,
                                    .has_checkpoints = true};
         struct run_setup setup = open_setup(spec.nodes, spec.gpus, S((int64_t)(seed % 4) * 10));

@@ -1,10 +1,10 @@
-/* What a decision about placement costs, in instructions, as the cluster grows: they are counted by valgrind's callgrind,
- * so that the figures are the same on every run of one binary and nothing else on the machine counts.
+/* What a decision about placement costs, in instructions, as the cluster grows: they are counted by valgrind's
+ * callgrind, so that the figures are the same on every run of one binary and nothing else on the machine counts.
  *
- * A cluster of one pool of nodes of 8 GPUs is filled to nine tenths by members of random nodes and sizes; every 25th node
- * stays empty, so that gangs of whole nodes have a place.  Then random jobs are given back and others placed, kinds of
- * requests in turn; counted is the placing alone.  Each kind is placed some times before, so that what a policy remembers of
- * nodes is there.
+ * A cluster of one pool of nodes of 8 GPUs is filled to nine tenths by members of random nodes and sizes; every 25th
+ * node stays empty, so that gangs of whole nodes have a place.  Then random jobs are given back and others placed,
+ * kinds of requests in turn; counted is the placing alone.  Each kind is placed some times before, so that what a
+ * policy remembers of nodes is there.
  *
  *   bench_placement              runs itself under valgrind for each size and prints the table
  *   bench_placement count NODES  the part that is counted; a profile per decision, told apart by its trigger */
@@ -83,7 +83,7 @@ static const struct typical_jobs typical = {typical_list, KINDS, KINDS};
 
 struct running {
     uint32_t kind;
-    bool is_firm;
+    bool is_non_preemptible;
     uint32_t piece_count;
     struct piece pieces[4];
 };
@@ -92,7 +92,7 @@ struct world {
     struct cluster *cluster;
     struct ledger *ledger;
     const struct kind *kinds;
-    struct shape shapes[KINDS];
+    struct request_class request_classes[KINDS];
     uint8_t *room; /* by node: as struct ledger says; every fourth job is never evicted */
     struct running *jobs;
     size_t capacity;
@@ -117,10 +117,8 @@ static void world_open(struct world *w, uint32_t nodes, const struct kind *kinds
     memset(w->room, GPUS, nodes);
     w->ledger->room = w->room;
     for (uint32_t k = 0; k < KINDS; k++)
-        w->shapes[k] = (struct shape){.groups = &kinds[k].group,
-                                      .order = only_group,
-                                      .group_count = 1,
-                                      .member_count = kinds[k].group.count};
+        w->request_classes[k] = (struct request_class){
+            .groups = &kinds[k].group, .order = only_group, .group_count = 1, .member_count = kinds[k].group.count};
     random_stream_init(&w->stream, 1, "bench placement", nodes);
 }
 
@@ -136,12 +134,11 @@ static void world_close(struct world *w)
 /* Shares make no GPU firm here. */
 static void change_room(struct world *w, const struct running *job, int sign)
 {
-    for (uint32_t i = 0; job->is_firm && i < job->piece_count; i++) {
+    for (uint32_t i = 0; job->is_non_preemptible && i < job->piece_count; i++) {
         const struct piece *piece = &job->pieces[i];
         if (piece->gpu_milli != GPU_MILLI)
             continue;
-        w->room[piece->node] =
-            (uint8_t)(w->room[piece->node] - sign * (int)bits_count16(piece->gpu_mask));
+        w->room[piece->node] = (uint8_t)(w->room[piece->node] - sign * (int)bits_count16(piece->gpu_mask));
         ledger_note_change(w->ledger, piece->node);
     }
 }
@@ -151,8 +148,7 @@ static void keep(struct world *w, uint32_t kind, const struct piece *pieces, uin
     if (w->count == w->capacity)
         MEM_GROW(w->jobs, w->capacity, w->count + 1);
     struct running *job = &w->jobs[w->count++];
-    *job = (struct running){
-        .kind = kind, .is_firm = random_below(&w->stream, 4) == 0, .piece_count = count};
+    *job = (struct running){.kind = kind, .is_non_preemptible = random_below(&w->stream, 4) == 0, .piece_count = count};
     memcpy(job->pieces, pieces, count * sizeof *pieces);
     change_room(w, job, 1);
 }
@@ -160,7 +156,7 @@ static void keep(struct world *w, uint32_t kind, const struct piece *pieces, uin
 /* The slot of the job that holds the piece tells nothing here but to whom whole GPUs belong. */
 static struct space space_of(const struct world *w, uint32_t kind, const struct piece *piece)
 {
-    return shape_space(&w->shapes[kind], piece, 1);
+    return request_class_space(&w->request_classes[kind], piece, 1);
 }
 
 /* One member of the kind on that node, on the first GPUs that will do.  False: no room. */
@@ -214,8 +210,7 @@ static void give_back_one(struct world *w)
 }
 
 /* name: NULL: not counted. */
-static void decide(struct world *w, const struct placement_policy *policy, uint32_t kind,
-                   const char *name)
+static void decide(struct world *w, const struct placement_policy *policy, uint32_t kind, const char *name)
 {
     do
         give_back_one(w);
@@ -223,7 +218,7 @@ static void decide(struct world *w, const struct placement_policy *policy, uint3
     if (name != NULL)
         CALLGRIND_TOGGLE_COLLECT;
     size_t mark = ledger_mark(w->ledger);
-    bool is_placed = placement_place(policy, w->ledger, &w->shapes[kind], 1, &w->pieces);
+    bool is_placed = placement_place(policy, w->ledger, &w->request_classes[kind], 1, &w->pieces);
     if (is_placed)
         ledger_commit(w->ledger, mark);
     else
@@ -358,8 +353,8 @@ static void run_counted(const char *self, uint32_t nodes, const char *folder)
     snprintf(text, sizeof text, "%u", nodes);
     pid_t child = fork();
     if (child == 0) {
-        execlp("valgrind", "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no",
-               "--collect-atstart=no", out, self, "count", text, (char *)NULL);
+        execlp("valgrind", "valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", "--collect-atstart=no", out,
+               self, "count", text, (char *)NULL);
         _exit(127);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
@@ -395,10 +390,10 @@ static double growth(const struct row *row)
 
 static void show(const struct table *table, const uint32_t nodes[SIZES])
 {
-    printf("Instructions a decision: the median of %d, and the most of those on %u nodes\n\n",
-           DECISIONS, nodes[SIZES - 1]);
-    printf("%-22s %-10s %10u %10u %10u %10s %7s %7s\n", "policy", "request", nodes[0], nodes[1],
-           nodes[2], "most", "ratio", "promise");
+    printf("Instructions a decision: the median of %d, and the most of those on %u nodes\n\n", DECISIONS,
+           nodes[SIZES - 1]);
+    printf("%-22s %-10s %10u %10u %10u %10s %7s %7s\n", "policy", "request", nodes[0], nodes[1], nodes[2], "most",
+           "ratio", "promise");
     for (uint32_t i = 0; i < table->count; i++) {
         struct row *row = &table->rows[i];
         const int policy = (int)strcspn(row->name, "/");
@@ -430,8 +425,7 @@ int main(int argc, char **argv)
 {
     const char *size = getenv("WINDTUNNEL_TEST_SIZE");
     const bool is_small = size != NULL && strcmp(size, "small") == 0;
-    const uint32_t nodes[SIZES] = {is_small ? 150 : 500, is_small ? 300 : 5000,
-                                   is_small ? 600 : 50000};
+    const uint32_t nodes[SIZES] = {is_small ? 150 : 500, is_small ? 300 : 5000, is_small ? 600 : 50000};
     char folder[] = "/tmp/windtunnel-bench-XXXXXX";
     struct table table = {0};
     if (argc == 3 && strcmp(argv[1], "count") == 0) {

@@ -1,10 +1,10 @@
-/* How fast a whole run is: synthesis, scheduler, engine and metrics, with and without the record's files, in CPU time of
- * one core (system time included), so that other load on the machine does not count but for what it takes from the caches.
- * Each run is a process of its own, so that peak memory is its own, and writes into a folder of its own, so that it
- * does not pay for freeing the files of another.  A run of 10^5 jobs takes a tenth of a second, in which little disturbs
- * much: every size is run so often that the jobs in all are the same, or ten seconds have passed; the median is told, and
- * the slowest and fastest.  Times judge nothing: what holds is the count of instructions (bench_instructions.sh), of the
- * same rows (rows.txt). */
+/* How fast a whole run is: synthesis, scheduler, engine and metrics, with and without the record's files, in CPU time
+ * of one core (system time included), so that other load on the machine does not count but for what it takes from the
+ * caches. Each run is a process of its own, so that peak memory is its own, and writes into a folder of its own, so
+ * that it does not pay for freeing the files of another.  A run of 10^5 jobs takes a tenth of a second, in which
+ * little disturbs much: every size is run so often that the jobs in all are the same, or ten seconds have passed; the
+ * median is told, and the slowest and fastest.  Times judge nothing: what holds is the count of instructions
+ * (bench_instructions.sh), of the same rows (rows.txt). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +83,8 @@ static size_t read_rows(const char *group)
         if (text[0] == '#')
             continue;
         *line = (struct line){0};
-        if (sscanf(text, "%31[a-z] | %31[^|] | %15[a-z] |%*[^|]|%*[^|]|%*[^|]| %255[^\n]", of,
-                   line->label, record, arguments) != 4 ||
+        if (sscanf(text, "%31[a-z] | %31[^|] | %15[a-z] |%*[^|]|%*[^|]|%*[^|]| %255[^\n]", of, line->label, record,
+                   arguments) != 4 ||
             !read_arguments(line, arguments)) {
             fprintf(stderr, "%s: a row is not as its head says: %s", ROWS_FILE, text);
             exit(3);
@@ -126,8 +126,7 @@ static struct figures run(const struct line *line, const char *const more[2], co
     struct figures figures = {0};
     open_line(line, more, &scenario, &source);
     struct metrics *metrics = metrics_new();
-    struct record_sink sinks[3] = {metrics_sink(metrics),
-                                   {.self = &figures.pending, .on_job = count_pending}};
+    struct record_sink sinks[3] = {metrics_sink(metrics), {.self = &figures.pending, .on_job = count_pending}};
     struct record_files *files = NULL;
     if (folder != NULL) {
         must(record_files_open(&files, folder, NULL));
@@ -167,8 +166,7 @@ static void remove_folder(const char *folder)
 }
 
 /* In a child, so that its peak memory can be told. */
-static struct figures measure(const struct line *line, uint64_t jobs, const char *more,
-                              bool has_files)
+static struct figures measure(const struct line *line, uint64_t jobs, const char *more, bool has_files)
 {
     int ends[2];
     char set[64], folder[] = "/tmp/windtunnel-bench-XXXXXX";
@@ -186,8 +184,7 @@ static struct figures measure(const struct line *line, uint64_t jobs, const char
     close(ends[1]);
     ssize_t got = read(ends[0], &figures, sizeof figures);
     close(ends[0]);
-    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0 ||
-        got != sizeof figures)
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0 || got != sizeof figures)
         exit(5);
     figures.peak_mb = usage.ru_maxrss / 1024;
     if (has_files)
@@ -221,17 +218,16 @@ static void row(const struct line *line, uint64_t jobs, uint64_t runs_max, bool 
              rate_k(f->jobs, all[0].seconds));
     printf("%-28s %9llu %-6s %4llu %8.1f %11s %10.1f %10llu %9llu %9llu %8ld\n", line->label,
            (unsigned long long)f->jobs, has_files ? "files" : "none", (unsigned long long)runs,
-           rate_k(f->jobs, f->seconds), range, rate_k(f->events, f->seconds),
-           (unsigned long long)f->cycles, (unsigned long long)f->plans,
-           (unsigned long long)f->evictions, f->peak_mb);
+           rate_k(f->jobs, f->seconds), range, rate_k(f->events, f->seconds), (unsigned long long)f->cycles,
+           (unsigned long long)f->plans, (unsigned long long)f->evictions, f->peak_mb);
     fflush(stdout);
 }
 
 static void table(const char *title, const char *group, uint64_t most)
 {
     const size_t count = read_rows(group);
-    printf("%-28s %9s %-6s %4s %8s %11s %10s %10s %9s %9s %8s\n", title, "jobs", "record", "runs",
-           "k jobs/s", "of all runs", "k events/s", "cycles", "plans", "evictions", "peak MB");
+    printf("%-28s %9s %-6s %4s %8s %11s %10s %10s %9s %9s %8s\n", title, "jobs", "record", "runs", "k jobs/s",
+           "of all runs", "k events/s", "cycles", "plans", "evictions", "peak MB");
     for (size_t i = 0; i < count; i++)
         for (uint64_t jobs = most < 100000 ? most : 100000; jobs <= most; jobs *= 10)
             for (int has_files = 0; has_files < 2; has_files++)
@@ -244,17 +240,17 @@ static void table(const char *title, const char *group, uint64_t most)
 static void bursts(uint64_t waiting)
 {
     enum { RUNNING_ABOUT = 1500 };
-    printf("%-28s %9s %-6s %8s %10s %10s %9s %9s %8s\n", "A burst, then no more", "waiting",
-           "record", "k subm/s", "k drain/s", "cycles", "plans", "evictions", "peak MB");
+    printf("%-28s %9s %-6s %8s %10s %10s %9s %9s %8s\n", "A burst, then no more", "waiting", "record", "k subm/s",
+           "k drain/s", "cycles", "plans", "evictions", "peak MB");
     const size_t count = read_rows("burst");
     for (size_t i = 0; i < count; i++) {
         const struct line *line = &lines[i];
         struct figures come = measure(line, waiting + RUNNING_ABOUT, "world.end=300", false);
         struct figures all = measure(line, waiting + RUNNING_ABOUT, NULL, false);
-        printf("%-28s %9llu %-6s %8.1f %10.1f %10llu %9llu %9llu %8ld\n", line->label,
-               (unsigned long long)come.pending, "none", rate_k(come.jobs, come.seconds),
-               rate_k(come.pending, all.seconds - come.seconds), (unsigned long long)all.cycles,
-               (unsigned long long)all.plans, (unsigned long long)all.evictions, all.peak_mb);
+        printf("%-28s %9llu %-6s %8.1f %10.1f %10llu %9llu %9llu %8ld\n", line->label, (unsigned long long)come.pending,
+               "none", rate_k(come.jobs, come.seconds), rate_k(come.pending, all.seconds - come.seconds),
+               (unsigned long long)all.cycles, (unsigned long long)all.plans, (unsigned long long)all.evictions,
+               all.peak_mb);
         fflush(stdout);
     }
 }

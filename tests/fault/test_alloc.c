@@ -75,8 +75,8 @@ int access(const char *path, int mode)
 enum { FILE_PAGE = 3, FILE_RESULT, FILE_COUNT };
 enum { RUNS_SMALL = 1500 };
 
-static const char *const file_names[FILE_COUNT] = {
-    "jobs.csv.zst", "attempts.csv.zst", "timeline.csv.zst", "report.html", "result.json"};
+static const char *const file_names[FILE_COUNT] = {"jobs.csv.zst", "attempts.csv.zst", "timeline.csv.zst",
+                                                   "report.html", "result.json"};
 
 static const char cluster_text[] =
     "{\"name\": \"four\", \"pools\": [{\"name\": \"h100\", \"nodes\": 4, \"gpus_per_node\": 8,"
@@ -85,9 +85,8 @@ static const char trace_text[] = "job_id,submit_s,duration_s,gpus,queue,user\n"
                                  "a,0,60,8,red,ann\n"
                                  "b,10,600,32,blue,bob\n"
                                  "c,20,600,33,blue,bob\n";
-static const char scenario_text[] =
-    "{\"cluster\": \"four.json\", \"workload\": {\"trace\": \"jobs.csv\"},"
-    " \"policy\": {\"preset\": \"windtunnel\"}}";
+static const char scenario_text[] = "{\"cluster\": \"four.json\", \"workload\": {\"trace\": \"jobs.csv\"},"
+                                    " \"policy\": {\"preset\": \"windtunnel\"}}";
 
 static void on_exhausted(size_t bytes)
 {
@@ -95,12 +94,12 @@ static void on_exhausted(size_t bytes)
     _exit(5);
 }
 
-/* The whole of `windtunnel run SCENARIO --out record` in this process; how many allocations it took goes to `pipe_fd`. */
+/* The whole of `windtunnel run SCENARIO --out record` in this process; how many allocations it took goes to `pipe_fd`.
+ */
 static void run_and_exit(const char *scenario, const char *folder, int pipe_fd)
 {
     static char out_option[] = "--out", set_option[] = "--set", set[] = "world.end=1h";
-    char *arguments[] = {
-        mem_copy_text(scenario), out_option, mem_copy_text(folder), set_option, set, NULL};
+    char *arguments[] = {mem_copy_text(scenario), out_option, mem_copy_text(folder), set_option, set, NULL};
     int null = open("/dev/null", O_WRONLY);
     if (null < 0 || dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0)
         _exit(99);
@@ -191,16 +190,15 @@ static void check_folder(const struct buffer whole[FILE_COUNT], bool must_be_the
         fail_msg("allocation %ld failed: %d of %d files", first, present, FILE_COUNT);
     for (int f = 0; f < present; f++) {
         struct buffer bytes = file_bytes("record", f);
-        if (bytes.length != whole[f].length ||
-            memcmp(bytes.bytes, whole[f].bytes, bytes.length) != 0)
+        if (bytes.length != whole[f].length || memcmp(bytes.bytes, whole[f].bytes, bytes.length) != 0)
             fail_msg("allocation %ld failed: %s is not whole", first, file_names[f]);
         buffer_release(&bytes);
         assert_int_equal(unlink(scratch_path(file_path("record", f))), 0);
     }
 }
 
-static void check_run(const char *scenario, const char *folder,
-                      const struct buffer whole[FILE_COUNT], long first, long last)
+static void check_run(const char *scenario, const char *folder, const struct buffer whole[FILE_COUNT], long first,
+                      long last)
 {
     long count;
     int status = run_child(scenario, folder, first, last, &count);

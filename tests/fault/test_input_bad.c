@@ -84,8 +84,7 @@ static void test_not_a_readable_file(void **state)
     path = scratch_path("absent/below");
     assert_refused(read_lines(path, NULL, false), ERROR_IO, "No such file or directory");
     scratch_write("file", "x", 1);
-    assert_refused(read_lines(scratch_path("file/below"), NULL, false), ERROR_IO,
-                   "Not a directory");
+    assert_refused(read_lines(scratch_path("file/below"), NULL, false), ERROR_IO, "Not a directory");
     assert_refused(read_lines("", NULL, false), ERROR_IO, "No such file or directory");
 }
 
@@ -156,8 +155,7 @@ static void test_truncated_at_every_byte(void **state)
         else
             assert_refused(outcome, ERROR_DATA, "ends in the middle of a frame");
     }
-    struct outcome whole =
-        read_lines(scratch_write("whole", frames.bytes, frames.length), NULL, true);
+    struct outcome whole = read_lines(scratch_write("whole", frames.bytes, frames.length), NULL, true);
     assert_false(error_is(whole.error));
     assert_int_equal(whole.text.length, text.length);
     assert_memory_equal(whole.text.bytes, text.bytes, text.length);
@@ -178,8 +176,7 @@ static void test_any_damaged_byte(void **state)
     for (size_t at = 0; at < frame.length; at++) {
         for (size_t i = 0; i < sizeof flips; i++) {
             frame.bytes[at] = (char)(frame.bytes[at] ^ flips[i]);
-            struct outcome outcome =
-                read_lines(scratch_write("damaged.zst", frame.bytes, frame.length), NULL, true);
+            struct outcome outcome = read_lines(scratch_write("damaged.zst", frame.bytes, frame.length), NULL, true);
             frame.bytes[at] = (char)(frame.bytes[at] ^ flips[i]);
             if (error_is(outcome.error)) {
                 assert_int_equal(outcome.error.kind, ERROR_DATA);
@@ -204,8 +201,8 @@ static void test_other_things_after_a_frame(void **state)
     struct buffer bytes = {0};
     scratch_zstd_frame(&bytes, "a\n", 2, true);
     buffer_string(&bytes, "plain text\n");
-    assert_refused(read_lines(scratch_write("mixed", bytes.bytes, bytes.length), NULL, false),
-                   ERROR_DATA, "something that is not zstd follows the last frame");
+    assert_refused(read_lines(scratch_write("mixed", bytes.bytes, bytes.length), NULL, false), ERROR_DATA,
+                   "something that is not zstd follows the last frame");
     buffer_release(&bytes);
 }
 
@@ -230,8 +227,7 @@ static void test_several_frames_and_skippable_ones(void **state)
     scratch_zstd_frame(&bytes, "", 0, false);
     scratch_zstd_frame(&bytes, "c\n", 2, false);
     add_skippable(&bytes, 7, 0);
-    struct outcome outcome =
-        read_lines(scratch_write("frames", bytes.bytes, bytes.length), NULL, true);
+    struct outcome outcome = read_lines(scratch_write("frames", bytes.bytes, bytes.length), NULL, true);
     assert_false(error_is(outcome.error));
     assert_int_equal(outcome.line_count, 2);
     assert_memory_equal(outcome.text.bytes, "a\nbc\n", 5);
@@ -240,8 +236,8 @@ static void test_several_frames_and_skippable_ones(void **state)
     add_skippable(&bytes, 3, 100);
     for (size_t length = 2; length < bytes.length; length++)
         if (length >= 4)
-            assert_refused(read_lines(scratch_write("cut", bytes.bytes, length), NULL, false),
-                           ERROR_DATA, "ends in the middle of a frame");
+            assert_refused(read_lines(scratch_write("cut", bytes.bytes, length), NULL, false), ERROR_DATA,
+                           "ends in the middle of a frame");
     outcome = read_lines(scratch_write("only", bytes.bytes, bytes.length), NULL, false);
     assert_false(error_is(outcome.error));
     assert_int_equal(outcome.line_count, 0);
@@ -255,15 +251,13 @@ static void test_windows(void **state)
     char frame[] = "\x28\xb5\x2f\xfd\x00?\x09\x00\x00"
                    "a";
     frame[5] = (char)(17 << 3); /* 2^27: 128 MiB */
-    struct outcome outcome =
-        read_lines(scratch_write("window", frame, sizeof frame - 1), NULL, true);
+    struct outcome outcome = read_lines(scratch_write("window", frame, sizeof frame - 1), NULL, true);
     assert_string_equal(error_message(&outcome.error), "");
     assert_int_equal(outcome.line_count, 1);
     assert_memory_equal(outcome.text.bytes, "a\n", 2);
     buffer_release(&outcome.text);
     frame[5] = (char)(18 << 3);
-    assert_refused(read_lines(scratch_write("window", frame, sizeof frame - 1), NULL, false),
-                   ERROR_DATA,
+    assert_refused(read_lines(scratch_write("window", frame, sizeof frame - 1), NULL, false), ERROR_DATA,
                    "decompressing it needs a window above 128 MiB\n"
                    "  compress it again without --long above 27\n");
 }
@@ -323,8 +317,7 @@ static void test_bomb_of_zeros(void **state)
     (void)state;
     const char *path = write_bomb('\0');
     long before_kib = memory_max_kib();
-    assert_refused(read_lines(path, NULL, false), ERROR_DATA,
-                   ":1: the line is longer than the 16777216 bytes allowed");
+    assert_refused(read_lines(path, NULL, false), ERROR_DATA, ":1: the line is longer than the 16777216 bytes allowed");
     char *bytes;
     size_t length;
     struct outcome outcome = {.error = input_read_all(path, 10 << 20, &bytes, &length)};
@@ -351,16 +344,14 @@ static void test_line_too_long(void **state)
             buffer_string(&bytes, "first\n");
             buffer_bytes(&bytes, text, length);
             buffer_string(&bytes, ends[i]);
-            struct outcome outcome =
-                read_lines(scratch_write("long", bytes.bytes, bytes.length), &caps, false);
+            struct outcome outcome = read_lines(scratch_write("long", bytes.bytes, bytes.length), &caps, false);
             buffer_release(&bytes);
             if (length <= 1000) {
                 assert_false(error_is(outcome.error));
                 assert_int_equal(outcome.line_count, i == 3 ? 3 : 2);
             } else {
                 assert_int_equal(outcome.line_count, 1);
-                assert_refused(outcome, ERROR_DATA,
-                               ":2: the line is longer than the 1000 bytes allowed\n");
+                assert_refused(outcome, ERROR_DATA, ":2: the line is longer than the 1000 bytes allowed\n");
             }
         }
     }
@@ -405,8 +396,8 @@ static void test_nul_byte(void **state)
     assert_refused(outcome, ERROR_DATA, ":100001:4: a NUL byte; this is no text\n");
     buffer_release(&bytes);
     /* UTF-16 is full of them */
-    assert_refused(read_lines(scratch_write("utf16", "\xff\xfej\0o\0b\0\n\0", 10), NULL, false),
-                   ERROR_DATA, ":1:4: a NUL byte");
+    assert_refused(read_lines(scratch_write("utf16", "\xff\xfej\0o\0b\0\n\0", 10), NULL, false), ERROR_DATA,
+                   ":1:4: a NUL byte");
 }
 
 static void test_plain_size_cap(void **state)
@@ -416,8 +407,8 @@ static void test_plain_size_cap(void **state)
     struct outcome outcome = read_lines(scratch_write("ten", "1234\n5678\n", 10), &caps, false);
     assert_false(error_is(outcome.error));
     assert_int_equal(outcome.line_count, 2);
-    assert_refused(read_lines(scratch_write("eleven", "1234\n5678\n9", 11), &caps, false),
-                   ERROR_DATA, "it holds more than the 10 bytes allowed");
+    assert_refused(read_lines(scratch_write("eleven", "1234\n5678\n9", 11), &caps, false), ERROR_DATA,
+                   "it holds more than the 10 bytes allowed");
 }
 
 int main(void)

@@ -44,8 +44,7 @@ static struct {
 static bool must_fail(char call)
 {
     size_t length = strlen(faults.calls);
-    if (length + 1 < sizeof faults.calls &&
-        (call != 'w' || length == 0 || faults.calls[length - 1] != 'w'))
+    if (length + 1 < sizeof faults.calls && (call != 'w' || length == 0 || faults.calls[length - 1] != 'w'))
         faults.calls[length] = call;
     if (faults.left < 0)
         return false;
@@ -72,8 +71,7 @@ int openat(int folder, const char *path, int flags, ...)
         return -1;
     }
     bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
-    return must_fail(is_nameless ? 't' : 'o') ? -1
-                                              : (int)syscall(SYS_openat, folder, path, flags, mode);
+    return must_fail(is_nameless ? 't' : 'o') ? -1 : (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
 ssize_t write(int file, const void *bytes, size_t length)
@@ -240,8 +238,7 @@ static void test_each_call_fails(void **state)
     static const int reasons[] = {ENOSPC, EIO};
     for (int i = 0; i < 16; i++) {
         faults.no_tmpfile = (i & 4) != 0;
-        long calls = fail_each((i & 1) != 0 ? OUTPUT_ZSTD : OUTPUT_PLAIN, (i & 2) != 0,
-                               (i & 8) != 0, reasons[i % 2]);
+        long calls = fail_each((i & 1) != 0 ? OUTPUT_ZSTD : OUTPUT_PLAIN, (i & 2) != 0, (i & 8) != 0, reasons[i % 2]);
         assert_in_range(calls, 8, 200);
     }
     faults.no_tmpfile = false;
@@ -258,8 +255,7 @@ static void test_interrupted_and_short_writes(void **state)
             faults.reason = EINTR;
             faults.keep = false;
             faults.halves = true;
-            struct error error =
-                write_file(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD, LINES);
+            struct error error = write_file(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD, LINES);
             faults.left = -1;
             faults.halves = false;
             assert_false(error_is(error));
@@ -325,10 +321,8 @@ static void test_full_device(void **state)
     (void)state;
     for (int form = 0; form < 2; form++) {
         for (int lines = 1; lines <= LINES; lines += LINES - 1) { /* fails late, and early */
-            struct error error =
-                write_file("/dev/full", form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD, lines);
-            assert_string_equal(error_message(&error),
-                                "cannot write /dev/full: No space left on device");
+            struct error error = write_file("/dev/full", form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD, lines);
+            assert_string_equal(error_message(&error), "cannot write /dev/full: No space left on device");
             assert_io(&error, ENOSPC);
         }
     }
@@ -489,8 +483,7 @@ static bool mount_disk(const char *options, unsigned long flags)
 {
     scratch_empty();
     assert_int_equal(mkdir(scratch_path("disk"), 0777), 0);
-    is_mounted = unshare(CLONE_NEWNS) == 0 &&
-                 mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    is_mounted = unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
                  mount("none", scratch_path("disk"), "tmpfs", flags, options) == 0;
     if (!is_mounted)
         print_message("skipped: no file system can be mounted here: %s\n", strerrordesc_np(errno));

@@ -1,7 +1,7 @@
 /* What happens under every preset, and under policies drawn at random, in the simulator's random worlds
- * (tests/support/random_run.h), whose nodes differ and whose jobs ask for models, labels, shares and memory, depend on others
- * and are elements of arrays, against engine_runs.txt: for each the hashes of all events and of all rows, and some counts.  As
- * sched_runs.txt beside it, it says whom a change concerns. */
+ * (tests/support/random_run.h), whose nodes differ and whose jobs ask for models, labels, shares and memory, depend on
+ * others and are elements of arrays, against engine_runs.txt: for each the hashes of all events and of all rows, and
+ * some counts.  As sched_runs.txt beside it, it says whom a change concerns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,8 +52,8 @@ static void runs_are_as_before(void **state)
 {
     struct buffer told = {0};
     (void)state;
-    buffer_format(&told, "%-16s %16s %16s %9s %9s %9s %9s %9s\n", "policy", "events", "rows",
-                  "cycles", "decisions", "finished", "evicted", "plans");
+    buffer_format(&told, "%-16s %16s %16s %9s %9s %9s %9s %9s\n", "policy", "events", "rows", "cycles", "decisions",
+                  "finished", "evicted", "plans");
     for (uint32_t preset = 0; policy_preset_texts[preset].name != NULL; preset++)
         tell(policy_preset_texts[preset].name, preset, PRESET_RUNS, &told);
     tell("at random", UINT32_MAX, RANDOM_RUNS, &told);

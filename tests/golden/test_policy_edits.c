@@ -1,7 +1,8 @@
-/* Policies as they are read (docs/policies.md): what becomes of each preset, and of texts that say all that can be said, when one
- * thing in it is other than it was, against policy_edits.txt: for each text and kind of edit how many are refused, how many mean
- * the same as before, and a hash of what all of them mean (policies/config/digest.h) or how they are refused.  With
- * WINDTUNNEL_POLICY_EDITS=1 all of it is told, with WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew. */
+/* Policies as they are read (docs/policies.md): what becomes of each preset, and of texts that say all that can be
+ * said, when one thing in it is other than it was, against policy_edits.txt: for each text and kind of edit how many
+ * are refused, how many mean the same as before, and a hash of what all of them mean (policies/config/digest.h) or how
+ * they are refused.  With WINDTUNNEL_POLICY_EDITS=1 all of it is told, with WINDTUNNEL_GOLDEN_UPDATE=1 (make
+ * golden-update) the file is written anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,49 +22,42 @@
 static const struct {
     const char *name, *text;
 } rich[] = {
-    {"orders and quotas",
-     "{\"order\":[\"multifactor\",\"las\",\"priority\",\"elastic\",\"fifo\"],\"order_config\":{"
-     "\"period_s\":60,\"las_limits_gpu_s\":[10,20],\"las_promote\":2,\"weight_age\":1,"
-     "\"weight_fair_share\":2,\"weight_size\":3,\"weight_priority\":4,\"weight_class\":{"
-     "\"training\":5,\"interactive\":6,\"inference\":7},\"weight_tres\":{\"gpus\":8,\"cpus\":9,"
-     "\"memory_gb\":10},\"age_max_s\":\"2d\",\"favors_small\":true,\"half_life_s\":\"1h\","
-     "\"decay\":\"slurm\",\"fair_share\":\"classic\",\"billing\":{\"gpus\":1,\"cpus\":2,"
-     "\"memory_gb\":0.5}},\"blocking\":\"skip\",\"quota\":{\"policy\":\"fairshare\","
-     "\"firm_needs_quota\":true,\"saturation_multiplier\":1.5,\"usage_weight\":0.5,"
-     "\"half_life_s\":600,\"share_period_s\":30}}"},
-    {"cohorts",
-     "{\"quota\":{\"policy\":\"cohort\",\"fair_sharing\":true,\"reclaim_within_cohort\":"
-     "\"lower_priority\",\"borrow_within_cohort\":\"lower_priority\",\"borrow_max_priority\":40,"
-     "\"strategies\":[\"final_share\",\"initial_share\"]}}"},
+    {"orders and quotas", "{\"order\":[\"multifactor\",\"las\",\"priority\",\"elastic\",\"fifo\"],\"order_config\":{"
+                          "\"period_s\":60,\"las_limits_gpu_s\":[10,20],\"las_promote\":2,\"weight_age\":1,"
+                          "\"weight_fair_share\":2,\"weight_size\":3,\"weight_priority\":4,\"weight_class\":{"
+                          "\"training\":5,\"interactive\":6,\"inference\":7},\"weight_tres\":{\"gpus\":8,\"cpus\":9,"
+                          "\"memory_gb\":10},\"age_max_s\":\"2d\",\"favors_small\":true,\"half_life_s\":\"1h\","
+                          "\"decay\":\"slurm\",\"fair_share\":\"classic\",\"billing\":{\"gpus\":1,\"cpus\":2,"
+                          "\"memory_gb\":0.5}},\"blocking\":\"skip\",\"quota\":{\"policy\":\"fairshare\","
+                          "\"firm_needs_quota\":true,\"saturation_multiplier\":1.5,\"usage_weight\":0.5,"
+                          "\"half_life_s\":600,\"share_period_s\":30}}"},
+    {"cohorts", "{\"quota\":{\"policy\":\"cohort\",\"fair_sharing\":true,\"reclaim_within_cohort\":"
+                "\"lower_priority\",\"borrow_within_cohort\":\"lower_priority\",\"borrow_max_priority\":40,"
+                "\"strategies\":[\"final_share\",\"initial_share\"]}}"},
     {"windows", "{\"quota\":{\"policy\":\"fairshare\",\"usage_weight\":1,\"window_s\":60}}"},
     {"credits", "{\"quota\":{\"policy\":\"credits\",\"credit_cap_s\":900}}"},
-    {"victims",
-     "{\"preemption\":{\"policy\":\"checkpoint\",\"victims\":[\"queue\",\"borrowers\",\"class\","
-     "\"cost\"],\"search\":\"node\",\"within_queue\":\"lower_or_newer\",\"replaces_victims\":true,"
-     "\"victims_of_this_cycle\":true,"
-     "\"resolve\":\"lca\",\"grace_s\":1,\"min_runtime_s\":2,\"preempt_min_runtime_s\":3,"
-     "\"reclaim_min_runtime_s\":4,\"delay_s\":2,\"attempts_per_cycle\":5,\"victims_max\":6,"
-     "\"evictions_per_cycle\":9,\"rematch_cycles\":7,\"evictions_per_job_max\":8,"
-     "\"evictions_per_queue_h\":9,\"loss_ratio\":0.5,\"spares_inference\":true},\"actions\":["
-     "\"allocate\",\"preempt\",\"reclaim\"],\"reservation_expiry_s\":60,\"headroom\":{\"gpus\":1,"
-     "\"whole_nodes\":2,\"owners_gpus\":3,\"gpus_ratio\":0.1,\"nodes_ratio\":0.2,"
-     "\"owners_ratio\":0.3},\"guarantees\":[\"gang\",\"no_loop\"]}"},
-    {"places",
-     "{\"placement\":\"weighted_binpack\",\"placement_firm\":\"gather\",\"gpu_choice\":\"near\","
-     "\"placement_weights\":{\"gpu\":3,\"cpu\":2,\"memory\":1},\"topology\":{\"mode\":\"required\","
-     "\"domains\":\"balanced\"},\"gang\":{\"policy\":\"hoard\",\"stale_after_s\":60},"
-     "\"estimate\":\"history\"}"},
-    {"slurm's backfill",
-     "{\"backfill\":{\"policy\":\"slurm\",\"depth\":10,\"per_user\":2,\"window_s\":600,"
-     "\"resolution_s\":5,\"interval_s\":30}}"},
+    {"victims", "{\"preemption\":{\"policy\":\"checkpoint\",\"victims\":[\"queue\",\"borrowers\",\"class\","
+                "\"cost\"],\"search\":\"node\",\"within_queue\":\"lower_or_newer\",\"replaces_victims\":true,"
+                "\"victims_of_this_cycle\":true,"
+                "\"resolve\":\"lca\",\"grace_s\":1,\"min_runtime_s\":2,\"preempt_min_runtime_s\":3,"
+                "\"reclaim_min_runtime_s\":4,\"delay_s\":2,\"attempts_per_cycle\":5,\"victims_max\":6,"
+                "\"evictions_per_cycle\":9,\"rematch_cycles\":7,\"evictions_per_job_max\":8,"
+                "\"evictions_per_queue_h\":9,\"loss_ratio\":0.5,\"spares_inference\":true},\"actions\":["
+                "\"allocate\",\"preempt\",\"reclaim\"],\"reservation_expiry_s\":60,\"headroom\":{\"gpus\":1,"
+                "\"whole_nodes\":2,\"owners_gpus\":3,\"gpus_ratio\":0.1,\"nodes_ratio\":0.2,"
+                "\"owners_ratio\":0.3},\"guarantees\":[\"gang\",\"no_loop\"]}"},
+    {"places", "{\"placement\":\"weighted_binpack\",\"placement_firm\":\"gather\",\"gpu_choice\":\"near\","
+               "\"placement_weights\":{\"gpu\":3,\"cpu\":2,\"memory\":1},\"topology\":{\"mode\":\"required\","
+               "\"domains\":\"balanced\"},\"gang\":{\"policy\":\"hoard\",\"stale_after_s\":60},"
+               "\"estimate\":\"history\"}"},
+    {"slurm's backfill", "{\"backfill\":{\"policy\":\"slurm\",\"depth\":10,\"per_user\":2,\"window_s\":600,"
+                         "\"resolution_s\":5,\"interval_s\":30}}"},
     {"easy backfill", "{\"backfill\":{\"policy\":\"easy\",\"reservations\":2,\"interval_s\":30}}"},
-    {"moves and drains",
-     "{\"defrag\":{\"policy\":\"consolidation_and_drain\",\"gang_gpus_min\":8,\"wait_s\":60,"
-     "\"moves_per_plan\":4,\"moves_per_h\":5,\"spares_ending\":true,\"holds_places\":true,"
-     "\"drain_choice\":\"soonest\",\"drain_nodes_ratio\":0.25,\"drain_expiry_s\":\"never\"}}"},
-    {"cuts",
-     "{\"geometry\":{\"policy\":\"rate_limited\",\"wait_s\":1,\"recuts_per_h\":2,\"rest_s\":3,"
-     "\"needs\":\"node\",\"fills\":true}}"},
+    {"moves and drains", "{\"defrag\":{\"policy\":\"consolidation_and_drain\",\"gang_gpus_min\":8,\"wait_s\":60,"
+                         "\"moves_per_plan\":4,\"moves_per_h\":5,\"spares_ending\":true,\"holds_places\":true,"
+                         "\"drain_choice\":\"soonest\",\"drain_nodes_ratio\":0.25,\"drain_expiry_s\":\"never\"}}"},
+    {"cuts", "{\"geometry\":{\"policy\":\"rate_limited\",\"wait_s\":1,\"recuts_per_h\":2,\"rest_s\":3,"
+             "\"needs\":\"node\",\"fills\":true}}"},
     {"mps", "{\"sharing\":{\"policy\":\"mps\",\"clients_max\":7,\"trust\":\"parent\",\"isolation\":"
             "\"container\",\"gangs_on_slices\":\"refuse\"}}"},
     {"slices of time", "{\"sharing\":{\"policy\":\"timeslice\",\"clients_max\":3}}"},
@@ -74,12 +68,9 @@ static const struct {
     {"shares in cells, by name", "{\"quota\":\"cells\",\"sharing\":\"mps\"}"},
     {"drains and cuts of nodes", "{\"defrag\":{\"policy\":\"drain\"},\"geometry\":{\"policy\":\"on_"
                                  "demand\",\"needs\":\"node\"}}"},
-    {"cuts and promises",
-     "{\"backfill\":{\"policy\":\"conservative\"},\"geometry\":{\"policy\":\"on_demand\"}}"},
-    {"drains and promises",
-     "{\"backfill\":{\"policy\":\"conservative\"},\"defrag\":{\"policy\":\"drain\"}}"},
-    {"backfill of many lines",
-     "{\"blocking\":\"skip\",\"quota\":\"fairshare\",\"backfill\":{\"policy\":\"slurm\"}}"},
+    {"cuts and promises", "{\"backfill\":{\"policy\":\"conservative\"},\"geometry\":{\"policy\":\"on_demand\"}}"},
+    {"drains and promises", "{\"backfill\":{\"policy\":\"conservative\"},\"defrag\":{\"policy\":\"drain\"}}"},
+    {"backfill of many lines", "{\"blocking\":\"skip\",\"quota\":\"fairshare\",\"backfill\":{\"policy\":\"slurm\"}}"},
     {"too many actions", "{\"actions\":[\"allocate\",\"reclaim\",\"preempt\",\"allocate\","
                          "\"reclaim\",\"preempt\",\"allocate\","
                          "\"reclaim\",\"preempt\"]}"},
@@ -108,8 +99,7 @@ static uint64_t meaning_of(const char *text, struct error *complaint)
     json_doc_free(doc);
     if (error_is(*complaint))
         return 0;
-    return hash_mix(hash_bytes(config.name, strlen(config.name), digest_policy(&config)),
-                    config.guarantees);
+    return hash_mix(hash_bytes(config.name, strlen(config.name), digest_policy(&config)), config.guarantees);
 }
 
 static void judge(void *self, enum json_edit edit, const char *text)
@@ -139,15 +129,13 @@ static void tell_text(const char *name, const char *text, struct buffer *out)
     struct error error;
     reading.before = meaning_of(text, &error);
     json_edits_all(&(struct json_edits){.text = text, .self = &reading, .judge = judge});
-    buffer_format(out, "%s%s%s\n", name, error_is(error) ? ": " : "",
-                  error_is(error) ? error_message(&error) : "");
+    buffer_format(out, "%s%s%s\n", name, error_is(error) ? ": " : "", error_is(error) ? error_message(&error) : "");
     error_release(&error);
     for (int edit = 0; edit < JSON_EDIT_COUNT; edit++) {
         const struct sums *sums = &reading.sums[edit];
         if (sums->edits > 0)
-            buffer_format(out, "    %-8s %5u, %5u refused, %5u the same %016llx\n",
-                          json_edit_names[edit], sums->edits, sums->refused, sums->same,
-                          (unsigned long long)sums->hash);
+            buffer_format(out, "    %-8s %5u, %5u refused, %5u the same %016llx\n", json_edit_names[edit], sums->edits,
+                          sums->refused, sums->same, (unsigned long long)sums->hash);
     }
 }
 

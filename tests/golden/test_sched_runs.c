@@ -1,11 +1,12 @@
-/* What every preset, and policies that have what no preset has, decide in small random worlds, and how much looking that takes,
- * against sched_runs.txt: a line for each.
+/* What every preset, and policies that have what no preset has, decide in small random worlds, and how much looking
+ * that takes, against sched_runs.txt: a line for each.
  *
- * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in their
- * order, `told` one of what those that wait and those that count are told; the rest is counted: cycles, placements tried,
- * victims sought, and from `rank` on how often each hook of the policy is asked (tests/support/asked_hooks.h).  Who makes the
- * scheduler faster sees there what is looked at less, or that it is looked at more; who changes what it decides sees whom that
- * concerns.  With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
+ * The laws are other tests' business.  This one says that something changed: `decided` is a hash of all decisions in
+ * their order, `told` one of what those that wait and those that count are told; the rest is counted: cycles,
+ * placements tried, victims sought, and from `rank` on how often each hook of the policy is asked
+ * (tests/support/asked_hooks.h).  Who makes the scheduler faster sees there what is looked at less, or that it is
+ * looked at more; who changes what it decides sees whom that concerns.  With WINDTUNNEL_GOLDEN_UPDATE=1 (make
+ * golden-update) the file is written anew instead of compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,16 +35,16 @@ struct sum {
 
 /* ---- Policies that have what no preset has ---- */
 
-#define EVICTING                                                                                   \
-    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"borrowers\", \"cost\"], "        \
+#define EVICTING                                                                                                       \
+    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"borrowers\", \"cost\"], "                            \
     "\"grace_s\": 2, \"min_runtime_s\": 5}"
-#define EVICTING_IN_ORDER                                                                          \
-    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"surplus\", \"members\", \"oldest\"], " \
-    "\"search\": \"ordered\", \"within_queue\": \"order\", \"min_runtime_s\": 3, "                 \
-    "\"attempts_per_cycle\": 3, \"victims_max\": 6, \"evictions_per_job_max\": 2, "                \
+#define EVICTING_IN_ORDER                                                                                              \
+    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"surplus\", \"members\", \"oldest\"], "                     \
+    "\"search\": \"ordered\", \"within_queue\": \"order\", \"min_runtime_s\": 3, "                                     \
+    "\"attempts_per_cycle\": 3, \"victims_max\": 6, \"evictions_per_job_max\": 2, "                                    \
     "\"evictions_per_queue_h\": 3}"
-#define SAVING                                                                                     \
-    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"class\", \"largest\"], "         \
+#define SAVING                                                                                                         \
+    "\"preemption\": {\"policy\": \"checkpoint\", \"victims\": [\"class\", \"largest\"], "                             \
     "\"within_queue\": \"lower\", \"min_runtime_s\": 4, \"delay_s\": 4, \"loss_ratio\": 0.05}"
 
 /* base: the preset whose worlds they live in. */
@@ -85,8 +86,7 @@ static const struct variant {
      "\"placement\": \"worst_fit\", " SAVING "}"},
     {"moves and drains", "windtunnel",
      "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-     "\"defrag\": {\"policy\": \"consolidation_and_drain\"}, \"placement\": \"spread\", " EVICTING
-     "}"},
+     "\"defrag\": {\"policy\": \"consolidation_and_drain\"}, \"placement\": \"spread\", " EVICTING "}"},
     {"ordered drains", "easy",
      "{\"order\": [\"priority\", \"smallest\"], \"blocking\": \"skip\", \"defrag\": {\"policy\": "
      "\"drain\"}, "
@@ -147,8 +147,7 @@ static const struct variant {
     {"moves alone", "kai",
      "{\"order\": [\"largest\"], \"blocking\": \"strict\", \"quota\": \"limits\", \"defrag\": "
      "{\"policy\": \"consolidation\", \"moves_per_plan\": 3, \"moves_per_h\": 20, "
-     "\"holds_places\": true, \"spares_ending\": true}, \"placement\": \"first_fit\", " EVICTING
-     "}"},
+     "\"holds_places\": true, \"spares_ending\": true}, \"placement\": \"first_fit\", " EVICTING "}"},
     {"cohorts that share", "kueue",
      "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": {\"policy\": \"cohort\", "
      "\"fair_sharing\": true}, \"placement\": \"random\", " EVICTING "}"},
@@ -176,8 +175,7 @@ static void adorn(struct random_world *world)
         if (random_below(&stream, 2) == 0)
             job->estimate = length / 2 + (time_ns)random_below(&stream, 3) * length / 4;
         if (random_below(&stream, 2) == 0)
-            job->deadline =
-                job->submit + length + (time_ns)random_below(&stream, 20) * world->period;
+            job->deadline = job->submit + length + (time_ns)random_below(&stream, 20) * world->period;
     }
 }
 
@@ -228,7 +226,7 @@ static void ask_why(const struct honest_world *world, struct sum *sum)
             continue;
         sum->told = mix_explanation(sum->told, &why);
         sum->told = hash_mix(sum->told, (uint64_t)sched_why(world->sched, id));
-        sum->told = hash_mix(sum->told, (uint64_t)sched_forecast(world->sched, id));
+        sum->told = hash_mix(sum->told, (uint64_t)sched_planned_start(world->sched, id));
         sched_waited(world->sched, id, world->now, &waited);
         for (uint32_t left = waited.mask; left != 0; left &= left - 1)
             sum->told = hash_mix(sum->told, (uint64_t)waited.of[__builtin_ctz(left)]);
@@ -266,8 +264,7 @@ static void tell(struct buffer *out, uint64_t number)
 }
 
 /* policy: NULL: the preset's own. */
-static void play_all(const char *name, uint32_t preset, const struct policy_config *policy,
-                     struct buffer *out)
+static void play_all(const char *name, uint32_t preset, const struct policy_config *policy, struct buffer *out)
 {
     static struct random_world scenario;
     struct sum sum = {0};
@@ -281,8 +278,7 @@ static void play_all(const char *name, uint32_t preset, const struct policy_conf
             play(&scenario, &sum);
         }
     const struct sched_counts *counts = &sum.counts;
-    buffer_format(out, "%-23s %016llx %016llx", name, (unsigned long long)sum.decided,
-                  (unsigned long long)sum.told);
+    buffer_format(out, "%-23s %016llx %016llx", name, (unsigned long long)sum.decided, (unsigned long long)sum.told);
     tell(out, counts->cycles);
     tell(out, counts->attempts);
     tell(out, counts->plans_tried);
@@ -305,10 +301,9 @@ static uint32_t preset_named(const char *name)
 
 static void tell_all(struct buffer *out)
 {
-    static const char *const columns[] = {"cycles",  "placed",  "sought",  "plans",  "evicted",
-                                          "promise", "drains",  "rank",    "key",    "score",
-                                          "bound",   "forbids", "compare", "divide", "adjust",
-                                          "reclaim", "take",    "valid",   "chunk",  "length"};
+    static const char *const columns[] = {"cycles", "placed",  "sought", "plans", "evicted", "promise", "drains",
+                                          "rank",   "key",     "score",  "bound", "forbids", "compare", "divide",
+                                          "adjust", "reclaim", "take",   "valid", "chunk",   "length"};
     buffer_format(out, "%-23s %16s %16s", "policy", "decided", "told");
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         buffer_format(out, " %7s", columns[i]);

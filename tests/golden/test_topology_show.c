@@ -162,10 +162,8 @@ static void many_pools_are_shown_by_their_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_500_dgx_h100_are_drawn_as_before),
-        cmocka_unit_test(names_fold_where_numbers_follow),
-        cmocka_unit_test(names_of_other_width_do_not_fold),
-        cmocka_unit_test(many_pools_are_shown_by_their_types),
+        cmocka_unit_test(the_500_dgx_h100_are_drawn_as_before), cmocka_unit_test(names_fold_where_numbers_follow),
+        cmocka_unit_test(names_of_other_width_do_not_fold),     cmocka_unit_test(many_pools_are_shown_by_their_types),
         cmocka_unit_test(long_tables_are_cut_in_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

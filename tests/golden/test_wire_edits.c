@@ -1,9 +1,11 @@
-/* policies/wire.h, line by line: what becomes of each when one thing in it is other than it was, against wire_edits.txt.
+/* policies/wire.h, line by line: what becomes of each when one thing in it is other than it was, against
+ * wire_edits.txt.
  *
- * Law: what is read is written as a line that is read and written again as itself, so that nothing is passed over in silence
- * but what is said to be default.  Beside that the file keeps, for each line and kind of edit, how many are refused and how many
- * written back as they came, and a hash of all that was written or complained of; with WINDTUNNEL_WIRE_EDITS=1 all of it is told.
- * With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written anew instead of compared. */
+ * Law: what is read is written as a line that is read and written again as itself, so that nothing is passed over in
+ * silence but what is said to be default.  Beside that the file keeps, for each line and kind of edit, how many are
+ * refused and how many written back as they came, and a hash of all that was written or complained of; with
+ * WINDTUNNEL_WIRE_EDITS=1 all of it is told. With WINDTUNNEL_GOLDEN_UPDATE=1 (make golden-update) the file is written
+ * anew instead of compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +40,7 @@ static struct error read_line(struct reading *reading, const char *text, struct 
         wire_lines_close(&reading->wire);
         wire_lines_open(&reading->wire);
     }
-    return wire_read(reading->wire.wire, "events", 1, wire_lines_text(text),
-                     WIRE_TOLD | WIRE_ANSWERED, line);
+    return wire_read(reading->wire.wire, "events", 1, wire_lines_text(text), WIRE_TOLD | WIRE_ANSWERED, line);
 }
 
 /* Read and write again, which changes nothing more. */
@@ -87,8 +88,7 @@ static void await_all(struct reading *reading)
     struct sums *sums = &reading->awaited;
     for (uint32_t awaited = 0; awaited < 64; awaited++) {
         struct wire_line line = {.kind = WIRE_HEADER};
-        struct error error = wire_read(reading->wire.wire, "events", 1,
-                                       wire_lines_text(reading->line), awaited, &line);
+        struct error error = wire_read(reading->wire.wire, "events", 1, wire_lines_text(reading->line), awaited, &line);
         sums->edits++;
         sums->refused += error_is(error);
         const char *complaint = error_is(error) ? error_message(&error) : "";
@@ -102,20 +102,18 @@ static void await_all(struct reading *reading)
 static void tell_sums(const char *name, const struct sums *sums, struct buffer *out)
 {
     if (sums->edits > 0)
-        buffer_format(out, "    %-8s %5u, %5u refused, %5u as they came %016llx\n", name,
-                      sums->edits, sums->refused, sums->same, (unsigned long long)sums->hash);
+        buffer_format(out, "    %-8s %5u, %5u refused, %5u as they came %016llx\n", name, sums->edits, sums->refused,
+                      sums->same, (unsigned long long)sums->hash);
 }
 
 static void tell_line(const char *line, struct buffer *out)
 {
-    struct reading reading = {.line = line,
-                              .changes_queues = strstr(line, "queues_changed") != NULL};
+    struct reading reading = {.line = line, .changes_queues = strstr(line, "queues_changed") != NULL};
     wire_lines_open(&reading.wire);
     await_all(&reading);
     json_edits_all(&(struct json_edits){.text = line, .self = &reading, .judge = judge});
     wire_lines_close(&reading.wire);
-    buffer_format(out, "%.*s\n", (int)strcspn(line, "\n") < 60 ? (int)strcspn(line, "\n") : 60,
-                  line);
+    buffer_format(out, "%.*s\n", (int)strcspn(line, "\n") < 60 ? (int)strcspn(line, "\n") : 60, line);
     tell_sums("awaited", &reading.awaited, out);
     for (int edit = 0; edit < JSON_EDIT_COUNT; edit++)
         tell_sums(json_edit_names[edit], &reading.sums[edit], out);

@@ -1,4 +1,5 @@
-/* The scheduler library without the simulator: links libwindtunnel_sched alone and drives it as a live adaptor would. */
+/* The scheduler library without the simulator: links libwindtunnel_sched alone and drives it as a live adaptor would.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,8 +64,7 @@ static void close_world(struct world *world)
     cluster_free(world->cluster);
 }
 
-static void submit(struct world *world, job_id id, uint32_t count, uint16_t gpus, int32_t priority,
-                   time_ns now)
+static void submit(struct world *world, job_id id, uint32_t count, uint16_t gpus, int32_t priority, time_ns now)
 {
     struct job job = job_default();
     job.id = id;
@@ -217,10 +217,8 @@ static void test_goes_on_where_it_was_saved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places_and_frees),
-        cmocka_unit_test(test_never_fits),
-        cmocka_unit_test(test_evicts_the_least),
-        cmocka_unit_test(test_refusals_and_nodes),
+        cmocka_unit_test(test_places_and_frees),           cmocka_unit_test(test_never_fits),
+        cmocka_unit_test(test_evicts_the_least),           cmocka_unit_test(test_refusals_and_nodes),
         cmocka_unit_test(test_goes_on_where_it_was_saved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

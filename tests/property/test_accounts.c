@@ -50,8 +50,7 @@ static queue_id add_queue(struct fixture *f, queue_id parent, int64_t weight)
     return queue;
 }
 
-static void charge(struct accounts *accounts, queue_id queue, uint32_t user, int64_t gpus, int sign,
-                   time_ns now)
+static void charge(struct accounts *accounts, queue_id queue, uint32_t user, int64_t gpus, int sign, time_ns now)
 {
     const int64_t amounts[QUEUE_SUM_COUNT] = {gpus * 1000, gpus * 16000, gpus * 65536};
     accounts_charge(accounts, queue, user, amounts, sign, now);
@@ -121,8 +120,7 @@ static void step(struct twin *twin, double decay_per_s)
 {
     for (int q = 0; q < QUEUES_MAX; q++)
         for (int u = 0; u < USERS_MAX; u++)
-            twin->usage[q][u] =
-                twin->usage[q][u] * decay_per_s + (double)twin->held[q][u] * sqrt(decay_per_s);
+            twin->usage[q][u] = twin->usage[q][u] * decay_per_s + (double)twin->held[q][u] * sqrt(decay_per_s);
 }
 
 /* Of a queue and all below it; parents have smaller ids. */
@@ -225,8 +223,7 @@ static void all_of_the_queue_that_is_owed_more_go_first(void **state)
     assert_int_equal(factor(f, b, 3), 1000000);
     assert_int_equal(factor(f, a, 1), 666666); /* LF (1/2) / (9/30) */
     assert_int_equal(factor(f, a, 2), 333333);
-    f->table->queues[a].weight_milli[RESOURCE_GPU] =
-        4000; /* LF (4/5) / (3/4) against (1/5) / (1/4) */
+    f->table->queues[a].weight_milli[RESOURCE_GPU] = 4000; /* LF (4/5) / (3/4) against (1/5) / (1/4) */
     accounts_refresh(&f->accounts, S);
     assert_int_equal(factor(f, a, 1), 1000000);
     assert_int_equal(factor(f, a, 2), 666666);
@@ -399,8 +396,8 @@ static int compare_nodes(const struct entry *a, const struct entry *b)
     return left > right ? -1 : left < right;
 }
 
-static void rank_nodes(const struct fixture *f, struct oracle *oracle, struct entry **nodes,
-                       uint32_t count, bool is_tied)
+static void rank_nodes(const struct fixture *f, struct oracle *oracle, struct entry **nodes, uint32_t count,
+                       bool is_tied)
 {
     for (uint32_t i = 1; i < count; i++) /* insertion: larger factor first, users before queues */
         for (uint32_t j = i; j > 0; j--) {
@@ -433,14 +430,13 @@ static void rank_nodes(const struct fixture *f, struct oracle *oracle, struct en
 }
 
 /* Usage from 0 to 3 units so that ties are everywhere; where units are large, some miss one by a GPU-second. */
-static void random_oracle(struct random_stream *stream, const struct fixture *f,
-                          struct oracle *oracle)
+static void random_oracle(struct random_stream *stream, const struct fixture *f, struct oracle *oracle)
 {
     static const int64_t units[] = {1, 1009, INT64_C(1) << 33};
     int64_t unit = units[random_below(stream, 3)];
     for (queue_id q = 0; q < f->table->count; q++) {
-        oracle->nodes[oracle->count++] = (struct entry){
-            .queue = q, .shares = f->table->queues[q].weight_milli[RESOURCE_GPU] / 1000};
+        oracle->nodes[oracle->count++] =
+            (struct entry){.queue = q, .shares = f->table->queues[q].weight_milli[RESOURCE_GPU] / 1000};
         uint32_t users = random_below(stream, USERS_MAX + 1);
         for (uint32_t u = 0; u < users; u++) {
             int64_t used = random_below(stream, 4) * unit + (random_below(stream, 8) == 0);
@@ -548,8 +544,7 @@ static void classic_by_hand(void **state)
     accounts_refresh(&f->accounts, S);
     assert_int_equal(factor(f, a, 1), 125000); /* 2^-(0.75 / 0.25) */
     assert_int_equal(factor(f, a, 2), 353553); /* 2^-(0.375 / 0.25) */
-    assert_int_equal(factor(f, a, 7),
-                     353553); /* who comes new is as a queue's part of it: 2^-(0.75 / 0.5) */
+    assert_int_equal(factor(f, a, 7), 353553); /* who comes new is as a queue's part of it: 2^-(0.75 / 0.5) */
     assert_int_equal(factor(f, b, 1), 707107); /* 2^-(0.25 / 0.5) */
     assert_int_equal(factor(f, none, 1), 0);
     assert_int_equal(factor(f, QUEUE_ROOT, 1), 1000000);

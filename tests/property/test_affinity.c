@@ -1,5 +1,5 @@
-/* Rules of tags against a naive count of who is where: whatever places, no START breaks a rule; and on a cluster with room
- * a member starts exactly if a node will do, where it meets the most preferred rules. */
+/* Rules of tags against a naive count of who is where: whatever places, no START breaks a rule; and on a cluster with
+ * room a member starts exactly if a node will do, where it meets the most preferred rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static bool has_tag(const struct job_tags *tags, uint32_t tag)
 }
 
 /* Members of another job in the domain; with_leaving: those on their way out too. */
-static uint32_t members_near(const struct model *m, const struct stand *other, uint8_t level,
-                             node_id node, bool with_leaving)
+static uint32_t members_near(const struct model *m, const struct stand *other, uint8_t level, node_id node,
+                             bool with_leaving)
 {
     uint32_t sum = 0;
     for (node_id n = 0; n < NODES; n++)
@@ -76,8 +76,7 @@ static uint32_t members_near(const struct model *m, const struct stand *other, u
     return sum;
 }
 
-static bool rule_holds(const struct model *m, uint32_t own, const struct tag_rule *rule,
-                       node_id node)
+static bool rule_holds(const struct model *m, uint32_t own, const struct tag_rule *rule, node_id node)
 {
     uint32_t near = 0, anywhere = 0;
     for (uint32_t j = 0; j < JOBS; j++) {
@@ -90,8 +89,7 @@ static bool rule_holds(const struct model *m, uint32_t own, const struct tag_rul
     }
     if (rule->is_apart)
         return near == 0;
-    return near > 0 ||
-           (!rule->is_preferred && anywhere == 0 && has_tag(&m->jobs[own].tags, rule->tag));
+    return near > 0 || (!rule->is_preferred && anywhere == 0 && has_tag(&m->jobs[own].tags, rule->tag));
 }
 
 /* Preferred rules that are met; -1: a required one is not, or somebody there refuses it. */
@@ -129,11 +127,10 @@ static void draw_tags(struct random_stream *stream, struct job_tags *tags)
             tags->tags[tags->tag_count++] = tag;
     }
     for (uint32_t r = 0; r < rules; r++) {
-        tags->rules[tags->rule_count++] =
-            (struct tag_rule){.tag = random_below(stream, TAGS),
-                              .level = (uint8_t)random_below(stream, LEVEL_RACK + 1),
-                              .is_apart = random_below(stream, 2) == 0,
-                              .is_preferred = random_below(stream, 3) == 0};
+        tags->rules[tags->rule_count++] = (struct tag_rule){.tag = random_below(stream, TAGS),
+                                                            .level = (uint8_t)random_below(stream, LEVEL_RACK + 1),
+                                                            .is_apart = random_below(stream, 2) == 0,
+                                                            .is_preferred = random_below(stream, 3) == 0};
         if (job_tags_complaint(tags) != NULL)
             tags->rule_count--;
     }
@@ -281,8 +278,7 @@ static void no_start_breaks_a_rule(void **state)
                      placement_policies[p]->name);
             run(policy, seed);
         }
-    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL;
-         preset++) {
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
         uint32_t starts = 0;
         for (uint64_t seed = 1; seed <= 12; seed++)
             starts += run(preset->text, seed);
@@ -320,8 +316,7 @@ static bool places_whom_it_can(const char *placement, uint64_t seed)
         own->is_known = true;
         node_id node = random_below(&m.stream, NODES);
         node = used[node] == GPUS - 1 ? (node + 1) % NODES : node;
-        sched_case_adopt(&c, own->job,
-                         (struct piece){.node = node, .gpu_mask = (uint16_t)(1u << used[node]++)});
+        sched_case_adopt(&c, own->job, (struct piece){.node = node, .gpu_mask = (uint16_t)(1u << used[node]++)});
         own->stay[node]++;
     }
     struct stand *own = &m.jobs[others];

@@ -1,8 +1,8 @@
 /* Buddy cells against a tree that splits and merges, and the safety of the hived preset against a search.
  *
- * The search knows only decisions: from the GPUs that guaranteed jobs hold it tries all ways to give every queue all its
- * cells, disjoint, each guaranteed GPU inside a cell of its queue.  After every cycle there must be one.  And the promise
- * itself: a queue without guaranteed jobs that asks for all its cells at once gets them, whoever runs. */
+ * The search knows only decisions: from the GPUs that guaranteed jobs hold it tries all ways to give every queue all
+ * its cells, disjoint, each guaranteed GPU inside a cell of its queue.  After every cycle there must be one.  And the
+ * promise itself: a queue without guaranteed jobs that asks for all its cells at once gets them, whoever runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,9 +20,7 @@
 
 /* ---- The tree ---------------------------------------------------------------------------------- */
 
-enum {
-    TREE_NODES = 2 * NODE_GPUS_MAX
-}; /* node 1 is all 16 GPUs; n has the buddies 2n and 2n + 1 */
+enum { TREE_NODES = 2 * NODE_GPUS_MAX }; /* node 1 is all 16 GPUs; n has the buddies 2n and 2n + 1 */
 enum cell_is { CELL_ABSENT, CELL_FREE, CELL_SPLIT, CELL_TAKEN };
 
 struct tree {
@@ -52,8 +50,7 @@ static uint32_t tree_take(struct tree *tree, uint32_t level)
 {
     uint32_t best = 0;
     for (uint32_t n = 1; n < TREE_NODES; n++)
-        if (tree->is[n] == CELL_FREE && level_of(n) >= level &&
-            (best == 0 || level_of(n) < level_of(best)))
+        if (tree->is[n] == CELL_FREE && level_of(n) >= level && (best == 0 || level_of(n) < level_of(best)))
             best = n;
     if (best == 0)
         return 0;
@@ -180,8 +177,7 @@ struct world {
 
 static void fail_world(const struct world *world, const char *what, job_id job)
 {
-    print_error("seed %llu, job %u, at %lld: %s\n", (unsigned long long)world->seed, job,
-                (long long)world->now, what);
+    print_error("seed %llu, job %u, at %lld: %s\n", (unsigned long long)world->seed, job, (long long)world->now, what);
     fail();
 }
 
@@ -219,8 +215,7 @@ static void close_world(struct world *world)
     cluster_free(world->cluster);
 }
 
-static job_id submit(struct world *world, queue_id queue, uint32_t gpus, uint32_t members,
-                     bool is_preemptible)
+static job_id submit(struct world *world, queue_id queue, uint32_t gpus, uint32_t members, bool is_preemptible)
 {
     struct guest *guest = &world->guests[world->guest_count];
     assert_true(world->guest_count < JOBS_MAX);
@@ -229,8 +224,7 @@ static job_id submit(struct world *world, queue_id queue, uint32_t gpus, uint32_
     guest->job.queue = queue;
     guest->job.submit = world->now;
     guest->job.is_preemptible = is_preemptible;
-    guest->job.first = (struct job_group){
-        .request = {.gpus = (uint16_t)gpus}, .count = members, .min_count = members};
+    guest->job.first = (struct job_group){.request = {.gpus = (uint16_t)gpus}, .count = members, .min_count = members};
     sched_job_submitted(world->sched, &guest->job, world->now);
     return guest->job.id;
 }
@@ -284,8 +278,7 @@ static bool place_cells(struct search_cells *search, uint32_t at, uint32_t from)
         return true;
     }
     uint32_t level = search->level[at], each = search->gpus >> level;
-    bool is_same =
-        at > 0 && search->queue[at - 1] == search->queue[at] && search->level[at - 1] == level;
+    bool is_same = at > 0 && search->queue[at - 1] == search->queue[at] && search->level[at - 1] == level;
     for (uint32_t p = is_same ? from + 1 : 0; p < search->node_count * each; p++) {
         uint32_t node = p / each;
         uint16_t cell = (uint16_t)(((1u << (1u << level)) - 1) << ((p % each) << level));
@@ -320,8 +313,7 @@ static uint32_t cut(const struct world *world, queue_id queue, uint32_t levels[C
 
 static void check_safety(const struct world *world)
 {
-    struct search_cells search = {.node_count = world->cluster->node_count,
-                                  .gpus = world->gpus_per_node};
+    struct search_cells search = {.node_count = world->cluster->node_count, .gpus = world->gpus_per_node};
     for (uint32_t l = CELL_LEVELS; l-- > 0;)
         for (queue_id q = 1; q <= QUEUES_MAX; q++) {
             uint32_t levels[CELLS_MAX], count = cut(world, q, levels);
@@ -393,8 +385,8 @@ static void some_submission(struct world *world)
     uint32_t gpus = 1 + random_below(&world->stream, world->gpus_per_node);
     if (random_below(&world->stream, 2) == 0)
         gpus = 1u << random_below(&world->stream, 3);
-    submit(world, 1 + random_below(&world->stream, QUEUES_MAX), gpus,
-           random_below(&world->stream, 4) == 0 ? 2 : 1, random_below(&world->stream, 2) == 0);
+    submit(world, 1 + random_below(&world->stream, QUEUES_MAX), gpus, random_below(&world->stream, 4) == 0 ? 2 : 1,
+           random_below(&world->stream, 2) == 0);
 }
 
 /* The guaranteed jobs of one queue end; then it asks for all its cells. */

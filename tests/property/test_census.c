@@ -1,4 +1,5 @@
-/* policies/census/census.h -- what free GPUs are good for, against a look at each GPU for each kind of member, on random clusters. */
+/* policies/census/census.h -- what free GPUs are good for, against a look at each GPU for each kind of member, on
+ * random clusters. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,7 @@ enum { SEEDS = 300, KINDS = 6, WAITING = 3 };
 
 static bool takes_work(const struct ledger *ledger, node_id node)
 {
-    return ledger->node_state[node] == NODE_UP &&
-           !cluster_node_type(ledger->cluster, node)->is_tainted;
+    return ledger->node_state[node] == NODE_UP && !cluster_node_type(ledger->cluster, node)->is_tainted;
 }
 
 /* Milli of the GPU's free instances of the profile (its number plus 1). */
@@ -34,17 +34,15 @@ static uint32_t free_milli(const struct ledger *ledger, node_id node, uint32_t g
     return ledger->gpus[ledger->cluster->nodes[node].first_gpu + gpu].free;
 }
 
-static uint32_t asked_of_each(const struct ledger *ledger, node_id node,
-                              const struct request *request)
+static uint32_t asked_of_each(const struct ledger *ledger, node_id node, const struct request *request)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    return request->gpus > 0 ? GPU_MILLI
-                             : shape_share_milli(request, &ledger->cluster->models[type->model]);
+    return request->gpus > 0 ? GPU_MILLI : request_class_share_milli(request, &ledger->cluster->models[type->model]);
 }
 
 /* What the member cannot use of the GPU, and why; the rest of it fits the node. */
-static uint32_t naive_useless(const struct ledger *ledger, node_id node, uint32_t gpu,
-                              const struct request *request, enum fragment_cause *cause)
+static uint32_t naive_useless(const struct ledger *ledger, node_id node, uint32_t gpu, const struct request *request,
+                              enum fragment_cause *cause)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     const struct node_cell *cell = &ledger->nodes[node];
@@ -64,8 +62,7 @@ static uint32_t naive_useless(const struct ledger *ledger, node_id node, uint32_
         return free;
     *cause = FRAGMENT_GEOMETRY;
     if (is_cut || request->mig != 0)
-        return is_cut && request->mig != 0 ? free - open_milli(ledger, node, gpu, request->mig)
-                                           : free;
+        return is_cut && request->mig != 0 ? free - open_milli(ledger, node, gpu, request->mig) : free;
     for (uint32_t g = 0; g < type->gpu_count; g++)
         enough += !ledger_has_layout(ledger, node, g) && free_milli(ledger, node, g) >= each;
     *cause = request->gpus > enough ? FRAGMENT_GPU_COUNT : FRAGMENT_SHARE;
@@ -78,12 +75,10 @@ static bool has_company(struct ledger *ledger, node_id node, const struct typica
         return true;
     const struct cluster_level *level = &ledger->cluster->levels[job->level - 1];
     return level->domain[node] != DOMAIN_NONE &&
-           random_placement_room(ledger, &job->request, level, level->domain[node]) >=
-               job->together;
+           random_placement_room(ledger, &job->request, level, level->domain[node]) >= job->together;
 }
 
-static void naive_fragments(struct ledger *ledger, const struct typical_jobs *typical,
-                            struct census *census)
+static void naive_fragments(struct ledger *ledger, const struct typical_jobs *typical, struct census *census)
 {
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         if (!takes_work(ledger, n))
@@ -96,15 +91,13 @@ static void naive_fragments(struct ledger *ledger, const struct typical_jobs *ty
                 const uint32_t useless = naive_useless(ledger, n, g, &job->request, &cause);
                 census->fragmented_milli[cause] += job->share * useless;
                 if (is_alone)
-                    census->fragmented_milli[FRAGMENT_TOPOLOGY] +=
-                        job->share * (free_milli(ledger, n, g) - useless);
+                    census->fragmented_milli[FRAGMENT_TOPOLOGY] += job->share * (free_milli(ledger, n, g) - useless);
             }
         }
     }
 }
 
-static void naive_stranded(const struct ledger *ledger, const struct typical_jobs *waiting,
-                           struct census *census)
+static void naive_stranded(const struct ledger *ledger, const struct typical_jobs *waiting, struct census *census)
 {
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         int64_t least = INT64_MAX;
@@ -131,8 +124,7 @@ static bool is_asked(const struct typical_jobs *typical, uint32_t profile)
     return false;
 }
 
-static void naive_rest(const struct ledger *ledger, const struct typical_jobs *typical,
-                       struct census *census)
+static void naive_rest(const struct ledger *ledger, const struct typical_jobs *typical, struct census *census)
 {
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         int64_t whole = 0;
@@ -147,8 +139,7 @@ static void naive_rest(const struct ledger *ledger, const struct typical_jobs *t
             census->mig_slices_unplaceable += free / MIG_SLICE_MILLI;
             for (uint8_t p = 0; p < MIG_PROFILE_COUNT; p++)
                 if (is_asked(typical, p))
-                    census->mig_slices_unplaceable -=
-                        open_milli(ledger, n, g, p + 1) / MIG_SLICE_MILLI;
+                    census->mig_slices_unplaceable -= open_milli(ledger, n, g, p + 1) / MIG_SLICE_MILLI;
         }
         for (uint32_t s = 0; s < CENSUS_GANG_SIZES; s++)
             census->gang_gpus[s] += whole / (1 << s) * (1 << s);
@@ -185,14 +176,13 @@ static void each_gpu_for_each_kind(void **state)
         random_placement_load(&stream, ledger);
         struct typical_job kinds[KINDS], waits[WAITING];
         for (uint32_t k = 0; k < KINDS; k++)
-            kinds[k] = (struct typical_job){
-                random_placement_request(&stream), 1.0 / KINDS, 1 + random_below(&stream, 20),
-                (uint8_t)random_below(&stream, cluster->level_count + 1)};
+            kinds[k] =
+                (struct typical_job){random_placement_request(&stream), 1.0 / KINDS, 1 + random_below(&stream, 20),
+                                     (uint8_t)random_below(&stream, cluster->level_count + 1)};
         for (uint32_t w = 0; w < WAITING; w++)
             waits[w] = (struct typical_job){.request = random_placement_request(&stream)};
         const struct typical_jobs typical = {kinds, KINDS, KINDS},
-                                  waiting = {waits, WAITING, random_below(&stream, WAITING + 1)},
-                                  nobody = {0};
+                                  waiting = {waits, WAITING, random_below(&stream, WAITING + 1)}, nobody = {0};
         struct census census, naive = {0};
         struct census_memo memo = {0};
         /* remembered from before: other jobs waited, and some of the space was free */
@@ -250,7 +240,6 @@ static void causes_add_up(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_gpu_for_each_kind),
-                                       cmocka_unit_test(causes_add_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_gpu_for_each_kind), cmocka_unit_test(causes_add_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,12 +83,12 @@ static int64_t available(const struct books *books, queue_id q)
     return local_available(books, q) + parent;
 }
 
-static int64_t potential(const struct books *books, queue_id q)
+static int64_t preemption_bound(const struct books *books, queue_id q)
 {
     if (parent_of(books, q) == QUEUE_ROOT)
         return books->subtree[q];
     int64_t borrowing = books->table->queues[q].borrowing_limit[GPU];
-    int64_t most = local_quota(books, q) + potential(books, parent_of(books, q));
+    int64_t most = local_quota(books, q) + preemption_bound(books, parent_of(books, q));
     if (borrowing != QUOTA_UNLIMITED && books->subtree[q] + borrowing < most)
         most = books->subtree[q] + borrowing;
     return most;
@@ -121,11 +121,10 @@ static void check_books(struct quota_case *c, const struct books *books)
     for (queue_id q = 1; q < QUEUES; q++) {
         queue_id binds;
         assert_int_equal(cohort_state(&c->tree, q)->quota[GPU], books->subtree[q]);
-        assert_int_equal(cohort_state(&c->tree, q)->potential[GPU], potential(books, q));
+        assert_int_equal(cohort_state(&c->tree, q)->preemption_bound[GPU], preemption_bound(books, q));
         assert_int_equal(cohort_usage(&c->tree, q, GPU, COHORT_AS_IS), books->usage[q]);
         assert_int_equal(cohort_available(&c->tree, q, GPU, &binds), available(books, q));
-        assert_int_equal(cohort_is_borrowing(&c->tree, q, GPU, COHORT_AS_IS),
-                         books->usage[q] > books->subtree[q]);
+        assert_int_equal(cohort_is_borrowing(&c->tree, q, GPU, COHORT_AS_IS), books->usage[q] > books->subtree[q]);
     }
 }
 
@@ -188,7 +187,7 @@ static bool is_below(const struct quota_case *c, queue_id q, queue_id top)
     return q == top;
 }
 
-/* The promise that closes lanes: nothing that happens to other queues lets the job in, and what it says now it
+/* The promise that closes class queues: nothing that happens to other queues lets the job in, and what it says now it
  * says of exactly what is available. */
 static void what_forbids_goes_on_forbidding(void **state)
 {
@@ -209,8 +208,7 @@ static void what_forbids_goes_on_forbidding(void **state)
                 asker = INNER + random_below(&stream, QUEUES - INNER);
                 ask[GPU] = 1 + (int64_t)random_below(&stream, 6000);
                 binds = quota_cohort.forbids(&c.tree, asker, ask);
-                assert_int_equal(binds == QUEUE_NONE,
-                                 ask[GPU] <= cohort_available(&c.tree, asker, GPU, &ignored));
+                assert_int_equal(binds == QUEUE_NONE, ask[GPU] <= cohort_available(&c.tree, asker, GPU, &ignored));
                 continue;
             }
             forbidden++;
@@ -255,11 +253,10 @@ static void set_running(struct duel *duel, int side, int job, bool runs)
 
 static bool fits(struct duel *duel, int side, int job)
 {
-    return quota_cohort.forbids(&duel->c.tree, duel->queue[side], duel->jobs[side][job]) ==
-           QUEUE_NONE;
+    return quota_cohort.forbids(&duel->c.tree, duel->queue[side], duel->jobs[side][job]) == QUEUE_NONE;
 }
 
-/* The gainer with its job goes before each victim with its own: what the engine asks of the after-state.  Only
+/* The preemptor with its job goes before each victim with its own: what the engine asks of the after-state.  Only
  * initial_share needs it: a queue of which several jobs were taken may want the smallest back. */
 static bool is_stable(struct duel *duel, int side, int job, const bool *is_victim)
 {
@@ -267,8 +264,8 @@ static bool is_stable(struct duel *duel, int side, int job, const bool *is_victi
         duel->c.config.strategies[1] != STRATEGY_INITIAL_SHARE)
         return true;
     for (int v = 0; v < JOBS; v++)
-        if (is_victim[v] && quota_case_compare(&duel->c, duel->queue[side], duel->jobs[side][job],
-                                               duel->queue[!side], duel->jobs[!side][v]) > 0)
+        if (is_victim[v] && quota_case_compare(&duel->c, duel->queue[side], duel->jobs[side][job], duel->queue[!side],
+                                               duel->jobs[!side][v]) > 0)
             return false;
     return true;
 }
@@ -281,8 +278,8 @@ static bool evict_for(struct duel *duel, int side, int job)
     if (!quota_cohort.may_reclaim(&duel->c.tree, duel->queue[side], ask))
         return false;
     for (int v = 0; v < JOBS && !fits(duel, side, job); v++)
-        if (duel->runs[!side][v] && quota_case_may_take(&duel->c, duel->queue[side], ask,
-                                                        duel->queue[!side], duel->jobs[!side][v])) {
+        if (duel->runs[!side][v] &&
+            quota_case_may_take(&duel->c, duel->queue[side], ask, duel->queue[!side], duel->jobs[!side][v])) {
             is_victim[v] = true;
             set_running(duel, !side, v, false);
         }
@@ -321,11 +318,9 @@ static bool play_round(struct duel *duel)
         for (int side = 0; side < 2; side++)
             for (int j = 0; j < JOBS; j++)
                 if (!duel->runs[side][j] && fits(duel, side, j) &&
-                    (best_side < 0 ||
-                     (side != best_side &&
-                      quota_case_compare(&duel->c, duel->queue[side], duel->jobs[side][j],
-                                         duel->queue[best_side],
-                                         duel->jobs[best_side][best]) < 0))) {
+                    (best_side < 0 || (side != best_side &&
+                                       quota_case_compare(&duel->c, duel->queue[side], duel->jobs[side][j],
+                                                          duel->queue[best_side], duel->jobs[best_side][best]) < 0))) {
                     best_side = side;
                     best = j;
                 }
@@ -347,8 +342,7 @@ static void setup_duel(struct duel *duel, struct random_stream *stream, bool fai
     quota_case_init(&duel->c, &quota_cohort, 16);
     queue_id cohort = quota_case_add(&duel->c, "cohort", QUEUE_ROOT, random_below(stream, 9));
     for (int side = 0; side < 2; side++) {
-        duel->queue[side] =
-            quota_case_add(&duel->c, side == 0 ? "a" : "b", cohort, random_below(stream, 9));
+        duel->queue[side] = quota_case_add(&duel->c, side == 0 ? "a" : "b", cohort, random_below(stream, 9));
         struct queue_spec *spec = quota_case_spec(&duel->c, duel->queue[side]);
         spec->weight_milli[GPU] = random_below(stream, 8) * 500;
         for (int j = 0; j < JOBS; j++)

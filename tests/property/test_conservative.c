@@ -1,9 +1,9 @@
-/* Conservative backfill: nobody starts later than first promised, whatever ends early; and where everything lasts as long
- * as it says, everybody starts when, and where, a naive planner puts him at his submission.  Under the compression `replan`
- * the first promise holds of the first job in line alone.
+/* Conservative backfill: nobody starts later than first promised, whatever ends early; and where everything lasts as
+ * long as it says, everybody starts when, and where, a naive planner puts him at his submission.  Under the
+ * compression `replan` the first promise holds of the first job in line alone.
  *
- * The naive planner knows no ledger or profile: it keeps who has which GPU from when to when, and tries every moment at
- * which somebody leaves. */
+ * The naive planner knows no ledger or profile: it keeps who has which GPU from when to when, and tries every moment
+ * at which somebody leaves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,21 +30,21 @@ static struct policy_config conservative(enum compression compression)
     return policy;
 }
 
-static struct random_jobs spec_of(unsigned shapes, uint64_t seed)
+static struct random_jobs spec_of(unsigned request_classes, uint64_t seed)
 {
     static const uint16_t gpus[] = {1, 4, 2, 3};
     return (struct random_jobs){.count = JOB_COUNT,
                                 .nodes = 2 + (uint32_t)(seed % (NODES_MAX - 1)),
                                 .gpus = gpus[seed % 4],
-                                .shapes = shapes,
+                                .request_classes = request_classes,
                                 .load = 0.8 + 0.1 * (double)(seed % 6)};
 }
 
-/* ---- The promise: a world of its own, which asks for the forecasts after every cycle ---------------- */
+/* ---- The promise: a world of its own, which asks for the planned starts after every cycle ---------------- */
 
 struct lot {
-    time_ns promised, forecast; /* first, last; TIME_NEVER: not yet */
-    time_ns started, ends;      /* TIME_NEVER: not yet */
+    time_ns promised, planned_start; /* first, last; TIME_NEVER: not yet */
+    time_ns started, ends;           /* TIME_NEVER: not yet */
     bool has_ended;
 };
 
@@ -78,8 +78,7 @@ static void tell(struct world *world)
         sched_job_ended(world->sched, i, JOB_END_COMPLETED, false, world->now);
     }
     while (world->submitted < JOB_COUNT && world->jobs[world->submitted].job.submit <= world->now) {
-        world->lots[world->submitted] =
-            (struct lot){TIME_NEVER, TIME_NEVER, TIME_NEVER, TIME_NEVER, false};
+        world->lots[world->submitted] = (struct lot){TIME_NEVER, TIME_NEVER, TIME_NEVER, TIME_NEVER, false};
         world->jobs[world->submitted].job.id = world->submitted;
         sched_job_submitted(world->sched, &world->jobs[world->submitted].job, world->now);
         world->submitted++;
@@ -93,29 +92,29 @@ static void start(struct world *world, const struct decision *decision)
     lot->started = world->now;
     lot->ends = world->now + world->jobs[decision->job].truth.duration;
     if (lot->promised != TIME_NEVER && lot->started > lot->promised)
-        fail_msg("job %u was promised %lld ns and started at %lld ns", decision->job,
-                 (long long)lot->promised, (long long)lot->started);
+        fail_msg("job %u was promised %lld ns and started at %lld ns", decision->job, (long long)lot->promised,
+                 (long long)lot->started);
     world->moved_up += lot->started < lot->promised;
     for (uint32_t i = 0; i < decision->job; i++)
         world->overtakers += world->lots[i].started == TIME_NEVER;
     sched_job_started(world->sched, decision->job, decision->id, world->now);
 }
 
-static void read_forecasts(struct world *world)
+static void read_planned_starts(struct world *world)
 {
     bool is_behind = false;
     for (uint32_t i = 0; i < world->submitted; i++) {
         struct lot *lot = &world->lots[i];
         if (lot->started != TIME_NEVER)
             continue;
-        time_ns forecast = sched_forecast(world->sched, i);
-        if (forecast == TIME_NEVER || forecast > lot->forecast || forecast <= world->now)
-            fail_msg("job %u is to start at %lld ns, at %lld ns; before that at %lld ns", i,
-                     (long long)forecast, (long long)world->now, (long long)lot->forecast);
-        lot->promised = lot->promised == TIME_NEVER ? forecast : lot->promised;
-        lot->forecast = forecast;
+        time_ns planned_start = sched_planned_start(world->sched, i);
+        if (planned_start == TIME_NEVER || planned_start > lot->planned_start || planned_start <= world->now)
+            fail_msg("job %u is to start at %lld ns, at %lld ns; before that at %lld ns", i, (long long)planned_start,
+                     (long long)world->now, (long long)lot->planned_start);
+        lot->promised = lot->promised == TIME_NEVER ? planned_start : lot->promised;
+        lot->planned_start = planned_start;
         if (is_behind)
-            lot->promised = lot->forecast = TIME_NEVER; /* it may be delayed */
+            lot->promised = lot->planned_start = TIME_NEVER; /* it may be delayed */
         is_behind = world->compression == COMPRESSION_REPLAN;
     }
 }
@@ -133,10 +132,10 @@ static void give_limits(struct run_job *jobs, uint64_t seed)
     }
 }
 
-static void keep_promises(enum compression compression, unsigned shapes, uint64_t seed,
-                          uint32_t *moved_up, uint32_t *overtakers)
+static void keep_promises(enum compression compression, unsigned request_classes, uint64_t seed, uint32_t *moved_up,
+                          uint32_t *overtakers)
 {
-    const struct random_jobs spec = spec_of(shapes, seed);
+    const struct random_jobs spec = spec_of(request_classes, seed);
     const struct policy_config policy = conservative(compression);
     struct error error;
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
@@ -147,15 +146,14 @@ static void keep_promises(enum compression compression, unsigned shapes, uint64_
     assert_non_null(world.sched);
     give_limits(world.jobs, seed);
     time_ns wake = TIME_NEVER;
-    for (time_ns next = next_instant(&world, wake); next != TIME_NEVER;
-         next = next_instant(&world, wake)) {
+    for (time_ns next = next_instant(&world, wake); next != TIME_NEVER; next = next_instant(&world, wake)) {
         const struct decision *decisions;
         world.now = next;
         tell(&world);
         size_t count = sched_cycle(world.sched, world.now, &decisions, &wake);
         for (size_t d = 0; d < count; d++)
             start(&world, &decisions[d]);
-        read_forecasts(&world);
+        read_planned_starts(&world);
         assert_null(sched_check(world.sched));
     }
     for (uint32_t i = 0; i < JOB_COUNT; i++)
@@ -183,9 +181,8 @@ static void keep_plain_promises(enum compression compression)
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
         keep_promises(compression,
-                      seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG
-                                    : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
-                      seed, &moved_up, &overtakers);
+                      seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT, seed,
+                      &moved_up, &overtakers);
     check_tried(&seeds, moved_up, overtakers);
 }
 
@@ -195,8 +192,7 @@ static void keep_promises_of_shares(enum compression compression)
     const struct test_seeds seeds = test_seeds(8, 300);
     uint32_t moved_up = 0, overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        keep_promises(compression, RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up,
-                      &overtakers);
+        keep_promises(compression, RANDOM_SHARE | RANDOM_SINGLE | RANDOM_GROUPS, seed, &moved_up, &overtakers);
     check_tried(&seeds, moved_up, overtakers);
 }
 
@@ -260,8 +256,7 @@ static void plan(struct planner *planner, const struct job *job)
     if (fits(planner, job, job->submit))
         best = job->submit;
     for (uint32_t i = 0; i < own && best != job->submit; i++)
-        if (planner->end[i] > job->submit && planner->end[i] < best &&
-            fits(planner, job, planner->end[i]))
+        if (planner->end[i] > job->submit && planner->end[i] < best && fits(planner, job, planner->end[i]))
             best = planner->end[i];
     assert_true(fits(planner, job, best));
     planner->start[own] = best;
@@ -274,8 +269,7 @@ static void compare_with_planner(enum compression compression)
     const struct test_seeds seeds = test_seeds(40, 1000);
     uint32_t waited = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
-        const struct random_jobs spec =
-            spec_of(seed % 2 == 0 ? RANDOM_FLAT : RANDOM_SINGLE | RANDOM_GANG, seed);
+        const struct random_jobs spec = spec_of(seed % 2 == 0 ? RANDOM_FLAT : RANDOM_SINGLE | RANDOM_GANG, seed);
         struct run_job *jobs = random_jobs_new(&spec, seed);
         struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
         struct run_setup setup = run_setup_default(cluster);
@@ -292,9 +286,9 @@ static void compare_with_planner(enum compression compression)
         for (uint32_t i = 0; i < spec.count; i++) {
             waited += planner->start[i] > jobs[i].job.submit;
             if (log->jobs[i].start != planner->start[i])
-                fail_msg("seed %llu: job %u started at %lld ns on %s; expected %lld ns",
-                         (unsigned long long)seed, i, (long long)log->jobs[i].start,
-                         run_attempt(log, i, 0)->placement, (long long)planner->start[i]);
+                fail_msg("seed %llu: job %u started at %lld ns on %s; expected %lld ns", (unsigned long long)seed, i,
+                         (long long)log->jobs[i].start, run_attempt(log, i, 0)->placement,
+                         (long long)planner->start[i]);
         }
         run_log_free(log);
         mem_free(planner);

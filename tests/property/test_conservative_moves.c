@@ -1,11 +1,12 @@
-/* Conservative backfill where jobs end early and are cancelled, against a naive planner: who starts when, on which GPUs, and
- * what everybody else is promised after every cycle; also where the scheduler is saved and loaded again on the way.
+/* Conservative backfill where jobs end early and are cancelled, against a naive planner: who starts when, on which
+ * GPUs, and what everybody else is promised after every cycle; also where the scheduler is saved and loaded again on
+ * the way.
  *
- * The planner knows no ledger or profile: it keeps who has which GPU, CPUs and memory from when to when.  Where something ends early, is
- * cancelled or moves, its nodes are eased: in the order of their starts, promises that are on such a node, or for a member
- * of which such a node has room before, are looked for anew, those of one member on such nodes alone, and taken if they are
- * earlier.  Newcomers follow.  Under the compression `replan` it forgets all promises in every cycle instead, and plans every job
- * that waits in the order of arrival. */
+ * The planner knows no ledger or profile: it keeps who has which GPU, CPUs and memory from when to when.  Where
+ * something ends early, is cancelled or moves, its nodes are eased: in the order of their starts, promises that are on
+ * such a node, or for a member of which such a node has room before, are looked for anew, those of one member on such
+ * nodes alone, and taken if they are earlier.  Newcomers follow.  Under the compression `replan` it forgets all
+ * promises in every cycle instead, and plans every job that waits in the order of arrival. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -115,8 +116,7 @@ static uint32_t room_on(const struct planner *planner, uint32_t job, uint32_t no
 }
 
 /* All members, lowest nodes and GPUs first, of the nodes that are eased or of all. */
-static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, bool is_eased_only,
-                    bool has[CELLS])
+static bool fits_on(const struct planner *planner, uint32_t job, time_ns at, bool is_eased_only, bool has[CELLS])
 {
     const struct job *asked = &planner->jobs[job].job;
     const uint32_t gpus = job_group(asked, 0)->request.gpus;
@@ -140,15 +140,13 @@ static bool fits(const struct planner *planner, uint32_t job, time_ns at, bool h
 }
 
 /* The first end by which it fits, after now and before `bound`; TIME_NEVER. */
-static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only,
-                    bool has[CELLS])
+static time_ns find(const struct planner *planner, uint32_t job, time_ns bound, bool is_eased_only, bool has[CELLS])
 {
     bool found[CELLS];
     time_ns best = TIME_NEVER;
     for (uint32_t i = 0; i < planner->live_count; i++) {
         const time_ns end = planner->lots[planner->live[i]].end;
-        if (end <= planner->now || end >= bound || end >= best ||
-            !fits_on(planner, job, end, is_eased_only, found))
+        if (end <= planner->now || end >= bound || end >= best || !fits_on(planner, job, end, is_eased_only, found))
             continue;
         best = end;
         memcpy(has, found, sizeof found);
@@ -217,8 +215,8 @@ static bool settle(struct planner *planner, uint32_t job, time_ns bound, bool is
 {
     struct lot *lot = &planner->lots[job];
     bool has[CELLS];
-    const bool is_now = fits_on(planner, job, planner->now, is_eased_only, has) &&
-                        fits(planner, job, planner->now, has);
+    const bool is_now =
+        fits_on(planner, job, planner->now, is_eased_only, has) && fits(planner, job, planner->now, has);
     const time_ns start = is_now ? planner->now : find(planner, job, bound, is_eased_only, has);
     if (start == TIME_NEVER)
         return false;
@@ -268,8 +266,8 @@ static void plan_anew(struct planner *planner)
         add_live(planner, i);
         const time_ns start = planner->lots[i].start;
         if (before.state == PROMISED && is_first && start > before.start)
-            fail_msg("job %u is first in line and was promised %lld ns, now %lld ns", i,
-                     (long long)before.start, (long long)start);
+            fail_msg("job %u is first in line and was promised %lld ns, now %lld ns", i, (long long)before.start,
+                     (long long)start);
         planner->moved += before.state == PROMISED && start < before.start;
         planner->later += before.state == PROMISED && start > before.start;
         is_first = false;
@@ -345,13 +343,11 @@ static void tell(struct planner *planner, struct sched *sched)
 }
 
 /* CPUs and memory are short too; but everybody fits while nothing runs. */
-static void give_amounts(struct planner *planner, struct request *request, uint32_t job,
-                         uint32_t random)
+static void give_amounts(struct planner *planner, struct request *request, uint32_t job, uint32_t random)
 {
     bool has[CELLS];
     request->cpu_milli = 500 * (random % (8u * request->gpus + 1));
-    request->memory_mib =
-        random / 64 % 2 == 0 ? 0 : 512 * (random / 128 % (8u * request->gpus + 1));
+    request->memory_mib = random / 64 % 2 == 0 ? 0 : 512 * (random / 128 % (8u * request->gpus + 1));
     if (!fits(planner, job, 0, has))
         request->cpu_milli = request->memory_mib = 0;
 }
@@ -389,26 +385,23 @@ static void compare_start(const struct planner *planner, const struct decision *
             if (decision->pieces[p].gpu_mask >> g & 1)
                 has[decision->pieces[p].node * GPUS_MAX + g] = true;
     if (lot->state != RUNS || lot->start != planner->now || memcmp(has, lot->has, sizeof has) != 0)
-        fail_msg("job %u started at %lld ns, expected at %lld ns, or elsewhere", decision->job,
-                 (long long)planner->now, (long long)lot->start);
+        fail_msg("job %u started at %lld ns, expected at %lld ns, or elsewhere", decision->job, (long long)planner->now,
+                 (long long)lot->start);
 }
 
 static void compare_promises(const struct planner *planner, const struct sched *sched)
 {
     for (uint32_t i = 0; i < JOB_COUNT; i++)
-        if (planner->lots[i].state == PROMISED &&
-            sched_forecast(sched, i) != planner->lots[i].start)
-            fail_msg("at %lld ns job %u is promised %lld ns; expected %lld ns",
-                     (long long)planner->now, i, (long long)sched_forecast(sched, i),
-                     (long long)planner->lots[i].start);
+        if (planner->lots[i].state == PROMISED && sched_planned_start(sched, i) != planner->lots[i].start)
+            fail_msg("at %lld ns job %u is promised %lld ns; expected %lld ns", (long long)planner->now, i,
+                     (long long)sched_planned_start(sched, i), (long long)planner->lots[i].start);
 }
 
 static void play(struct planner *planner, struct setup *setup)
 {
     time_ns wake = TIME_NEVER;
     uint32_t cycle = 0;
-    for (time_ns next = next_instant(planner, wake); next != TIME_NEVER;
-         next = next_instant(planner, wake)) {
+    for (time_ns next = next_instant(planner, wake); next != TIME_NEVER; next = next_instant(planner, wake)) {
         const struct decision *decisions;
         uint32_t running = 0;
         planner->now = next;
@@ -444,9 +437,8 @@ static void play_seed(uint64_t seed, bool is_anew, struct tried *tried)
     const struct random_jobs spec = {.count = JOB_COUNT,
                                      .nodes = 2 + (uint32_t)(seed % (NODES_MAX - 1)),
                                      .gpus = gpus[seed % 4],
-                                     .shapes = seed % 3 == 0
-                                                   ? RANDOM_FLAT | RANDOM_GANG
-                                                   : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
+                                     .request_classes = seed % 3 == 0 ? RANDOM_FLAT | RANDOM_GANG
+                                                                      : RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
                                      .load = 0.8 + 0.1 * (double)(seed % 6)};
     struct run_job *jobs = random_jobs_new(&spec, seed);
     struct setup setup = {.cluster = cluster_uniform_new(spec.nodes, spec.gpus),
@@ -488,8 +480,7 @@ static struct tried play_seeds(const struct test_seeds *seeds, bool is_anew)
     struct tried tried = {0};
     for (uint64_t seed = seeds->first; seed < seeds->first + seeds->count; seed++)
         play_seed(seed, is_anew, &tried);
-    assert_true(seeds->count == 1 ||
-                (tried.moved > seeds->count && tried.cancelled > seeds->count));
+    assert_true(seeds->count == 1 || (tried.moved > seeds->count && tried.cancelled > seeds->count));
     return tried;
 }
 

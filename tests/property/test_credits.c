@@ -32,8 +32,7 @@ static void setup(struct quota_case *c, uint64_t seed)
         snprintf(name, sizeof name, "q%u", i);
         int64_t deserved = i == 0 ? 0 : (i == 1) + (int64_t)random_below(&stream, 6);
         queue_id q = quota_case_add(c, name, parents[i], deserved);
-        quota_case_spec(c, q)->credit_gpu_ns =
-            random_below(&stream, 2) * random_below(&stream, 500);
+        quota_case_spec(c, q)->credit_gpu_ns = random_below(&stream, 2) * random_below(&stream, 500);
     }
     quota_case_ready(c);
 }
@@ -64,8 +63,7 @@ static void what_was_banked_and_not_spent_is_there(void **state)
                 struct credit_account a = account(&c, q);
                 assert_true(a.start + a.banked - a.spent == a.balance);
                 assert_true(a.balance >= 0);
-                __int128 cap =
-                    (__int128)quota_case_spec(&c, q)->deserved[RESOURCE_GPU] * c.config.credit_cap;
+                __int128 cap = (__int128)quota_case_spec(&c, q)->deserved[RESOURCE_GPU] * c.config.credit_cap;
                 assert_true(a.balance <= (cap > a.start ? cap : a.start));
                 assert_true(!a.is_open || a.balance > 0);
                 spenders += a.spent > 0;

@@ -1,14 +1,16 @@
-/* Defragmentation in random worlds with truthful estimates (tests/support/random_world.h), where all jobs that end have
- * said when.  From the decisions and the jobs alone:
+/* Defragmentation in random worlds with truthful estimates (tests/support/random_world.h), where all jobs that end
+ * have said when.  From the decisions and the jobs alone:
  *
- *   guard    no job is moved whose end is nearer than what the move costs it: the grace, the restart, and what it ran since
+ *   guard    no job is moved whose end is nearer than what the move costs it: the grace, the restart, and what it ran
+ *            since
  *            its last checkpoint if it cannot write one within the grace
  *   budget   in no hour are more jobs moved than `moves_per_h`, nor in one cycle for one job more than `moves_per_plan`
  *   place    where nothing fails whoever is moved as a whole is promised a place in the same cycle, and starts there in
  *            the first cycle after all that was leaving then has left
  *   kept     a node that is kept before and after a cycle, by the same drain, is given to nobody in it
  *
- * and what tests/support/honest_rules.h watches: gangs, loops, promises that are kept.  WINDTUNNEL_TEST_SEED plays one seed. */
+ * and what tests/support/honest_rules.h watches: gangs, loops, promises that are kept.  WINDTUNNEL_TEST_SEED plays one
+ * seed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,9 +43,8 @@ struct defrag_watch {
     uint32_t moved;
     uint8_t was_kept[RANDOM_WORLD_NODES_MAX]; /* before the cycle, in drain number... */
     uint64_t drains;
-    time_ns ran[RANDOM_WORLD_JOBS_MAX]; /* in attempts that were evicted, until that was decided */
-    uint32_t place_due
-        [RANDOM_WORLD_JOBS_MAX]; /* tick at which it has started at the latest; 0: it is not moved */
+    time_ns ran[RANDOM_WORLD_JOBS_MAX];        /* in attempts that were evicted, until that was decided */
+    uint32_t place_due[RANDOM_WORLD_JOBS_MAX]; /* tick at which it has started at the latest; 0: it is not moved */
 };
 
 struct seen {
@@ -55,8 +56,7 @@ struct seen {
 static time_ns grace_of(const struct honest_world *world, const struct job *job)
 {
     const time_ns granted = world->scenario->policy.preempt.grace;
-    if (world->scenario->policy.preemption->is_kill ||
-        (job->checkpoint.interval == 0 && job->checkpoint.duration == 0))
+    if (world->scenario->policy.preemption->is_kill || (job->checkpoint.interval == 0 && job->checkpoint.duration == 0))
         return 0;
     return job->grace > 0 && job->grace < granted ? job->grace : granted;
 }
@@ -99,9 +99,8 @@ static void check_guard(struct honest_world *world, uint32_t j, time_ns ran, str
     seen->again += ran > 0;
     seen->near_ends += left <= 2 * cost;
     if (left <= cost)
-        honest_world_break(world, "guard", world->tick, j,
-                           "it ends in %lld ms, the move costs %lld", (long long)(left / 1000000),
-                           (long long)(cost / 1000000));
+        honest_world_break(world, "guard", world->tick, j, "it ends in %lld ms, the move costs %lld",
+                           (long long)(left / 1000000), (long long)(cost / 1000000));
 }
 
 static void check_budget(struct honest_world *world, uint32_t j, struct defrag_watch *watch)
@@ -113,8 +112,7 @@ static void check_budget(struct honest_world *world, uint32_t j, struct defrag_w
     for (uint32_t m = 0; m < watch->moved; m++)
         in_hour += watch->moved_at[m] > world->now - HOUR_NS;
     if (bound > 0 && in_hour > bound)
-        honest_world_break(world, "budget", world->tick, j, "%lld jobs moved in an hour",
-                           (long long)in_hour);
+        honest_world_break(world, "budget", world->tick, j, "%lld jobs moved in an hour", (long long)in_hour);
 }
 
 static void check_plan(struct honest_world *world, const struct decision *all, size_t at)
@@ -122,11 +120,11 @@ static void check_plan(struct honest_world *world, const struct decision *all, s
     const int64_t bound = world->scenario->policy.defrag_config.moves_per_plan;
     int64_t moved = 0;
     for (size_t d = 0; d <= at; d++)
-        moved += all[d].kind == DECISION_EVICT && all[d].reason == REASON_CONSOLIDATED &&
-                 all[d].for_job == all[at].for_job;
+        moved +=
+            all[d].kind == DECISION_EVICT && all[d].reason == REASON_CONSOLIDATED && all[d].for_job == all[at].for_job;
     if (bound >= 0 && moved > bound)
-        honest_world_break(world, "budget", world->tick, world->job_of[all[at].job],
-                           "%lld jobs moved for one", (long long)moved);
+        honest_world_break(world, "budget", world->tick, world->job_of[all[at].job], "%lld jobs moved for one",
+                           (long long)moved);
 }
 
 /* When all that leaves now, with the decisions of this cycle, must have left. */
@@ -136,8 +134,8 @@ static uint32_t all_left_by(const struct honest_world *world)
     return world->tick + 2 + (uint32_t)((grace + period - 1) / period);
 }
 
-static void check_place(struct honest_world *world, const struct decision *all, size_t count,
-                        size_t at, struct defrag_watch *watch)
+static void check_place(struct honest_world *world, const struct decision *all, size_t count, size_t at,
+                        struct defrag_watch *watch)
 {
     bool is_promised = false;
     if (!world->scenario->policy.defrag_config.holds_places || all[at].is_partial)
@@ -150,8 +148,7 @@ static void check_place(struct honest_world *world, const struct decision *all, 
     watch->place_due[world->job_of[all[at].job]] = all_left_by(world);
 }
 
-static void check_kept(struct honest_world *world, const struct decision *decision,
-                       const struct defrag_watch *watch)
+static void check_kept(struct honest_world *world, const struct decision *decision, const struct defrag_watch *watch)
 {
     const struct honest_job *job = &world->jobs[world->job_of[decision->job]];
     if (decision->kind == DECISION_START && job->reserved_count > 0)
@@ -159,16 +156,14 @@ static void check_kept(struct honest_world *world, const struct decision *decisi
     if (world->sched->drain->begun != watch->drains)
         return; /* another drain has begun since */
     for (uint32_t i = 0; i < decision->piece_count; i++)
-        if (watch->was_kept[decision->pieces[i].node] &&
-            world->sched->ledger->is_kept[decision->pieces[i].node])
+        if (watch->was_kept[decision->pieces[i].node] && world->sched->ledger->is_kept[decision->pieces[i].node])
             honest_world_break(world, "kept", world->tick, world->job_of[decision->job],
                                "it is given node %u, which is kept", decision->pieces[i].node);
 }
 
 static struct seen *seen_of_world; /* where what was seen is counted */
 
-static void on_decision(struct honest_world *world, const struct decision *all, size_t count,
-                        size_t at)
+static void on_decision(struct honest_world *world, const struct decision *all, size_t count, size_t at)
 {
     struct defrag_watch *watch = world->watch.self;
     const uint32_t j = world->job_of[all[at].job];
@@ -185,8 +180,7 @@ static void on_decision(struct honest_world *world, const struct decision *all, 
         check_plan(world, all, at);
         check_place(world, all, count, at, watch);
     }
-    if (all[at].kind == DECISION_EVICT && !all[at].is_partial && !may_fail(world) &&
-        !world->jobs[j].was_retried)
+    if (all[at].kind == DECISION_EVICT && !all[at].is_partial && !may_fail(world) && !world->jobs[j].was_retried)
         watch->ran[j] += run_of(world, j);
     watch->of_rules.on_decision(world, all, count, at);
 }
@@ -207,8 +201,7 @@ static void on_tick(struct honest_world *world, bool had_cycle)
         if (world->jobs[j].state != JOB_THERE)
             watch->place_due[j] = 0; /* it ended while it could save */
         if (watch->place_due[j] > 0 && world->tick > watch->place_due[j] && !may_fail(world))
-            honest_world_break(world, "place", world->tick, j,
-                               "the place held for it is not taken");
+            honest_world_break(world, "place", world->tick, j, "the place held for it is not taken");
     }
     watch->of_rules.on_tick(world, had_cycle);
 }
@@ -289,8 +282,8 @@ static void play(const struct random_world *scenario, struct seen *seen)
     seen->filled += world.sched->drain->filled;
     if (world.broken.rule != NULL)
         fail_msg("'%s' is broken; seed %llu, kind %d, tick %u, job %d: %s", world.broken.rule,
-                 (unsigned long long)scenario->seed, (int)scenario->kind, world.broken.tick,
-                 (int)world.broken.job, world.broken.what);
+                 (unsigned long long)scenario->seed, (int)scenario->kind, world.broken.tick, (int)world.broken.job,
+                 world.broken.what);
     honest_world_close(&world);
 }
 
@@ -315,13 +308,12 @@ static void test_random_worlds(void **state)
         }
     print_message("%llu moves, %llu of them near their end, %llu after an eviction, %llu places "
                   "taken; %llu drains, %llu filled, %llu nodes kept\n",
-                  (unsigned long long)seen.moves, (unsigned long long)seen.near_ends,
-                  (unsigned long long)seen.again, (unsigned long long)seen.places,
-                  (unsigned long long)seen.drains, (unsigned long long)seen.filled,
+                  (unsigned long long)seen.moves, (unsigned long long)seen.near_ends, (unsigned long long)seen.again,
+                  (unsigned long long)seen.places, (unsigned long long)seen.drains, (unsigned long long)seen.filled,
                   (unsigned long long)seen.kept_cycles);
     if (only == NULL) /* worlds where nothing moves prove nothing */
-        assert_true(seen.moves > 200 && seen.near_ends > 20 && seen.again > 3 &&
-                    seen.places > 100 && seen.drains > 200 && seen.filled > 50);
+        assert_true(seen.moves > 200 && seen.near_ends > 20 && seen.again > 3 && seen.places > 100 &&
+                    seen.drains > 200 && seen.filled > 50);
 }
 
 int main(void)

@@ -22,8 +22,7 @@ struct instance {
 /* Some rooms are alike and some numbers left out. */
 static struct instance draw(struct random_stream *stream)
 {
-    struct instance one = {.n = 1 + random_below(stream, DOMAINS_MAX),
-                           .step = 1 + random_below(stream, 3)};
+    struct instance one = {.n = 1 + random_below(stream, DOMAINS_MAX), .step = 1 + random_below(stream, 3)};
     uint32_t id = random_below(stream, 3);
     for (uint32_t i = 0; i < one.n; i++) {
         const uint32_t room = one.step * random_below(stream, STEPS_MAX);
@@ -36,8 +35,7 @@ static struct instance draw(struct random_stream *stream)
 }
 
 /* What every rule keeps; the number of domains used. */
-static uint32_t check_dealt(const struct instance *asked, const struct instance *dealt,
-                            uint32_t used)
+static uint32_t check_dealt(const struct instance *asked, const struct instance *dealt, uint32_t used)
 {
     uint32_t sum = 0, seen = 0;
     assert_true(used <= asked->n);
@@ -70,8 +68,7 @@ static uint32_t fewest_of(const struct instance *one, uint32_t within)
 {
     uint32_t fewest = UINT32_MAX;
     for (uint32_t set = 0; set < 1u << one->n; set++)
-        if ((set & ~within) == 0 && room_of(one, set) >= one->count &&
-            (uint32_t)__builtin_popcount(set) < fewest)
+        if ((set & ~within) == 0 && room_of(one, set) >= one->count && (uint32_t)__builtin_popcount(set) < fewest)
             fewest = (uint32_t)__builtin_popcount(set);
     return fewest;
 }
@@ -94,8 +91,7 @@ static void the_fewest_domains_are_taken(void **state)
         struct random_stream stream;
         random_stream_init(&stream, seed, "fewest", 0);
         struct instance one = draw(&stream), dealt = one;
-        uint32_t used =
-            domain_shares_deal(DOMAINS_FEWEST, dealt.shares, one.n, one.count, one.step);
+        uint32_t used = domain_shares_deal(DOMAINS_FEWEST, dealt.shares, one.n, one.count, one.step);
         check_dealt(&one, &dealt, used);
         if (one.room < one.count)
             continue;
@@ -117,8 +113,7 @@ static void balanced_shares_are_as_even_as_can_be(void **state)
         struct random_stream stream;
         random_stream_init(&stream, seed, "balanced", 0);
         struct instance one = draw(&stream), dealt = one;
-        uint32_t used =
-            domain_shares_deal(DOMAINS_BALANCED, dealt.shares, one.n, one.count, one.step);
+        uint32_t used = domain_shares_deal(DOMAINS_BALANCED, dealt.shares, one.n, one.count, one.step);
         check_dealt(&one, &dealt, used);
         if (one.room < one.count)
             continue;
@@ -127,8 +122,7 @@ static void balanced_shares_are_as_even_as_can_be(void **state)
             least = dealt.shares[i].quota < least ? dealt.shares[i].quota : least;
         assert_int_equal(used, fewest_of(&one, UINT32_MAX));
         for (uint32_t set = 1; set < 1u << one.n; set++)
-            for (uint32_t tried = one.step;
-                 (uint32_t)__builtin_popcount(set) == used && can_share(&one, set, tried);
+            for (uint32_t tried = one.step; (uint32_t)__builtin_popcount(set) == used && can_share(&one, set, tried);
                  tried += one.step)
                 best = tried > best ? tried : best;
         assert_int_equal(least, best);
@@ -182,8 +176,7 @@ static void least_free_fills_what_is_fullest(void **state)
         struct random_stream stream;
         random_stream_init(&stream, seed, "least_free", 0);
         struct instance one = draw(&stream), dealt = one;
-        uint32_t used =
-            domain_shares_deal(DOMAINS_LEAST_FREE, dealt.shares, one.n, one.count, one.step);
+        uint32_t used = domain_shares_deal(DOMAINS_LEAST_FREE, dealt.shares, one.n, one.count, one.step);
         uint32_t seen = check_dealt(&one, &dealt, used);
         for (uint32_t i = 0; i + 1 < used; i++) {
             assert_int_equal(dealt.shares[i].quota, dealt.shares[i].room);

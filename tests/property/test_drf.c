@@ -17,8 +17,7 @@ struct asks {
 };
 
 /* Each asks of GPUs and CPUs at most a part in `fineness` of the cluster; all want more than there is. */
-static void setup(struct quota_case *c, struct asks *asks, struct random_stream *stream,
-                  uint32_t fineness)
+static void setup(struct quota_case *c, struct asks *asks, struct random_stream *stream, uint32_t fineness)
 {
     *asks = (struct asks){0};
     quota_case_init(c, &quota_drf, 50 + random_below(stream, 100));
@@ -54,8 +53,8 @@ static bool is_below(struct quota_case *c, queue_id a, queue_id b)
     for (int side = 0; side < 2; side++)
         for (int r = 0; r < RESOURCES; r++) {
             queue_id q = side == 0 ? a : b, other = side == 0 ? b : a;
-            __int128 scaled = (__int128)c->ledger->sums[q][r] * c->capacity[!r] *
-                              quota_case_spec(c, other)->weight_milli[r];
+            __int128 scaled =
+                (__int128)c->ledger->sums[q][r] * c->capacity[!r] * quota_case_spec(c, other)->weight_milli[r];
             largest[side] = scaled > largest[side] ? scaled : largest[side];
         }
     return largest[0] < largest[1];

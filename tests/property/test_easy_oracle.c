@@ -1,7 +1,7 @@
 /* EASY backfill against a naive oracle: who starts when, and where; and that nobody delays the head.
  *
- * The oracle knows no ledger, index or memo: at every cycle it counts what is free on each GPU from the list of jobs that
- * hold something, and what will be free at every planned end.  It reads the words of policies/backfill/easy.c and
+ * The oracle knows no ledger, index or memo: at every cycle it counts what is free on each GPU from the list of jobs
+ * that hold something, and what will be free at every planned end.  It reads the words of policies/backfill/easy.c and
  * policies/reservation/planned_start.c.  Limits are too long, exact, too short (nobody is killed), or missing.
  */
 #include <setjmp.h>
@@ -17,10 +17,10 @@
 #include "tests/support/interval.h"
 #include "tests/support/random_jobs.h"
 
-enum { NODES_MAX = 8, CELLS = NODES_MAX * NODE_GPUS_MAX, JOB_COUNT = 120, FORECASTS_MAX = 4 };
+enum { NODES_MAX = 8, CELLS = NODES_MAX * NODE_GPUS_MAX, JOB_COUNT = 120, PLANNED_STARTS_MAX = 4 };
 
 struct lot { /* what the oracle knows of a job */
-    time_ns start, end, planned_end, decided;
+    time_ns start, end, running_end, decided;
     uint32_t decided_cycle; /* 0: it waits */
     uint16_t held[CELLS];   /* milli, by node x NODE_GPUS_MAX + index */
 };
@@ -37,7 +37,7 @@ struct oracle {
     time_ns period, latency, now;
     uint32_t cycle;
     struct lot *lots;
-    struct foreseen foreseen[FORECASTS_MAX];
+    struct foreseen foreseen[PLANNED_STARTS_MAX];
     uint32_t foreseen_count;
     uint32_t overtakers;
 };
@@ -85,9 +85,8 @@ static bool place(const struct oracle *oracle, uint32_t job, const uint16_t *fre
     for (uint32_t i = 0; i < oracle->jobs[job].job.group_count; i++) {
         const struct job_group *group = job_group(&oracle->jobs[job].job, i);
         for (uint32_t m = 0; m < group->count; m++)
-            if (group->request.gpus != 0
-                    ? !take_whole(oracle, group->request.gpus, left, held)
-                    : !take_share(oracle, group->request.gpu_milli, left, held))
+            if (group->request.gpus != 0 ? !take_whole(oracle, group->request.gpus, left, held)
+                                         : !take_share(oracle, group->request.gpu_milli, left, held))
                 return false;
     }
     return true;
@@ -102,11 +101,10 @@ static time_ns later(time_ns at, time_ns span)
 
 static bool holds(const struct oracle *oracle, const struct lot *lot)
 {
-    return lot->decided_cycle != 0 &&
-           (lot->end > oracle->now || lot->decided_cycle == oracle->cycle);
+    return lot->decided_cycle != 0 && (lot->end > oracle->now || lot->decided_cycle == oracle->cycle);
 }
 
-static time_ns planned_end(const struct oracle *oracle, uint32_t job)
+static time_ns running_end(const struct oracle *oracle, uint32_t job)
 {
     time_ns end = later(oracle->lots[job].decided, oracle->jobs[job].job.limit);
     return end > oracle->now ? end : oracle->now + 1;
@@ -117,21 +115,19 @@ static uint32_t leaving(const struct oracle *oracle, uint32_t cell, time_ns from
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < oracle->count; i++)
-        if (holds(oracle, &oracle->lots[i]) && planned_end(oracle, i) > from &&
-            planned_end(oracle, i) <= until)
+        if (holds(oracle, &oracle->lots[i]) && running_end(oracle, i) > from && running_end(oracle, i) <= until)
             sum += oracle->lots[i].held[cell];
     return sum;
 }
 
-/* What is free at `at` for a job that stays so long, beside the forecasts. */
+/* What is free at `at` for a job that stays so long, beside the planned starts. */
 static void count_free(const struct oracle *oracle, time_ns at, time_ns length, uint16_t *free)
 {
     for (uint32_t cell = 0; cell < CELLS; cell++) {
         uint32_t left = GPU_MILLI, needed = 0;
         time_ns first = TIME_NEVER;
         for (uint32_t i = 0; i < oracle->count; i++)
-            if (holds(oracle, &oracle->lots[i]) &&
-                (at == oracle->now || planned_end(oracle, i) > at))
+            if (holds(oracle, &oracle->lots[i]) && (at == oracle->now || running_end(oracle, i) > at))
                 left -= oracle->lots[i].held[cell];
         for (uint32_t f = 0; f < oracle->foreseen_count; f++) {
             const struct foreseen *other = &oracle->foreseen[f];
@@ -146,14 +142,13 @@ static void count_free(const struct oracle *oracle, time_ns at, time_ns length, 
     }
 }
 
-/* The first planned end, of jobs and forecasts, after `at`. */
+/* The first planned end, of jobs and planned starts, after `at`. */
 static time_ns next_end(const struct oracle *oracle, time_ns at)
 {
     time_ns next = TIME_NEVER;
     for (uint32_t i = 0; i < oracle->count; i++)
-        if (holds(oracle, &oracle->lots[i]) && planned_end(oracle, i) > at &&
-            planned_end(oracle, i) < next)
-            next = planned_end(oracle, i);
+        if (holds(oracle, &oracle->lots[i]) && running_end(oracle, i) > at && running_end(oracle, i) < next)
+            next = running_end(oracle, i);
     for (uint32_t f = 0; f < oracle->foreseen_count; f++)
         if (oracle->foreseen[f].end > at && oracle->foreseen[f].end < next)
             next = oracle->foreseen[f].end;
@@ -238,8 +233,7 @@ static bool is_same(const struct oracle *oracle, const struct run_log *log, uint
 {
     uint16_t held[CELLS];
     run_placement_read(run_attempt(log, job, 0)->placement, NODES_MAX, held);
-    return log->jobs[job].start == oracle->lots[job].start &&
-           memcmp(held, oracle->lots[job].held, sizeof held) == 0;
+    return log->jobs[job].start == oracle->lots[job].start && memcmp(held, oracle->lots[job].held, sizeof held) == 0;
 }
 
 /* Tells of the first that went another way: the others may follow from it. */
@@ -260,9 +254,8 @@ static void compare(const struct oracle *oracle, const struct run_log *log, uint
                  "ns (%u reservations, period %lld ns, latency %lld ns, %u x %u GPUs)",
                  (unsigned long long)seed, first, (long long)oracle->jobs[first].job.submit,
                  (long long)log->jobs[first].start, run_attempt(log, first, 0)->placement,
-                 (long long)oracle->lots[first].start, oracle->reservations,
-                 (long long)oracle->period, (long long)oracle->latency, oracle->nodes,
-                 oracle->gpus);
+                 (long long)oracle->lots[first].start, oracle->reservations, (long long)oracle->period,
+                 (long long)oracle->latency, oracle->nodes, oracle->gpus);
 }
 
 /* Too long, exact, too short, missing. */
@@ -273,20 +266,18 @@ static void give_limits(struct run_job *jobs, uint64_t seed)
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         const uint32_t dice = (uint32_t)(random >> 40) % 16;
         const time_ns duration = jobs[i].truth.duration;
-        time_ns limit = dice < 4   ? duration
-                        : dice < 5 ? duration / 2
-                                   : duration + (duration / 4) * (dice % 7) + 1;
+        time_ns limit = dice < 4 ? duration : dice < 5 ? duration / 2 : duration + (duration / 4) * (dice % 7) + 1;
         jobs[i].job.limit = dice == 15 && seed % 4 == 0 ? TIME_NEVER : limit > 0 ? limit : 1;
     }
 }
 
-static uint32_t check_seed(unsigned shapes, uint32_t reservations, uint64_t seed)
+static uint32_t check_seed(unsigned request_classes, uint32_t reservations, uint64_t seed)
 {
     static const uint16_t gpus[] = {1, 8, 4, 2, 1, 3};
     struct random_jobs spec = {.count = JOB_COUNT,
                                .nodes = 2 + (uint32_t)(seed % (NODES_MAX - 1)),
                                .gpus = gpus[seed % 6],
-                               .shapes = shapes,
+                               .request_classes = request_classes,
                                .load = 0.7 + 0.1 * (double)(seed % 7)};
     struct run_job *jobs = random_jobs_new(&spec, seed);
     give_limits(jobs, seed);
@@ -316,12 +307,12 @@ static uint32_t check_seed(unsigned shapes, uint32_t reservations, uint64_t seed
     return oracle.overtakers;
 }
 
-static void check(unsigned shapes, uint32_t reservations)
+static void check(unsigned request_classes, uint32_t reservations)
 {
     const struct test_seeds seeds = test_seeds(40, 1000);
     uint32_t overtakers = 0;
     for (uint64_t seed = seeds.first; seed < seeds.first + seeds.count; seed++)
-        overtakers += check_seed(shapes, reservations, seed);
+        overtakers += check_seed(request_classes, reservations, seed);
     assert_true(seeds.count == 1 || overtakers > seeds.count); /* or nothing was compared */
 }
 
@@ -347,7 +338,7 @@ static void several_reservations(void **state)
 {
     (void)state;
     check(RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT, 3);
-    check(RANDOM_SHARE | RANDOM_SINGLE, FORECASTS_MAX);
+    check(RANDOM_SHARE | RANDOM_SINGLE, PLANNED_STARTS_MAX);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
-/* No legal policy runs for ever: random combinations of all seams, with numbers at the edges of what is legal, in small
- * random worlds.
+/* No legal policy runs for ever: random combinations of all seams, with numbers at the edges of what is legal, in
+ * small random worlds.
  *
- * Properties: the run ends without an error, its invariants hold, it does not stall (sim/stall.h, with a low bound), and
- * the scheduler's cycles and the evictions are bounded by the jobs and the simulated time.
- * A run that breaks one leaves its scenario in a folder, and the test prints how to replay it:
+ * Properties: the run ends without an error, its invariants hold, it does not stall (sim/stall.h, with a low bound),
+ * and the scheduler's cycles and the evictions are bounded by the jobs and the simulated time. A run that breaks one
+ * leaves its scenario in a folder, and the test prints how to replay it:
  *   windtunnel run FOLDER/s.json --check
  * WINDTUNNEL_ENDLESS="FIRST COUNT" runs COUNT seeds from FIRST on. */
 #include <setjmp.h>
@@ -28,12 +28,7 @@
 enum { SEEDS_SMALL = 100, SEEDS_FULL = 2000, DRAWS_MAX = 200 };
 
 /* A job may cost so many cycles and evictions, and the run one more of each in so much simulated time. */
-enum {
-    CYCLES_PER_JOB = 300,
-    EVICTIONS_PER_JOB = 60,
-    STALL_STEPS_PER_JOB = 300,
-    STEPS_LEAST = 2000
-};
+enum { CYCLES_PER_JOB = 300, EVICTIONS_PER_JOB = 60, STALL_STEPS_PER_JOB = 300, STEPS_LEAST = 2000 };
 #define SPAN_PER_STEP TIME_NS_PER_S
 
 struct outcome {
@@ -55,8 +50,8 @@ static volatile uint64_t present_seed;
 
 static void on_abort(int number)
 {
-    print_error("seed %llu: aborted; s.json and j.jsonl are in %s\n",
-                (unsigned long long)present_seed, scratch_path(""));
+    print_error("seed %llu: aborted; s.json and j.jsonl are in %s\n", (unsigned long long)present_seed,
+                scratch_path(""));
     signal(number, SIG_DFL);
 }
 
@@ -82,8 +77,7 @@ static void keep(const char *why, uint64_t seed)
         fclose(file);
         buffer_release(&bytes);
     }
-    print_error("seed %llu: %s\n  windtunnel run %s/s.json --check\n", (unsigned long long)seed,
-                why, folder);
+    print_error("seed %llu: %s\n  windtunnel run %s/s.json --check\n", (unsigned long long)seed, why, folder);
 }
 
 /* The scenario of the seed: the first draw that is legal. */
@@ -103,8 +97,7 @@ static uint32_t load(struct scenario *scenario, uint64_t seed)
             error = scenario_open(scenario, &source);
         struct sched *sched = NULL;
         if (!error_is(error))
-            sched =
-                sched_new(scenario->cluster, job_source_queues(source), &scenario->policy, &error);
+            sched = sched_new(scenario->cluster, job_source_queues(source), &scenario->policy, &error);
         sched_free(sched);
         job_source_close(source);
         if (!error_is(error))
@@ -121,8 +114,7 @@ static uint32_t load(struct scenario *scenario, uint64_t seed)
 }
 
 /* What is wrong with the run; "" if nothing. */
-static void play(struct scenario *scenario, uint32_t jobs, uint64_t seed, struct most *most,
-                 char why[256])
+static void play(struct scenario *scenario, uint32_t jobs, uint64_t seed, struct most *most, char why[256])
 {
     struct outcome outcome = {0};
     struct job_source *source;

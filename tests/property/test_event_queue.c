@@ -43,8 +43,7 @@ static time_ns narrow_time(struct random_stream *stream, time_ns now)
 /* From now on, at distances from nothing to the end of time; some round, so that they tie far away. */
 static time_ns wide_time(struct random_stream *stream, time_ns now)
 {
-    const uint64_t far =
-        (uint64_t)random_below(stream, UINT32_MAX) << 31 >> random_below(stream, 63);
+    const uint64_t far = (uint64_t)random_below(stream, UINT32_MAX) << 31 >> random_below(stream, 63);
     const uint64_t time = (uint64_t)now + far;
     if (time > INT64_MAX)
         return INT64_MAX;
@@ -64,10 +63,8 @@ static void check_order(time_ns (*draw_time)(struct random_stream *stream, time_
             time_ns time = draw_time(&stream, now);
             enum event_kind kind = (enum event_kind)random_below(&stream, EVENT_TIMER + 1);
             event_queue_push(&queue, time, kind, step, step + 1);
-            naive.events[naive.count++] = (struct event){.time = time,
-                                                         .order = (uint64_t)kind << 56,
-                                                         .subject = step,
-                                                         .generation = step + 1};
+            naive.events[naive.count++] =
+                (struct event){.time = time, .order = (uint64_t)kind << 56, .subject = step, .generation = step + 1};
         } else {
             struct event got = event_queue_pop(&queue), want = naive_pop(&naive);
             assert_int_equal(got.subject, want.subject);
@@ -96,7 +93,6 @@ static void order_of_far_times(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_near_times),
-                                       cmocka_unit_test(order_of_far_times)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_near_times), cmocka_unit_test(order_of_far_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

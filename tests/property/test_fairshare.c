@@ -1,5 +1,5 @@
-/* fairshare: on random streams of demand, charges, capacity and time the lazy division against a naive full one, whatever
- * the order of the children; and the laws of its two orders. */
+/* fairshare: on random streams of demand, charges, capacity and time the lazy division against a naive full one,
+ * whatever the order of the children; and the laws of its two orders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +36,7 @@ static void setup(struct fixture *f, int64_t gpus)
     f->cluster = cluster_uniform_new(1, 1);
     f->table = queue_table_new();
     f->ledger = ledger_new(f->cluster);
-    f->tree =
-        (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
+    f->tree = (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
 }
 
 static void ready(struct fixture *f)
@@ -77,8 +76,8 @@ static __int128 naive_part(const struct fixture *f, const struct child *c, int64
     return part > 0 ? part : 0;
 }
 
-static bool naive_pass(const struct fixture *f, struct child *children, uint32_t count,
-                       int32_t priority, int64_t u, int64_t *left)
+static bool naive_pass(const struct fixture *f, struct child *children, uint32_t count, int32_t priority, int64_t u,
+                       int64_t *left)
 {
     const __int128 amount = *left;
     int64_t weights = 0;
@@ -87,8 +86,7 @@ static bool naive_pass(const struct fixture *f, struct child *children, uint32_t
     for (uint32_t i = 0; i < count; i++)
         weights += wants_more(&children[i], priority) ? children[i].weight : 0;
     for (uint32_t i = 0; i < count; i++) {
-        children[i].part =
-            wants_more(&children[i], priority) ? naive_part(f, &children[i], weights) : 0;
+        children[i].part = wants_more(&children[i], priority) ? naive_part(f, &children[i], weights) : 0;
         parts += children[i].part;
     }
     for (uint32_t i = 0; i < count && parts > 0; i++) {
@@ -120,8 +118,8 @@ static bool has_more_rest(const struct fixture *f, const struct child *a, const 
     return a->id < b->id;
 }
 
-static void naive_deal(const struct fixture *f, struct child *children, uint32_t count,
-                       int32_t priority, int64_t u, int64_t *left)
+static void naive_deal(const struct fixture *f, struct child *children, uint32_t count, int32_t priority, int64_t u,
+                       int64_t *left)
 {
     while (*left > 0) {
         struct child *best = NULL;
@@ -191,9 +189,8 @@ static void random_spec(struct random_stream *stream, struct queue_spec *spec)
 {
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         int64_t scale = r == RESOURCE_GPU ? 1000 : r == RESOURCE_CPU ? 8000 : 65536;
-        spec->deserved[r] = below(stream, r == RESOURCE_GPU ? 12 : 3) == 0
-                                ? QUOTA_UNLIMITED
-                                : below(stream, 24) * scale / 2;
+        spec->deserved[r] =
+            below(stream, r == RESOURCE_GPU ? 12 : 3) == 0 ? QUOTA_UNLIMITED : below(stream, 24) * scale / 2;
         spec->limit[r] = below(stream, 4) == 0 ? (below(stream, 20) + 1) * scale : QUOTA_UNLIMITED;
         spec->weight_milli[r] = below(stream, 4) * 700;
     }
@@ -221,8 +218,8 @@ static void random_tree(struct fixture *f, uint64_t seed, uint32_t turn)
 }
 
 /* What a queue asks, moved at random: little in the first half of a stream, more than there is in the second. */
-static void random_demand(struct fixture *f, struct random_stream *stream, queue_id q,
-                          int64_t asked[RESOURCE_COUNT], bool is_deep)
+static void random_demand(struct fixture *f, struct random_stream *stream, queue_id q, int64_t asked[RESOURCE_COUNT],
+                          bool is_deep)
 {
     int64_t ask[QUEUE_SUM_COUNT] = {0};
     int sign = below(stream, 2) == 0 ? -1 : 1;
@@ -244,8 +241,7 @@ static void random_past(struct fixture *f, struct random_stream *stream, queue_i
     time_ns next;
     *now += below(stream, 100) * S;
     quota_fairshare.advance(&f->tree, *now, &next);
-    ledger_charge(f->ledger, q,
-                  (const int64_t[QUEUE_SUM_COUNT]){below(stream, 20000), below(stream, 20000)});
+    ledger_charge(f->ledger, q, (const int64_t[QUEUE_SUM_COUNT]){below(stream, 20000), below(stream, 20000)});
 }
 
 static void random_change(struct fixture *f, struct random_stream *stream, time_ns *now)
@@ -323,8 +319,8 @@ static void test_order_of_children_does_not_matter(void **state)
                 int64_t shares[2];
                 snprintf(name, sizeof name, "q%u", q);
                 for (uint32_t i = 0; i < 2; i++)
-                    shares[i] = queue_tree_share(
-                        &f[i].tree, queue_table_find(f[i].table, text_of(name)), (enum resource)r);
+                    shares[i] =
+                        queue_tree_share(&f[i].tree, queue_table_find(f[i].table, text_of(name)), (enum resource)r);
                 assert_int_equal(shares[0], shares[1]);
             }
         teardown(&f[0]);
@@ -340,8 +336,7 @@ static void test_adjusted_without_division(void **state)
     const int64_t job[QUEUE_SUM_COUNT] = {1000, 8000, 65536};
     setup(&f, 100);
     for (uint32_t i = 0; i < 4; i++)
-        queue_table_add(f.table, text_of((const char *[]){"a", "b", "c", "d"}[i]),
-                        i < 2 ? QUEUE_ROOT : i - 1);
+        queue_table_add(f.table, text_of((const char *[]){"a", "b", "c", "d"}[i]), i < 2 ? QUEUE_ROOT : i - 1);
     ready(&f);
     queue_tree_demand(&f.tree, 3, job, 1);
     queue_tree_divide(&f.tree, 3);
@@ -384,8 +379,8 @@ static void random_charges(struct fixture *f, struct random_stream *stream)
     }
 }
 
-/* Antisymmetric and transitive; and the victims' order is the admission's reversed: with the units gone, the one that would
- * be let in last is taken first. */
+/* Antisymmetric and transitive; and the victims' order is the admission's reversed: with the units gone, the one that
+ * would be let in last is taken first. */
 static void check_orders(struct fixture *f, struct random_stream *stream)
 {
     int64_t asks[3][QUEUE_SUM_COUNT] = {{0}};
@@ -397,8 +392,7 @@ static void check_orders(struct fixture *f, struct random_stream *stream)
     }
     if (c[0].queue == c[1].queue || c[1].queue == c[2].queue || c[0].queue == c[2].queue)
         return;
-    int (*compare)(struct queue_tree *, struct contender, struct contender) =
-        quota_fairshare.compare;
+    int (*compare)(struct queue_tree *, struct contender, struct contender) = quota_fairshare.compare;
     int ab = sign_of(compare(&f->tree, c[0], c[1])), bc = sign_of(compare(&f->tree, c[1], c[2]));
     assert_int_not_equal(ab, 0);
     assert_int_equal(ab, -sign_of(compare(&f->tree, c[1], c[0])));

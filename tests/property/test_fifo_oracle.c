@@ -19,8 +19,8 @@
 enum { NODES_MAX = 12, CELLS = NODES_MAX * NODE_GPUS_MAX, JOB_COUNT = 250 };
 
 enum fit { BEST_FIT, FIRST_FIT, WORST_FIT, FIT_COUNT };
-static const struct placement_policy *const policies[FIT_COUNT] = {
-    &placement_best_fit, &placement_first_fit, &placement_worst_fit};
+static const struct placement_policy *const policies[FIT_COUNT] = {&placement_best_fit, &placement_first_fit,
+                                                                   &placement_worst_fit};
 
 struct lot { /* what the oracle knows of a job */
     time_ns start, end;
@@ -48,8 +48,7 @@ static uint32_t whole_free(const struct oracle *oracle, uint32_t node)
 }
 
 /* Is a spot with `left` milli on its GPU, on a node of `whole` free ones, better than the best so far? */
-static bool is_better(enum fit fit, uint32_t left, uint32_t whole, uint32_t best_left,
-                      uint32_t best_whole)
+static bool is_better(enum fit fit, uint32_t left, uint32_t whole, uint32_t best_left, uint32_t best_whole)
 {
     if (fit == FIRST_FIT)
         return false; /* all are equal: the first stays */
@@ -180,25 +179,23 @@ static void compare(const struct oracle *oracle, const struct run_log *log, uint
             continue;
         print_error("seed %llu: job %u, submitted at %lld ns, started at %lld ns on %s; expected "
                     "%lld ns on",
-                    (unsigned long long)seed, i, (long long)oracle->jobs[i].job.submit,
-                    (long long)log->jobs[i].start, placement, (long long)lot->start);
+                    (unsigned long long)seed, i, (long long)oracle->jobs[i].job.submit, (long long)log->jobs[i].start,
+                    placement, (long long)lot->start);
         for (uint32_t cell = 0; cell < CELLS; cell++)
             if (lot->held[cell] != 0)
-                print_error(" n%u:%u@%u", cell / NODE_GPUS_MAX, cell % NODE_GPUS_MAX,
-                            lot->held[cell]);
-        fail_msg(" (%s, period %lld ns, latency %lld ns, %u x %u GPUs)",
-                 policies[oracle->fit]->name, (long long)oracle->period, (long long)oracle->latency,
-                 oracle->nodes, oracle->gpus);
+                print_error(" n%u:%u@%u", cell / NODE_GPUS_MAX, cell % NODE_GPUS_MAX, lot->held[cell]);
+        fail_msg(" (%s, period %lld ns, latency %lld ns, %u x %u GPUs)", policies[oracle->fit]->name,
+                 (long long)oracle->period, (long long)oracle->latency, oracle->nodes, oracle->gpus);
     }
 }
 
-static void check_seed(unsigned shapes, enum fit fit, uint64_t seed)
+static void check_seed(unsigned request_classes, enum fit fit, uint64_t seed)
 {
     static const uint16_t gpus[] = {8, 8, 4, 1, 3, 16};
     struct random_jobs spec = {.count = JOB_COUNT,
                                .nodes = 2 + (uint32_t)(seed % (NODES_MAX - 1)),
                                .gpus = gpus[seed % 6],
-                               .shapes = shapes,
+                               .request_classes = request_classes,
                                .load = 0.6 + 0.1 * (double)(seed % 7)};
     struct run_job *jobs = random_jobs_new(&spec, seed);
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);
@@ -223,11 +220,11 @@ static void check_seed(unsigned shapes, enum fit fit, uint64_t seed)
     random_jobs_free(jobs);
 }
 
-static void check(unsigned shapes, enum fit fit)
+static void check(unsigned request_classes, enum fit fit)
 {
     uint64_t seeds = test_is_full() ? 1000 : 60;
     for (uint64_t seed = 1; seed <= seeds; seed++)
-        check_seed(shapes, fit, seed);
+        check_seed(request_classes, fit, seed);
 }
 
 static void test_whole_nodes(void **state)
@@ -279,8 +276,7 @@ static void test_shares_worst_fit(void **state)
     check(RANDOM_SHARE | RANDOM_SINGLE, WORST_FIT);
 }
 
-static const unsigned everything =
-    RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
+static const unsigned everything = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT | RANDOM_SHARE | RANDOM_GROUPS;
 
 static void test_everything_best_fit(void **state)
 {

@@ -1,4 +1,5 @@
-/* policies/ledger/free_total.h -- hundreds of moments that come and go, against a plain list of what was told of each node. */
+/* policies/ledger/free_total.h -- hundreds of moments that come and go, against a plain list of what was told of each
+ * node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,8 +36,8 @@ static void tell(struct fixture *f)
     struct told *told = &f->told[f->count++];
     told->from = random_below(&f->random, TIMES);
     told->until = told->from + 1 + random_below(&f->random, 50);
-    told->more = (struct free_amount){random_below(&f->random, 9), random_below(&f->random, 5),
-                                      random_below(&f->random, 5)};
+    told->more =
+        (struct free_amount){random_below(&f->random, 9), random_below(&f->random, 5), random_below(&f->random, 5)};
     const struct free_amount less = minus(told->more);
     free_total_change(&f->total, told->from, 1, &told->more);
     free_total_change(&f->total, told->until, 1, &less);
@@ -64,14 +65,12 @@ static struct free_amount naive_free(const struct fixture *f, time_ns at)
     return sum;
 }
 
-static bool naive_is_enough(const struct fixture *f, const struct free_amount *need, time_ns from,
-                            time_ns until)
+static bool naive_is_enough(const struct fixture *f, const struct free_amount *need, time_ns from, time_ns until)
 {
     bool is_enough = true;
     for (time_ns t = from; t < until && is_enough; t++) {
         const struct free_amount free = naive_free(f, t);
-        is_enough = free.gpus >= need->gpus && free.cpu_milli >= need->cpu_milli &&
-                    free.memory_mib >= need->memory_mib;
+        is_enough = free.gpus >= need->gpus && free.cpu_milli >= need->cpu_milli && free.memory_mib >= need->memory_mib;
     }
     return is_enough;
 }
@@ -134,8 +133,7 @@ static void tells_what_was_told(void **state)
         random_stream_init(&f.random, seed, "free-total", 0);
         for (uint32_t step = 0; step < 3000; step++) {
             const bool is_filling = step % 1500 < 900;
-            if (f.count == 0 ||
-                (f.count < TOLD && random_below(&f.random, 10) < (is_filling ? 9 : 1)))
+            if (f.count == 0 || (f.count < TOLD && random_below(&f.random, 10) < (is_filling ? 9 : 1)))
                 tell(&f);
             else
                 take_back(&f);

@@ -1,9 +1,10 @@
 /* GPUs cut anew, against books kept from decisions alone.
  *
- * A random cluster, some of its GPUs partitioned, some whole, some that may not be cut; a random stream of requests for
- * instances, whole GPUs and shares; a world that takes its time to cut, or refuses.  What is told must be legal by the
- * listing of nvidia-smi mig -lgipp, written down here; who is placed must find what he asks; who waits though a GPU could be
- * cut for him, nothing forbidding it, is a fault; and a scheduler that is saved and loaded decides the same. */
+ * A random cluster, some of its GPUs partitioned, some whole, some that may not be cut; a random stream of requests
+ * for instances, whole GPUs and shares; a world that takes its time to cut, or refuses.  What is told must be legal by
+ * the listing of nvidia-smi mig -lgipp, written down here; who is placed must find what he asks; who waits though a
+ * GPU could be cut for him, nothing forbidding it, is a fault; and a scheduler that is saved and loaded decides the
+ * same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,13 +20,7 @@
 #include "tests/support/sched_case.h"
 #include "tests/support/spoil.h"
 
-enum {
-    GUESTS_MAX = 400,
-    NODES_MAX = 4,
-    NODE_GPUS = 3,
-    GPUS_MAX = NODES_MAX * NODE_GPUS,
-    STEPS = 120
-};
+enum { GUESTS_MAX = 400, NODES_MAX = 4, NODE_GPUS = 3, GPUS_MAX = NODES_MAX * NODE_GPUS, STEPS = 120 };
 
 /* ---- What there may be: nvidia-smi mig -lgipp ------------------------------------------------- */
 
@@ -137,8 +132,8 @@ static struct cluster *cluster_draw(struct world *w)
 static void policy_draw(struct world *w, struct buffer *text)
 {
     static const char *const needs[] = {"instances", "gpu", "node"};
-#define EVICTING                                                                                   \
-    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"smallest\"], \"within_queue\": "       \
+#define EVICTING                                                                                                       \
+    "\"preemption\": {\"policy\": \"kill\", \"victims\": [\"smallest\"], \"within_queue\": "                           \
     "\"lower\"}"
     static const char *const rests[] = {
         "{\"order\": [\"fifo\"], \"blocking\": \"skip\"",
@@ -148,9 +143,8 @@ static void policy_draw(struct world *w, struct buffer *text)
     buffer_format(text, ", \"geometry\": {\"policy\": \"%s\", \"needs\": \"%s\", \"fills\": %s",
                   below(w, 2) == 0 ? "on_demand" : "rate_limited", needs[below(w, 3)],
                   below(w, 2) == 0 ? "true" : "false");
-    buffer_format(text, ", \"wait_s\": %u, \"recuts_per_h\": %u, \"rest_s\": %u}}",
-                  below(w, 2) * below(w, 60), below(w, 2) * (1 + below(w, 8)),
-                  below(w, 2) * below(w, 100));
+    buffer_format(text, ", \"wait_s\": %u, \"recuts_per_h\": %u, \"rest_s\": %u}}", below(w, 2) * below(w, 60),
+                  below(w, 2) * (1 + below(w, 8)), below(w, 2) * below(w, 100));
 }
 
 static void open_gpus(struct world *w)
@@ -159,9 +153,8 @@ static void open_gpus(struct world *w)
         const struct node_type *type = cluster_node_type(w->c.cluster, n);
         for (uint32_t i = 0; i < NODE_GPUS; i++) {
             struct gpu *gpu = &w->gpus[n * NODE_GPUS + i];
-            *gpu = (struct gpu){.is_partitioned = type->layout_mask >> i & 1,
-                                .may_recut = type->recut_mask >> i & 1,
-                                .cut_at = -1};
+            *gpu = (struct gpu){
+                .is_partitioned = type->layout_mask >> i & 1, .may_recut = type->recut_mask >> i & 1, .cut_at = -1};
             if (gpu->is_partitioned)
                 gpu->layout = type->layouts[i];
         }
@@ -257,8 +250,7 @@ static void take_cut(struct world *w, const struct decision *decision)
     gpu->done_at = w->now + SECONDS(below(w, 30));
 }
 
-static void take_piece(struct world *w, const struct guest *guest, const struct piece *piece,
-                       int sign)
+static void take_piece(struct world *w, const struct guest *guest, const struct piece *piece, int sign)
 {
     const struct request *request = &guest->job.first.request;
     for (uint32_t i = 0; i < NODE_GPUS; i++) {
@@ -267,9 +259,8 @@ static void take_piece(struct world *w, const struct guest *guest, const struct 
             continue;
         if (request->mig != 0) {
             const uint8_t slices = covered(request->mig - 1u, piece->mig_start);
-            if (sign > 0 &&
-                (!gpu->is_partitioned || gpu->layout.profile[piece->mig_start] != request->mig ||
-                 (gpu->used & slices) != 0))
+            if (sign > 0 && (!gpu->is_partitioned || gpu->layout.profile[piece->mig_start] != request->mig ||
+                             (gpu->used & slices) != 0))
                 blame(w, "somebody is put on an instance that is not there, or not free");
             gpu->used ^= slices;
             continue;
@@ -302,8 +293,7 @@ static void take_decision(struct world *w, const struct decision *decision)
         for (uint32_t i = 0; i < decision->piece_count; i++) {
             take_piece(w, guest, &decision->pieces[i], 1);
             guest->pieces[guest->piece_count++] = decision->pieces[i];
-            if (guest->job.first.slice_members > 0 &&
-                guest->pieces[i].node != guest->pieces[0].node)
+            if (guest->job.first.slice_members > 0 && guest->pieces[i].node != guest->pieces[0].node)
                 blame(w, "a task of several instances is on two nodes");
             w->tasks_of_several += i > 0 && guest->job.first.slice_members > 0;
         }
@@ -331,8 +321,7 @@ static uint64_t cpu_used(const struct world *w, node_id node)
     for (uint32_t g = 0; g < w->guest_count; g++)
         for (uint32_t i = 0; i < w->guests[g].piece_count; i++)
             if (w->guests[g].pieces[i].node == node)
-                used += w->guests[g].pieces[i].member_count *
-                        (uint64_t)w->guests[g].job.first.request.cpu_milli;
+                used += w->guests[g].pieces[i].member_count * (uint64_t)w->guests[g].job.first.request.cpu_milli;
     return used;
 }
 
@@ -343,8 +332,7 @@ static bool could_make(const struct world *w, node_id node, const struct gpu *gp
     const uint8_t used = gpu->used;
     uint32_t there = 0;
     if (w->is_down[node] || !gpu->may_recut || (!gpu->is_partitioned && used != 0) ||
-        (config->needs == RECUT_GPU && used != 0) ||
-        (config->needs == RECUT_NODE && !is_node_free(w, node)) ||
+        (config->needs == RECUT_GPU && used != 0) || (config->needs == RECUT_NODE && !is_node_free(w, node)) ||
         (gpu->cut_at >= 0 && w->now - gpu->cut_at < config->rest))
         return false;
     for (uint32_t s = 0; s < MIG_SLICES && gpu->is_partitioned; s++)
@@ -355,7 +343,8 @@ static bool could_make(const struct world *w, node_id node, const struct gpu *gp
     return false;
 }
 
-/* Nothing is under way, no budget binds, nobody stands in a line: whoever asks one instance that could be made has it. */
+/* Nothing is under way, no budget binds, nobody stands in a line: whoever asks one instance that could be made has it.
+ */
 static void check_nobody_forgotten(struct world *w)
 {
     const struct geometry_config *config = &w->policy.geometry_config;
@@ -393,8 +382,7 @@ static void finish_cuts(struct world *w)
         gpu->is_partitioned = gpu->next_partitioned;
         gpu->layout = gpu->next;
         sched_gpu_changed(w->c.sched, g / NODE_GPUS, g % NODE_GPUS,
-                          gpu->is_partitioned ? mig_layout_of(&gpu->layout) : MIG_LAYOUT_WHOLE,
-                          w->now);
+                          gpu->is_partitioned ? mig_layout_of(&gpu->layout) : MIG_LAYOUT_WHOLE, w->now);
     }
 }
 
@@ -436,8 +424,8 @@ static void reload(struct world *w)
     struct buffer saved = {0}, again = {0};
     struct error error = sched_save(w->c.sched, &saved);
     assert_false(error_is(error));
-    struct sched *loaded = sched_load(w->c.cluster, w->c.queues, &w->policy,
-                                      (struct text){saved.bytes, saved.length}, &error);
+    struct sched *loaded =
+        sched_load(w->c.cluster, w->c.queues, &w->policy, (struct text){saved.bytes, saved.length}, &error);
     assert_false(error_is(error));
     error = sched_save(loaded, &again);
     assert_false(error_is(error));
@@ -470,8 +458,7 @@ static void cycle(struct world *w)
             if (copy[i].kind == DECISION_START)
                 sched_job_started(w->c.sched, copy[i].job, copy[i].id, w->now);
             if (copy[i].kind == DECISION_EVICT)
-                sched_job_evicted(w->c.sched, copy[i].job, (struct members){copy[i].id, NODE_NONE},
-                                  EVICT_LOST, w->now);
+                sched_job_evicted(w->c.sched, copy[i].job, (struct members){copy[i].id, NODE_NONE}, EVICT_LOST, w->now);
         }
         free(copy);
         if (sched_check(w->c.sched) != NULL)
@@ -528,10 +515,9 @@ static void test_random_worlds(void **state)
         if (fault != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
     }
-    print_message("%u cuts, %u refused, %u times loaded, %u instances beside others of a task\n",
-                  totals[0], totals[1], totals[2], totals[3]);
-    assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds &&
-                totals[3] > rounds / 2);
+    print_message("%u cuts, %u refused, %u times loaded, %u instances beside others of a task\n", totals[0], totals[1],
+                  totals[2], totals[3]);
+    assert_true(totals[0] > 5 * rounds && 2 * totals[1] > rounds && totals[2] > rounds && totals[3] > rounds / 2);
 }
 
 int main(void)

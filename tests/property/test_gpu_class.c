@@ -1,5 +1,6 @@
-/* What is asked by class or claim is placed on exactly such pieces: random jobs on the shipped cluster with GPU classes,
- * each piece of each start checked against a table that is written by hand, and matches by the cluster's domains. */
+/* What is asked by class or claim is placed on exactly such pieces: random jobs on the shipped cluster with GPU
+ * classes, each piece of each start checked against a table that is written by hand, and matches by the cluster's
+ * domains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,15 +19,14 @@
 
 enum { SEEDS = 60, STEPS = 60, JOBS_MAX = STEPS, CLASSES = 7 };
 
-/* The classes of topologies/gpu-classes.json: pools by their letters (the first of h100, Cut, racks, small), and the milli of
- * a GPU; mig: how many memory slices. */
+/* The classes of topologies/gpu-classes.json: pools by their letters (the first of h100, Cut, racks, small), and the
+ * milli of a GPU; mig: how many memory slices. */
 static const struct offer {
     const char *name, *pools;
     uint32_t h100_milli, other_milli, slices;
 } offers[CLASSES] = {
-    {"h100-full", "hc", 1000, 1000, 0}, {"h100-mig-1g", "c", 0, 0, 1},
-    {"h100-mig-2g", "c", 0, 0, 2},      {"h100-10gb", "hc", 125, 0, 0},
-    {"t4-shared", "s", 0, 250, 0},      {"big", "hcr", 1000, 1000, 0},
+    {"h100-full", "hc", 1000, 1000, 0}, {"h100-mig-1g", "c", 0, 0, 1}, {"h100-mig-2g", "c", 0, 0, 2},
+    {"h100-10gb", "hc", 125, 0, 0},     {"t4-shared", "s", 0, 250, 0}, {"big", "hcr", 1000, 1000, 0},
     {"notebook", "hcrs", 100, 100, 0},
 };
 
@@ -48,8 +48,8 @@ static char pool_letter(const struct cluster *cluster, node_id node)
     return letters[cluster->nodes[node].pool];
 }
 
-static void check_piece(const struct cluster *cluster, const struct asked *asked,
-                        const struct piece *piece, struct seen *seen)
+static void check_piece(const struct cluster *cluster, const struct asked *asked, const struct piece *piece,
+                        struct seen *seen)
 {
     const char pool = pool_letter(cluster, piece->node);
     const struct offer *offer = asked->offer;
@@ -60,9 +60,8 @@ static void check_piece(const struct cluster *cluster, const struct asked *asked
     if (offer->slices > 0) {
         const unsigned gpu = (unsigned)__builtin_ctz(piece->gpu_mask);
         assert_true(type->layout_mask >> gpu & 1);
-        assert_int_equal(
-            mig_slices((enum mig_profile_id)(type->layouts[gpu].profile[piece->mig_start] - 1)),
-            offer->slices);
+        assert_int_equal(mig_slices((enum mig_profile_id)(type->layouts[gpu].profile[piece->mig_start] - 1)),
+                         offer->slices);
         seen->instances++;
         return;
     }
@@ -73,8 +72,8 @@ static void check_piece(const struct cluster *cluster, const struct asked *asked
 }
 
 /* All GPUs of the claim in one island, NVLink domain or unit. */
-static void check_match(const struct cluster *cluster, const struct asked *asked,
-                        const struct decision *start, struct seen *seen)
+static void check_match(const struct cluster *cluster, const struct asked *asked, const struct decision *start,
+                        struct seen *seen)
 {
     const struct node *first = &cluster->nodes[start->pieces[0].node];
     uint32_t gpus = 0;
@@ -103,8 +102,7 @@ static struct asked draw(struct random_stream *stream)
     const bool is_whole = asked.offer->h100_milli == 1000;
     if (asked.is_claim && is_whole)
         asked.match = "\0vu"[random_below(stream, 3)];
-    asked.large =
-        asked.is_claim && strcmp(asked.offer->name, "big") == 0 && random_below(stream, 2) == 0;
+    asked.large = asked.is_claim && strcmp(asked.offer->name, "big") == 0 && random_below(stream, 2) == 0;
     if (asked.is_claim && is_whole && asked.match == 0)
         asked.count = 1 + asked.count % (asked.large ? 4 : 8);
     if (asked.match == 'v' && strcmp(asked.offer->name, "h100-full") == 0)
@@ -117,20 +115,18 @@ static struct job job_of(const struct cluster *cluster, const struct asked *aske
 {
     struct job job = job_default();
     if (asked->is_claim) {
-        const struct claims claims = {
-            .claim = {.class = text_of(asked->offer->name),
-                      .count = asked->count,
-                      .conditions.memory_mib = asked->large ? 100 * 1024 : 0,
-                      .match = text_of(asked->match == 'v'   ? "nvlink"
-                                       : asked->match == 'u' ? "unit"
-                                                             : NULL)},
-            .count = 1};
+        const struct claims claims = {.claim = {.class = text_of(asked->offer->name),
+                                                .count = asked->count,
+                                                .conditions.memory_mib = asked->large ? 100 * 1024 : 0,
+                                                .match = text_of(asked->match == 'v'   ? "nvlink"
+                                                                 : asked->match == 'u' ? "unit"
+                                                                                       : NULL)},
+                                      .count = 1};
         assert_null(claims_group(&claims, cluster, &job.first));
     } else {
         struct ask ask = {.gpus = asked->count};
         enum ask_field culprit;
-        assert_null(
-            ask_class(cluster_gpu_class_of(cluster, text_of(asked->offer->name)), &ask, &culprit));
+        assert_null(ask_class(cluster_gpu_class_of(cluster, text_of(asked->offer->name)), &ask, &culprit));
         assert_null(ask_shape(&ask, &job, &culprit));
     }
     assert_null(job_complaint(&job));
@@ -181,8 +177,7 @@ static void pieces_are_as_asked(void **state)
     assert_int_equal(cluster->gpu_class_count, CLASSES);
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         play(cluster, seed, &seen);
-    assert_true(seen.whole > 0 && seen.shares > 0 && seen.instances > 0 && seen.slices > 0 &&
-                seen.islands > 0);
+    assert_true(seen.whole > 0 && seen.shares > 0 && seen.instances > 0 && seen.slices > 0 && seen.islands > 0);
     cluster_free(cluster);
 }
 

@@ -77,8 +77,7 @@ static struct honest_broken play(const struct random_world *scenario, struct cam
 }
 
 /* Side by side with other ids. */
-static struct honest_broken play_permuted(const struct random_world *scenario,
-                                          struct campaign *campaign)
+static struct honest_broken play_permuted(const struct random_world *scenario, struct campaign *campaign)
 {
     static struct honest_world plain, permuted;
     struct random_stream stream;
@@ -90,8 +89,7 @@ static struct honest_broken play_permuted(const struct random_world *scenario,
     while (honest_world_tick(&plain)) {
         honest_world_tick(&permuted);
         if (plain.hash != permuted.hash)
-            honest_world_break(&plain, "permutation", plain.tick, NOBODY,
-                               "other ids give other decisions");
+            honest_world_break(&plain, "permutation", plain.tick, NOBODY, "other ids give other decisions");
     }
     if (campaign != NULL)
         campaign->cycles += plain.cycles + permuted.cycles;
@@ -103,11 +101,9 @@ static struct honest_broken play_permuted(const struct random_world *scenario,
 
 /* ---- Findings ---- */
 
-static bool breaks_so(const struct random_world *scenario, const char *rule,
-                      struct honest_broken *broken)
+static bool breaks_so(const struct random_world *scenario, const char *rule, struct honest_broken *broken)
 {
-    *broken =
-        strcmp(rule, "permutation") == 0 ? play_permuted(scenario, NULL) : play(scenario, NULL);
+    *broken = strcmp(rule, "permutation") == 0 ? play_permuted(scenario, NULL) : play(scenario, NULL);
     return broken->rule != NULL && strcmp(broken->rule, rule) == 0;
 }
 
@@ -144,18 +140,17 @@ static void take_snapshot(struct honest_world *world)
     struct snapshot *snapshot = world->watch.self;
     const struct finding *finding = snapshot->finding;
     char expect[64] = "", name[96];
-    bool is_kept = strcmp(finding->rule, "minimal") == 0,
-         is_loop = strcmp(finding->rule, "no_loop") == 0;
+    bool is_kept = strcmp(finding->rule, "minimal") == 0, is_loop = strcmp(finding->rule, "no_loop") == 0;
     if (world->tick < finding->broken.first || snapshot->text.length > 0)
         return;
     if (is_kept || is_loop)
         snprintf(expect, sizeof expect, "\"j%u\": {\"evicted\": 0}", finding->broken.job);
     else if (finding->broken.job != NOBODY)
         snprintf(expect, sizeof expect, "\"j%u\": {\"status\": \"running\"}", finding->broken.job);
-    snprintf(name, sizeof name, "%s: %s, seed %llu", policy_preset_texts[finding->preset].name,
-             finding->rule, (unsigned long long)finding->scenario.seed);
-    honest_world_case(world, name, finding->broken.tick - finding->broken.first + (is_kept ? 1 : 2),
-                      expect, &snapshot->text);
+    snprintf(name, sizeof name, "%s: %s, seed %llu", policy_preset_texts[finding->preset].name, finding->rule,
+             (unsigned long long)finding->scenario.seed);
+    honest_world_case(world, name, finding->broken.tick - finding->broken.first + (is_kept ? 1 : 2), expect,
+                      &snapshot->text);
 }
 
 /* Play it again; what was told and decided goes to stderr. */
@@ -186,9 +181,9 @@ static void tell(const struct finding *finding)
         while (snapshot.text.length == 0 && honest_world_tick(&world))
             ;
     print_error("%s breaks '%s' in %u worlds; kind %d, seed %llu, tick %u, job %d: %s\n",
-                policy_preset_texts[finding->preset].name, finding->rule, finding->count,
-                (int)finding->scenario.kind, (unsigned long long)finding->scenario.seed,
-                finding->broken.tick, (int)finding->broken.job, finding->broken.what);
+                policy_preset_texts[finding->preset].name, finding->rule, finding->count, (int)finding->scenario.kind,
+                (unsigned long long)finding->scenario.seed, finding->broken.tick, (int)finding->broken.job,
+                finding->broken.what);
     fwrite(snapshot.text.bytes, 1, snapshot.text.length, stderr); /* print_error cuts at 1 KiB */
     buffer_release(&snapshot.text);
     honest_world_close(&world);
@@ -199,23 +194,20 @@ static void tell(const struct finding *finding)
         tell_log(finding, true);
 }
 
-static void find(struct campaign *campaign, const struct random_world *scenario,
-                 struct honest_broken broken)
+static void find(struct campaign *campaign, const struct random_world *scenario, struct honest_broken broken)
 {
     if (broken.rule == NULL)
         return;
     uint32_t i = 0;
-    while (i < campaign->finding_count && (campaign->findings[i].preset != scenario->preset ||
-                                           strcmp(campaign->findings[i].rule, broken.rule) != 0))
+    while (i < campaign->finding_count &&
+           (campaign->findings[i].preset != scenario->preset || strcmp(campaign->findings[i].rule, broken.rule) != 0))
         i++;
     if (i == FINDINGS_MAX)
         return;
     struct finding *finding = &campaign->findings[i];
     if (i == campaign->finding_count) {
-        *finding = (struct finding){.rule = broken.rule,
-                                    .preset = scenario->preset,
-                                    .scenario = *scenario,
-                                    .broken = broken};
+        *finding =
+            (struct finding){.rule = broken.rule, .preset = scenario->preset, .scenario = *scenario, .broken = broken};
         campaign->finding_count++;
     }
     finding->count++;
@@ -249,14 +241,12 @@ static void test_presets_keep_their_promises(void **state)
     for (uint64_t seed = first; seed < first + count; seed++)
         for (uint32_t preset = 0; policy_preset_texts[preset].name != NULL; preset++)
             play_seed(&campaign, seed, preset);
-    print_message(
-        "seeds %llu..%llu: %llu worlds, %llu cycles, %llu evictions, %llu reservations wasted\n",
-        (unsigned long long)first, (unsigned long long)(first + count - 1),
-        (unsigned long long)campaign.worlds, (unsigned long long)campaign.cycles,
-        (unsigned long long)campaign.evictions, (unsigned long long)campaign.wasted);
-    print_message(
-        "%llu victims asked whether they could be spared, %llu claims to what others borrow\n",
-        (unsigned long long)campaign.plans, (unsigned long long)campaign.premises);
+    print_message("seeds %llu..%llu: %llu worlds, %llu cycles, %llu evictions, %llu reservations wasted\n",
+                  (unsigned long long)first, (unsigned long long)(first + count - 1),
+                  (unsigned long long)campaign.worlds, (unsigned long long)campaign.cycles,
+                  (unsigned long long)campaign.evictions, (unsigned long long)campaign.wasted);
+    print_message("%llu victims asked whether they could be spared, %llu claims to what others borrow\n",
+                  (unsigned long long)campaign.plans, (unsigned long long)campaign.premises);
     if (only == NULL) /* a campaign that evicts nobody proves nothing */
         assert_true(campaign.cycles > 100000 && campaign.plans > 1000 && campaign.premises > 1000);
     for (uint32_t i = 0; i < campaign.finding_count; i++) {

@@ -1,9 +1,9 @@
 /* Who waits for kept space, in random worlds under every preset (tests/support/honest_world.h).
  *
- * The oracle is the scheduler itself.  After a look (policies/allocate/kept_space.h) two copies of it are loaded from what it is
- * saved as; in one of them nothing is kept.  Both run the allocate action once.  The jobs that start only where nothing is
- * kept are exactly those that are told Headroom.  The same for ReservedForOther, with the reservations released and the
- * jobs that they are for standing aside.
+ * The oracle is the scheduler itself.  After a look (policies/allocate/kept_space.h) two copies of it are loaded from
+ * what it is saved as; in one of them nothing is kept.  Both run the allocate action once.  The jobs that start only
+ * where nothing is kept are exactly those that are told Headroom.  The same for ReservedForOther, with the
+ * reservations released and the jobs that they are for standing aside.
  *
  * Left out is what the header says is an approximation: jobs that start in parts, backfill that goes through a line,
  * plans that replace victims, and quotas that confine. */
@@ -43,14 +43,14 @@ static struct sched *copy_of(const struct honest_world *world)
     copy->acts[0] = ACTION_ALLOCATE;
     copy->act_count = 1;
     copy->policy.preempt.attempts_per_cycle = 0; /* no refill of the headroom */
-    copy->forecasts->passed_change = copy->changes;
+    copy->planned_starts->passed_change = copy->changes;
     return copy;
 }
 
 static void reopen(struct sched *copy, uint8_t causes)
 {
-    for (uint32_t id = 0; id < copy->shapes.count; id++)
-        shape_close(&copy->shapes, id, copy->shapes.shapes[id].closed & (uint8_t)~causes);
+    for (uint32_t id = 0; id < copy->request_classes.count; id++)
+        request_class_close(&copy->request_classes, id, copy->request_classes.at[id].closed & (uint8_t)~causes);
     queue_tree_all_stale(&copy->tree);
 }
 
@@ -58,7 +58,7 @@ static void keep_no_headroom(struct sched *copy)
 {
     copy->headroom.gpu_milli = copy->headroom.whole_nodes = copy->headroom.owners_milli = 0;
     copy->headroom.is_kept = false;
-    reopen(copy, SHAPE_SPARES_INFERENCE | SHAPE_SPARES_NODES | SHAPE_SPARES_OWNERS);
+    reopen(copy, REQUEST_CLASS_SPARES_INFERENCE | REQUEST_CLASS_SPARES_NODES | REQUEST_CLASS_SPARES_OWNERS);
 }
 
 static void reserve_nothing(struct sched *copy)
@@ -66,17 +66,16 @@ static void reserve_nothing(struct sched *copy)
     while (copy->claim_count > 0) {
         const uint32_t slot = copy->claims[0];
         sched_drop_claim(copy, slot);
-        if (copy->jobs.jobs[slot].lane != LANE_NONE)
+        if (copy->jobs.jobs[slot].class_queue != CLASS_QUEUE_NONE)
             sched_unwait(copy, slot);
     }
-    copy->forecasts->count = 0;
-    reopen(copy, SHAPE_BLOCKED | SHAPE_PROMISED | SHAPE_SPARES_INFERENCE | SHAPE_SPARES_NODES |
-                     SHAPE_SPARES_OWNERS);
+    copy->planned_starts->count = 0;
+    reopen(copy, REQUEST_CLASS_BLOCKED | REQUEST_CLASS_PROMISED | REQUEST_CLASS_SPARES_INFERENCE |
+                     REQUEST_CLASS_SPARES_NODES | REQUEST_CLASS_SPARES_OWNERS);
 }
 
 /* By position: who starts in the next cycle. */
-static void starts_of(const struct honest_world *world, struct sched *copy,
-                      bool starts[RANDOM_WORLD_JOBS_MAX])
+static void starts_of(const struct honest_world *world, struct sched *copy, bool starts[RANDOM_WORLD_JOBS_MAX])
 {
     const struct decision *all;
     time_ns wake_at;
@@ -87,12 +86,12 @@ static void starts_of(const struct honest_world *world, struct sched *copy,
             starts[world->job_of[all[i].job]] = true;
 }
 
-/* Is what the lane is told a reason beside this one?  A limit that reservations use up, the headroom that they leave short, or
- * the place in a strict line. */
-static bool has_another_reason(const struct sched *sched, uint32_t lane, enum reason reason)
+/* Is what the class queue is told a reason beside this one?  A limit that reservations use up, the headroom that they
+ * leave short, or the place in a strict line. */
+static bool has_another_reason(const struct sched *sched, uint32_t class_queue, enum reason reason)
 {
     const enum clock_hand hand =
-        lane != LANE_NONE ? pending_hand(&sched->pending, lane, true) : HAND_NONE;
+        class_queue != CLASS_QUEUE_NONE ? pending_hand(&sched->pending, class_queue, true) : HAND_NONE;
     if (reason == REASON_RESERVED_FOR_OTHER && (hand == HAND_LIMIT || hand == HAND_HEADROOM))
         return true;
     return hand == HAND_NONE && sched->pending.is_strict;
@@ -112,18 +111,15 @@ static void compare(const struct honest_world *world, enum reason reason)
         if (world->jobs[j].state != JOB_THERE)
             continue;
         const struct sched *sched = world->sched;
-        const uint32_t lane =
-            sched->jobs.jobs[job_table_find(&sched->jobs, world->jobs[j].job.id)].lane;
+        const uint32_t class_queue = sched->jobs.jobs[job_table_find(&sched->jobs, world->jobs[j].job.id)].class_queue;
         const enum reason told = sched_why(sched, world->jobs[j].job.id);
         const bool is_held_up = without[j] && !as_it_is[j];
-        if ((told == reason) != is_held_up && !has_another_reason(sched, lane, reason))
-            fail_msg(
-                "seed %llu, preset %s, kind %d, tick %u, job %u is told %s, but it %s if there "
-                "is no %s",
-                (unsigned long long)world->scenario->seed,
-                policy_preset_texts[world->scenario->preset].name, world->scenario->kind,
-                world->tick, j, reason_name(told), without[j] ? "starts" : "does not start",
-                reason_name(reason));
+        if ((told == reason) != is_held_up && !has_another_reason(sched, class_queue, reason))
+            fail_msg("seed %llu, preset %s, kind %d, tick %u, job %u is told %s, but it %s if there "
+                     "is no %s",
+                     (unsigned long long)world->scenario->seed, policy_preset_texts[world->scenario->preset].name,
+                     world->scenario->kind, world->tick, j, reason_name(told), without[j] ? "starts" : "does not start",
+                     reason_name(reason));
         told_jobs[reason == REASON_HEADROOM] += told == reason;
     }
     compared++;
@@ -142,7 +138,7 @@ static void on_tick(struct honest_world *world, bool had_cycle)
     }
     if (headroom_is_kept(sched))
         compare(world, REASON_HEADROOM);
-    if (sched->claim_count + sched->forecasts->count > 0)
+    if (sched->claim_count + sched->planned_starts->count > 0)
         compare(world, REASON_RESERVED_FOR_OTHER);
 }
 
@@ -180,8 +176,9 @@ static bool keep_headroom(struct random_world *scenario)
     return true;
 }
 
-/* Space is kept by reservations alone: forecasts wherever queues compete.  The interval is long, so that the oracle's cycle
- * makes no new ones.  Not under cohorts: there a job is told ReservedForOther that does not start either (seed 777). */
+/* Space is kept by reservations alone: planned starts wherever queues compete.  The interval is long, so that the
+ * oracle's cycle makes no new ones.  Not under cohorts: there a job is told ReservedForOther that does not start
+ * either (seed 777). */
 static bool keep_reservations(struct random_world *scenario)
 {
     struct policy_config *policy = &scenario->policy;
@@ -222,8 +219,8 @@ static void play_worlds(bool (*keep)(struct random_world *))
         honest_world_close(&world);
     }
     print_message("%llu compared, %llu not looked at, told Headroom %llu, ReservedForOther %llu\n",
-                  (unsigned long long)compared, (unsigned long long)looks_apart,
-                  (unsigned long long)told_jobs[1], (unsigned long long)told_jobs[0]);
+                  (unsigned long long)compared, (unsigned long long)looks_apart, (unsigned long long)told_jobs[1],
+                  (unsigned long long)told_jobs[0]);
 }
 
 static void jobs_that_the_headroom_holds_up(void **state)

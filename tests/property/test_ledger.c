@@ -44,9 +44,8 @@ static void compare_with_twin(const struct ledger *ledger, const struct twin *tw
 
 static bool random_space(struct random_stream *stream, const struct twin *twin, struct space *space)
 {
-    *space = (struct space){.node = random_below(stream, NODES),
-                            .cpu_milli = random_below(stream, 4) * 500,
-                            .owner = 7};
+    *space =
+        (struct space){.node = random_below(stream, NODES), .cpu_milli = random_below(stream, 4) * 500, .owner = 7};
     if (random_below(stream, 2)) {
         uint32_t gpu = random_below(stream, GPUS);
         space->gpu_mask = (uint16_t)(1u << gpu);
@@ -62,8 +61,7 @@ static bool random_space(struct random_stream *stream, const struct twin *twin, 
 
 static void random_move(struct random_stream *stream, struct ledger *ledger, struct twin *twin)
 {
-    struct booking *booking =
-        twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
+    struct booking *booking = twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
     uint32_t what = random_below(stream, 4);
     struct space space;
     if (what <= 1 && twin->count < BOOKED_MAX) {
@@ -159,24 +157,24 @@ static void test_claims(void **state)
     struct queue_table *queues = queue_table_new();
     struct ledger *ledger = ledger_new(cluster);
     struct space victim = {.node = 0, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .owner = 1};
-    struct space gainer = {.node = 0, .gpu_mask = 3, .gpu_milli = GPU_MILLI, .owner = 2};
+    struct space preemptor = {.node = 0, .gpu_mask = 3, .gpu_milli = GPU_MILLI, .owner = 2};
     ledger_queues(ledger, queues);
     uint64_t empty = ledger_hash(ledger);
     ledger_take(ledger, &victim);
     ledger_vacate(ledger, &victim);
     assert_int_equal(ledger->coming_milli, 1000);
-    ledger_claim(ledger, &gainer);
+    ledger_claim(ledger, &preemptor);
     assert_int_equal(ledger->claimed_milli, 1000);
     assert_int_equal(ledger->coming_milli, 0);
-    assert_false(ledger_is_there(ledger, &gainer));
-    ledger_unclaim(ledger, &gainer);
+    assert_false(ledger_is_there(ledger, &preemptor));
+    ledger_unclaim(ledger, &preemptor);
     assert_int_equal(ledger->coming_milli, 1000);
-    ledger_claim(ledger, &gainer);
+    ledger_claim(ledger, &preemptor);
     ledger_arrive(ledger, &victim);
-    assert_true(ledger_is_there(ledger, &gainer));
+    assert_true(ledger_is_there(ledger, &preemptor));
     assert_int_equal(ledger->used_milli, 2000);
     assert_int_equal(ledger->owner[0], 2);
-    ledger_give(ledger, &gainer);
+    ledger_give(ledger, &preemptor);
     assert_null(ledger_check(ledger));
     assert_true(ledger_hash(ledger) == empty);
     ledger_free(ledger);

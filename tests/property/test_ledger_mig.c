@@ -1,5 +1,6 @@
-/* The ledger with MIG instances and task limits against a list of bookings: random moves under nested marks, nodes that
- * come and go; free instances, shares and tasks follow from the list, and after every roll back the hash is what it was. */
+/* The ledger with MIG instances and task limits against a list of bookings: random moves under nested marks, nodes
+ * that come and go; free instances, shares and tasks follow from the list, and after every roll back the hash is what
+ * it was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,18 +15,12 @@
 
 enum { STEPS = 20000, BOOKED_MAX = 512, DEPTH_MAX = 4, TASKS_MAX = 6 };
 
-static const char text[] =
-    "{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", "
-    "\"max_tasks\": 6, \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"2g.20gb\", \"3g.40gb\"], "
-    "[\"7g.80gb\"], [], [\"4g.40gb\", {\"profile\": \"1g.20gb\", \"start\": 6}]]},"
-    "{\"name\": \"plain\", \"node_name\": \"p%u\", \"nodes\": 2, \"gpus_per_node\": 2}]}";
+static const char text[] = "{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", "
+                           "\"max_tasks\": 6, \"gpus_layout\": [[\"1g.10gb\", \"1g.10gb\", \"2g.20gb\", \"3g.40gb\"], "
+                           "[\"7g.80gb\"], [], [\"4g.40gb\", {\"profile\": \"1g.20gb\", \"start\": 6}]]},"
+                           "{\"name\": \"plain\", \"node_name\": \"p%u\", \"nodes\": 2, \"gpus_per_node\": 2}]}";
 
-enum state {
-    GONE,
-    USED,
-    COMING,
-    CLAIM_USED
-}; /* CLAIM_USED: taken by a claim that found all free */
+enum state { GONE, USED, COMING, CLAIM_USED }; /* CLAIM_USED: taken by a claim that found all free */
 
 struct booking {
     struct space space;
@@ -52,13 +47,11 @@ static struct cluster *make_cluster(void)
 
 static bool is_on(const struct booking *booking, node_id node, uint32_t gpu)
 {
-    return booking->state != GONE && booking->space.node == node &&
-           (booking->space.gpu_mask >> gpu & 1);
+    return booking->state != GONE && booking->space.node == node && (booking->space.gpu_mask >> gpu & 1);
 }
 
 /* Bits of the starts of all instances of the GPU that nobody holds. */
-static uint8_t naive_starts(const struct twin *twin, const struct cluster *cluster, node_id node,
-                            uint32_t gpu)
+static uint8_t naive_starts(const struct twin *twin, const struct cluster *cluster, node_id node, uint32_t gpu)
 {
     const struct node_type *type = cluster_node_type(cluster, node);
     uint8_t starts = 0;
@@ -89,16 +82,13 @@ static uint32_t naive_tasks(const struct twin *twin, node_id node)
 }
 
 /* Partitioned GPUs of the node with a free instance of the profile, as the index tells them. */
-static bool index_has(const struct ledger *ledger, node_id node, uint32_t gpu, uint32_t profile,
-                      uint32_t eighths)
+static bool index_has(const struct ledger *ledger, node_id node, uint32_t gpu, uint32_t profile, uint32_t eighths)
 {
     const struct node *entry = &ledger->cluster->nodes[node];
-    return bits_test(&ledger->index->types[entry->type].mig->open[profile][eighths],
-                     entry->first_gpu + gpu);
+    return bits_test(&ledger->index->types[entry->type].mig->open[profile][eighths], entry->first_gpu + gpu);
 }
 
-static void compare_gpu(const struct ledger *ledger, const struct twin *twin, node_id node,
-                        uint32_t gpu)
+static void compare_gpu(const struct ledger *ledger, const struct twin *twin, node_id node, uint32_t gpu)
 {
     const struct cluster *cluster = ledger->cluster;
     const struct node_type *type = cluster_node_type(cluster, node);
@@ -119,8 +109,7 @@ static void compare_gpu(const struct ledger *ledger, const struct twin *twin, no
         assert_int_equal(ledger_mig_starts(ledger, node, gpu, (enum mig_profile_id)p), of_profile);
         for (uint32_t e = 0; e <= MIG_SLICES; e++)
             assert_int_equal(index_has(ledger, node, gpu, p, e),
-                             of_profile != 0 && e == free / 125 &&
-                                 ledger->node_state[node] == NODE_UP);
+                             of_profile != 0 && e == free / 125 && ledger->node_state[node] == NODE_UP);
     }
 }
 
@@ -140,8 +129,7 @@ static void compare_with_twin(const struct ledger *ledger, const struct twin *tw
     }
     for (int i = 0; i < twin->count; i++) {
         const struct booking *booking = &twin->bookings[i];
-        int64_t milli =
-            (int64_t)__builtin_popcount(booking->space.gpu_mask) * booking->space.gpu_milli;
+        int64_t milli = (int64_t)__builtin_popcount(booking->space.gpu_mask) * booking->space.gpu_milli;
         used += booking->state == USED || booking->state == CLAIM_USED ? milli : 0;
         coming += booking->state == COMING ? milli : 0;
     }
@@ -150,16 +138,14 @@ static void compare_with_twin(const struct ledger *ledger, const struct twin *tw
     assert_int_equal(ledger->claimed_milli, 0);
 }
 
-static bool random_space(struct random_stream *stream, const struct cluster *cluster,
-                         const struct twin *twin, struct space *space)
+static bool random_space(struct random_stream *stream, const struct cluster *cluster, const struct twin *twin,
+                         struct space *space)
 {
     node_id node = random_below(stream, cluster->node_count);
     const struct node_type *type = cluster_node_type(cluster, node);
     uint32_t gpu = random_below(stream, type->gpu_count);
-    *space = (struct space){.node = node,
-                            .gpu_mask = (uint16_t)(1u << gpu),
-                            .member_count = 1,
-                            .owner = random_below(stream, 3)};
+    *space = (struct space){
+        .node = node, .gpu_mask = (uint16_t)(1u << gpu), .member_count = 1, .owner = random_below(stream, 3)};
     if (type->max_tasks != 0 && naive_tasks(twin, node) >= type->max_tasks)
         return false;
     if (!(type->layout_mask >> gpu & 1)) {
@@ -179,8 +165,7 @@ static bool random_space(struct random_stream *stream, const struct cluster *clu
 
 static void random_move(struct random_stream *stream, struct ledger *ledger, struct twin *twin)
 {
-    struct booking *booking =
-        twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
+    struct booking *booking = twin->count > 0 ? &twin->bookings[random_below(stream, (uint32_t)twin->count)] : NULL;
     uint32_t what = random_below(stream, 4);
     struct space space;
     if (what <= 1 && twin->count < BOOKED_MAX) {
@@ -220,8 +205,7 @@ static void foresee(struct ledger *ledger, struct twin *twin)
     bool any = false;
     future = *twin;
     for (int i = 0; i < future.count; i++)
-        if (future.bookings[i].state == COMING &&
-            ledger->node_state[future.bookings[i].space.node] == NODE_UP) {
+        if (future.bookings[i].state == COMING && ledger->node_state[future.bookings[i].space.node] == NODE_UP) {
             future.bookings[i].state = GONE;
             any = true;
         }
@@ -301,33 +285,28 @@ static void an_instance_can_be_claimed(void **state)
     struct cluster *cluster = make_cluster();
     struct ledger *ledger = ledger_new(cluster);
     uint64_t empty = ledger_hash(ledger);
-    struct space victim = {.node = 0,
-                           .gpu_mask = 1,
-                           .gpu_milli = 125,
-                           .mig = MIG_1G + 1,
-                           .mig_start = 1,
-                           .member_count = 1,
-                           .owner = 1};
-    struct space gainer = victim, neighbour = victim;
-    gainer.owner = 2;
+    struct space victim = {
+        .node = 0, .gpu_mask = 1, .gpu_milli = 125, .mig = MIG_1G + 1, .mig_start = 1, .member_count = 1, .owner = 1};
+    struct space preemptor = victim, neighbour = victim;
+    preemptor.owner = 2;
     neighbour.mig_start = 0;
     ledger_take(ledger, &victim);
     ledger_vacate(ledger, &victim);
-    ledger_claim(ledger, &gainer);
+    ledger_claim(ledger, &preemptor);
     assert_int_equal(ledger->claimed_milli, 125);
-    assert_false(ledger_is_there(ledger, &gainer));
+    assert_false(ledger_is_there(ledger, &preemptor));
     ledger_take(ledger, &neighbour);
     assert_true(ledger_is_there(ledger, &neighbour));
     assert_int_equal(ledger_mig_starts(ledger, 0, 0, MIG_1G), 0);
     assert_int_equal(ledger->nodes[0].tasks_free, TASKS_MAX - 3);
     assert_int_equal(ledger->nodes[0].tasks_claimed, 0); /* there was another to be had at once */
-    ledger_unclaim(ledger, &gainer);
+    ledger_unclaim(ledger, &preemptor);
     assert_int_equal(ledger->coming_milli, 125);
-    ledger_claim(ledger, &gainer);
+    ledger_claim(ledger, &preemptor);
     ledger_arrive(ledger, &victim);
-    assert_true(ledger_is_there(ledger, &gainer));
+    assert_true(ledger_is_there(ledger, &preemptor));
     assert_null(ledger_check(ledger));
-    ledger_give(ledger, &gainer);
+    ledger_give(ledger, &preemptor);
     ledger_give(ledger, &neighbour);
     assert_int_equal(ledger_mig_starts(ledger, 0, 0, MIG_1G), 3);
     assert_true(ledger_hash(ledger) == empty);

@@ -40,8 +40,7 @@ static uint32_t below(struct random_stream *stream, size_t bound)
 }
 
 /* Put `length` bytes in the place of `removed` bytes at `at`. */
-static void splice(struct buffer *bytes, size_t at, size_t removed, const char *inserted,
-                   size_t length)
+static void splice(struct buffer *bytes, size_t at, size_t removed, const char *inserted, size_t length)
 {
     char *copy = mem_alloc(length); /* it may be a part of the bytes themselves */
     memcpy(copy, inserted, length);
@@ -157,10 +156,9 @@ static void check_text(const char *text, const char *what, uint64_t round)
     struct text rest = text_of(text);
     while (rest.length != 0) {
         size_t bytes = text_utf8_bytes(rest);
-        if (bytes == 0 || ((unsigned char)rest.at[0] < ' ' && rest.at[0] != '\n') ||
-            rest.at[0] == 0x7f)
-            fail_msg("%s, round %llu: the message holds byte 0x%02x:\n%s", what,
-                     (unsigned long long)round, (unsigned char)rest.at[0], text);
+        if (bytes == 0 || ((unsigned char)rest.at[0] < ' ' && rest.at[0] != '\n') || rest.at[0] == 0x7f)
+            fail_msg("%s, round %llu: the message holds byte 0x%02x:\n%s", what, (unsigned long long)round,
+                     (unsigned char)rest.at[0], text);
         rest.at += bytes;
         rest.length -= bytes;
     }
@@ -175,8 +173,7 @@ static void check_error(struct error *error, const char *what, uint64_t round, u
     char *text = error_text_new(error);
     assert_non_null(text);
     if (error->kind != ERROR_CONFIG && error->kind != ERROR_DATA && error->kind != ERROR_IO)
-        fail_msg("%s, round %llu: kind %d:\n%s", what, (unsigned long long)round, (int)error->kind,
-                 text);
+        fail_msg("%s, round %llu: kind %d:\n%s", what, (unsigned long long)round, (int)error->kind, text);
     if (strncmp(text, "error: ", 7) != 0 || error_message(error)[0] == '\0')
         fail_msg("%s, round %llu: no message:\n%s", what, (unsigned long long)round, text);
     if (error->kind != ERROR_IO && strstr(text, "mutant") == NULL)
@@ -203,14 +200,10 @@ static struct error read_jobs(struct job_source *source)
     return ERROR_OK;
 }
 
-static struct error read_trace_as(const char *path, const char *format,
-                                  const struct cluster *cluster)
+static struct error read_trace_as(const char *path, const char *format, const struct cluster *cluster)
 {
-    struct workload_spec spec = {.trace = path,
-                                 .format = format,
-                                 .duration_scale = 1,
-                                 .processors_per_gpu = 1,
-                                 .gpus_per_node = 8};
+    struct workload_spec spec = {
+        .trace = path, .format = format, .duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = 8};
     struct job_source *source;
     TRY(job_source_open(&source, &spec, cluster, 1));
     struct error error = read_jobs(source);
@@ -280,8 +273,7 @@ static struct error read_scenario(const char *path, const struct cluster *unused
 static struct error take_attempt(void *self, const struct attempt_row *row)
 {
     (void)self;
-    return row->start <= row->end ? ERROR_OK
-                                  : error_new(ERROR_DATA, "mutant: it ends before it starts");
+    return row->start <= row->end ? ERROR_OK : error_new(ERROR_DATA, "mutant: it ends before it starts");
 }
 
 static struct error read_record(const char *path, const struct cluster *unused)
@@ -381,15 +373,12 @@ static void test_traces(void **state)
     (void)state;
     struct victim victims[] = {
         {"native", "workloads/samples/native.csv", "mutant.csv", read_native, .is_packed = false},
-        {"native, compressed first", "workloads/samples/native.csv", "mutant.csv.zst", read_guessed,
-         .is_packed = true},
-        {"JSON lines", "workloads/samples/native.jsonl", "mutant.jsonl", read_jsonl,
-         .is_packed = false},
+        {"native, compressed first", "workloads/samples/native.csv", "mutant.csv.zst", read_guessed, .is_packed = true},
+        {"JSON lines", "workloads/samples/native.jsonl", "mutant.jsonl", read_jsonl, .is_packed = false},
         {"Philly", "workloads/samples/philly.csv", "mutant.csv", read_philly, .is_packed = false},
         {"openb", "workloads/samples/openb_pods.csv", "mutant.csv", read_openb, .is_packed = false},
         {"SWF", "workloads/samples/small.swf", "mutant.swf", read_swf, .is_packed = false},
-        {"SWF, guessed", "workloads/samples/small.swf", "mutant.swf", read_guessed,
-         .is_packed = false},
+        {"SWF, guessed", "workloads/samples/small.swf", "mutant.swf", read_guessed, .is_packed = false},
     };
     attack_all(victims, sizeof victims / sizeof victims[0]);
 }
@@ -416,12 +405,9 @@ static void test_clusters_and_scenarios(void **state)
     scratch_write("hwloc-node.xml", xml.bytes, xml.length);
     scratch_write("topologies/dgx-h100-500.json", cluster.bytes, cluster.length);
     struct victim victims[] = {
-        {"cluster", "topologies/dgx-h100-500.json", "mutant.json", read_cluster,
-         .is_packed = false},
-        {"cluster after hwloc", "topologies/hwloc-node.json", "mutant.json", read_cluster,
-         .is_packed = false},
-        {"scenario", "scenarios/h100-500x8.json", "scenarios/mutant.json", read_scenario,
-         .is_packed = false},
+        {"cluster", "topologies/dgx-h100-500.json", "mutant.json", read_cluster, .is_packed = false},
+        {"cluster after hwloc", "topologies/hwloc-node.json", "mutant.json", read_cluster, .is_packed = false},
+        {"scenario", "scenarios/h100-500x8.json", "scenarios/mutant.json", read_scenario, .is_packed = false},
     };
     attack_all(victims, sizeof victims / sizeof victims[0]);
     buffer_release(&xml);
@@ -444,18 +430,15 @@ static void test_records(void **state)
     metrics_finish(metrics);
     error = record_files_commit(&files);
     assert_false(error_is(error));
-    error = result_write(folder, &(struct result_manifest){.version = "0", .fingerprint = "0"},
-                         metrics, NULL);
+    error = result_write(folder, &(struct result_manifest){.version = "0", .fingerprint = "0"}, metrics, NULL);
     assert_false(error_is(error));
     struct victim victims[] = {
-        {"result.json", scratch_path("mutant/result.json"), "mutant/result.json", read_record,
-         .is_packed = false},
-        {"jobs", scratch_path("mutant/jobs.csv.zst"), "mutant/jobs.csv.zst", read_record,
+        {"result.json", scratch_path("mutant/result.json"), "mutant/result.json", read_record, .is_packed = false},
+        {"jobs", scratch_path("mutant/jobs.csv.zst"), "mutant/jobs.csv.zst", read_record, .is_packed = true},
+        {"attempts", scratch_path("mutant/attempts.csv.zst"), "mutant/attempts.csv.zst", read_record,
          .is_packed = true},
-        {"attempts", scratch_path("mutant/attempts.csv.zst"), "mutant/attempts.csv.zst",
-         read_record, .is_packed = true},
-        {"timeline", scratch_path("mutant/timeline.csv.zst"), "mutant/timeline.csv.zst",
-         read_record, .is_packed = true},
+        {"timeline", scratch_path("mutant/timeline.csv.zst"), "mutant/timeline.csv.zst", read_record,
+         .is_packed = true},
     };
     attack_all(victims, sizeof victims / sizeof victims[0]);
     metrics_free(metrics);

@@ -1,6 +1,6 @@
-/* The order in which a cluster file lists its nodes decides nothing: with the pools of a heterogeneous cluster in any order the
- * same jobs start at the same times on the same nodes.  Each job asks memory, an instance, a share or whole GPUs of one
- * model, so that it meets the others in the quotas alone. */
+/* The order in which a cluster file lists its nodes decides nothing: with the pools of a heterogeneous cluster in any
+ * order the same jobs start at the same times on the same nodes.  Each job asks memory, an instance, a share or whole
+ * GPUs of one model, so that it meets the others in the quotas alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +47,8 @@ static struct cluster *cluster_of(const uint32_t order[POOLS])
     char text[2048] = "{\"pools\": [";
     for (uint32_t i = 0; i < POOLS; i++) {
         const size_t length = strlen(text);
-        snprintf(text + length, sizeof text - length, "%s{\"name\": \"p%u\", %s}",
-                 i > 0 ? ", " : "", order[i], pools[order[i]].json);
+        snprintf(text + length, sizeof text - length, "%s{\"name\": \"p%u\", %s}", i > 0 ? ", " : "", order[i],
+                 pools[order[i]].json);
     }
     strcat(text, "]}");
     return sched_case_cluster(text);
@@ -60,8 +60,7 @@ static struct queue_table *queues_of(struct random_stream *stream)
     for (uint32_t q = 0; q < QUEUES; q++) {
         char name[8];
         snprintf(name, sizeof name, "q%u", q);
-        struct queue_spec *queue =
-            &table->queues[queue_table_of(table, (struct text){name, strlen(name)})];
+        struct queue_spec *queue = &table->queues[queue_table_of(table, (struct text){name, strlen(name)})];
         queue->deserved[RESOURCE_GPU] = 500 * (int64_t)random_below(stream, 12);
         if (random_below(stream, 2) == 0)
             queue->limit[RESOURCE_GPU] = 250 + 250 * (int64_t)random_below(stream, 24);
@@ -83,8 +82,7 @@ static void plan_jobs(struct random_stream *stream, struct plan plans[JOBS])
         plan->submit = random_below(stream, TICKS / 2);
         plan->runs = 1 + random_below(stream, TICKS / 4);
         plan->pool = random_below(stream, POOLS);
-        plan->job =
-            sched_case_job(j, 1 + random_below(stream, 2), 0, (int32_t)random_below(stream, 3));
+        plan->job = sched_case_job(j, 1 + random_below(stream, 2), 0, (int32_t)random_below(stream, 3));
         plan->job.queue = 1 + random_below(stream, QUEUES);
         plan->job.is_preemptible = random_below(stream, 3) > 0;
         struct request *request = &plan->job.first.request;
@@ -95,8 +93,7 @@ static void plan_jobs(struct random_stream *stream, struct plan plans[JOBS])
         else if (kind == 2 && plan->pool == 1)
             request->mig = (uint8_t)(1 + random_below(stream, 3));
         else
-            request->gpu_memory_mib =
-                1024 * (1 + random_below(stream, pools[plan->pool].memory_gib));
+            request->gpu_memory_mib = 1024 * (1 + random_below(stream, pools[plan->pool].memory_gib));
     }
 }
 
@@ -117,8 +114,7 @@ static uint64_t hash_decision(const struct cluster *cluster, const struct decisi
     return hash;
 }
 
-static void play(uint64_t seed, const uint32_t order[POOLS], uint64_t hashes[TICKS],
-                 uint32_t *started)
+static void play(uint64_t seed, const uint32_t order[POOLS], uint64_t hashes[TICKS], uint32_t *started)
 {
     struct random_stream stream;
     struct plan plans[JOBS];
@@ -135,8 +131,8 @@ static void play(uint64_t seed, const uint32_t order[POOLS], uint64_t hashes[TIC
             if (plans[j].submit != tick)
                 continue;
             const char *model = pools[plans[j].pool].model;
-            plans[j].job.first.request.gpu_models =
-                UINT64_C(1) << cluster_model_of(c.cluster, (struct text){model, strlen(model)});
+            plans[j].job.first.request.gpu_models = UINT64_C(1)
+                                                    << cluster_model_of(c.cluster, (struct text){model, strlen(model)});
             sched_case_submit(&c, plans[j].job, now);
         }
         sched_case_start(&c, now);
@@ -166,9 +162,8 @@ static void the_order_of_nodes_decides_nothing(void **state)
         play(seed, order, hashes[1], &started);
         for (uint32_t tick = 0; tick < TICKS; tick++)
             if (hashes[0][tick] != hashes[1][tick])
-                fail_msg(
-                    "seed %u: with the pools in the order %u %u %u %u other jobs start at %u s",
-                    (unsigned)seed, order[0], order[1], order[2], order[3], tick);
+                fail_msg("seed %u: with the pools in the order %u %u %u %u other jobs start at %u s", (unsigned)seed,
+                         order[0], order[1], order[2], order[3], tick);
     }
     assert_in_range(started, 2000, UINT32_MAX);
 }

@@ -33,8 +33,7 @@ static void setup(struct fixture *f, int64_t gpus)
     f->cluster = cluster_uniform_new(1, 1);
     f->table = queue_table_new();
     f->ledger = ledger_new(f->cluster);
-    f->tree =
-        (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
+    f->tree = (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
 }
 
 static void ready(struct fixture *f)
@@ -71,8 +70,7 @@ static void remember(struct history *h, time_ns now, int64_t milli)
 }
 
 /* Integral of milli(t) * 2^((t - now) / half_life) over [from, now]; the past before the first entry is `before`. */
-static long double integral(const struct history *h, const struct quota_config *config, time_ns now,
-                            long double before)
+static long double integral(const struct history *h, const struct quota_config *config, time_ns now, long double before)
 {
     const long double rate = config->half_life > 0 ? M_LN2 / (long double)config->half_life : 0;
     const time_ns from = config->window > 0 ? now - config->window : INT64_MIN / 2;
@@ -83,10 +81,10 @@ static long double integral(const struct history *h, const struct quota_config *
         begin = begin < from ? from : begin;
         end = end > now ? now : end;
         if (begin < end)
-            sum += milli * (rate == 0 ? (long double)(end - begin)
-                                      : (expl(rate * (long double)(end - now)) -
-                                         expl(rate * (long double)(begin - now))) /
-                                            rate);
+            sum +=
+                milli *
+                (rate == 0 ? (long double)(end - begin)
+                           : (expl(rate * (long double)(end - now)) - expl(rate * (long double)(begin - now))) / rate);
     }
     return sum;
 }
@@ -103,8 +101,7 @@ struct usage_case {
     bool is_idle; /* hours, not minutes, between events */
 };
 
-static void change_charge(struct fixture *f, struct random_stream *stream, struct history *h,
-                          queue_id q, time_ns now)
+static void change_charge(struct fixture *f, struct random_stream *stream, struct history *h, queue_id q, time_ns now)
 {
     int64_t held = queue_tree_charged(&f->tree, q, RESOURCE_GPU);
     int64_t after = below(stream, 3) * below(stream, 20000);
@@ -156,9 +153,8 @@ static void run_usage_case(const struct usage_case *c, uint64_t seed)
         uint32_t which = random_below(&stream, 2);
         change_charge(&f, &stream, &held[which], 1 + which, now);
         ledger_charge(twin.ledger, 1 + which,
-                      (const int64_t[QUEUE_SUM_COUNT]){
-                          queue_tree_charged(&f.tree, 1 + which, RESOURCE_GPU) -
-                          queue_tree_charged(&twin.tree, 1 + which, RESOURCE_GPU)});
+                      (const int64_t[QUEUE_SUM_COUNT]){queue_tree_charged(&f.tree, 1 + which, RESOURCE_GPU) -
+                                                       queue_tree_charged(&twin.tree, 1 + which, RESOURCE_GPU)});
     }
     teardown(&f);
     teardown(&twin);
@@ -175,11 +171,7 @@ static void test_usage(void **state)
         {.window = 5600 * S, .period = 100 * S, .tolerance_ppm = 1},
         {.window = 5600 * S, .period = 100 * S, .past_ppm = 250000, .tolerance_ppm = 1},
         {.window = 5600 * S, .period = 100 * S, .is_idle = true, .tolerance_ppm = 1},
-        {.window = 5600 * S,
-         .half_life = 3000 * S,
-         .period = 100 * S,
-         .past_ppm = 250000,
-         .tolerance_ppm = 1},
+        {.window = 5600 * S, .half_life = 3000 * S, .period = 100 * S, .past_ppm = 250000, .tolerance_ppm = 1},
         {.window = 7 * 86400 * S, .half_life = 7200 * S, .period = 60 * S, .tolerance_ppm = 1},
         {.window = 5600 * S, .period = 60 * S, .past_ppm = 250000, .tolerance_ppm = 1e6 / 56},
     };

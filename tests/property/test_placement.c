@@ -59,18 +59,15 @@ static void random_room(struct random_stream *stream, const struct ledger *ledge
 {
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         const uint32_t free = ledger->index->free_count[n];
-        room[n] = (uint8_t)(free +
-                            random_below(stream, cluster_node_gpus(ledger->cluster, n) - free + 1));
+        room[n] = (uint8_t)(free + random_below(stream, cluster_node_gpus(ledger->cluster, n) - free + 1));
     }
 }
 
-static bool is_found_as(const struct search *search, bool is_found,
-                        const struct candidate *expected)
+static bool is_found_as(const struct search *search, bool is_found, const struct candidate *expected)
 {
     return is_found == (expected->node != NODE_NONE) &&
-           (!is_found ||
-            (search->best.node == expected->node && search->best.gpu_index == expected->gpu_index &&
-             search->best.score == expected->score));
+           (!is_found || (search->best.node == expected->node && search->best.gpu_index == expected->gpu_index &&
+                          search->best.score == expected->score));
 }
 
 static bool is_remembered(const struct placement_policy *policy)
@@ -110,12 +107,11 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
             struct request request = random_placement_request(&stream);
             struct region region = random_region(&stream, ledger);
             uint32_t left = 1 + random_below(&stream, 9);
-            struct search search = search_of(
-                random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)], ledger,
-                &request, &region, here, random_below(&stream, 50));
+            struct search search =
+                search_of(random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)], ledger, &request,
+                          &region, here, random_below(&stream, 50));
             struct candidate expected = random_placement_best(&search, left);
-            bool is_found = search_best(&search, left),
-                 is_right = is_found_as(&search, is_found, &expected);
+            bool is_found = search_best(&search, left), is_right = is_found_as(&search, is_found, &expected);
             if (is_remembered(search.policy) && request.mig == 0) {
                 if (search.policy->joins_members)
                     expected = none_is_here(&search, left);
@@ -125,9 +121,9 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
                     take_found(ledger, &search);
             }
             if (!is_right)
-                fail_msg("seed %d round %u, %s: node %d GPU %d, not node %d GPU %d", (int)seed,
-                         round, search.policy->name, (int)search.best.node, search.best.gpu_index,
-                         (int)expected.node, expected.gpu_index);
+                fail_msg("seed %d round %u, %s: node %d GPU %d, not node %d GPU %d", (int)seed, round,
+                         search.policy->name, (int)search.best.node, search.best.gpu_index, (int)expected.node,
+                         expected.gpu_index);
             found += is_found;
         }
         by_node_release(memory);
@@ -181,12 +177,11 @@ static void long_world_free(struct long_world *w)
 
 static struct request long_request(struct random_stream *stream)
 {
-    static const struct request requests[] = {
-        {.gpu_milli = 300, .cpu_milli = 3000, .memory_mib = 9000},
-        {.gpus = 1, .cpu_milli = 5000, .memory_mib = 20000},
-        {.gpus = 3, .cpu_milli = 14000, .memory_mib = 10000},
-        {.gpus = 2},
-        {.cpu_milli = 7000, .memory_mib = 30000}};
+    static const struct request requests[] = {{.gpu_milli = 300, .cpu_milli = 3000, .memory_mib = 9000},
+                                              {.gpus = 1, .cpu_milli = 5000, .memory_mib = 20000},
+                                              {.gpus = 3, .cpu_milli = 14000, .memory_mib = 10000},
+                                              {.gpus = 2},
+                                              {.cpu_milli = 7000, .memory_mib = 30000}};
     return requests[random_below(stream, 5)];
 }
 
@@ -212,20 +207,19 @@ static bool long_place(struct long_world *w, const struct placement_policy *poli
 {
     struct random_placement_ask ask;
     random_placement_group(&ask, long_request(&w->stream), 1);
-    ask.shape.member_count = 1;
+    ask.request_class.member_count = 1;
     struct region everywhere = region_everywhere(w->ledger);
-    struct search search =
-        search_of(policy, w->ledger, &ask.groups[0].request, &everywhere, w->here, 1);
+    struct search search = search_of(policy, w->ledger, &ask.groups[0].request, &everywhere, w->here, 1);
     const bool has_room = search_best(&search, 1);
     const size_t mark = ledger_mark(w->ledger);
-    const bool is_placed = placement_place(policy, w->ledger, &ask.shape, 1, &w->pieces);
+    const bool is_placed = placement_place(policy, w->ledger, &ask.request_class, 1, &w->pieces);
     assert_int_equal(is_placed, has_room);
     if (is_placed) {
         const struct piece *piece = &w->pieces.pieces[0];
         if (piece->node != search.best.node ||
             (search.best.gpu_index >= 0 && piece->gpu_mask != 1u << search.best.gpu_index))
             fail_msg("%s: node %u, not %u", policy->name, piece->node, search.best.node);
-        w->jobs[w->count] = shape_space(&ask.shape, piece, 1);
+        w->jobs[w->count] = request_class_space(&ask.request_class, piece, 1);
     }
     if (!is_placed || !is_kept) {
         ledger_rollback(w->ledger, mark);
@@ -281,15 +275,13 @@ static bool is_larger(struct part a, struct part b)
     return (unsigned __int128)a.need * b.free > (unsigned __int128)b.need * a.free;
 }
 
-static struct part part_taken(const struct ledger *ledger, const struct job_group *group,
-                              node_id node)
+static struct part part_taken(const struct ledger *ledger, const struct job_group *group, node_id node)
 {
     const struct request *request = &group->request;
     const struct gpu_cell *gpus = &ledger->gpus[ledger->cluster->nodes[node].first_gpu];
-    struct part parts[3] = {
-        {((uint64_t)request->gpus * GPU_MILLI + request->gpu_milli) * group->count, 0},
-        {(uint64_t)request->cpu_milli * group->count, ledger->nodes[node].cpu_free},
-        {(uint64_t)request->memory_mib * group->count, ledger->nodes[node].memory_free}};
+    struct part parts[3] = {{((uint64_t)request->gpus * GPU_MILLI + request->gpu_milli) * group->count, 0},
+                            {(uint64_t)request->cpu_milli * group->count, ledger->nodes[node].cpu_free},
+                            {(uint64_t)request->memory_mib * group->count, ledger->nodes[node].memory_free}};
     struct part largest = {0, 1};
     for (uint32_t g = 0; g < cluster_node_gpus(ledger->cluster, node); g++)
         parts[0].free += gpus[g].free;
@@ -304,7 +296,7 @@ static node_id fullest_for_all(const struct ledger *ledger, const struct job_gro
     struct part best_part = {0, 1};
     node_id best = NODE_NONE;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
-        if (shape_room(&group->request, ledger, n) < group->count)
+        if (request_class_room(&group->request, ledger, n) < group->count)
             continue;
         const struct part part = part_taken(ledger, group, n);
         if (best != NODE_NONE && !is_larger(part, best_part))
@@ -316,8 +308,8 @@ static node_id fullest_for_all(const struct ledger *ledger, const struct job_gro
 }
 
 /* Where its members go if each looks at all nodes: on the fullest node that holds them all, else one after another. */
-static bool gang_by_looking(struct long_world *w, const struct placement_policy *policy,
-                            const struct job_group *group, node_id nodes[])
+static bool gang_by_looking(struct long_world *w, const struct placement_policy *policy, const struct job_group *group,
+                            node_id nodes[])
 {
     struct region region = region_everywhere(w->ledger);
     const node_id only = group->count > 1 ? fullest_for_all(w->ledger, group) : NODE_NONE;
@@ -369,22 +361,21 @@ static uint32_t gang_round(struct long_world *w, const struct placement_policy *
     struct random_placement_ask ask;
     node_id nodes[GANG_MAX];
     random_placement_group(&ask, long_request(&w->stream), 1 + random_below(&w->stream, GANG_MAX));
-    ask.shape.member_count = ask.groups[0].count;
+    ask.request_class.member_count = ask.groups[0].count;
     const bool expected = gang_by_looking(w, policy, &ask.groups[0], nodes);
     const size_t mark = ledger_mark(w->ledger);
-    const bool is_placed = placement_place(policy, w->ledger, &ask.shape, 1, &w->pieces);
+    const bool is_placed = placement_place(policy, w->ledger, &ask.request_class, 1, &w->pieces);
     assert_int_equal(is_placed, expected);
     if (!is_placed || w->count + w->pieces.count > LONG_JOBS) {
         ledger_rollback(w->ledger, mark);
         return 0;
     }
     if (!is_on_nodes(&w->pieces, nodes))
-        fail_msg("%s: %u members of a gang are not where looking puts them", policy->name,
-                 ask.groups[0].count);
+        fail_msg("%s: %u members of a gang are not where looking puts them", policy->name, ask.groups[0].count);
     ledger_commit(w->ledger, mark);
     for (uint32_t i = 0; i < w->pieces.count; i++) {
         w->is_leaving[w->count] = false;
-        w->jobs[w->count++] = shape_space(&ask.shape, &w->pieces.pieces[i], 1);
+        w->jobs[w->count++] = request_class_space(&ask.request_class, &w->pieces.pieces[i], 1);
     }
     return ask.groups[0].count == 1 ? 0 : nodes_of(&w->pieces);
 }
@@ -403,8 +394,7 @@ static void gangs_are_packed_as_if_all_nodes_were_looked_at(void **state)
                 const uint32_t nodes = gang_round(w, policy);
                 together += nodes == 1;
                 apart += nodes > 1;
-                while (w->count > LONG_JOBS / 2 ||
-                       (w->count > 0 && random_below(&w->stream, 3) > 0))
+                while (w->count > LONG_JOBS / 2 || (w->count > 0 && random_below(&w->stream, 3) > 0))
                     long_give_back(w);
             }
             long_world_free(w);
@@ -465,8 +455,7 @@ static void pack_and_spread_are_exact_for_one_group(void **state)
         random_placement_load(&stream, ledger);
         for (uint32_t round = 0; round < 10; round++) {
             struct random_placement_ask ask;
-            random_placement_group(&ask, random_placement_request(&stream),
-                                   1 + random_below(&stream, 8));
+            random_placement_group(&ask, random_placement_request(&stream), 1 + random_below(&stream, 8));
             uint32_t fewest = fewest_nodes(ledger, &ask.groups[0]);
             uint32_t roomy = nodes_with_room(ledger, &ask.groups[0].request);
             uint32_t count = ask.groups[0].count;
@@ -474,15 +463,13 @@ static void pack_and_spread_are_exact_for_one_group(void **state)
             const uint32_t expected[] = {fewest, most, fewest == 1, most == count ? count : 0};
             for (uint32_t p = 0; p < 4; p++) {
                 size_t mark = ledger_mark(ledger);
-                bool is_placed =
-                    placement_place(random_placement_policies[RANDOM_PLACEMENT_PACK + p], ledger,
-                                    &ask.shape, 1, &pieces);
+                bool is_placed = placement_place(random_placement_policies[RANDOM_PLACEMENT_PACK + p], ledger,
+                                                 &ask.request_class, 1, &pieces);
                 ledger_rollback(ledger, mark);
                 uint32_t nodes = is_placed ? nodes_of(&pieces) : 0;
                 if (nodes != expected[p])
                     fail_msg("seed %d round %u, %s: on %u nodes, not %u", (int)seed, round,
-                             random_placement_policies[RANDOM_PLACEMENT_PACK + p]->name, nodes,
-                             expected[p]);
+                             random_placement_policies[RANDOM_PLACEMENT_PACK + p]->name, nodes, expected[p]);
             }
             together += fewest > 1;
             apart += most > fewest;

@@ -18,8 +18,7 @@ enum { SEEDS = 400, ROUNDS = 60 };
 static const struct placement_config nested = {.topology = {.domains = DOMAINS_NESTED}};
 
 /* The domain of that level with all these pieces of set `set` (SET_NONE: all); DOMAIN_NONE if there is none. */
-static uint32_t common_domain(const struct piece_list *pieces,
-                              const struct random_placement_ask *ask, uint16_t set,
+static uint32_t common_domain(const struct piece_list *pieces, const struct random_placement_ask *ask, uint16_t set,
                               const struct cluster_level *level)
 {
     uint32_t domain = DOMAIN_NONE;
@@ -38,8 +37,8 @@ static uint32_t common_domain(const struct piece_list *pieces,
 }
 
 /* The narrowest level, from `preferred` up to `required`, that has a domain with room; 0: none. */
-static uint32_t level_with_room(struct ledger *ledger, const struct job_group *group,
-                                struct topology_ask ask, const struct piece_list *held)
+static uint32_t level_with_room(struct ledger *ledger, const struct job_group *group, struct topology_ask ask,
+                                const struct piece_list *held)
 {
     uint32_t widest = ask.required != 0 ? ask.required : 1;
     uint32_t narrowest = ask.preferred > ask.required ? ask.preferred : ask.required;
@@ -72,31 +71,26 @@ static void a_set_is_placed_if_a_domain_holds_it(void **state)
         ledger->placement = seed % 2 == 0 ? NULL : &nested;
         for (uint32_t round = 0; round < 12; round++) {
             struct random_placement_ask ask;
-            random_placement_group(&ask, random_placement_request(&stream),
-                                   1 + random_below(&stream, 6));
-            ask.shape.topology.required = (uint8_t)random_below(&stream, 5);
-            ask.shape.topology.preferred = (uint8_t)random_below(&stream, 5);
+            random_placement_group(&ask, random_placement_request(&stream), 1 + random_below(&stream, 6));
+            ask.request_class.topology.required = (uint8_t)random_below(&stream, 5);
+            ask.request_class.topology.preferred = (uint8_t)random_below(&stream, 5);
             held.count = 0;
             for (uint32_t i = 0; random_placement_once_in(&stream, 3) && i < 2; i++) {
                 MEM_GROW(held.pieces, held.capacity, held.count + 1u);
-                held.pieces[held.count++] =
-                    (struct piece){.node = random_below(&stream, cluster->node_count)};
+                held.pieces[held.count++] = (struct piece){.node = random_below(&stream, cluster->node_count)};
             }
-            struct topology_ask asked = ask.shape.topology;
+            struct topology_ask asked = ask.request_class.topology;
             uint32_t number = level_with_room(ledger, &ask.groups[0], asked, &held);
-            bool may = number != 0 || (asked.required == 0 &&
-                                       random_placement_room(ledger, &ask.groups[0].request, NULL,
-                                                             0) >= ask.groups[0].count);
+            bool may = number != 0 || (asked.required == 0 && random_placement_room(ledger, &ask.groups[0].request,
+                                                                                    NULL, 0) >= ask.groups[0].count);
             uint64_t hash = ledger_hash(ledger);
             size_t mark = ledger_mark(ledger);
-            const struct placement_policy *policy =
-                random_placement_policies[order[random_below(&stream, 7)]];
-            bool is_placed =
-                placement_extend(policy, ledger, &ask.shape,
-                                 (struct held_pieces){held.pieces, held.count}, 1, &pieces);
+            const struct placement_policy *policy = random_placement_policies[order[random_below(&stream, 7)]];
+            bool is_placed = placement_extend(policy, ledger, &ask.request_class,
+                                              (struct held_pieces){held.pieces, held.count}, 1, &pieces);
             if (is_placed != may)
-                fail_msg("seed %d round %u, %s: %s, but room at level %u", (int)seed, round,
-                         policy->name, is_placed ? "placed" : "not placed", number);
+                fail_msg("seed %d round %u, %s: %s, but room at level %u", (int)seed, round, policy->name,
+                         is_placed ? "placed" : "not placed", number);
             assert_null(ledger_check(ledger));
             if (is_placed)
                 random_placement_check(&pieces, &ask);
@@ -145,25 +139,23 @@ static void nested_sets_stay_in_their_domains(void **state)
             size_t mark = ledger_mark(ledger);
             const struct placement_policy *policy =
                 random_placement_policies[random_below(&stream, RANDOM_PLACEMENT_POLICIES)];
-            bool is_placed = placement_place(policy, ledger, &ask.shape, 1, &pieces);
+            bool is_placed = placement_place(policy, ledger, &ask.request_class, 1, &pieces);
             assert_null(ledger_check(ledger));
             if (is_placed && pieces.count > 0) {
                 placed++;
                 random_placement_check(&pieces, &ask);
-                for (uint16_t s = 0; s <= ask.shape.set_count; s++) {
-                    bool is_root = s == ask.shape.set_count;
-                    uint8_t required =
-                        is_root ? ask.shape.topology.required : ask.sets[s].topology.required;
+                for (uint16_t s = 0; s <= ask.request_class.set_count; s++) {
+                    bool is_root = s == ask.request_class.set_count;
+                    uint8_t required = is_root ? ask.request_class.topology.required : ask.sets[s].topology.required;
                     uint32_t members = 0;
                     for (uint32_t i = 0; i < pieces.count; i++)
                         for (uint16_t at = ask.groups[pieces.pieces[i].group].set; at != SET_NONE;
                              at = ask.sets[at].parent)
                             members += at == s || is_root;
                     if (required != 0 && members > 0 &&
-                        common_domain(&pieces, &ask, is_root ? SET_NONE : s,
-                                      &cluster->levels[required - 1]) == DOMAIN_NONE)
-                        fail_msg("seed %d round %u: set %u is not in one domain", (int)seed, round,
-                                 s);
+                        common_domain(&pieces, &ask, is_root ? SET_NONE : s, &cluster->levels[required - 1]) ==
+                            DOMAIN_NONE)
+                        fail_msg("seed %d round %u: set %u is not in one domain", (int)seed, round, s);
                 }
             }
             ledger_rollback(ledger, mark);
@@ -187,36 +179,35 @@ static void never_fits_is_not_too_strict(void **state)
         struct cluster *cluster = random_placement_cluster(&stream);
         struct ledger *ledger = ledger_new(cluster);
         struct piece_list pieces = {0};
-        struct shape_table table;
-        shape_table_init(&table);
+        struct request_class_table table;
+        request_class_table_init(&table);
         for (uint32_t round = 0; round < 20; round++) {
             struct job job = job_default();
             struct random_placement_ask ask;
             random_placement_sets(&stream, &ask);
             if (random_placement_once_in(&stream, 2)) {
                 struct topology_ask topology = {(uint8_t)random_below(&stream, 5), 0};
-                random_placement_group(&ask, random_placement_request(&stream),
-                                       1 + random_below(&stream, 6));
-                ask.shape.topology = topology;
+                random_placement_group(&ask, random_placement_request(&stream), 1 + random_below(&stream, 6));
+                ask.request_class.topology = topology;
             }
-            job.group_count = ask.shape.group_count;
+            job.group_count = ask.request_class.group_count;
             job.first = ask.groups[0];
             job.more = ask.groups + 1;
-            job.set_count = ask.shape.set_count;
+            job.set_count = ask.request_class.set_count;
             job.sets = ask.sets;
-            job.topology = ask.shape.topology;
-            uint32_t id = shape_of(&table, cluster, &job);
-            const struct shape *shape = &table.shapes[id];
+            job.topology = ask.request_class.topology;
+            uint32_t id = request_class_of(&table, cluster, &job);
+            const struct request_class *request_class = &table.at[id];
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(&placement_best_fit, ledger, shape, 1, &pieces);
+            bool is_placed = placement_place(&placement_best_fit, ledger, request_class, 1, &pieces);
             ledger_rollback(ledger, mark);
-            assert_false(is_placed && shape->never_fits);
+            assert_false(is_placed && request_class->never_fits);
             if (job.group_count == 1 && job.set_count == 0) /* exact */
-                assert_true(is_placed != shape->never_fits);
-            never += shape->never_fits;
+                assert_true(is_placed != request_class->never_fits);
+            never += request_class->never_fits;
             placed += is_placed;
         }
-        shape_table_release(&table);
+        request_class_table_release(&table);
         piece_list_release(&pieces);
         ledger_free(ledger);
         cluster_free(cluster);
@@ -224,31 +215,30 @@ static void never_fits_is_not_too_strict(void **state)
     assert_true(never > SEEDS && placed > SEEDS);
 }
 
-/* Place the members, or those that are still to come; rolled back.  The pieces are told with whether all were placed. */
+/* Place the members, or those that are still to come; rolled back.  The pieces are told with whether all were placed.
+ */
 static bool try_extend(const struct placement_policy *policy, struct ledger *ledger,
-                       const struct shape *shape, struct held_pieces held, struct piece_list *out)
+                       const struct request_class *request_class, struct held_pieces held, struct piece_list *out)
 {
     const size_t mark = ledger_mark(ledger);
-    const bool is_placed = placement_extend(policy, ledger, shape, held, 1, out);
+    const bool is_placed = placement_extend(policy, ledger, request_class, held, 1, out);
     ledger_rollback(ledger, mark);
     return is_placed;
 }
 
-static void assert_same_pieces(const struct piece_list *a, const struct piece_list *b,
-                               uint64_t seed)
+static void assert_same_pieces(const struct piece_list *a, const struct piece_list *b, uint64_t seed)
 {
     bool is_same = a->count == b->count;
     for (uint32_t i = 0; is_same && i < a->count; i++)
-        is_same = a->pieces[i].node == b->pieces[i].node &&
-                  a->pieces[i].group == b->pieces[i].group &&
+        is_same = a->pieces[i].node == b->pieces[i].node && a->pieces[i].group == b->pieces[i].group &&
                   a->pieces[i].gpu_mask == b->pieces[i].gpu_mask &&
                   a->pieces[i].member_count == b->pieces[i].member_count;
     if (!is_same)
         fail_msg("seed %u: members are elsewhere if all nodes are looked at", (unsigned)seed);
 }
 
-/* Packed on a few nodes first, and by topology, with members held or none: as the same policy does if it does not say that
- * it joins members, so that every node is looked at. */
+/* Packed on a few nodes first, and by topology, with members held or none: as the same policy does if it does not say
+ * that it joins members, so that every node is looked at. */
 static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
 {
     (void)state;
@@ -268,14 +258,14 @@ static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
             const size_t mark = ledger_mark(ledger);
             struct held_pieces held = {0};
             if (random_placement_once_in(&stream, 2) &&
-                placement_place(random_placement_policies[random_below(&stream, 3)], ledger,
-                                &ask.shape, 1, &own))
+                placement_place(random_placement_policies[random_below(&stream, 3)], ledger, &ask.request_class, 1,
+                                &own))
                 held = (struct held_pieces){own.pieces, own.count};
             else
                 ledger_rollback(ledger, mark);
             const size_t trial = held.count > 0 ? mark : ledger_mark(ledger);
-            const bool is_placed = try_extend(&placement_pack, ledger, &ask.shape, held, &pieces);
-            assert_int_equal(is_placed, try_extend(&looking, ledger, &ask.shape, held, &others));
+            const bool is_placed = try_extend(&placement_pack, ledger, &ask.request_class, held, &pieces);
+            assert_int_equal(is_placed, try_extend(&looking, ledger, &ask.request_class, held, &others));
             if (is_placed)
                 assert_same_pieces(&pieces, &others, seed);
             placed += is_placed;
@@ -294,8 +284,8 @@ static void members_are_joined_as_if_all_nodes_were_looked_at(void **state)
 /* ---- nested ---- */
 
 /* Free GPUs of a domain, in thousandths, on nodes for the request. */
-static uint64_t free_in(const struct ledger *ledger, const struct request *request,
-                        const struct cluster_level *level, uint32_t domain)
+static uint64_t free_in(const struct ledger *ledger, const struct request *request, const struct cluster_level *level,
+                        uint32_t domain)
 {
     const struct cluster *cluster = ledger->cluster;
     uint64_t free = 0;
@@ -308,9 +298,8 @@ static uint64_t free_in(const struct ledger *ledger, const struct request *reque
 }
 
 /* Does domain a of the level go before b?  By what is free in the widest domains that part them. */
-static bool goes_before(const struct ledger *ledger, const struct request *request,
-                        const struct cluster_level *level, uint32_t a, uint32_t b,
-                        bool is_emptiest_first)
+static bool goes_before(const struct ledger *ledger, const struct request *request, const struct cluster_level *level,
+                        uint32_t a, uint32_t b, bool is_emptiest_first)
 {
     for (const struct cluster_level *at = ledger->cluster->levels; at <= level; at++) {
         const uint32_t x = at->domain[level->first[a]], y = at->domain[level->first[b]];
@@ -325,27 +314,22 @@ static bool goes_before(const struct ledger *ledger, const struct request *reque
 
 /* The first domain of the level with room for so many, of those in the domain of the wider level (NULL: anywhere) that
  * are not done; DOMAIN_NONE: there is none. */
-static uint32_t first_nested(struct ledger *ledger, const struct job_group *group,
-                             const struct cluster_level *level, const struct cluster_level *wider,
-                             uint32_t inside, const bool *done)
+static uint32_t first_nested(struct ledger *ledger, const struct job_group *group, const struct cluster_level *level,
+                             const struct cluster_level *wider, uint32_t inside, const bool *done)
 {
     uint32_t best = DOMAIN_NONE;
     for (uint32_t d = 0; d < level->domain_count; d++) {
-        if ((done != NULL && done[d]) ||
-            (wider != NULL && wider->domain[level->first[d]] != inside) ||
-            random_placement_room(ledger, &group->request, level, d) <
-                (done != NULL ? 1 : group->count))
+        if ((done != NULL && done[d]) || (wider != NULL && wider->domain[level->first[d]] != inside) ||
+            random_placement_room(ledger, &group->request, level, d) < (done != NULL ? 1 : group->count))
             continue;
-        if (best == DOMAIN_NONE ||
-            goes_before(ledger, &group->request, level, d, best, done != NULL))
+        if (best == DOMAIN_NONE || goes_before(ledger, &group->request, level, d, best, done != NULL))
             best = d;
     }
     return best;
 }
 
 /* Members in a domain. */
-static uint64_t members_in(const struct piece_list *pieces, const struct cluster_level *level,
-                           uint32_t domain)
+static uint64_t members_in(const struct piece_list *pieces, const struct cluster_level *level, uint32_t domain)
 {
     uint64_t members = 0;
     for (uint32_t i = 0; i < pieces->count; i++)
@@ -355,9 +339,8 @@ static uint64_t members_in(const struct piece_list *pieces, const struct cluster
 }
 
 /* Domains of the preferred level are filled one after another. */
-static bool is_filled_in_order(struct ledger *ledger, const struct job_group *group,
-                               const struct piece_list *pieces, const struct cluster_level *level,
-                               const struct cluster_level *wider, uint32_t inside)
+static bool is_filled_in_order(struct ledger *ledger, const struct job_group *group, const struct piece_list *pieces,
+                               const struct cluster_level *level, const struct cluster_level *wider, uint32_t inside)
 {
     bool done[RANDOM_PLACEMENT_NODES_MAX] = {false};
     uint64_t left = group->count;
@@ -380,16 +363,16 @@ static void draw_whole_gpus(struct random_stream *stream, struct random_placemen
     request.gpu_milli = request.mig = 0;
     request.gpu_memory_mib = request.cpu_milli = request.memory_mib = 0;
     random_placement_group(ask, request, 1 + random_below(stream, 6));
-    ask->shape.topology.required = (uint8_t)random_below(stream, 4);
-    ask->shape.topology.preferred = (uint8_t)random_below(stream, 5);
+    ask->request_class.topology.required = (uint8_t)random_below(stream, 4);
+    ask->request_class.topology.preferred = (uint8_t)random_below(stream, 5);
 }
 
 /* Where a placement that was rolled back has its members; fails if it is not where the order says. */
-static void check_nested(struct ledger *ledger, const struct random_placement_ask *ask,
-                         const struct piece_list *pieces, uint64_t seed)
+static void check_nested(struct ledger *ledger, const struct random_placement_ask *ask, const struct piece_list *pieces,
+                         uint64_t seed)
 {
     const struct cluster_level *levels = ledger->cluster->levels;
-    const struct topology_ask asked = ask->shape.topology;
+    const struct topology_ask asked = ask->request_class.topology;
     const struct job_group *group = &ask->groups[0];
     const struct piece_list none = {0};
     const uint32_t number = level_with_room(ledger, group, asked, &none);
@@ -422,11 +405,10 @@ static void nested_domains_go_by_the_widest_level_first(void **state)
         for (uint32_t round = 0; round < 12; round++) {
             struct random_placement_ask ask;
             draw_whole_gpus(&stream, &ask);
-            const struct topology_ask asked = ask.shape.topology;
+            const struct topology_ask asked = ask.request_class.topology;
             const size_t mark = ledger_mark(ledger);
-            const bool is_placed =
-                placement_place(random_placement_policies[order[random_below(&stream, 7)]], ledger,
-                                &ask.shape, 1, &pieces);
+            const bool is_placed = placement_place(random_placement_policies[order[random_below(&stream, 7)]], ledger,
+                                                   &ask.request_class, 1, &pieces);
             ledger_rollback(ledger, mark);
             if (!is_placed)
                 continue;
@@ -434,8 +416,7 @@ static void nested_domains_go_by_the_widest_level_first(void **state)
             const bool is_wide = pieces.count > 1 && asked.preferred > asked.required;
             inside += asked.required > 0 || asked.preferred > 0;
             filled +=
-                is_wide && common_domain(&pieces, &ask, SET_NONE,
-                                         &cluster->levels[asked.preferred - 1]) == DOMAIN_NONE;
+                is_wide && common_domain(&pieces, &ask, SET_NONE, &cluster->levels[asked.preferred - 1]) == DOMAIN_NONE;
         }
         piece_list_release(&pieces);
         ledger_free(ledger);

@@ -1,5 +1,6 @@
-/* Which GPUs of a node a member gets (policies/placement/gpu_choice.h), against looking at all choices there are, for all
- * masks of free GPUs of nodes of 8 and random ones of nodes of 16, on random islands and NUMA nodes; and that placing asks. */
+/* Which GPUs of a node a member gets (policies/placement/gpu_choice.h), against looking at all choices there are, for
+ * all masks of free GPUs of nodes of 8 and random ones of nodes of 16, on random islands and NUMA nodes; and that
+ * placing asks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,8 +50,7 @@ struct rank {
 static struct rank rank_of(const struct node_pool *pool, uint32_t gpus, uint32_t free)
 {
     const uint32_t islands = touched(pool->gpu_island, gpus), numas = touched(pool->gpu_numa, gpus);
-    struct rank rank = {{count_bits(islands), count_bits(numas),
-                         free_in(pool->gpu_island, islands, free),
+    struct rank rank = {{count_bits(islands), count_bits(numas), free_in(pool->gpu_island, islands, free),
                          free_in(pool->gpu_numa, numas, free)}};
     for (uint32_t g = 0, n = 4; g < NODE_GPUS_MAX; g++)
         if (gpus >> g & 1)
@@ -173,8 +173,7 @@ static void close_world(struct inside_world *w)
 
 static void take(struct inside_world *w, uint16_t gpu_mask, uint16_t gpu_milli)
 {
-    struct space space = {
-        .gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .owner = 9, .member_count = 1};
+    struct space space = {.gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .owner = 9, .member_count = 1};
     ledger_take(w->ledger, &space);
 }
 
@@ -182,8 +181,8 @@ static void place(struct inside_world *w, struct request request, uint32_t count
 {
     struct random_placement_ask ask;
     random_placement_group(&ask, request, count);
-    ask.shape.member_count = count;
-    assert_true(placement_place(&placement_best_fit, w->ledger, &ask.shape, 1, &w->pieces));
+    ask.request_class.member_count = count;
+    assert_true(placement_place(&placement_best_fit, w->ledger, &ask.request_class, 1, &w->pieces));
 }
 
 static const uint8_t odd_even[8] = {0, 1, 0, 1, 0, 1, 0, 1};
@@ -284,14 +283,10 @@ static void islands_are_chosen_fullest_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rails_are_kept_where_they_can_be),
-        cmocka_unit_test(islands_are_chosen_fullest_first),
-        cmocka_unit_test(near_is_the_best_of_all_choices),
-        cmocka_unit_test(on_a_plain_node_near_is_lowest),
-        cmocka_unit_test(shares_go_beside_others),
-        cmocka_unit_test(placing_asks_for_the_choice),
-        cmocka_unit_test(members_of_one_node_stay_apart),
-        cmocka_unit_test(placing_a_share_asks_too),
+        cmocka_unit_test(rails_are_kept_where_they_can_be), cmocka_unit_test(islands_are_chosen_fullest_first),
+        cmocka_unit_test(near_is_the_best_of_all_choices),  cmocka_unit_test(on_a_plain_node_near_is_lowest),
+        cmocka_unit_test(shares_go_beside_others),          cmocka_unit_test(placing_asks_for_the_choice),
+        cmocka_unit_test(members_of_one_node_stay_apart),   cmocka_unit_test(placing_a_share_asks_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

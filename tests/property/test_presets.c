@@ -45,8 +45,7 @@ static enum decision_kind alone(const struct random_run *run, const struct job *
     struct job job = *planned;
     job.id = 0;
     job.after_count = 0;
-    struct sched *sched =
-        sched_new(run->cluster, job_source_queues(run->source), &run->policy.config, &error);
+    struct sched *sched = sched_new(run->cluster, job_source_queues(run->source), &run->policy.config, &error);
     assert_non_null(sched);
     sched_job_submitted(sched, &job, job.submit);
     size_t count = sched_cycle(sched, job.submit, &decisions, &wake_at);
@@ -60,8 +59,7 @@ static bool stands_behind(const struct random_run *run, job_id id)
 {
     for (job_id other = 0; other < run->job_count && run->policy.config.is_strict; other++)
         if (run->row_count[other] == 1 && run->rows[other].state == END_PENDING &&
-            (run->policy.config.quota == &quota_none ||
-             run->jobs[other].job.queue == run->jobs[id].job.queue) &&
+            (run->policy.config.quota == &quota_none || run->jobs[other].job.queue == run->jobs[id].job.queue) &&
             alone(run, &run->jobs[other].job) != DECISION_START)
             return true;
     return false;
@@ -76,8 +74,8 @@ static bool waits_for_another(const struct random_run *run, job_id id)
             return true;
     uint32_t waiting = 0;
     for (job_id other = 0; other < run->job_count && job->array != 0; other++)
-        waiting += other != id && run->jobs[other].job.array == job->array &&
-                   run->row_count[other] == 1 && run->rows[other].state == END_PENDING;
+        waiting += other != id && run->jobs[other].job.array == job->array && run->row_count[other] == 1 &&
+                   run->rows[other].state == END_PENDING;
     return waiting >= RANDOM_RUN_ARRAY_MAX;
 }
 
@@ -89,9 +87,8 @@ static void check_leftovers(const struct random_run *run)
             random_run_fail(run, "a job has no row", id);
         if (row->state == END_RUNNING)
             random_run_fail(run, "a job runs on for ever", id);
-        if (row->state == END_PENDING && run->policy.config.gang->is_all_or_nothing &&
-            !waits_for_another(run, id) && alone(run, &run->jobs[id].job) == DECISION_START &&
-            !stands_behind(run, id))
+        if (row->state == END_PENDING && run->policy.config.gang->is_all_or_nothing && !waits_for_another(run, id) &&
+            alone(run, &run->jobs[id].job) == DECISION_START && !stands_behind(run, id))
             random_run_fail(run, "a job waits for ever although it could start", id);
     }
 }
@@ -154,22 +151,19 @@ static void check_all(const struct random_run *run, const struct engine_result *
         check_after(run, id);
         check_array(run, id);
         by_policy += run->rows[id].state == END_REJECTED &&
-                     (run->rows[id].reason == REASON_DEPENDENCY_NEVER ||
-                      run->rows[id].reason == REASON_GANG_ON_SLICES);
+                     (run->rows[id].reason == REASON_DEPENDENCY_NEVER || run->rows[id].reason == REASON_GANG_ON_SLICES);
         rejected += run->row_count[id] == 1 && run->rows[id].state == END_REJECTED;
         if (run->row_count[id] == 1 &&
             (run->rows[id].state == END_REJECTED && run->rows[id].reason == REASON_NEVER_FITS) &&
             alone(run, &run->jobs[id].job) != DECISION_REJECT)
             random_run_fail(run, "a job was rejected that fits", id);
     }
-    if (rows != result->submitted ||
-        rejected != result->never_fits + result->queue_full + by_policy)
+    if (rows != result->submitted || rejected != result->never_fits + result->queue_full + by_policy)
         random_run_fail(run, "the counts of the result are wrong", JOB_NONE);
     if (!is_near(run->sample.allocated_gpu_s, run->allocated_gpu_s))
         random_run_fail(run, "the timeline's GPU time is not that of the attempts", JOB_NONE);
     if (!is_near(run->sample.partial_gang_gpu_s, run->partial_gpu_s))
-        random_run_fail(run, "the timeline's partial gangs are not those of the attempts",
-                        JOB_NONE);
+        random_run_fail(run, "the timeline's partial gangs are not those of the attempts", JOB_NONE);
     if (rejected == 0 && !is_near(run->sample.pending_job_s, run->waited_s))
         random_run_fail(run, "the timeline's waiting time is not that of the jobs", JOB_NONE);
     if (run->world.end == TIME_NEVER)
@@ -214,8 +208,8 @@ static void test_random_policies(void **state)
     each_seed(UINT32_MAX, 150, 5000);
 }
 
-#define PREEMPTING                                                                                 \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "            \
+#define PREEMPTING                                                                                                     \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "                                \
     "\"checkpoint\", \"min_runtime_s\": 10}}"
 
 /* A victim that is slow to start is taken when it runs: that, too, is told to the scheduler. */
@@ -274,8 +268,7 @@ static void test_memory_shares_a_gpu(void **state)
     struct random_run run;
     random_run_plain(&run, 1, "{}", 16);
     for (uint32_t i = 0; i < 16; i++)
-        run.jobs[i].job.first.request =
-            (struct request){.gpu_memory_mib = run.cluster->models[0].memory_mib / 4};
+        run.jobs[i].job.first.request = (struct request){.gpu_memory_mib = run.cluster->models[0].memory_mib / 4};
     struct engine_result result = random_run_engine(&run);
     check_all(&run, &result);
     assert_int_equal(run.rows[15].start, 0);

@@ -1,6 +1,6 @@
-/* policies/state/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and every moment
- * at which anything begins or ends tried in turn.  What the profile finds, and where, is what the twin finds; also where
- * things are promised twice, because what was to leave stays longer. */
+/* policies/state/profile.h against a naive twin: who has which GPUs, CPUs and memory from when to when, in a list, and
+ * every moment at which anything begins or ends tried in turn.  What the profile finds, and where, is what the twin
+ * finds; also where things are promised twice, because what was to leave stays longer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,18 +21,17 @@ enum { USES_MAX = 96, STEPS = 60, TIME_STEPS = 40, GROUP = 3, NODES_MAX = 8 };
 static const time_ns now = SECONDS(1000);
 
 /* Nodes of 12 GPUs, of 2, with a taint, and with an instance on the first of their GPUs; the last is out of order. */
-static const char pools[] =
-    "{\"pools\": ["
-    "{\"name\": \"large\", \"nodes\": 3, \"gpus_per_node\": 12, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 16, \"memory_gb\": 16},"
-    "{\"name\": \"small\", \"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"t4-16gb\","
-    " \"cpus\": 4, \"memory_gb\": 4},"
-    "{\"name\": \"tainted\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 64, \"memory_gb\": 64, \"taints\": [\"a=b:NoSchedule\"]},"
-    "{\"name\": \"cut\", \"nodes\": 1, \"gpus_per_node\": 3, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 8, \"memory_gb\": 8, \"gpus_layout\": [[\"1g.10gb\"], [], []]},"
-    "{\"name\": \"down\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
-    " \"cpus\": 16, \"memory_gb\": 16}]}";
+static const char pools[] = "{\"pools\": ["
+                            "{\"name\": \"large\", \"nodes\": 3, \"gpus_per_node\": 12, \"gpu_model\": \"h100-80gb\","
+                            " \"cpus\": 16, \"memory_gb\": 16},"
+                            "{\"name\": \"small\", \"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"t4-16gb\","
+                            " \"cpus\": 4, \"memory_gb\": 4},"
+                            "{\"name\": \"tainted\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
+                            " \"cpus\": 64, \"memory_gb\": 64, \"taints\": [\"a=b:NoSchedule\"]},"
+                            "{\"name\": \"cut\", \"nodes\": 1, \"gpus_per_node\": 3, \"gpu_model\": \"h100-80gb\","
+                            " \"cpus\": 8, \"memory_gb\": 8, \"gpus_layout\": [[\"1g.10gb\"], [], []]},"
+                            "{\"name\": \"down\", \"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\","
+                            " \"cpus\": 16, \"memory_gb\": 16}]}";
 
 enum { SMALL = 3, TAINTED = 4, CUT = 5, DOWN = 6 };
 
@@ -95,8 +94,7 @@ static struct free_space free_at(const struct world *world, node_id node, time_n
 }
 
 /* Free all the while. */
-static struct free_space free_between(const struct world *world, node_id node, time_ns from,
-                                      time_ns until)
+static struct free_space free_between(const struct world *world, node_id node, time_ns from, time_ns until)
 {
     struct free_space least = free_at(world, node, from);
     for (uint32_t i = 0; i < world->count; i++) {
@@ -123,8 +121,7 @@ static time_ns end_of(time_ns at, time_ns length)
 static bool may_serve(const struct world *world, const struct request *request, node_id node)
 {
     const uint8_t model = cluster_node_type(world->cluster, node)->model;
-    return node != DOWN && node != TAINTED &&
-           (request->gpu_models == 0 || request->gpu_models >> model & 1);
+    return node != DOWN && node != TAINTED && (request->gpu_models == 0 || request->gpu_models >> model & 1);
 }
 
 /* Who asks none has enough, even of what is promised twice. */
@@ -134,15 +131,14 @@ static bool is_enough(int64_t amount, uint32_t asked)
 }
 
 /* Take one member after another out of what is free there; so many fit, at most `most`. */
-static uint32_t members_on(const struct world *world, const struct request *request, node_id node,
-                           time_ns at, time_ns length, uint32_t most, uint16_t masks[])
+static uint32_t members_on(const struct world *world, const struct request *request, node_id node, time_ns at,
+                           time_ns length, uint32_t most, uint16_t masks[])
 {
     if (!may_serve(world, request, node))
         return 0;
     struct free_space free = free_between(world, node, at, end_of(at, length));
     uint32_t count = 0;
-    while (count < most && bits_of(free.mask) >= request->gpus &&
-           is_enough(free.cpu_milli, request->cpu_milli) &&
+    while (count < most && bits_of(free.mask) >= request->gpus && is_enough(free.cpu_milli, request->cpu_milli) &&
            is_enough(free.memory_mib, request->memory_mib)) {
         masks[count] = 0;
         for (uint32_t g = 0, left = request->gpus; left > 0; g++)
@@ -157,8 +153,8 @@ static uint32_t members_on(const struct world *world, const struct request *requ
     return count;
 }
 
-static uint32_t members_at(const struct world *world, const struct request *request, time_ns at,
-                           time_ns length, uint32_t wanted)
+static uint32_t members_at(const struct world *world, const struct request *request, time_ns at, time_ns length,
+                           uint32_t wanted)
 {
     uint16_t masks[16];
     uint32_t count = 0;
@@ -187,8 +183,8 @@ static uint32_t moments(const struct world *world, time_ns from, time_ns out[])
     return count;
 }
 
-static time_ns naive_find(const struct world *world, const struct request *request, uint32_t count,
-                          time_ns from, time_ns length, time_ns latest)
+static time_ns naive_find(const struct world *world, const struct request *request, uint32_t count, time_ns from,
+                          time_ns length, time_ns latest)
 {
     time_ns at[USES_MAX + 1];
     const uint32_t moment_count = moments(world, from, at);
@@ -198,8 +194,8 @@ static time_ns naive_find(const struct world *world, const struct request *reque
     return TIME_NEVER;
 }
 
-static bool naive_has_room(const struct world *world, const struct request *request, node_id node,
-                           time_ns from, time_ns length, time_ns bound)
+static bool naive_has_room(const struct world *world, const struct request *request, node_id node, time_ns from,
+                           time_ns length, time_ns bound)
 {
     time_ns at[USES_MAX + 1];
     uint16_t masks[1];
@@ -224,13 +220,11 @@ static void draw_node(struct world *world, node_id node)
     qsort(world->uses, world->count, sizeof *world->uses, compare_uses);
     profile_begin(&world->profile, world->ledger, node, now);
     for (uint32_t i = 0; i < world->count; i++)
-        if (!world->uses[i].is_plan && world->uses[i].space.node == node &&
-            world->uses[i].until != TIME_NEVER)
+        if (!world->uses[i].is_plan && world->uses[i].space.node == node && world->uses[i].until != TIME_NEVER)
             profile_leaves(&world->profile, &world->uses[i].space, world->uses[i].until);
     for (uint32_t i = 0; i < world->count; i++)
         if (world->uses[i].is_plan && world->uses[i].space.node == node)
-            profile_take(&world->profile, &world->uses[i].space, world->uses[i].from,
-                         world->uses[i].until);
+            profile_take(&world->profile, &world->uses[i].space, world->uses[i].from, world->uses[i].until);
 }
 
 static time_ns random_time(struct world *world)
@@ -315,8 +309,8 @@ static void close_world(struct world *world)
 
 static struct request random_request(struct world *world)
 {
-    struct request request = {.gpus = (uint16_t)random_below(
-                                  &world->random, random_below(&world->random, 4) == 0 ? 13 : 5),
+    struct request request = {.gpus =
+                                  (uint16_t)random_below(&world->random, random_below(&world->random, 4) == 0 ? 13 : 5),
                               .cpu_milli = 1000 * random_below(&world->random, 6),
                               .memory_mib = 1024 * random_below(&world->random, 6)};
     const node_id like = random_below(&world->random, 2) == 0 ? SMALL : CUT;
@@ -332,8 +326,8 @@ static bool asks_nothing(const struct request *request)
 
 /* ---- What is compared ------------------------------------------------------------------------------- */
 
-static void compare_pieces(const struct world *world, const struct request *request, uint32_t count,
-                           time_ns at, time_ns length, const struct piece_list *pieces)
+static void compare_pieces(const struct world *world, const struct request *request, uint32_t count, time_ns at,
+                           time_ns length, const struct piece_list *pieces)
 {
     uint32_t next = 0;
     assert_int_equal(pieces->count, count);
@@ -408,20 +402,18 @@ static void compare_total(const struct world *world)
         }
 }
 
-static void compare_has_room(struct world *world, const struct request *request, time_ns from,
-                             time_ns length)
+static void compare_has_room(struct world *world, const struct request *request, time_ns from, time_ns length)
 {
     const time_ns bound = random_time(world);
     for (node_id n = 0; n < world->cluster->node_count; n++)
-        assert_int_equal(profile_find_room(&world->profile, request, n, from, length, bound) !=
-                             TIME_NEVER,
+        assert_int_equal(profile_find_room(&world->profile, request, n, from, length, bound) != TIME_NEVER,
                          naive_has_room(world, request, n, from, length, bound));
 }
 
-/* What fits is planned in both; the space of each member, one after another.  What begins now may as well have begun before
- * the profile does. */
-static void plan(struct world *world, const struct request *request,
-                 const struct piece_list *pieces, time_ns at, time_ns length)
+/* What fits is planned in both; the space of each member, one after another.  What begins now may as well have begun
+ * before the profile does. */
+static void plan(struct world *world, const struct request *request, const struct piece_list *pieces, time_ns at,
+                 time_ns length)
 {
     for (uint32_t p = 0; p < pieces->count && world->count < USES_MAX; p++) {
         struct use use = {.space = {.node = pieces->pieces[p].node,
@@ -463,25 +455,20 @@ static void compare_find(struct world *world, struct piece_list *pieces, uint32_
     const struct request request = random_request(world);
     const uint32_t count = 1 + random_below(&world->random, 4);
     const time_ns from = random_below(&world->random, 2) == 0 ? now : random_time(world);
-    const time_ns length = random_below(&world->random, 12) == 0
-                               ? TIME_NEVER
-                               : SECONDS(1 + random_below(&world->random, TIME_STEPS));
+    const time_ns length =
+        random_below(&world->random, 12) == 0 ? TIME_NEVER : SECONDS(1 + random_below(&world->random, TIME_STEPS));
     if (asks_nothing(&request))
         return;
     compare_has_room(world, &request, from, length);
     const time_ns at = naive_find(world, &request, count, from, length, TIME_NEVER);
-    assert_int_equal(
-        profile_find(&world->profile, &request, count, GROUP, from, length, TIME_NEVER, pieces),
-        at);
+    assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, TIME_NEVER, pieces), at);
     if (at == TIME_NEVER)
         return;
     compare_pieces(world, &request, count, at, length, pieces);
     if (at > from)
-        assert_int_equal(
-            profile_find(&world->profile, &request, count, GROUP, from, length, at - 1, pieces),
-            TIME_NEVER);
-    assert_int_equal(
-        profile_find(&world->profile, &request, count, GROUP, from, length, at, pieces), at);
+        assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, at - 1, pieces),
+                         TIME_NEVER);
+    assert_int_equal(profile_find(&world->profile, &request, count, GROUP, from, length, at, pieces), at);
     *waited += at > from;
     if (world->count + count < USES_MAX)
         plan(world, &request, pieces, at, length);

@@ -1,4 +1,5 @@
-/* policies/state/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is free at every moment. */
+/* policies/state/profile.h and free_total.h -- the profile, and the total of its nodes, against a table of what is
+ * free at every moment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +31,8 @@ struct fixture {
 };
 
 /* The room of a node from one moment until another. */
-static uint32_t naive_room(const struct fixture *f, node_id node, const struct request *request,
-                           time_ns from, time_ns until)
+static uint32_t naive_room(const struct fixture *f, node_id node, const struct request *request, time_ns from,
+                           time_ns until)
 {
     uint32_t mask = (1u << GPUS) - 1;
     uint32_t cpu = CLUSTER_AMPLE_CPU_MILLI, memory = CLUSTER_AMPLE_MEMORY_MIB;
@@ -50,15 +51,12 @@ static uint32_t naive_room(const struct fixture *f, node_id node, const struct r
     }
     uint32_t room = (uint32_t)__builtin_popcount(mask) / (request->gpus > 0 ? request->gpus : 1);
     room = request->gpus == 0 ? UINT32_MAX : room;
-    room =
-        request->cpu_milli > 0 && cpu / request->cpu_milli < room ? cpu / request->cpu_milli : room;
-    return request->memory_mib > 0 && memory / request->memory_mib < room
-               ? memory / request->memory_mib
-               : room;
+    room = request->cpu_milli > 0 && cpu / request->cpu_milli < room ? cpu / request->cpu_milli : room;
+    return request->memory_mib > 0 && memory / request->memory_mib < room ? memory / request->memory_mib : room;
 }
 
-static time_ns naive_find(const struct fixture *f, const struct request *request, uint32_t count,
-                          time_ns from, time_ns length, time_ns latest)
+static time_ns naive_find(const struct fixture *f, const struct request *request, uint32_t count, time_ns from,
+                          time_ns length, time_ns latest)
 {
     for (time_ns at = from; at <= MOMENTS && at <= latest; at++) {
         uint64_t room = 0;
@@ -90,10 +88,9 @@ static void change_lot(struct fixture *f, struct lot *lot)
     }
     struct request request = random_request(f);
     struct piece_list pieces = {0};
-    time_ns length =
-        random_below(&f->random, 12) == 0 ? TIME_NEVER : 1 + random_below(&f->random, 9);
-    time_ns from = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, MOMENTS - 10),
-                                length, MOMENTS - 10, &pieces);
+    time_ns length = random_below(&f->random, 12) == 0 ? TIME_NEVER : 1 + random_below(&f->random, 9);
+    time_ns from = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, MOMENTS - 10), length,
+                                MOMENTS - 10, &pieces);
     if (from != TIME_NEVER)
         *lot = (struct lot){.space = {.node = pieces.pieces[0].node,
                                       .gpu_mask = pieces.pieces[0].gpu_mask,
@@ -120,8 +117,7 @@ static void check_find(struct fixture *f, uint32_t *later, uint32_t *refused)
     const struct request request = random_request(f);
     const uint32_t count = 1 + random_below(&f->random, 5);
     const time_ns from = random_below(&f->random, 20), length = random_below(&f->random, 15);
-    const time_ns latest =
-        random_below(&f->random, 3) == 0 ? TIME_NEVER : from + random_below(&f->random, 20);
+    const time_ns latest = random_below(&f->random, 3) == 0 ? TIME_NEVER : from + random_below(&f->random, 20);
     struct piece_list pieces = {0};
     time_ns at = profile_find(&f->profile, &request, count, 0, from, length, latest, &pieces);
     /* of no length at all asks the moment itself */

@@ -134,8 +134,7 @@ static void guarantees_are_never_lent(void **state)
         for (int step = 0; step < 200; step++) {
             queue_id q = 1 + random_below(&stream, QUEUES_MAX);
             const int64_t ask[QUEUE_SUM_COUNT] = {1 + (int64_t)random_below(&stream, 5000)};
-            bool was_within =
-                queue_tree_charged(&c.tree, q, GPU) + ask[GPU] <= guarantee_of(&c.tree, q, GPU);
+            bool was_within = queue_tree_charged(&c.tree, q, GPU) + ask[GPU] <= guarantee_of(&c.tree, q, GPU);
             queue_id forbids = quota_proportion.forbids(&c.tree, q, ask);
             if (forbids != QUEUE_NONE) {
                 refusals++;

@@ -1,6 +1,6 @@
 /* What jobs are believed to run under `history` against a naive recomputation: the list of all runs there ever were is
- * read from its end for each job that comes.  Jobs start, save, are evicted, fail and are tried again, and end at random;
- * the scheduler is saved and loaded on the way. */
+ * read from its end for each job that comes.  Jobs start, save, are evicted, fail and are tried again, and end at
+ * random; the scheduler is saved and loaded on the way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,8 +56,7 @@ static time_ns mean_of(const struct model *m, uint32_t user, uint16_t gpus)
     time_ns last[2] = {0, 0};
     uint32_t count = 0;
     for (uint32_t e = m->ended_count; e-- > 0 && count < 2;)
-        if ((user == UINT32_MAX || m->ended[e].user == user) &&
-            (gpus == 0 || m->ended[e].gpus == gpus))
+        if ((user == UINT32_MAX || m->ended[e].user == user) && (gpus == 0 || m->ended[e].gpus == gpus))
             last[count++] = m->ended[e].ran;
     return count == 0 ? TIME_NEVER : count == 1 ? last[0] : (last[0] + last[1]) / 2;
 }
@@ -127,8 +126,7 @@ static void stop(struct model *m, struct known *known, bool is_saved)
 
 static void finish(struct model *m, struct known *known)
 {
-    static const enum job_end ends[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED,
-                                        JOB_END_LIMIT};
+    static const enum job_end ends[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT};
     time_ns ran = known->kept + m->now - known->since;
     m->ended[m->ended_count++] = (struct past_run){known->job.user, known->gpus, ran > 0 ? ran : 1};
     known->is_over = true;
@@ -175,11 +173,10 @@ static void compare(const struct model *m, uint64_t seed, uint32_t step)
             continue;
         uint32_t slot = job_table_find(&m->sched->jobs, m->jobs[j].job.id);
         assert_true(slot != SLOT_NONE);
-        time_ns length = forecast_length(m->sched, slot);
+        time_ns length = planned_length(m->sched, slot);
         if (length != m->jobs[j].believed)
-            fail_msg("seed %llu, step %u: job %u is believed to run %lld ns, not %lld",
-                     (unsigned long long)seed, step, j, (long long)length,
-                     (long long)m->jobs[j].believed);
+            fail_msg("seed %llu, step %u: job %u is believed to run %lld ns, not %lld", (unsigned long long)seed, step,
+                     j, (long long)length, (long long)m->jobs[j].believed);
     }
 }
 

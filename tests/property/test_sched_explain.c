@@ -1,9 +1,9 @@
-/* Why jobs wait, in random worlds under every preset (tests/support/honest_world.h): nodes fail, decisions are refused,
- * starts take their time, gangs grow and shrink.
+/* Why jobs wait, in random worlds under every preset (tests/support/honest_world.h): nodes fail, decisions are
+ * refused, starts take their time, gangs grow and shrink.
  *
- * The times that the scheduler keeps in running sums are those of a plain oracle that asks sched_why of every job after
- * every tick and adds the time until the next.  Explanations count every node once, say the code of sched_why, and leave
- * no trace: a twin that is never asked decides the same and has the same books. */
+ * The times that the scheduler keeps in running sums are those of a plain oracle that asks sched_why of every job
+ * after every tick and adds the time until the next.  Explanations count every node once, say the code of sched_why,
+ * and leave no trace: a twin that is never asked decides the same and has the same books. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,10 +30,8 @@ static uint64_t told[REASON_COUNT], seen[EXPLAIN_NODE_COUNT], compared;
 
 static void complain(const struct honest_world *world, uint32_t job, const char *what)
 {
-    print_error("seed %llu, preset %s, kind %d, tick %u, job %u: %s\n",
-                (unsigned long long)world->scenario->seed,
-                policy_preset_texts[world->scenario->preset].name, world->scenario->kind,
-                world->tick, job, what);
+    print_error("seed %llu, preset %s, kind %d, tick %u, job %u: %s\n", (unsigned long long)world->scenario->seed,
+                policy_preset_texts[world->scenario->preset].name, world->scenario->kind, world->tick, job, what);
     fail();
 }
 
@@ -44,8 +42,8 @@ static void compare(const struct honest_world *world, const struct oracle *oracl
     for (int r = 0; r < REASON_COUNT; r++) {
         time_ns kept = times.mask >> r & 1 ? times.of[r] : 0;
         if (kept != oracle->of[job][r]) {
-            print_error("%s: kept %lld ns, was %lld ns\n", reason_name((enum reason)r),
-                        (long long)kept, (long long)oracle->of[job][r]);
+            print_error("%s: kept %lld ns, was %lld ns\n", reason_name((enum reason)r), (long long)kept,
+                        (long long)oracle->of[job][r]);
             complain(world, job, "the times kept are not those that sched_why told");
         }
         compared += kept > 0;
@@ -136,9 +134,8 @@ static void test_random_worlds(void **state)
         play(&scenario);
     }
     /* The worlds must be rich enough for that to mean something. */
-    static const enum reason codes[] = {REASON_RESOURCES,  REASON_PRIORITY,      REASON_QUOTA_LIMIT,
-                                        REASON_RESERVED,   REASON_FRAGMENTATION, REASON_HEADROOM,
-                                        REASON_SCHEDULING, REASON_CONFIGURING};
+    static const enum reason codes[] = {REASON_RESOURCES,     REASON_PRIORITY, REASON_QUOTA_LIMIT, REASON_RESERVED,
+                                        REASON_FRAGMENTATION, REASON_HEADROOM, REASON_SCHEDULING,  REASON_CONFIGURING};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (told[codes[i]] == 0)
             print_error("no job ever waited for %s\n", reason_name(codes[i]));

@@ -57,8 +57,7 @@ static void fact_ended(struct mirror *mirror, job_id id)
 static void fact_evicted(struct mirror *mirror, job_id id)
 {
     sched_job_evicted(mirror->sched, id, MEMBERS_ALL,
-                      random_case_once_in(&mirror->stream, 2) ? EVICT_SAVED : EVICT_LOST,
-                      mirror->now);
+                      random_case_once_in(&mirror->stream, 2) ? EVICT_SAVED : EVICT_LOST, mirror->now);
     mirror->jobs[id].evictions++;
     mirror_leave(&mirror->jobs[id], WAITING);
 }
@@ -71,8 +70,7 @@ static void fact_refused(struct mirror *mirror, job_id id)
         mirror_leave(entry, WAITING);
     else
         entry->state = RUNNING;
-    sched_decision_refused(mirror->sched, entry->decision, REFUSED_STALE,
-                           mirror->now); /* told twice: nothing */
+    sched_decision_refused(mirror->sched, entry->decision, REFUSED_STALE, mirror->now); /* told twice: nothing */
 }
 
 static void fact_cancelled(struct mirror *mirror, job_id id)
@@ -141,8 +139,7 @@ static void change_node(struct mirror *mirror, node_id node, enum node_state sta
 {
     sched_node_changed(mirror->sched, node, state, mirror->now);
     mirror->node_state[node] = (uint8_t)state;
-    for (job_id id = 0; id < mirror->job_count && (state == NODE_DOWN || state == NODE_ABSENT);
-         id++) {
+    for (job_id id = 0; id < mirror->job_count && (state == NODE_DOWN || state == NODE_ABSENT); id++) {
         if (!(PHYSICAL >> mirror->jobs[id].state & 1) || !stands_on(&mirror->jobs[id], node))
             continue;
         mirror_check(mirror);
@@ -209,8 +206,7 @@ static bool settle(struct mirror *mirror)
         else if (entry->state == RUNNING)
             fact_ended(mirror, id);
         else if (entry->state == STARTING)
-            entry->state = RUNNING,
-            sched_job_started(mirror->sched, id, mirror->jobs[id].decision, mirror->now);
+            entry->state = RUNNING, sched_job_started(mirror->sched, id, mirror->jobs[id].decision, mirror->now);
         mirror_check(mirror);
     }
     return moved;
@@ -238,8 +234,7 @@ static void drain(struct mirror *mirror)
         if (mirror->jobs[id].state == RESERVED)
             mirror_fail(mirror, "a reservation that never starts", id);
         if (mirror->jobs[id].state == WAITING)
-            fact_cancelled(mirror,
-                           id); /* cycles proved that it cannot go: see check_nothing_fits */
+            fact_cancelled(mirror, id); /* cycles proved that it cannot go: see check_nothing_fits */
     }
     mirror_check(mirror);
 }
@@ -287,8 +282,7 @@ static void test_random_worlds(void **state)
     for (uint64_t seed = first; seed < first + count; seed++) {
         uint64_t hash = live(seed);
         if (seed % 8 == 0 && live(seed) != hash) {
-            print_error("seed %llu: the same facts gave other decisions\n",
-                        (unsigned long long)seed);
+            print_error("seed %llu: the same facts gave other decisions\n", (unsigned long long)seed);
             fail();
         }
     }

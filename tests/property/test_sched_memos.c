@@ -1,10 +1,11 @@
-/* What the scheduler remembers of jobs that did not fit saves work and decides nothing: a twin that forgets all of it before
- * every cycle (closed shapes, lanes closed by a limit, borrowers, winners, shares) decides the same, piece by piece.
+/* What the scheduler remembers of jobs that did not fit saves work and decides nothing: a twin that forgets all of it
+ * before every cycle (closed request classes, class queues closed by a limit, borrowers, winners, shares) decides the
+ * same, piece by piece.
  *
- * Only where that is the law: without evictions, which remember on purpose how often they failed; where space is free at
- * once, for whoever finds that his is coming is promised it only when he is tried; where queues are not compared by what
- * their heads ask, so that it does not matter which of them are known not to fit; without whole nodes that are kept, for
- * they may be broken by another meanwhile.  In all other worlds the books are checked after every event. */
+ * Only where that is the law: without evictions, which remember on purpose how often they failed; where space is free
+ * at once, for whoever finds that his is coming is promised it only when he is tried; where queues are not compared by
+ * what their heads ask, so that it does not matter which of them are known not to fit; without whole nodes that are
+ * kept, for they may be broken by another meanwhile.  In all other worlds the books are checked after every event. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +48,8 @@ static uint32_t below(struct world *w, uint32_t bound)
 
 static void complain(const struct world *w, const char *what, job_id job)
 {
-    print_error("seed %llu, step %u, job %u: %s\npolicy %s\n", (unsigned long long)w->seed, w->step,
-                job, what, w->text);
+    print_error("seed %llu, step %u, job %u: %s\npolicy %s\n", (unsigned long long)w->seed, w->step, job, what,
+                w->text);
     fail();
 }
 
@@ -62,7 +63,8 @@ static void write_policy(struct world *w)
                                          "\"priority\", \"elastic\""};
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread"};
     bool is_kept = below(w, 3) > 0;
-    /* Under a flat quota an owner stands behind a borrower of the same shape: nothing is kept for owners there. */
+    /* Under a flat quota an owner stands behind a borrower of the same request class: nothing is kept for owners
+     * there. */
     uint32_t quota = below(w, 9), owners = is_kept && quota != 0 ? below(w, 4) : 0;
     uint32_t nodes = is_kept && quota > 1 ? below(w, 2) : 0;
     w->has_twin = quota < 3 && nodes == 0;
@@ -70,9 +72,8 @@ static void write_policy(struct world *w)
              "{\"order\": [%s], \"blocking\": \"%s\", \"quota\": \"%s\", \"placement\": \"%s\", "
              "\"inference_first\": %s, \"headroom\": {\"gpus\": %u, \"whole_nodes\": %u, "
              "\"owners_gpus\": %u}, \"preemption\": {\"policy\": \"none\"}}",
-             orders[below(w, 4)], below(w, 4) == 0 ? "strict" : "skip", quotas[quota],
-             placements[below(w, 4)], below(w, 2) == 0 ? "true" : "false",
-             is_kept ? below(w, 3) : 0, nodes, owners);
+             orders[below(w, 4)], below(w, 4) == 0 ? "strict" : "skip", quotas[quota], placements[below(w, 4)],
+             below(w, 2) == 0 ? "true" : "false", is_kept ? below(w, 3) : 0, nodes, owners);
 }
 
 static struct sched *new_sched(struct world *w)
@@ -115,19 +116,19 @@ static void close_world(struct world *w)
 
 static void forget_all(struct sched *sched)
 {
-    for (uint32_t s = 0; s < sched->shapes.count; s++)
-        shape_close(&sched->shapes, s, 0);
-    for (uint32_t l = 0; l < sched->pending.lane_count; l++) {
+    for (uint32_t s = 0; s < sched->request_classes.count; s++)
+        request_class_close(&sched->request_classes, s, 0);
+    for (uint32_t l = 0; l < sched->pending.class_queue_count; l++) {
         pending_block(&sched->pending, l, QUEUE_NONE);
-        pending_set_borrower(&sched->pending, l, false);
+        pending_set_over_quota(&sched->pending, l, false);
     }
     queue_tree_all_stale(&sched->tree);
 }
 
 static void compare(const struct world *w, const struct decision *a, const struct decision *b)
 {
-    if (a->kind != b->kind || a->job != b->job || a->reason != b->reason ||
-        a->source != b->source || a->piece_count != b->piece_count || a->id != b->id)
+    if (a->kind != b->kind || a->job != b->job || a->reason != b->reason || a->source != b->source ||
+        a->piece_count != b->piece_count || a->id != b->id)
         complain(w, "who remembers decides otherwise", b->job);
     for (uint32_t p = 0; p < a->piece_count; p++)
         if (memcmp(&a->pieces[p], &b->pieces[p], sizeof *a->pieces) != 0)
@@ -159,10 +160,10 @@ static void cycle(struct world *w)
 /* ---- Facts, told to both ---- */
 
 /* What stands behind the fact is evaluated twice. */
-#define BOTH(w, fact, ...)                                                                         \
-    do {                                                                                           \
-        fact((w)->sched, __VA_ARGS__);                                                             \
-        fact((w)->twin, __VA_ARGS__);                                                              \
+#define BOTH(w, fact, ...)                                                                                             \
+    do {                                                                                                               \
+        fact((w)->sched, __VA_ARGS__);                                                                                 \
+        fact((w)->twin, __VA_ARGS__);                                                                                  \
     } while (0)
 
 static void submit(struct world *w)

@@ -1,7 +1,7 @@
-/* A scheduler that is saved, freed and loaded again and again lives as one that never was, under every preset: the same
- * decisions, the same ledger, and after every tick the same bytes when it is saved.  The worlds are those of
- * tests/support/honest_world.h, whose rules are watched besides; tests/property/test_sched_save_facts.c has worlds with all
- * that a job can ask. */
+/* A scheduler that is saved, freed and loaded again and again lives as one that never was, under every preset: the
+ * same decisions, the same ledger, and after every tick the same bytes when it is saved.  The worlds are those of
+ * tests/support/honest_world.h, whose rules are watched besides; tests/property/test_sched_save_facts.c has worlds
+ * with all that a job can ask. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,8 +42,8 @@ static void compare_worlds(const struct honest_world *plain, const struct honest
 {
     struct buffer a = reload_bytes(plain->sched), b = reload_bytes(stopped->sched);
     bool is_good = plain->hash == stopped->hash && plain->broken.rule == stopped->broken.rule &&
-                   plain->wake_at == stopped->wake_at &&
-                   sched_hash(plain->sched) == sched_hash(stopped->sched) && reload_is_same(&a, &b);
+                   plain->wake_at == stopped->wake_at && sched_hash(plain->sched) == sched_hash(stopped->sched) &&
+                   reload_is_same(&a, &b);
     buffer_release(&a);
     buffer_release(&b);
     if (!is_good)
@@ -62,8 +62,7 @@ static void play(struct stops *stops, uint64_t seed, uint32_t preset, enum rando
     random_stream_init(&stops->stream, seed, "stops", preset);
     honest_world_open(&plain, &scenario, NULL);
     honest_world_open(&stopped, &scenario, NULL);
-    stopped.watch =
-        (struct honest_watch){.self = stops, .before_cycle = stop, .on_tick = stop_at_end};
+    stopped.watch = (struct honest_watch){.self = stops, .before_cycle = stop, .on_tick = stop_at_end};
     bool goes_on = true;
     while (goes_on) {
         goes_on = honest_world_tick(&plain);

@@ -1,10 +1,10 @@
-/* A scheduler that is saved, freed and loaded at any moment lives as one that never was: two are told the same random facts,
- * one of them is loaded anew again and again, with cluster and queues of its own each time.  Their decisions are the same to
- * the byte, and so are the ledgers, the answers, and at every stop the bytes they are saved as.  What the books' checks say of
- * worlds with so much in them is asked besides: tests/support/spoil.h.
+/* A scheduler that is saved, freed and loaded at any moment lives as one that never was: two are told the same random
+ * facts, one of them is loaded anew again and again, with cluster and queues of its own each time.  Their decisions
+ * are the same to the byte, and so are the ledgers, the answers, and at every stop the bytes they are saved as.  What
+ * the books' checks say of worlds with so much in them is asked besides: tests/support/spoil.h.
  *
- * Jobs have dependencies, arrays, shares, MIG, levels, sets, members above the minimum; policies are the presets and random
- * combinations of seams, among them all quotas with past usage, credits and guarantees. */
+ * Jobs have dependencies, arrays, shares, MIG, levels, sets, members above the minimum; policies are the presets and
+ * random combinations of seams, among them all quotas with past usage, credits and guarantees. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ struct world {
 };
 
 struct seen { /* that the worlds were worth it */
-    uint64_t stops, starts, evictions, partial, reserved, rejected, held, borrowed, forecast;
+    uint64_t stops, starts, evictions, partial, reserved, rejected, held, borrowed, planned_start;
 };
 
 static uint32_t below(struct world *w, uint32_t bound)
@@ -66,15 +66,14 @@ static bool once_in(struct world *w, uint32_t times)
 
 static void complain(const struct world *w, const char *what)
 {
-    fail_msg("seed %llu, step %u: %s\npolicy %s", (unsigned long long)w->seed, w->step, what,
-             w->policy.text);
+    fail_msg("seed %llu, step %u: %s\npolicy %s", (unsigned long long)w->seed, w->step, what, w->policy.text);
 }
 
 /* What stands behind the fact is evaluated twice. */
-#define BOTH(w, fact, ...)                                                                         \
-    do {                                                                                           \
-        fact((w)->sched, __VA_ARGS__);                                                             \
-        fact((w)->twin, __VA_ARGS__);                                                              \
+#define BOTH(w, fact, ...)                                                                                             \
+    do {                                                                                                               \
+        fact((w)->sched, __VA_ARGS__);                                                                                 \
+        fact((w)->twin, __VA_ARGS__);                                                                                  \
     } while (0)
 
 /* ---- Opening ---- */
@@ -128,9 +127,8 @@ static void write_policy(struct world *w)
         "\"cells\"",
     };
     static const char *const placements[] = {"best_fit", "worst_fit", "pack", "spread", "buddy"};
-    static const char *const backfills[] = {
-        "\"easy\", \"reservations\": 3", "\"conservative\"",
-        "\"slurm\", \"depth\": 10, \"per_user\": 4, \"window_s\": 2000"};
+    static const char *const backfills[] = {"\"easy\", \"reservations\": 3", "\"conservative\"",
+                                            "\"slurm\", \"depth\": 10, \"per_user\": 4, \"window_s\": 2000"};
     static const char *const defrags[] = {
         "\"consolidation\", \"moves_per_plan\": 3",
         "\"consolidation\", \"moves_per_h\": 5, \"wait_s\": 20, \"gang_gpus_min\": 2",
@@ -155,15 +153,14 @@ static void write_policy(struct world *w)
              "\"attempts_per_cycle\": %u, \"evictions_per_queue_h\": %u, \"loss_ratio\": %s, "
              "\"spares_inference\": %s, \"evictions_per_job_max\": 5, "
              "\"rematch_cycles\": 5}, \"defrag\": {\"policy\": %s}}",
-             orders[below(w, 8)], is_strict ? "strict" : "skip", quotas[quota],
-             placements[below(w, 5)], is_planned ? backfills[below(w, 3)] : "\"none\"",
-             once_in(w, 5) ? "hoard" : "all_or_nothing", 200 + below(w, 2) * 1000,
-             once_in(w, 2) ? "true" : "false", kept * below(w, 4), kept * below(w, 2),
+             orders[below(w, 8)], is_strict ? "strict" : "skip", quotas[quota], placements[below(w, 5)],
+             is_planned ? backfills[below(w, 3)] : "\"none\"", once_in(w, 5) ? "hoard" : "all_or_nothing",
+             200 + below(w, 2) * 1000, once_in(w, 2) ? "true" : "false", kept * below(w, 4), kept * below(w, 2),
              kept * below(w, 5), evicts[below(w, 4)], once_in(w, 2) ? "node" : "ordered",
              once_in(w, 2) ? "lower" : "lower_or_newer", once_in(w, 3) ? "true" : "false",
-             once_in(w, 2) ? "true" : "false", below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60,
-             1 + below(w, 4), below(w, 3) * 4, once_in(w, 3) ? "0.1" : "0",
-             once_in(w, 2) ? "true" : "false", defrags[below(w, is_planned ? 2 : 6)]);
+             once_in(w, 2) ? "true" : "false", below(w, 3) * 30, below(w, 3) * 50, below(w, 3) * 60, 1 + below(w, 4),
+             below(w, 3) * 4, once_in(w, 3) ? "0.1" : "0", once_in(w, 2) ? "true" : "false",
+             defrags[below(w, is_planned ? 2 : 6)]);
 }
 
 static void read_policy(struct world *w)
@@ -270,12 +267,10 @@ static void compare_answers(const struct world *w)
         complain(w, broken);
     sched_count(w->sched, &a);
     sched_count(w->twin, &b);
-    if (a.pending_jobs != b.pending_jobs || a.reserved_jobs != b.reserved_jobs ||
-        a.running_jobs != b.running_jobs || a.used_gpu_milli != b.used_gpu_milli ||
-        a.reserved_gpu_milli != b.reserved_gpu_milli ||
-        a.releasing_gpu_milli != b.releasing_gpu_milli || a.cycles != b.cycles ||
-        a.attempts != b.attempts || a.plans != b.plans || a.plans_tried != b.plans_tried ||
-        sched_hash(w->sched) != sched_hash(w->twin))
+    if (a.pending_jobs != b.pending_jobs || a.reserved_jobs != b.reserved_jobs || a.running_jobs != b.running_jobs ||
+        a.used_gpu_milli != b.used_gpu_milli || a.reserved_gpu_milli != b.reserved_gpu_milli ||
+        a.releasing_gpu_milli != b.releasing_gpu_milli || a.cycles != b.cycles || a.attempts != b.attempts ||
+        a.plans != b.plans || a.plans_tried != b.plans_tried || sched_hash(w->sched) != sched_hash(w->twin))
         complain(w, "it counts otherwise after loading");
     for (job_id id = 0; id < w->job_count; id++)
         if (sched_why(w->sched, id) != sched_why(w->twin, id))
@@ -295,19 +290,18 @@ static void stop_twin(struct world *w, struct seen *seen)
     compare_answers(w);
     seen->stops++;
     seen->held += w->sched->dependency_count > 0;
-    seen->forecast += w->sched->forecasts->count > 0;
-    for (queue_id q = 0; q < w->sched->pending.line_count; q++)
-        seen->borrowed += w->sched->pending.lines[q].borrower_count > 0;
+    seen->planned_start += w->sched->planned_starts->count > 0;
+    for (queue_id q = 0; q < w->sched->pending.leaf_queue_count; q++)
+        seen->borrowed += w->sched->pending.leaf_queues[q].over_quota_count > 0;
 }
 
 /* ---- A cycle of both ---- */
 
-static void compare_decisions(const struct world *w, const struct decision *a,
-                              const struct decision *b)
+static void compare_decisions(const struct world *w, const struct decision *a, const struct decision *b)
 {
-    if (a->kind != b->kind || a->job != b->job || a->for_job != b->for_job ||
-        a->reason != b->reason || a->source != b->source || a->grace != b->grace ||
-        a->is_partial != b->is_partial || a->piece_count != b->piece_count || a->id != b->id)
+    if (a->kind != b->kind || a->job != b->job || a->for_job != b->for_job || a->reason != b->reason ||
+        a->source != b->source || a->grace != b->grace || a->is_partial != b->is_partial ||
+        a->piece_count != b->piece_count || a->id != b->id)
         complain(w, "it decides otherwise after loading");
     for (uint32_t p = 0; p < a->piece_count; p++)
         if (memcmp(&a->pieces[p], &b->pieces[p], sizeof *a->pieces) != 0)
@@ -324,8 +318,7 @@ static void note_decision(struct world *w, const struct decision *decision, stru
     if (decision->kind == DECISION_START || decision->kind == DECISION_EVICT) {
         if (w->open_count == OPEN_MAX)
             complain(w, "too many decisions are open");
-        w->open[w->open_count++] =
-            (struct open_decision){decision->id, decision->job, decision->kind};
+        w->open[w->open_count++] = (struct open_decision){decision->id, decision->job, decision->kind};
     }
 }
 
@@ -356,18 +349,15 @@ static void add_wishes(struct world *w, struct job *job)
         job->first.request = (struct request){.mig = (uint8_t)(1 + below(w, 4))};
     }
     if (job->group_count == 2 && once_in(w, 2)) {
-        w->sets[0] =
-            (struct job_set){.name = "a", .parent = SET_NONE, .min_members = job->first.min_count};
-        w->sets[1] =
-            (struct job_set){.name = "b", .parent = SET_NONE, .min_members = w->more[0].min_count};
+        w->sets[0] = (struct job_set){.name = "a", .parent = SET_NONE, .min_members = job->first.min_count};
+        w->sets[1] = (struct job_set){.name = "b", .parent = SET_NONE, .min_members = w->more[0].min_count};
         w->more[0].set = 1;
         w->sets[1].topology.required = levels > 0 ? (uint8_t)(1 + below(w, levels)) : 0;
         job->set_count = 2;
         job->sets = w->sets;
     }
     for (; job->after_count < 2 && job->id > 0 && once_in(w, 9); job->after_count++)
-        w->after[job->after_count] =
-            (struct job_after){below(w, job->id), (uint8_t)below(w, AFTER_NOT_OK + 1)};
+        w->after[job->after_count] = (struct job_after){below(w, job->id), (uint8_t)below(w, AFTER_NOT_OK + 1)};
     job->after = job->after_count > 0 ? w->after : NULL;
     job->array = once_in(w, 4) ? 1 + below(w, ARRAYS) : 0;
     job->array_max = job->array == ARRAYS ? 0 : job->array;
@@ -375,9 +365,8 @@ static void add_wishes(struct world *w, struct job *job)
 
 static struct job next_job(struct world *w)
 {
-    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
-                                              .is_rigid = once_in(w, 2),
-                                              .has_close = once_in(w, 3)};
+    struct random_case_job_options options = {
+        .max_groups = RANDOM_CASE_GROUPS_MAX, .is_rigid = once_in(w, 2), .has_close = once_in(w, 3)};
     struct job job = random_case_job(&w->stream, w->clusters[0], w->twin->tree.count, &options);
     memcpy(w->more, options.more, sizeof w->more);
     if (job.more != NULL)
@@ -419,10 +408,8 @@ static void adopt(struct world *w, node_id node)
     job.queue = below(w, w->queues[0]->count);
     job.is_preemptible = once_in(w, 2);
     job.first.request.gpus = 1;
-    struct piece piece = {.node = node,
-                          .gpu_mask = (uint16_t)(1u << (gpus - 1)),
-                          .gpu_milli = GPU_MILLI,
-                          .member_count = 1};
+    struct piece piece = {
+        .node = node, .gpu_mask = (uint16_t)(1u << (gpus - 1)), .gpu_milli = GPU_MILLI, .member_count = 1};
     w->now += 20 * TIME_NS_PER_S;
     BOTH(w, sched_job_adopted, &job, &piece, 1, w->now - 10 * TIME_NS_PER_S, w->now);
 }
@@ -480,8 +467,7 @@ static void about_job(struct world *w, job_id id)
 static bool is_on(const struct sched_job *job, node_id node)
 {
     for (uint32_t i = 0; i < job->holding_count; i++)
-        if (sched_job_holding(job, i)->piece.node == node &&
-            sched_job_holding(job, i)->phase != HOLDING_CLAIMED)
+        if (sched_job_holding(job, i)->piece.node == node && sched_job_holding(job, i)->phase != HOLDING_CLAIMED)
             return true;
     return false;
 }
@@ -562,17 +548,15 @@ static void test_random_facts(void **state)
     for (uint64_t seed = first; seed < first + count; seed++)
         live(seed, &seen);
     print_message("%llu stops, %llu with dependencies, %llu with borrowers, %llu with forecasts\n",
-                  (unsigned long long)seen.stops, (unsigned long long)seen.held,
-                  (unsigned long long)seen.borrowed, (unsigned long long)seen.forecast);
+                  (unsigned long long)seen.stops, (unsigned long long)seen.held, (unsigned long long)seen.borrowed,
+                  (unsigned long long)seen.planned_start);
     print_message("%llu starts, %llu evictions, %llu growths and shrinks, %llu reservations, %llu "
                   "rejections\n",
-                  (unsigned long long)seen.starts, (unsigned long long)seen.evictions,
-                  (unsigned long long)seen.partial, (unsigned long long)seen.reserved,
-                  (unsigned long long)seen.rejected);
+                  (unsigned long long)seen.starts, (unsigned long long)seen.evictions, (unsigned long long)seen.partial,
+                  (unsigned long long)seen.reserved, (unsigned long long)seen.rejected);
     if (count > 1) /* worlds in which nothing happens prove nothing */
-        assert_true(seen.starts > 1000 && seen.evictions > 200 && seen.partial > 100 &&
-                    seen.reserved > 100 && seen.rejected > 100 && seen.held > 1000 &&
-                    seen.borrowed > 10 && seen.forecast > 200);
+        assert_true(seen.starts > 1000 && seen.evictions > 200 && seen.partial > 100 && seen.reserved > 100 &&
+                    seen.rejected > 100 && seen.held > 1000 && seen.borrowed > 10 && seen.planned_start > 200);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* A quota policy that says it takes by side (quota.h) is asked once for siblings, and decides as it does when all are asked:
- * every preset with such a quota, in random worlds, beside a copy of its quota that does not say so. */
+/* A quota policy that says it takes by side (quota.h) is asked once for siblings, and decides as it does when all are
+ * asked: every preset with such a quota, in random worlds, beside a copy of its quota that does not say so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,7 @@ static void siblings_answer_for_each_other(void **state)
             scenario.policy.quota = &each;
             if (play(&scenario, &evictions) != hash)
                 fail_msg("%s, seed %u, kind %u: asked one by one, queues lose otherwise",
-                         policy_preset_texts[preset].name,
-                         (unsigned)(run / RANDOM_WORLD_KIND_COUNT + 1),
+                         policy_preset_texts[preset].name, (unsigned)(run / RANDOM_WORLD_KIND_COUNT + 1),
                          (unsigned)(run % RANDOM_WORLD_KIND_COUNT));
         }
     assert_true(evictions > 0);

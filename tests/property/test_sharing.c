@@ -1,8 +1,9 @@
-/* Who shares a GPU with whom, under every sharing policy and isolation, against books that know only jobs and decisions.
+/* Who shares a GPU with whom, under every sharing policy and isolation, against books that know only jobs and
+ * decisions.
  *
  * A small world that leaves late, refuses, loses nodes and cuts GPUs drives the scheduler, which is saved and loaded
- * meanwhile.  What stands on a GPU, leaving members included, is looked at after each decision and each fact: one kind,
- * one trust domain where that is asked, no more clients than the cap, no more than the GPU. */
+ * meanwhile.  What stands on a GPU, leaving members included, is looked at after each decision and each fact: one
+ * kind, one trust domain where that is asked, no more clients than the cap, no more than the GPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,9 +64,8 @@ static uint32_t below(struct world *w, uint32_t bound)
 
 static void broken(const struct world *w, const char *what)
 {
-    fail_msg("seed %llu, %s on %s, isolation %u, at %lld: %s", (unsigned long long)w->seed,
-             w->policy.sharing->name, w->policy.name, w->policy.sharing_config.isolation,
-             (long long)w->now, what);
+    fail_msg("seed %llu, %s on %s, isolation %u, at %lld: %s", (unsigned long long)w->seed, w->policy.sharing->name,
+             w->policy.name, w->policy.sharing_config.isolation, (long long)w->now, what);
 }
 
 /* ---- The books ---- */
@@ -91,13 +91,13 @@ static bool is_there(const struct entry *entry)
 static bool is_partitioned(const struct world *w, const struct piece *piece)
 {
     const struct node_type *type = cluster_node_type(w->cluster, piece->node);
-    return piece->gpu_milli < GPU_MILLI && piece->gpu_milli % (GPU_MILLI / MIG_SLICES) == 0 &&
-           type->recut_mask != 0 && piece_share(piece) == SHARE_PLAIN;
+    return piece->gpu_milli < GPU_MILLI && piece->gpu_milli % (GPU_MILLI / MIG_SLICES) == 0 && type->recut_mask != 0 &&
+           piece_share(piece) == SHARE_PLAIN;
 }
 
 /* Two pieces on one GPU that is not cut. */
-static void look_at_pair(struct world *w, const struct entry *a, const struct piece *x,
-                         const struct entry *b, const struct piece *y)
+static void look_at_pair(struct world *w, const struct entry *a, const struct piece *x, const struct entry *b,
+                         const struct piece *y)
 {
     const enum share_kind kind = piece_share(x);
     const enum isolation isolation = (enum isolation)w->policy.sharing_config.isolation;
@@ -162,8 +162,7 @@ static void look_at_kinds(const struct world *w, const struct entry *entry)
             broken(w, "MPS was not to be had");
         if (policy == &sharing_whole && piece->gpu_mask != 0 && piece->gpu_milli != GPU_MILLI)
             broken(w, "not a whole GPU");
-        if (policy == &sharing_mps && piece->gpu_mask != 0 && piece->gpu_milli < GPU_MILLI &&
-            kind != SHARE_MPS)
+        if (policy == &sharing_mps && piece->gpu_mask != 0 && piece->gpu_milli < GPU_MILLI && kind != SHARE_MPS)
             broken(w, "a share without MPS");
         if (policy == &sharing_mig && piece->gpu_milli % (GPU_MILLI / MIG_SLICES) != 0)
             broken(w, "a share that is no instance");
@@ -251,9 +250,8 @@ static void carry_out(struct world *w, const struct decision *decision)
         return;
     case DECISION_REPARTITION:
         assert_in_range(w->cut_count, 0, CUTS - 1);
-        w->cuts[w->cut_count++] =
-            (struct cut){decision->pieces[0].node,
-                         (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask), decision->layout};
+        w->cuts[w->cut_count++] = (struct cut){decision->pieces[0].node,
+                                               (uint32_t)__builtin_ctz(decision->pieces[0].gpu_mask), decision->layout};
         return;
     case DECISION_RESERVE:
     case DECISION_RELEASE:
@@ -324,11 +322,11 @@ static void open_world(struct world *w, uint64_t seed, const struct policy_confi
     *w = (struct world){.seed = seed, .policy = *policy, .down = NODE_NONE};
     random_stream_init(&w->stream, seed, "sharing", 0);
     random_stream_init(&w->spoiling, seed, "spoiling", 0);
-    w->cluster = sched_case_cluster(
-        "{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": "
-        "\"h100-80gb\", \"cpus\": 64, \"memory_gb\": 512, \"mig_recut\": true}, {\"name\": \"b\", "
-        "\"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"a100-40gb\", \"cpus\": 12, "
-        "\"memory_gb\": 64}]}");
+    w->cluster =
+        sched_case_cluster("{\"pools\": [{\"name\": \"a\", \"nodes\": 2, \"gpus_per_node\": 4, \"gpu_model\": "
+                           "\"h100-80gb\", \"cpus\": 64, \"memory_gb\": 512, \"mig_recut\": true}, {\"name\": \"b\", "
+                           "\"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": \"a100-40gb\", \"cpus\": 12, "
+                           "\"memory_gb\": 64}]}");
     w->queues = queue_table_new();
     const queue_id a = queue_table_add(w->queues, text_of("a"), QUEUE_ROOT);
     const queue_id b = queue_table_add(w->queues, text_of("b"), QUEUE_ROOT);

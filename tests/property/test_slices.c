@@ -1,6 +1,6 @@
-/* Members in slices and in islands, whole GPUs and MIG instances, against brute force on small random clusters: one group is
- * placed exactly if there is room for whole slices, what is placed obeys, torn slices are mended, and what is said never to
- * fit never does. */
+/* Members in slices and in islands, whole GPUs and MIG instances, against brute force on small random clusters: one
+ * group is placed exactly if there is room for whole slices, what is placed obeys, torn slices are mended, and what is
+ * said never to fit never does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,16 +21,14 @@ static uint32_t lesser(uint32_t a, uint32_t b)
 }
 
 /* The GPUs of the node that are free and whole, by the island that the pool tells. */
-static uint32_t members_by_gpus(const struct ledger *ledger, const struct request *request,
-                                node_id node)
+static uint32_t members_by_gpus(const struct ledger *ledger, const struct request *request, node_id node)
 {
     const struct cluster *cluster = ledger->cluster;
     const struct node_type *type = cluster_node_type(cluster, node);
     const struct node_pool *pool = &cluster->pools[cluster->nodes[node].pool];
     uint32_t free[UINT8_MAX + 1] = {0}, members = 0;
     for (uint32_t g = 0; g < type->gpu_count; g++)
-        if (!(type->layout_mask >> g & 1) &&
-            ledger->gpus[cluster->nodes[node].first_gpu + g].free == GPU_MILLI)
+        if (!(type->layout_mask >> g & 1) && ledger->gpus[cluster->nodes[node].first_gpu + g].free == GPU_MILLI)
             free[request->one_island ? pool->gpu_island[g] : 0]++;
     for (uint32_t i = 0; i <= UINT8_MAX; i++)
         members += free[i] / request->gpus;
@@ -45,8 +43,7 @@ static uint32_t members_by_instances(const struct ledger *ledger, uint8_t mig, n
     uint32_t members = 0;
     for (uint32_t g = 0; g < type->gpu_count; g++)
         for (uint32_t s = 0; s < MIG_SLICES && (type->layout_mask >> g & 1); s++)
-            members +=
-                type->layouts[g].profile[s] == mig && (ledger->migs[first + g].free >> s & 1);
+            members += type->layouts[g].profile[s] == mig && (ledger->migs[first + g].free >> s & 1);
     return members;
 }
 
@@ -57,8 +54,8 @@ static uint32_t node_room(const struct ledger *ledger, const struct request *req
     if (ledger->node_state[node] != NODE_UP || !random_placement_takes_nodes(request, type) ||
         (request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
-    const uint32_t pieces = request->mig != 0 ? members_by_instances(ledger, request->mig, node)
-                                              : members_by_gpus(ledger, request, node);
+    const uint32_t pieces =
+        request->mig != 0 ? members_by_instances(ledger, request->mig, node) : members_by_gpus(ledger, request, node);
     uint32_t room = lesser(pieces, cell->tasks_free);
     if (request->cpu_milli > 0)
         room = lesser(room, cell->cpu_free / request->cpu_milli);
@@ -66,8 +63,7 @@ static uint32_t node_room(const struct ledger *ledger, const struct request *req
 }
 
 /* Members that the domain (of level `around`; 0: the cluster) holds, in whole slices. */
-static uint32_t room_in(const struct ledger *ledger, const struct job_group *group, uint8_t around,
-                        uint32_t domain)
+static uint32_t room_in(const struct ledger *ledger, const struct job_group *group, uint8_t around, uint32_t domain)
 {
     const struct cluster *cluster = ledger->cluster;
     uint32_t sum = 0, rooms[RANDOM_PLACEMENT_NODES_MAX] = {0};
@@ -84,8 +80,7 @@ static uint32_t room_in(const struct ledger *ledger, const struct job_group *gro
             rooms[slice] += room;
     }
     for (uint32_t d = 0; d < RANDOM_PLACEMENT_NODES_MAX; d++)
-        sum +=
-            group->slice_members == 0 ? 0 : rooms[d] / group->slice_members * group->slice_members;
+        sum += group->slice_members == 0 ? 0 : rooms[d] / group->slice_members * group->slice_members;
     return sum;
 }
 
@@ -105,8 +100,7 @@ static void check_closeness(const struct cluster *cluster, const struct job_grou
 {
     uint32_t by_domain[RANDOM_PLACEMENT_NODES_MAX] = {0};
     for (uint32_t i = 0; i < pieces->count + held->count; i++) {
-        const struct piece *piece =
-            i < pieces->count ? &pieces->pieces[i] : &held->pieces[i - pieces->count];
+        const struct piece *piece = i < pieces->count ? &pieces->pieces[i] : &held->pieces[i - pieces->count];
         const struct node_pool *pool = &cluster->pools[cluster->nodes[piece->node].pool];
         uint32_t by_island[UINT8_MAX + 1] = {0};
         for (uint32_t g = 0; g < NODE_GPUS_MAX; g++)
@@ -130,8 +124,7 @@ static void draw_ask(struct random_stream *stream, struct random_placement_ask *
                               .cpu_milli = 1 + 500 * random_below(stream, 3),
                               .one_island = random_placement_once_in(stream, 2)};
     if (random_placement_once_in(stream, 4))
-        request =
-            (struct request){.mig = small[random_below(stream, 4)], .cpu_milli = request.cpu_milli};
+        request = (struct request){.mig = small[random_below(stream, 4)], .cpu_milli = request.cpu_milli};
     uint32_t slice = 1 + random_below(stream, 3);
     random_placement_group(ask, request, slice * (1 + random_below(stream, 4)));
     if (!random_placement_once_in(stream, 4)) {
@@ -139,9 +132,9 @@ static void draw_ask(struct random_stream *stream, struct random_placement_ask *
         ask->groups[0].slice_level = (uint8_t)(1 + random_below(stream, LEVELS));
     }
     if (random_placement_once_in(stream, 2))
-        ask->shape.topology.required = (uint8_t)random_below(stream, LEVELS + 1);
+        ask->request_class.topology.required = (uint8_t)random_below(stream, LEVELS + 1);
     if (random_placement_once_in(stream, 3))
-        ask->shape.topology.preferred = (uint8_t)random_below(stream, LEVELS + 1);
+        ask->request_class.topology.preferred = (uint8_t)random_below(stream, LEVELS + 1);
 }
 
 static const struct placement_policy *draw_policy(struct random_stream *stream)
@@ -167,13 +160,13 @@ static void slices_are_placed_if_there_is_room(void **state)
             struct random_placement_ask ask;
             draw_ask(&stream, &ask);
             const struct placement_policy *policy = draw_policy(&stream);
-            const bool may = any_holds(ledger, &ask.groups[0], ask.shape.topology.required);
+            const bool may = any_holds(ledger, &ask.groups[0], ask.request_class.topology.required);
             struct placement_config config = placement_config_default();
             config.topology.domains = (uint8_t)random_below(&stream, DOMAINS_NESTED + 1);
             ledger->placement = &config;
             uint64_t hash = ledger_hash(ledger);
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(policy, ledger, &ask.shape, 1, &pieces);
+            bool is_placed = placement_place(policy, ledger, &ask.request_class, 1, &pieces);
             if (is_placed != may)
                 fail_msg("seed %d round %u, %s: %s", (int)seed, round, policy->name,
                          is_placed ? "placed" : "not placed");
@@ -187,8 +180,7 @@ static void slices_are_placed_if_there_is_room(void **state)
             assert_true(ledger_hash(ledger) == hash);
             placed += is_placed && ask.groups[0].slice_members > 1;
             refused += !is_placed && ask.groups[0].slice_members > 1;
-            instances +=
-                is_placed && ask.groups[0].slice_members > 1 && ask.groups[0].request.mig != 0;
+            instances += is_placed && ask.groups[0].slice_members > 1 && ask.groups[0].request.mig != 0;
             split += is_placed && ask.groups[0].request.one_island && cluster->has_split_nodes;
         }
         piece_list_release(&pieces);
@@ -212,14 +204,14 @@ static void torn_slices_are_mended(void **state)
         for (uint32_t round = 0; round < ROUNDS; round++) {
             struct random_placement_ask ask;
             draw_ask(&stream, &ask);
-            ask.shape.topology = (struct topology_ask){0};
+            ask.request_class.topology = (struct topology_ask){0};
             held.count = 0;
             size_t mark = ledger_mark(ledger);
-            bool is_placed = placement_place(&placement_best_fit, ledger, &ask.shape, 1, &pieces);
+            bool is_placed = placement_place(&placement_best_fit, ledger, &ask.request_class, 1, &pieces);
             for (uint32_t i = 0; is_placed && i < pieces.count; i++) {
                 const struct piece piece = pieces.pieces[i];
                 if (random_placement_once_in(&stream, 2)) {
-                    struct space space = shape_space(&ask.shape, &piece, 1);
+                    struct space space = request_class_space(&ask.request_class, &piece, 1);
                     ledger_give(ledger, &space);
                     continue;
                 }
@@ -229,13 +221,11 @@ static void torn_slices_are_mended(void **state)
             }
             if (is_placed && ask.groups[0].count > 0) {
                 /* What it held is free again: there is room. */
-                assert_true(placement_extend(&placement_best_fit, ledger, &ask.shape,
-                                             (struct held_pieces){held.pieces, held.count}, 1,
-                                             &pieces));
+                assert_true(placement_extend(&placement_best_fit, ledger, &ask.request_class,
+                                             (struct held_pieces){held.pieces, held.count}, 1, &pieces));
                 check_closeness(cluster, &ask.groups[0], &pieces, &held);
                 mended++;
-                torn += ask.groups[0].slice_members > 1 &&
-                        ask.groups[0].count % ask.groups[0].slice_members != 0;
+                torn += ask.groups[0].slice_members > 1 && ask.groups[0].count % ask.groups[0].slice_members != 0;
             }
             ledger_rollback(ledger, mark);
         }
@@ -256,25 +246,25 @@ static void slices_that_never_fit(void **state)
         random_stream_init(&stream, seed, "never", 1);
         struct cluster *cluster = random_placement_cluster(&stream);
         struct ledger *ledger = ledger_new(cluster);
-        struct shape_table table;
-        shape_table_init(&table);
+        struct request_class_table table;
+        request_class_table_init(&table);
         for (uint32_t round = 0; round < ROUNDS; round++) {
             struct random_placement_ask ask;
             struct job job = job_default();
             draw_ask(&stream, &ask);
             job.first = ask.groups[0];
-            job.topology = ask.shape.topology;
+            job.topology = ask.request_class.topology;
             assert_null(job_complaint(&job));
-            uint32_t id = shape_of(&table, cluster, &job);
-            bool may = any_holds(ledger, &ask.groups[0], ask.shape.topology.required);
-            assert_true(table.shapes[id].never_fits == !may);
-            assert_int_equal(shape_of(&table, cluster, &job), id);
+            uint32_t id = request_class_of(&table, cluster, &job);
+            bool may = any_holds(ledger, &ask.groups[0], ask.request_class.topology.required);
+            assert_true(table.at[id].never_fits == !may);
+            assert_int_equal(request_class_of(&table, cluster, &job), id);
             job.first.request.one_island ^= true; /* another request, whether it can be or not */
-            assert_int_not_equal(shape_of(&table, cluster, &job), id);
+            assert_int_not_equal(request_class_of(&table, cluster, &job), id);
             never += !may;
             ever += may;
         }
-        shape_table_release(&table);
+        request_class_table_release(&table);
         ledger_free(ledger);
         cluster_free(cluster);
     }

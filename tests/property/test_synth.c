@@ -21,8 +21,8 @@ enum { SEED = 20260101, GPUS = 4000, MAIN_CLASSES = 4 };
 #define SIGMAS 4.5 /* of every bound: a sound generator fails one check in 150,000 */
 #define DAY_S  86400.0
 
-#define SIMPLE(arrivals, run_time)                                                                 \
-    "{\"duration\": \"400d\", \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, "              \
+#define SIMPLE(arrivals, run_time)                                                                                     \
+    "{\"duration\": \"400d\", \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, "                                  \
     "\"arrivals\": " arrivals ", \"sizes\": [{\"gpus\": 1}], \"run_time\": " run_time "}]}"
 
 static struct synth_spec *spec_of(const char *json, struct arena *arena)
@@ -94,12 +94,11 @@ static void test_run_time_means_known(void **state)
 
 struct arrival_counts {
     double hours[HOURS_PER_DAY], days[7], all, weeks;
-    double
-        bursting; /* arrivals that a burst brought or that fell into the burst of their service */
+    double bursting; /* arrivals that a burst brought or that fell into the burst of their service */
 };
 
-static void arrivals_count(const struct arrivals_shape *shape, uint32_t services, double rate_per_s,
-                           int weeks, struct arrival_counts *counts)
+static void arrivals_count(const struct arrivals_shape *request_class, uint32_t services, double rate_per_s, int weeks,
+                           struct arrival_counts *counts)
 {
     struct arena arena = {0};
     struct arrivals arrivals = {0};
@@ -107,7 +106,7 @@ static void arrivals_count(const struct arrivals_shape *shape, uint32_t services
     time_ns until = weeks * 7 * INT64_C(86400) * TIME_NS_PER_S, previous = 0, now;
     for (uint32_t i = 0; i < services; i++)
         demand[i] = 1.0 / services;
-    arrivals_init(&arrivals, &arena, shape, rate_per_s, demand, services, SEED, 1);
+    arrivals_init(&arrivals, &arena, request_class, rate_per_s, demand, services, SEED, 1);
     *counts = (struct arrival_counts){.weeks = weeks};
     while ((now = arrivals_next(&arrivals, until)) != TIME_NEVER) {
         int64_t hour = now / (3600 * TIME_NS_PER_S);
@@ -116,8 +115,7 @@ static void arrivals_count(const struct arrivals_shape *shape, uint32_t services
         counts->all++;
         counts->hours[hour % HOURS_PER_DAY]++;
         counts->days[hour / HOURS_PER_DAY % 7]++;
-        counts->bursting += arrivals_burst_service(&arrivals, 0.9999999) != UINT32_MAX &&
-                            arrivals.active_count != 0;
+        counts->bursting += arrivals_burst_service(&arrivals, 0.9999999) != UINT32_MAX && arrivals.active_count != 0;
     }
     arena_release(&arena);
 }
@@ -132,10 +130,10 @@ static void assert_poisson(double count, double expected)
 static void test_arrivals_follow_the_day_and_week(void **state)
 {
     (void)state;
-    const struct arrivals_shape shape = {2, 14, 0.5, 1, 0, 1};
+    const struct arrivals_shape request_class = {2, 14, 0.5, 1, 0, 1};
     const double rate = 0.02;
     struct arrival_counts counts;
-    arrivals_count(&shape, 1, rate, 60, &counts);
+    arrivals_count(&request_class, 1, rate, 60, &counts);
     double week = rate * 7 * DAY_S, weeks = counts.weeks;
     assert_poisson(counts.all, week * weeks); /* the mean is kept */
     for (int hour = 0; hour < HOURS_PER_DAY; hour++) {
@@ -151,15 +149,15 @@ static void test_arrivals_follow_the_day_and_week(void **state)
 static void test_bursts_keep_the_mean(void **state)
 {
     (void)state;
-    const struct arrivals_shape shape = {1, 14, 1, 3, 1200 * TIME_NS_PER_S, 2};
+    const struct arrivals_shape request_class = {1, 14, 1, 3, 1200 * TIME_NS_PER_S, 2};
     const double rate = 0.02, share = 2 * 1200 / DAY_S;
     struct arrival_counts counts;
-    arrivals_count(&shape, 1, rate, 200, &counts);
+    arrivals_count(&request_class, 1, rate, 200, &counts);
     double expected = rate * 7 * DAY_S * counts.weeks;
     assert_poisson(counts.all, expected);
     assert_poisson(counts.bursting, expected * 3 * share / (1 + 2 * share));
     struct arrival_counts many;
-    arrivals_count(&shape, 50, rate, 60, &many);
+    arrivals_count(&request_class, 50, rate, 60, &many);
     assert_poisson(many.all, rate * 7 * DAY_S * many.weeks);
 }
 
@@ -169,11 +167,11 @@ static void test_gaps_are_exponential(void **state)
     enum { COUNT = 200000 };
     struct arena arena = {0};
     struct arrivals arrivals = {0};
-    const struct arrivals_shape shape = {1, 14, 1, 1, 0, 1};
+    const struct arrivals_shape request_class = {1, 14, 1, 1, 0, 1};
     const double rate = 3.0;
     double squares = 0;
     time_ns previous = 0;
-    arrivals_init(&arrivals, &arena, &shape, rate, NULL, 0, SEED, 2);
+    arrivals_init(&arrivals, &arena, &request_class, rate, NULL, 0, SEED, 2);
     for (int i = 0; i < COUNT; i++) {
         time_ns now = arrivals_next(&arrivals, TIME_NS_MAX);
         double gap = time_to_seconds(now - previous) * rate;
@@ -276,14 +274,13 @@ static void test_class_loads_of_the_main_mix(void **state)
         double sigma = sqrt(sums[i].whole_s2) / fleet_s; /* compound Poisson: Var = N E[X^2] */
         print_message("%-15s %8.0f jobs, load whole %.4f (expected %.4f, sigma %.4f), asked %.4f, "
                       "would do %.4f, at a time %.0f\n",
-                      class->name, sums[i].jobs, sums[i].whole_s / fleet_s, expected, sigma,
-                      sums[i].asked_s / fleet_s, sums[i].would_s / fleet_s,
-                      sums[i].run_s / (RUNS * 14 * DAY_S));
+                      class->name, sums[i].jobs, sums[i].whole_s / fleet_s, expected, sigma, sums[i].asked_s / fleet_s,
+                      sums[i].would_s / fleet_s, sums[i].run_s / (RUNS * 14 * DAY_S));
         assert_true(fabs(sums[i].whole_s / fleet_s - expected) < SIGMAS * sigma);
         assert_true(sigma < 0.12 * expected);
     }
-    print_message("all: whole %.3f, asked %.3f, would do %.3f\n", all.whole_s / fleet_s,
-                  all.asked_s / fleet_s, all.would_s / fleet_s);
+    print_message("all: whole %.3f, asked %.3f, would do %.3f\n", all.whole_s / fleet_s, all.asked_s / fleet_s,
+                  all.would_s / fleet_s);
     assert_near(all.whole_s / fleet_s, 1.2, 0.05);
     assert_near(all.asked_s / fleet_s, 0.9, 0.05);
     assert_near(all.would_s / fleet_s, 0.7, 0.05);
@@ -306,14 +303,13 @@ static void test_work_is_absolute(void **state)
     (void)state;
     enum { DAYS = 400, HOURS = 240 };
     struct arena arena = {0};
-    struct synth_spec *hours = spec_of(
-        "{\"duration\": \"400d\", \"classes\": [{\"gpu_hours_per_day\": 240,"
-        " \"sizes\": [{\"weight\": 3, \"gpus\": 2}, {\"gpu_milli\": 250}],"
-        " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"20m\", \"sigma\": 1},"
-        " \"fail_early\": 0.2}]}",
-        &arena);
-    struct synth_spec *load =
-        spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+    struct synth_spec *hours =
+        spec_of("{\"duration\": \"400d\", \"classes\": [{\"gpu_hours_per_day\": 240,"
+                " \"sizes\": [{\"weight\": 3, \"gpus\": 2}, {\"gpu_milli\": 250}],"
+                " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"20m\", \"sigma\": 1},"
+                " \"fail_early\": 0.2}]}",
+                &arena);
+    struct synth_spec *load = spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
     load->load_gpus = 40;
     const struct synth_spec *specs[] = {hours, load};
     const double expected_h[] = {HOURS, 0.5 * 40 * 24};
@@ -348,13 +344,12 @@ static void test_demand_is_zipf(void **state)
     (void)state;
     enum { PROJECTS = 40, JOBS = 200000 };
     struct arena arena = {0};
-    struct synth_spec *spec =
-        spec_of("{\"jobs\": 200000, \"load_whole_gpu\": 0.5,"
-                " \"tenants\": {\"organisations\": 2, \"teams\": 5, \"projects\": 40, "
-                "\"zipf_exponent\": 1},"
-                " \"classes\": [{\"share\": 1, \"sizes\": [{\"gpus\": 1}],"
-                " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}",
-                &arena);
+    struct synth_spec *spec = spec_of("{\"jobs\": 200000, \"load_whole_gpu\": 0.5,"
+                                      " \"tenants\": {\"organisations\": 2, \"teams\": 5, \"projects\": 40, "
+                                      "\"zipf_exponent\": 1},"
+                                      " \"classes\": [{\"share\": 1, \"sizes\": [{\"gpus\": 1}],"
+                                      " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}",
+                                      &arena);
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct queue_table *queues = queue_table_new();
     struct synth *synth = synth_new(spec, cluster, SEED);
@@ -395,14 +390,14 @@ static void test_demand_is_zipf(void **state)
 
 /* ---- Independence and repetition --------------------------------------------------------------- */
 
-#define TWO_CLASSES(other)                                                                         \
-    "{\"duration\": \"20d\", \"load_whole_gpu\": 0.8, \"tenants\": {\"teams\": 3, \"projects\": "  \
-    "12},"                                                                                         \
-    " \"classes\": [" other ", {\"name\": \"watched\", \"share\": 0.5, \"class\": \"inference\","  \
-    " \"arrivals\": {\"diurnal_peak_to_mean\": 1.5, \"weekly\": true,"                             \
-    "   \"burst\": {\"factor\": 4, \"duration\": \"30m\", \"per_day\": 3}},"                       \
-    " \"sizes\": [{\"weight\": 1, \"gpus\": 1}, {\"weight\": 2, \"gpu_milli\": 250}],"             \
-    " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"1h\", \"sigma\": 1},"          \
+#define TWO_CLASSES(other)                                                                                             \
+    "{\"duration\": \"20d\", \"load_whole_gpu\": 0.8, \"tenants\": {\"teams\": 3, \"projects\": "                      \
+    "12},"                                                                                                             \
+    " \"classes\": [" other ", {\"name\": \"watched\", \"share\": 0.5, \"class\": \"inference\","                      \
+    " \"arrivals\": {\"diurnal_peak_to_mean\": 1.5, \"weekly\": true,"                                                 \
+    "   \"burst\": {\"factor\": 4, \"duration\": \"30m\", \"per_day\": 3}},"                                           \
+    " \"sizes\": [{\"weight\": 1, \"gpus\": 1}, {\"weight\": 2, \"gpu_milli\": 250}],"                                 \
+    " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"1h\", \"sigma\": 1},"                              \
     " \"sm_active\": [0.2, 0.4], \"fail_early\": 0.1}]}"
 
 /* The hash of all jobs of the class "watched" (inference) but for their ids. */
@@ -437,9 +432,8 @@ static uint64_t watched_hash(const char *json, uint64_t seed, int *count)
 static void test_classes_do_not_move_each_other(void **state)
 {
     (void)state;
-    const char *one = TWO_CLASSES(
-        "{\"name\": \"other\", \"share\": 0.5, \"sizes\": [{\"gpus\": 1}], \"run_time\":"
-        " {\"distribution\": \"exponential\", \"mean\": \"1h\"}}");
+    const char *one = TWO_CLASSES("{\"name\": \"other\", \"share\": 0.5, \"sizes\": [{\"gpus\": 1}], \"run_time\":"
+                                  " {\"distribution\": \"exponential\", \"mean\": \"1h\"}}");
     const char *two = TWO_CLASSES("{\"name\": \"else\", \"share\": 0.2, \"sizes\": [{\"gpus\": 2}, "
                                   "{\"gpus\": 4}], \"cancelled\":"
                                   " 0.5, \"run_time\": {\"distribution\": \"constant\", \"mean\": "
@@ -461,11 +455,11 @@ static void test_early_ends_have_their_mean(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct synth_spec *spec = spec_of(
-        "{\"jobs\": 100000, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\":"
-        " [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"constant\", \"mean\": 1000},"
-        " \"fail_early\": 0.8, \"cancelled\": 0.15}]}",
-        &arena);
+    struct synth_spec *spec =
+        spec_of("{\"jobs\": 100000, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\":"
+                " [{\"gpus\": 1}], \"run_time\": {\"distribution\": \"constant\", \"mean\": 1000},"
+                " \"fail_early\": 0.8, \"cancelled\": 0.15}]}",
+                &arena);
     struct cluster *cluster = cluster_uniform_new(10, 8);
     struct queue_table *queues = queue_table_new();
     struct synth *synth = synth_new(spec, cluster, SEED);
@@ -495,8 +489,7 @@ static void test_ends_by_count_and_by_time(void **state)
 {
     (void)state;
     struct arena arena = {0};
-    struct synth_spec *spec =
-        spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
+    struct synth_spec *spec = spec_of(SIMPLE("{}", "{\"distribution\": \"exponential\", \"mean\": \"1h\"}"), &arena);
     struct cluster *cluster = cluster_uniform_new(1, 4);
     struct synth *synth = synth_new(spec, cluster, 1);
     struct queue_table *queues = queue_table_new();
@@ -522,12 +515,11 @@ static void test_ends_by_count_and_by_time(void **state)
 static void test_groups_and_levels(void **state)
 {
     (void)state;
-    static const char mix[] =
-        "{\"jobs\": 50, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\": "
-        "[{\"gpus\": 32,"
-        " \"tensor_parallel\": 8, \"topology\": {\"required\": \"unit\", \"preferred\": "
-        "\"node\"}}],"
-        " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
+    static const char mix[] = "{\"jobs\": 50, \"load_whole_gpu\": 0.5, \"classes\": [{\"share\": 1, \"sizes\": "
+                              "[{\"gpus\": 32,"
+                              " \"tensor_parallel\": 8, \"topology\": {\"required\": \"unit\", \"preferred\": "
+                              "\"node\"}}],"
+                              " \"run_time\": {\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
     struct arena arena = {0};
     struct synth_spec *spec = spec_of(mix, &arena);
     struct cluster *racks, *nodes = cluster_uniform_new(8, 8);

@@ -45,10 +45,10 @@ static uint64_t key_of(const struct victim_view *view)
     return true_of.key->rank(view);
 }
 
-static bool next_chunk(const struct gang_view *view, uint32_t chunk[])
+static bool next_step(const struct gang_view *view, uint32_t step[])
 {
     count(ASKED_CHUNK);
-    return true_of.gang->next(view, chunk);
+    return true_of.gang->next(view, step);
 }
 
 static time_ns length_of(time_ns limit, time_ns learned, const struct policy_own *own)
@@ -103,8 +103,8 @@ static void divide(struct queue_tree *tree, queue_id parent, enum resource resou
     true_of.quota->divide(tree, parent, resource, total);
 }
 
-static bool adjust(struct queue_tree *tree, queue_id child, enum resource resource,
-                   int64_t demand_before, int64_t total_before)
+static bool adjust(struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
+                   int64_t total_before)
 {
     count(ASKED_ADJUST);
     return true_of.quota->adjust(tree, child, resource, demand_before, total_before);
@@ -122,11 +122,11 @@ static bool may_take(struct queue_tree *tree, const struct taking *taking)
     return true_of.quota->may_take(tree, taking);
 }
 
-static bool is_valid(struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t ask[QUEUE_SUM_COUNT],
                      const queue_id *touched, uint32_t touched_count)
 {
     count(ASKED_VALID);
-    return true_of.quota->is_valid(tree, gainer, ask, touched, touched_count);
+    return true_of.quota->is_valid(tree, preemptor, ask, touched, touched_count);
 }
 
 /* ---- All of them ---- */
@@ -164,7 +164,7 @@ void asked_hooks(struct policy_config *config, struct asked *asked)
     firm.bound = IN_PLACE(firm.bound, bound_of_firm);
     count_quota(config->quota);
     gang = *config->gang;
-    gang.next = next_chunk;
+    gang.next = next_step;
     estimate = *config->estimate;
     estimate.length = length_of;
     config->order[0] = &order;

@@ -55,7 +55,7 @@ static time_ns lognormal(struct fake_state *state, double median_s, double sigma
     return time_from_seconds(fmin(median_s * exp(sigma * z), 7 * 86400.0));
 }
 
-static void make_shape(struct fake_state *state, struct job_row *row)
+static void make_request_class(struct fake_state *state, struct job_row *row)
 {
     double kind = uniform(state);
     row->members = 1;
@@ -104,7 +104,7 @@ static double make_jobs(struct fake_state *state)
         job->row.id = i;
         job->row.priority = 50;
         make_names(state, job, i);
-        make_shape(state, &job->row);
+        make_request_class(state, &job->row);
         if (job->row.gpu_milli > (int64_t)state->run->gpus * GPU_MILLI / 2)
             job->row.gpu_milli = GPU_MILLI;
         gpu_s += (double)job->row.gpu_milli / GPU_MILLI * time_to_seconds(job->row.work_asked);
@@ -284,8 +284,7 @@ static void feed_job(struct fake_state *state, const struct job_row *row)
 {
     if (row->start != TIME_NEVER && state->sink->on_attempt != NULL) {
         char placement[48];
-        snprintf(placement, sizeof placement, "n[%u-%u]:0-7", row->id % 400,
-                 row->id % 400 + row->members - 1);
+        snprintf(placement, sizeof placement, "n[%u-%u]:0-7", row->id % 400, row->id % 400 + row->members - 1);
         struct attempt_row attempt = {.id = row->id,
                                       .start = row->start,
                                       .end = row->start + row->run,

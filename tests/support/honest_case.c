@@ -11,14 +11,12 @@ static double seconds(time_ns span)
 static void write_policy(const struct honest_world *world, struct buffer *out)
 {
     const struct random_world *scenario = world->scenario;
-    buffer_format(out, " \"policy\": {\"preset\": \"%s\"",
-                  policy_preset_texts[scenario->preset].name);
+    buffer_format(out, " \"policy\": {\"preset\": \"%s\"", policy_preset_texts[scenario->preset].name);
     if (scenario->policy.preemption->evicts)
         buffer_format(out,
                       ", \"set\": {\"preemption.grace_s\": %g, \"preemption.min_runtime_s\": %g, "
                       "\"preemption.delay_s\": %g}",
-                      seconds(scenario->policy.preempt.grace),
-                      seconds(scenario->policy.preempt.reclaim_min_runtime),
+                      seconds(scenario->policy.preempt.grace), seconds(scenario->policy.preempt.reclaim_min_runtime),
                       seconds(scenario->policy.preempt.delay));
     buffer_string(out, "},\n");
 }
@@ -50,30 +48,24 @@ static void write_queues(const struct honest_world *world, struct buffer *out)
         buffer_format(out, "%s{\"name\": \"q%u\"", q > 0 ? ",\n            " : "", q);
         if (queue->parent != QUEUE_NONE)
             buffer_format(out, ", \"parent\": \"q%u\"", queue->parent);
-        buffer_format(out, ", \"quota_gpus\": %g",
-                      (double)spec->deserved[RESOURCE_GPU] / GPU_MILLI);
+        buffer_format(out, ", \"quota_gpus\": %g", (double)spec->deserved[RESOURCE_GPU] / GPU_MILLI);
         if (spec->limit[RESOURCE_GPU] != QUOTA_UNLIMITED)
-            buffer_format(out, ", \"limit_gpus\": %g",
-                          (double)spec->limit[RESOURCE_GPU] / GPU_MILLI);
+            buffer_format(out, ", \"limit_gpus\": %g", (double)spec->limit[RESOURCE_GPU] / GPU_MILLI);
         buffer_format(out, ", \"over_quota_weight\": %g, \"over_quota_weight_cpus\": %g",
-                      (double)spec->weight_milli[RESOURCE_GPU] / 1000,
-                      (double)spec->weight_milli[RESOURCE_CPU] / 1000);
+                      (double)spec->weight_milli[RESOURCE_GPU] / 1000, (double)spec->weight_milli[RESOURCE_CPU] / 1000);
         if (spec->priority != 100)
             buffer_format(out, ", \"priority\": %d", spec->priority);
         if (spec->reclaim_min_runtime >= 0)
-            buffer_format(out, ", \"reclaim_min_runtime_s\": %g",
-                          seconds(spec->reclaim_min_runtime));
+            buffer_format(out, ", \"reclaim_min_runtime_s\": %g", seconds(spec->reclaim_min_runtime));
         if (spec->preempt_min_runtime >= 0)
-            buffer_format(out, ", \"preempt_min_runtime_s\": %g",
-                          seconds(spec->preempt_min_runtime));
+            buffer_format(out, ", \"preempt_min_runtime_s\": %g", seconds(spec->preempt_min_runtime));
         buffer_char(out, '}');
     }
     buffer_string(out, "],\n");
 }
 
-static void write_task(const struct honest_world *world, const struct honest_job *job,
-                       uint32_t group, const struct hold *hold, uint32_t count, bool is_first,
-                       struct buffer *out)
+static void write_task(const struct honest_world *world, const struct honest_job *job, uint32_t group,
+                       const struct hold *hold, uint32_t count, bool is_first, struct buffer *out)
 {
     const struct request *request = &job_group(&job->job, group)->request;
     buffer_string(out, is_first ? "{" : ", {");
@@ -81,17 +73,15 @@ static void write_task(const struct honest_world *world, const struct honest_job
         buffer_format(out, "\"gpu_fraction\": %g, ", request->gpu_milli / 1000.0);
     else
         buffer_format(out, "\"gpus\": %u, ", request->gpus);
-    buffer_format(out, "\"cpus\": %g, \"memory_gb\": %g", request->cpu_milli / 1000.0,
-                  request->memory_mib / 1024.0);
+    buffer_format(out, "\"cpus\": %g, \"memory_gb\": %g", request->cpu_milli / 1000.0, request->memory_mib / 1024.0);
     if (job->job.set_count > 0)
-        buffer_format(out, ", \"subgroup\": \"%s\"",
-                      job->job.sets[job_group(&job->job, group)->set].name);
+        buffer_format(out, ", \"subgroup\": \"%s\"", job->job.sets[job_group(&job->job, group)->set].name);
     if (hold == NULL) {
         buffer_format(out, ", \"count\": %u}", count);
         return;
     }
-    buffer_format(out, ", \"state\": \"%s\", \"node\": \"n%u\"",
-                  hold->phase == HOLD_LEAVING ? "releasing" : "running", hold->piece.node);
+    buffer_format(out, ", \"state\": \"%s\", \"node\": \"n%u\"", hold->phase == HOLD_LEAVING ? "releasing" : "running",
+                  hold->piece.node);
     const char *mark = ", \"gpu_index\": [";
     for (uint32_t mask = hold->piece.gpu_mask; mask != 0; mask &= mask - 1, mark = ", ")
         buffer_format(out, "%s%d", mark, __builtin_ctz(mask));
@@ -100,8 +90,7 @@ static void write_task(const struct honest_world *world, const struct honest_job
     buffer_format(out, ", \"running_for_s\": %g}", seconds(world->now - job->decided));
 }
 
-static void write_tasks(const struct honest_world *world, const struct honest_job *job,
-                        struct buffer *out)
+static void write_tasks(const struct honest_world *world, const struct honest_job *job, struct buffer *out)
 {
     bool is_first = true;
     for (uint32_t g = 0; g < job->job.group_count; g++) {
@@ -124,8 +113,7 @@ static void write_job(const struct honest_world *world, uint32_t j, struct buffe
     buffer_format(out,
                   "{\"name\": \"j%u\", \"queue\": \"q%u\", \"priority\": %d, \"preemptible\": %s, "
                   "\"age_s\": %.9g",
-                  j, job->plan->job.queue, job->job.priority,
-                  job->job.is_preemptible ? "true" : "false",
+                  j, job->plan->job.queue, job->job.priority, job->job.is_preemptible ? "true" : "false",
                   seconds(world->now - job->job.submit));
     if (job->job.set_count == 0)
         buffer_format(out, ", \"min_members\": %u", job->job.first.min_count);
@@ -134,16 +122,15 @@ static void write_job(const struct honest_world *world, uint32_t j, struct buffe
     if (job->job.min_sets > 0)
         buffer_format(out, ", \"min_subgroups\": %u", job->job.min_sets);
     for (uint32_t s = 0; s < job->job.set_count; s++)
-        buffer_format(out, "%s{\"name\": \"%s\", \"min_members\": %u}%s",
-                      s == 0 ? ", \"subgroups\": [" : ", ", job->job.sets[s].name,
-                      job->job.sets[s].min_members, s + 1u == job->job.set_count ? "]" : "");
+        buffer_format(out, "%s{\"name\": \"%s\", \"min_members\": %u}%s", s == 0 ? ", \"subgroups\": [" : ", ",
+                      job->job.sets[s].name, job->job.sets[s].min_members, s + 1u == job->job.set_count ? "]" : "");
     buffer_string(out, ", \"tasks\": [");
     write_tasks(world, job, out);
     buffer_string(out, "]}");
 }
 
-void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds,
-                       const char *expect, struct buffer *out)
+void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds, const char *expect,
+                       struct buffer *out)
 {
     const char *mark = " \"jobs\":   [";
     buffer_format(out, "{\"name\": \"%s\",\n", name);
@@ -170,12 +157,11 @@ void honest_world_log_decision(struct honest_world *world, const struct decision
                                         [DECISION_REJECT] = "reject"};
     if (world->log == NULL)
         return;
-    buffer_format(world->log, "tick %u: %s j%u", world->tick, verbs[decision->kind],
-                  world->job_of[decision->job]);
+    buffer_format(world->log, "tick %u: %s j%u", world->tick, verbs[decision->kind], world->job_of[decision->job]);
     for (uint32_t i = 0; i < decision->piece_count; i++) {
         const struct piece *piece = &decision->pieces[i];
-        buffer_format(world->log, "%s %u x s%u on n%u", i > 0 ? "," : ":", piece->member_count,
-                      piece->group, piece->node);
+        buffer_format(world->log, "%s %u x s%u on n%u", i > 0 ? "," : ":", piece->member_count, piece->group,
+                      piece->node);
         for (uint32_t mask = piece->gpu_mask; mask != 0; mask &= mask - 1)
             buffer_format(world->log, " %d", __builtin_ctz(mask));
     }

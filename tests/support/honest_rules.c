@@ -12,8 +12,7 @@ static void on_change(struct honest_world *world, uint32_t j)
     const struct honest_job *job = &world->jobs[j];
     if (rules->guarantees & GUARANTEE_GANG && job->below_since != TIME_NEVER && !job->is_hurt)
         honest_world_break(world, "gang", world->tick, j,
-                           "it holds %u members, less than its minimum, and the world took none",
-                           honest_job_held(job));
+                           "it holds %u members, less than its minimum, and the world took none", honest_job_held(job));
 }
 
 static bool is_calm(const struct honest_job *job)
@@ -28,28 +27,23 @@ static void check_stale(struct honest_world *world, struct honest_rules *rules, 
 {
     const struct honest_job *job = &world->jobs[j];
     time_ns patience = world->scenario->policy.stale_after;
-    rules->calm_ticks[j] =
-        job->below_since != TIME_NEVER && is_calm(job) ? rules->calm_ticks[j] + 1 : 0;
+    rules->calm_ticks[j] = job->below_since != TIME_NEVER && is_calm(job) ? rules->calm_ticks[j] + 1 : 0;
     if (patience != TIME_NEVER && rules->calm_ticks[j] > 2 &&
         world->now - job->below_since > patience + 2 * world->scenario->period)
-        honest_world_break(world, "gang", world->tick, j,
-                           "it has been below its minimum for %lld s",
+        honest_world_break(world, "gang", world->tick, j, "it has been below its minimum for %lld s",
                            (long long)((world->now - job->below_since) / TIME_NS_PER_S));
 }
 
 /* ---- no_loop ---- */
 
-static void check_loop(struct honest_world *world, struct honest_rules *rules, uint32_t victim,
-                       uint32_t gainer)
+static void check_loop(struct honest_world *world, struct honest_rules *rules, uint32_t victim, uint32_t preemptor)
 {
-    const struct eviction_note *other = &rules->evicted[gainer][victim];
-    if (other->cycle != 0 && other->outside == world->outside &&
-        world->cycles - other->cycle <= NO_LOOP_CYCLES)
+    const struct eviction_note *other = &rules->evicted[preemptor][victim];
+    if (other->cycle != 0 && other->outside == world->outside && world->cycles - other->cycle <= NO_LOOP_CYCLES)
         honest_world_break(world, "no_loop", other->tick, victim,
-                           "evicted for job %u, which was evicted for it %llu cycles before",
-                           gainer, (unsigned long long)(world->cycles - other->cycle));
-    rules->evicted[victim][gainer] =
-        (struct eviction_note){world->cycles, world->outside, world->tick};
+                           "evicted for job %u, which was evicted for it %llu cycles before", preemptor,
+                           (unsigned long long)(world->cycles - other->cycle));
+    rules->evicted[victim][preemptor] = (struct eviction_note){world->cycles, world->outside, world->tick};
 }
 
 static void check_endless(struct honest_world *world, struct honest_rules *rules, uint32_t victim)
@@ -59,8 +53,8 @@ static void check_endless(struct honest_world *world, struct honest_rules *rules
     for (uint32_t g = 0; g < job->group_count; g++)
         most += job_group(job, g)->count;
     if (++rules->evictions[victim] > most)
-        honest_world_break(world, "no_loop", world->quiet_tick, victim,
-                           "evicted %u times since anything was told", rules->evictions[victim]);
+        honest_world_break(world, "no_loop", world->quiet_tick, victim, "evicted %u times since anything was told",
+                           rules->evictions[victim]);
 }
 
 /* ---- minimal ---- */
@@ -72,7 +66,7 @@ static void members_of(const struct decision *decision, uint32_t members[RANDOM_
         members[decision->pieces[i].group] += decision->pieces[i].member_count;
 }
 
-/* The one group that the gainer asks members of; NOBODY: several. */
+/* The one group that the preemptor asks members of; NOBODY: several. */
 static uint32_t only_group(const struct job *job, const uint32_t members[])
 {
     uint32_t only = NOBODY;
@@ -97,8 +91,7 @@ static bool comes_with_set(const struct honest_job *job, const struct hold *hold
 
 /* The members of the decision, those of one piece (or of its whole set) or all, come back into the queue's books; or go
  * again. */
-static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only,
-                      bool by_set, bool is_kept)
+static void mark_kept(struct honest_job *job, decision_id decision, const struct hold *only, bool by_set, bool is_kept)
 {
     for (uint32_t i = 0; i < job->hold_count; i++) {
         struct hold *hold = &job->holds[i];
@@ -108,8 +101,8 @@ static void mark_kept(struct honest_job *job, decision_id decision, const struct
     }
 }
 
-struct honest_plan { /* for one gainer */
-    uint32_t gainer, group, members[RANDOM_WORLD_GROUPS_MAX];
+struct honest_plan { /* for one preemptor */
+    uint32_t preemptor, group, members[RANDOM_WORLD_GROUPS_MAX];
     const struct decision *reserve; /* behind its evictions */
     const struct decision *end;     /* of the cycle's decisions */
     int evict_count;
@@ -118,20 +111,18 @@ struct honest_plan { /* for one gainer */
 /* May victims of it go elsewhere?  Which of them do is not told. */
 static bool may_move(const struct honest_world *world, const struct honest_plan *plan)
 {
-    return plan->evict_count > 1 && (world->scenario->policy.preempt.replaces_victims ||
-                                     plan->reserve[-1].reason == REASON_CONSOLIDATED);
+    return plan->evict_count > 1 &&
+           (world->scenario->policy.preempt.replaces_victims || plan->reserve[-1].reason == REASON_CONSOLIDATED);
 }
 
-/* With the gainer where its space is reserved, all that leaves for it fits elsewhere: taken one by one, so that some that would
- * is not seen. */
-static bool all_move(const struct honest_world *world, const struct honest_plan *plan,
-                     struct honest_space *space)
+/* With the preemptor where its space is reserved, all that leaves for it fits elsewhere: taken one by one, so that
+ * some that would is not seen. */
+static bool all_move(const struct honest_world *world, const struct honest_plan *plan, struct honest_space *space)
 {
-    const struct request *request =
-        &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
+    const struct request *request = &job_group(&world->jobs[plan->preemptor].job, plan->group)->request;
     for (uint32_t p = 0; p < plan->reserve->piece_count; p++) {
         const struct piece *piece = &plan->reserve->pieces[p];
-        honest_space_change(world, space, plan->gainer, piece, -1);
+        honest_space_change(world, space, plan->preemptor, piece, -1);
         space->cpu[piece->node] -= (piece->member_count - 1) * (int64_t)request->cpu_milli;
         space->memory[piece->node] -= (piece->member_count - 1) * (int64_t)request->memory_mib;
     }
@@ -139,27 +130,24 @@ static bool all_move(const struct honest_world *world, const struct honest_plan 
     for (int e = 1; e <= plan->evict_count; e++) {
         const struct honest_job *victim = &world->jobs[world->job_of[plan->reserve[-e].job]];
         for (uint32_t i = 0; i < victim->hold_count && fits; i++)
-            if (victim->holds[i].phase == HOLD_LEAVING &&
-                victim->holds[i].decision == plan->reserve[-e].id)
-                fits = honest_space_take(
-                    world, space, &job_group(&victim->job, victim->holds[i].piece.group)->request);
+            if (victim->holds[i].phase == HOLD_LEAVING && victim->holds[i].decision == plan->reserve[-e].id)
+                fits = honest_space_take(world, space, &job_group(&victim->job, victim->holds[i].piece.group)->request);
     }
     return fits;
 }
 
-static bool is_own(const struct honest_world *world, const struct honest_plan *plan,
-                   const struct honest_job *victim)
+static bool is_own(const struct honest_world *world, const struct honest_plan *plan, const struct honest_job *victim)
 {
-    return victim->plan->job.queue == world->jobs[plan->gainer].plan->job.queue;
+    return victim->plan->job.queue == world->jobs[plan->preemptor].plan->job.queue;
 }
 
-/* Does a queue other than the gainer's hold more GPUs than its quota? */
+/* Does a queue other than the preemptor's hold more GPUs than its quota? */
 static bool is_any_borrowing(const struct honest_world *world, const struct honest_plan *plan)
 {
     bool is_any = false;
     for (uint32_t q = 0; q < world->scenario->queue_count && !is_any; q++) {
         const int64_t quota = world->scenario->queues[q].spec.deserved[RESOURCE_GPU];
-        is_any = q != world->jobs[plan->gainer].plan->job.queue && quota != QUOTA_UNLIMITED &&
+        is_any = q != world->jobs[plan->preemptor].plan->job.queue && quota != QUOTA_UNLIMITED &&
                  honest_charge(world, q, RESOURCE_GPU, false) > quota;
         for (uint32_t c = 0; c < world->scenario->queue_count && is_any; c++)
             is_any = world->scenario->queues[c].parent != q;
@@ -167,30 +155,28 @@ static bool is_any_borrowing(const struct honest_world *world, const struct hone
     return is_any;
 }
 
-/* Does the plan, in a cohort without fair sharing, also take from other queues, or could it?  Then what it takes from its own
- * queue may serve to stay within the quota, even if what it took from others turned out not to be needed. */
+/* Does the plan, in a cohort without fair sharing, also take from other queues, or could it?  Then what it takes from
+ * its own queue may serve to stay within the quota, even if what it took from others turned out not to be needed. */
 static bool takes_back(const struct honest_world *world, const struct honest_plan *plan)
 {
     const struct policy_config *policy = &world->scenario->policy;
-    bool takes = policy->quota == &quota_cohort &&
-                 policy->quota_config.reclaim_within_cohort != RECLAIM_NEVER &&
+    bool takes = policy->quota == &quota_cohort && policy->quota_config.reclaim_within_cohort != RECLAIM_NEVER &&
                  is_any_borrowing(world, plan);
     for (int e = 1; e <= plan->evict_count; e++)
         takes |= !is_own(world, plan, &world->jobs[world->job_of[plan->reserve[-e].job]]);
     return takes && policy->quota == &quota_cohort && !policy->quota_config.fair_sharing;
 }
 
-/* With the gainer its queue holds no more than its quota. */
+/* With the preemptor its queue holds no more than its quota. */
 static bool stays_within(const struct honest_world *world, const struct honest_plan *plan)
 {
-    const struct honest_job *job = &world->jobs[plan->gainer];
+    const struct honest_job *job = &world->jobs[plan->preemptor];
     const uint32_t q = job->plan->job.queue;
     const struct queue_spec *spec = &world->scenario->queues[q].spec;
     for (int r = 0; r < RESOURCE_COUNT; r++) {
         int64_t ask = 0;
         for (uint32_t g = 0; g < job->job.group_count; g++)
-            ask += plan->members[g] *
-                   honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);
+            ask += plan->members[g] * honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);
         if (ask > 0 && spec->deserved[r] != QUOTA_UNLIMITED &&
             honest_charge(world, q, (enum resource)r, false) + ask > spec->deserved[r])
             return false;
@@ -200,8 +186,7 @@ static bool stays_within(const struct honest_world *world, const struct honest_p
 
 /* What later plans of the cycle claim that is free now: a START that was there when this plan was made, and that they
  * took back.  Such a START is never told. */
-static void take_recalled(const struct honest_world *world, const struct honest_plan *plan,
-                          struct honest_space *space)
+static void take_recalled(const struct honest_world *world, const struct honest_plan *plan, struct honest_space *space)
 {
     for (const struct decision *later = plan->reserve + 1; later < plan->end; later++)
         for (uint32_t p = 0; p < later->piece_count && later->kind == DECISION_RESERVE; p++) {
@@ -212,27 +197,24 @@ static void take_recalled(const struct honest_world *world, const struct honest_
         }
 }
 
-static bool fits_without(struct honest_world *world, const struct honest_plan *plan,
-                         struct honest_job *victim, decision_id decision, const struct hold *only)
+static bool fits_without(struct honest_world *world, const struct honest_plan *plan, struct honest_job *victim,
+                         decision_id decision, const struct hold *only)
 {
     struct honest_space space;
     const bool by_set = only != NULL && comes_with_set(victim, only);
     mark_kept(victim, decision, only, by_set, true);
     honest_space_of(world, COUNT_HELD | COUNT_RESERVED, &space);
     take_recalled(world, plan, &space);
-    const struct request *request =
-        &job_group(&world->jobs[plan->gainer].job, plan->group)->request;
-    bool fits =
-        honest_space_members(world, &space, request) >= plan->members[plan->group] &&
-        honest_quota_allows(world, plan->gainer, plan->members) &&
-        (!is_own(world, plan, victim) || !takes_back(world, plan) || stays_within(world, plan)) &&
-        (!may_move(world, plan) || all_move(world, plan, &space));
+    const struct request *request = &job_group(&world->jobs[plan->preemptor].job, plan->group)->request;
+    bool fits = honest_space_members(world, &space, request) >= plan->members[plan->group] &&
+                honest_quota_allows(world, plan->preemptor, plan->members) &&
+                (!is_own(world, plan, victim) || !takes_back(world, plan) || stays_within(world, plan)) &&
+                (!may_move(world, plan) || all_move(world, plan, &space));
     mark_kept(victim, decision, only, by_set, false);
     return fits;
 }
 
-static void check_spared(struct honest_world *world, const struct honest_plan *plan,
-                         const struct decision *evict)
+static void check_spared(struct honest_world *world, const struct honest_plan *plan, const struct decision *evict)
 {
     uint32_t v = world->job_of[evict->job];
     struct honest_job *victim = &world->jobs[v];
@@ -243,19 +225,18 @@ static void check_spared(struct honest_world *world, const struct honest_plan *p
         if (victim->holds[i].decision == evict->id)
             can_spare |= fits_without(world, plan, victim, evict->id, &victim->holds[i]);
     if (can_spare)
-        honest_world_break(world, "minimal", world->tick, v,
-                           "evicted for job %u, which fits without that", plan->gainer);
+        honest_world_break(world, "minimal", world->tick, v, "evicted for job %u, which fits without that",
+                           plan->preemptor);
 }
 
-static void check_minimal(struct honest_world *world, struct honest_rules *rules,
-                          const struct decision *all, size_t count, size_t at)
+static void check_minimal(struct honest_world *world, struct honest_rules *rules, const struct decision *all,
+                          size_t count, size_t at)
 {
-    struct honest_plan plan = {
-        .gainer = world->job_of[all[at].job], .reserve = &all[at], .end = all + count};
+    struct honest_plan plan = {.preemptor = world->job_of[all[at].job], .reserve = &all[at], .end = all + count};
     members_of(&all[at], plan.members);
-    plan.group = only_group(&world->jobs[plan.gainer].job, plan.members);
-    for (size_t i = at; i-- > 0 && plan.group != NOBODY && all[i].kind == DECISION_EVICT &&
-                        all[i].for_job == all[at].job;)
+    plan.group = only_group(&world->jobs[plan.preemptor].job, plan.members);
+    for (size_t i = at;
+         i-- > 0 && plan.group != NOBODY && all[i].kind == DECISION_EVICT && all[i].for_job == all[at].job;)
         plan.evict_count++;
     for (int e = 1; e <= plan.evict_count; e++) {
         rules->plans_checked++;
@@ -271,8 +252,7 @@ static void check_release(struct honest_world *world, const struct honest_rules 
     time_ns waited = (time_ns)(world->tick - job->reserved_at) * world->scenario->period;
     if (job->reserved_count > 0 && rules->breakages[j] == world->breakages &&
         waited < world->scenario->policy.reservation_expiry)
-        honest_world_break(world, "follow", job->reserved_at, j,
-                           "its reservation was given up for nothing");
+        honest_world_break(world, "follow", job->reserved_at, j, "its reservation was given up for nothing");
     world->wasted++;
 }
 
@@ -280,8 +260,7 @@ static bool is_anybody_leaving(const struct honest_world *world, node_id node)
 {
     for (uint32_t j = 0; j < world->scenario->job_count; j++)
         for (uint32_t i = 0; i < world->jobs[j].hold_count; i++)
-            if (world->jobs[j].holds[i].phase == HOLD_LEAVING &&
-                world->jobs[j].holds[i].piece.node == node)
+            if (world->jobs[j].holds[i].phase == HOLD_LEAVING && world->jobs[j].holds[i].piece.node == node)
                 return true;
     return false;
 }
@@ -296,13 +275,11 @@ static bool is_on_its_way(const struct honest_job *job)
 static void check_reserved(struct honest_world *world, uint32_t j)
 {
     const struct honest_job *job = &world->jobs[j];
-    bool is_there =
-        job->reserved_count > 0 && job->reserved_at < world->tick && !is_on_its_way(job);
+    bool is_there = job->reserved_count > 0 && job->reserved_at < world->tick && !is_on_its_way(job);
     for (uint32_t i = 0; i < job->reserved_count && is_there; i++)
         is_there = !is_anybody_leaving(world, job->reserved[i].node);
     if (is_there)
-        honest_world_break(world, "follow", job->reserved_at, j,
-                           "its space is there and it does not start");
+        honest_world_break(world, "follow", job->reserved_at, j, "its space is there and it does not start");
 }
 
 /* ---- reclaim ---- */
@@ -319,36 +296,31 @@ static uint32_t side_of(const struct honest_world *world, uint32_t queue, uint32
 static bool is_entitled(const struct honest_world *world, uint32_t j)
 {
     const struct honest_job *job = &world->jobs[j];
-    for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE;
-         q = world->scenario->queues[q].parent) {
+    for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE; q = world->scenario->queues[q].parent) {
         const struct random_queue *queue = &world->scenario->queues[q];
-        bool is_bound = queue->spec.deserved[RESOURCE_GPU] > 0 ||
-                        queue->is_leaf; /* an inner 0: what is below it */
-        if (is_bound &&
-            honest_charge(world, q, RESOURCE_GPU, false) + job->job.first.request.gpus * GPU_MILLI >
-                queue->spec.deserved[RESOURCE_GPU])
+        bool is_bound = queue->spec.deserved[RESOURCE_GPU] > 0 || queue->is_leaf; /* an inner 0: what is below it */
+        if (is_bound && honest_charge(world, q, RESOURCE_GPU, false) + job->job.first.request.gpus * GPU_MILLI >
+                            queue->spec.deserved[RESOURCE_GPU])
             return false;
     }
     return true;
 }
 
 /* Borrowed GPUs on the node that may be taken for the job, by one-GPU jobs that run long enough. */
-static uint32_t borrowed_on(const struct honest_world *world, uint32_t gainer, node_id node)
+static uint32_t borrowed_on(const struct honest_world *world, uint32_t preemptor, node_id node)
 {
-    uint32_t count = 0, own = world->jobs[gainer].plan->job.queue;
+    uint32_t count = 0, own = world->jobs[preemptor].plan->job.queue;
     int64_t taken[RANDOM_WORLD_QUEUES_MAX] = {0};
     for (uint32_t j = 0; j < world->scenario->job_count; j++) {
         const struct honest_job *job = &world->jobs[j];
         uint32_t queue = job->plan->job.queue;
-        if (job->hold_count != 1 || job->holds[0].phase != HOLD_RUNNING ||
-            job->holds[0].piece.node != node || queue == own ||
-            world->now - job->decided < world->scenario->policy.preempt.reclaim_min_runtime ||
+        if (job->hold_count != 1 || job->holds[0].phase != HOLD_RUNNING || job->holds[0].piece.node != node ||
+            queue == own || world->now - job->decided < world->scenario->policy.preempt.reclaim_min_runtime ||
             job->job.first.request.gpus != 1)
             continue;
         uint32_t side = side_of(world, queue, own);
         bool is_lent = true;
-        for (uint32_t q = queue;;
-             q = world->scenario->queues[q].parent) { /* all the way up to the side */
+        for (uint32_t q = queue;; q = world->scenario->queues[q].parent) { /* all the way up to the side */
             int64_t deserved = world->scenario->queues[q].spec.deserved[RESOURCE_GPU];
             is_lent &= honest_charge(world, q, RESOURCE_GPU, false) - taken[q] > deserved;
             if (q == side)
@@ -391,14 +363,12 @@ static void check_due(struct honest_world *world, struct honest_rules *rules, ui
     rules->due_ticks[j] = !is_patient && is_due(world, j) ? rules->due_ticks[j] + 1 : 0;
     if (rules->due_ticks[j] > waiting + 2)
         honest_world_break(world, "reclaim", world->tick - rules->due_ticks[j] + 1, j,
-                           "what its queue deserves and others borrow has not come for %u cycles",
-                           rules->due_ticks[j]);
+                           "what its queue deserves and others borrow has not come for %u cycles", rules->due_ticks[j]);
 }
 
 /* ---- All together ---- */
 
-static void on_decision(struct honest_world *world, const struct decision *all, size_t count,
-                        size_t at)
+static void on_decision(struct honest_world *world, const struct decision *all, size_t count, size_t at)
 {
     struct honest_rules *rules = world->watch.self;
     const struct decision *decision = &all[at];

@@ -1,8 +1,10 @@
-/* tests/support/honest_rules.h -- what presets promise (policy_config.guarantees), watched while an honest world is played.
+/* tests/support/honest_rules.h -- what presets promise (policy_config.guarantees), watched while an honest world is
+ * played.
  *
  *   gang      nothing runs below its minimum, but what the world hurt, and that no longer than stale_after
  *   no_loop   no two jobs evict each other within ten cycles while nothing else is told; in a quiet world evictions end
- *   minimal   with any one victim of a plan kept, the gainer would not fit, or its queue would be above its limit; where
+ *   minimal   with any one victim of a plan kept, the preemptor would not fit, or its queue would be above its limit;
+ *             where
  *             victims go elsewhere, or not all the others would find a place; in a cohort, or its queue would be above
  *             its quota, while the plan takes from other queues what is its due only up to that
  *   reclaim   one member of whole GPUs that fits what its queues deserve, and that borrowers' space can hold on some
@@ -11,8 +13,8 @@
  *             when a node or a decision failed, or it ran out
  *
  * Of several groups `minimal` is not checked: which member goes where is the placement's choice, and it need not find
- * what exists.  Nor under quotas that honest_space.c does not know (cells, drf, ...).  A victim that goes as a
- * whole is kept as a whole.
+ * what exists.  Nor under quotas that honest_space.c does not know (cells, drf, ...).  A victim that goes as a whole
+ * is kept as a whole.
  */
 #ifndef TESTS_SUPPORT_HONEST_RULES_H
 #define TESTS_SUPPORT_HONEST_RULES_H
@@ -28,8 +30,8 @@ struct eviction_note { /* the last time that one was evicted for the other */
 
 struct honest_rules {
     uint32_t guarantees;
-    struct eviction_note evicted[RANDOM_WORLD_JOBS_MAX][RANDOM_WORLD_JOBS_MAX]; /* victim, gainer */
-    uint32_t evictions[RANDOM_WORLD_JOBS_MAX];  /* decisions while nothing was told */
+    struct eviction_note evicted[RANDOM_WORLD_JOBS_MAX][RANDOM_WORLD_JOBS_MAX]; /* victim, preemptor */
+    uint32_t evictions[RANDOM_WORLD_JOBS_MAX];                                  /* decisions while nothing was told */
     uint32_t calm_ticks[RANDOM_WORLD_JOBS_MAX]; /* below its minimum, nothing on its way */
     uint32_t wait_ticks[RANDOM_WORLD_JOBS_MAX]; /* it holds nothing */
     uint32_t due_ticks[RANDOM_WORLD_JOBS_MAX];  /* the premise of reclaim holds */

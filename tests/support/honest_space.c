@@ -48,16 +48,15 @@ bool honest_space_is_overdrawn(const struct honest_world *world, const struct ho
     return false;
 }
 
-static int64_t members_on(const struct honest_world *world, node_id n,
-                          const struct honest_space *space, const struct request *request)
+static int64_t members_on(const struct honest_world *world, node_id n, const struct honest_space *space,
+                          const struct request *request)
 {
     bool needs_gpu = request->gpus + request->gpu_milli > 0;
     int64_t members = needs_gpu ? 0 : INT32_MAX;
     if (world->node_state[n] != NODE_UP)
         return 0;
     for (uint32_t g = 0; g < NODE_GPUS_MAX && needs_gpu; g++)
-        members += request->gpus > 0 ? space->gpu[n][g] == GPU_MILLI
-                                     : space->gpu[n][g] / request->gpu_milli;
+        members += request->gpus > 0 ? space->gpu[n][g] == GPU_MILLI : space->gpu[n][g] / request->gpu_milli;
     if (request->gpus > 0)
         members /= request->gpus;
     if (request->cpu_milli > 0 && space->cpu[n] / request->cpu_milli < members)
@@ -67,8 +66,7 @@ static int64_t members_on(const struct honest_world *world, node_id n,
     return members;
 }
 
-bool honest_space_take(const struct honest_world *world, struct honest_space *space,
-                       const struct request *request)
+bool honest_space_take(const struct honest_world *world, struct honest_space *space, const struct request *request)
 {
     const int64_t milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli;
     uint32_t gpus = request->gpus > 0 ? request->gpus : request->gpu_milli > 0;
@@ -105,8 +103,7 @@ bool honest_is_below(const struct honest_world *world, uint32_t queue, uint32_t 
     return queue == top;
 }
 
-int64_t honest_member_ask(const struct honest_world *world, const struct request *request,
-                          enum resource r)
+int64_t honest_member_ask(const struct honest_world *world, const struct request *request, enum resource r)
 {
     (void)world;
     return r == RESOURCE_GPU   ? request->gpu_milli + (int64_t)request->gpus * GPU_MILLI
@@ -120,8 +117,7 @@ int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum res
     for (uint32_t j = 0; j < world->scenario->job_count; j++) {
         const struct honest_job *job = &world->jobs[j];
         uint32_t members[RANDOM_WORLD_GROUPS_MAX];
-        if (!honest_is_below(world, job->plan->job.queue, queue) ||
-            (firm && job->job.is_preemptible))
+        if (!honest_is_below(world, job->plan->job.queue, queue) || (firm && job->job.is_preemptible))
             continue;
         honest_job_members(job, members);
         for (uint32_t i = 0; i < job->reserved_count; i++)
@@ -148,16 +144,15 @@ static int64_t nominal_below(const struct honest_world *world, uint32_t top, enu
     return sum;
 }
 
-static bool queue_allows(const struct honest_world *world, uint32_t q, enum resource r,
-                         int64_t more, bool is_firm)
+static bool queue_allows(const struct honest_world *world, uint32_t q, enum resource r, int64_t more,
+                         bool is_non_preemptible)
 {
     const struct random_queue *queue = &world->scenario->queues[q];
     const struct policy_config *policy = &world->scenario->policy;
     int64_t charged = honest_charge(world, q, r, false);
     if (queue->spec.limit[r] != QUOTA_UNLIMITED && charged + more > queue->spec.limit[r])
         return false;
-    if (policy->quota_config.firm_needs_quota && is_firm &&
-        queue->spec.deserved[r] != QUOTA_UNLIMITED &&
+    if (policy->quota_config.firm_needs_quota && is_non_preemptible && queue->spec.deserved[r] != QUOTA_UNLIMITED &&
         honest_charge(world, q, r, true) + more > queue->spec.deserved[r])
         return false;
     bool is_cohort = policy->quota == &quota_cohort && queue->parent == QUEUE_NONE;
@@ -176,10 +171,8 @@ bool honest_quota_allows(const struct honest_world *world, uint32_t j, const uin
     for (int r = 0; r < RESOURCE_COUNT && world->scenario->policy.quota->forbids != NULL; r++) {
         int64_t ask = 0;
         for (uint32_t g = 0; g < job->job.group_count; g++)
-            ask += members[g] *
-                   honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);
-        for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE && ask > 0;
-             q = world->scenario->queues[q].parent)
+            ask += members[g] * honest_member_ask(world, &job_group(&job->job, g)->request, (enum resource)r);
+        for (uint32_t q = job->plan->job.queue; q != QUEUE_NONE && ask > 0; q = world->scenario->queues[q].parent)
             if (!queue_allows(world, q, (enum resource)r, ask, !job->job.is_preemptible))
                 return false;
     }

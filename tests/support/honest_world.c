@@ -12,14 +12,13 @@
 #include "base/random.h"
 #include "policies/state/sched_state.h"
 
-void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job,
-                        const char *format, ...)
+void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job, const char *format,
+                        ...)
 {
     va_list arguments;
     if (world->broken.rule != NULL)
         return;
-    world->broken =
-        (struct honest_broken){.rule = rule, .job = job, .tick = world->tick, .first = first};
+    world->broken = (struct honest_broken){.rule = rule, .job = job, .tick = world->tick, .first = first};
     va_start(arguments, format);
     vsnprintf(world->broken.what, sizeof world->broken.what, format, arguments);
     va_end(arguments);
@@ -52,8 +51,7 @@ bool honest_job_is_whole(const struct honest_job *job)
     uint32_t members[RANDOM_WORLD_GROUPS_MAX], held = 0, whole = 0;
     honest_job_members(job, members);
     for (uint32_t g = 0; g < job->job.group_count; g++) {
-        uint32_t minimum = job->job.set_count > 0 ? job->job.sets[g].min_members
-                                                  : job_group(&job->job, g)->min_count;
+        uint32_t minimum = job->job.set_count > 0 ? job->job.sets[g].min_members : job_group(&job->job, g)->min_count;
         whole += members[g] >= minimum;
         held += members[g];
     }
@@ -170,8 +168,7 @@ static void tell_faults(struct honest_world *world)
         sched_node_changed(world->sched, fault->node, (enum node_state)fault->state, world->now);
         world->node_state[fault->node] = fault->state;
         world->breakages++;
-        told_outside(world, fault->state == NODE_UP ? "the return of node" : "the going of node",
-                     fault->node);
+        told_outside(world, fault->state == NODE_UP ? "the return of node" : "the going of node", fault->node);
         for (uint32_t j = 0; j < scenario->job_count && fault->state == NODE_DOWN; j++)
             if (stands_on(&world->jobs[j], fault->node))
                 lose_node(world, &world->jobs[j], fault->node);
@@ -208,8 +205,7 @@ static void take_effect(struct honest_world *world, uint32_t j, struct hold firs
 {
     struct honest_job *job = &world->jobs[j];
     bool is_start = first.phase == HOLD_STARTING;
-    bool refused = is_refused(world, j, job->decisions) &&
-                   (is_start || world->node_state[first.piece.node] == NODE_UP);
+    bool refused = is_refused(world, j, job->decisions) && (is_start || world->node_state[first.piece.node] == NODE_UP);
     for (uint32_t i = job->hold_count; i-- > 0;) {
         struct hold *hold = &job->holds[i];
         if (hold->decision != first.decision)
@@ -226,8 +222,8 @@ static void take_effect(struct honest_world *world, uint32_t j, struct hold firs
     else if (is_start)
         sched_job_started(world->sched, job->job.id, first.decision, world->now);
     else
-        sched_job_evicted(world->sched, job->job.id, (struct members){first.decision, NODE_NONE},
-                          EVICT_SAVED, world->now);
+        sched_job_evicted(world->sched, job->job.id, (struct members){first.decision, NODE_NONE}, EVICT_SAVED,
+                          world->now);
     job->is_hurt |= refused;
     note(world, job);
     world->is_told = true;
@@ -275,8 +271,7 @@ static void split(struct honest_world *world, uint32_t j, const struct piece *pi
     member.member_count = 1;
     if (request->gpus > 0 && __builtin_popcount(left) != request->gpus * piece->member_count)
         breaks(world, j, "members did not get the GPUs they asked");
-    if (request->gpu_milli > 0 &&
-        (__builtin_popcount(left) != 1 || piece->gpu_milli != request->gpu_milli))
+    if (request->gpu_milli > 0 && (__builtin_popcount(left) != 1 || piece->gpu_milli != request->gpu_milli))
         breaks(world, j, "a member did not get the share it asked");
     for (uint16_t m = 0; m < piece->member_count; m++) {
         for (uint16_t g = member.gpu_mask = 0; g < request->gpus; g++, left &= (uint16_t)(left - 1))
@@ -287,8 +282,7 @@ static void split(struct honest_world *world, uint32_t j, const struct piece *pi
     }
 }
 
-static void start_member(struct honest_world *world, uint32_t j, const struct piece *piece,
-                         decision_id decision)
+static void start_member(struct honest_world *world, uint32_t j, const struct piece *piece, decision_id decision)
 {
     struct honest_job *job = &world->jobs[j];
     if (world->node_state[piece->node] != NODE_UP)
@@ -298,8 +292,7 @@ static void start_member(struct honest_world *world, uint32_t j, const struct pi
         (struct hold){*piece, HOLD_STARTING, decision, world->tick + world->scenario->delay_ticks};
 }
 
-static void reserve_member(struct honest_world *world, uint32_t j, const struct piece *piece,
-                           decision_id decision)
+static void reserve_member(struct honest_world *world, uint32_t j, const struct piece *piece, decision_id decision)
 {
     struct honest_job *job = &world->jobs[j];
     (void)decision;
@@ -309,14 +302,13 @@ static void reserve_member(struct honest_world *world, uint32_t j, const struct 
     job->reserved[job->reserved_count++] = *piece;
 }
 
-static void evict_member(struct honest_world *world, uint32_t j, const struct piece *piece,
-                         decision_id decision)
+static void evict_member(struct honest_world *world, uint32_t j, const struct piece *piece, decision_id decision)
 {
     struct honest_job *job = &world->jobs[j];
     for (uint32_t i = 0; i < job->hold_count; i++) {
         struct hold *hold = &job->holds[i];
-        if (hold->phase != HOLD_RUNNING || hold->piece.node != piece->node ||
-            hold->piece.group != piece->group || hold->piece.gpu_mask != piece->gpu_mask)
+        if (hold->phase != HOLD_RUNNING || hold->piece.node != piece->node || hold->piece.group != piece->group ||
+            hold->piece.gpu_mask != piece->gpu_mask)
             continue;
         hold->phase = HOLD_LEAVING;
         hold->decision = decision;
@@ -344,8 +336,7 @@ static void take_evict(struct honest_world *world, uint32_t j, const struct deci
 {
     struct honest_job *job = &world->jobs[j];
     uint64_t hash = hash_bytes((const uint64_t[]){world->scenario->seed, j, job->decisions}, 24, 1);
-    uint32_t most =
-        (uint32_t)((decision->grace + world->scenario->period - 1) / world->scenario->period);
+    uint32_t most = (uint32_t)((decision->grace + world->scenario->period - 1) / world->scenario->period);
     for (uint32_t i = 0; i < decision->piece_count; i++)
         split(world, j, &decision->pieces[i], evict_member, decision->id);
     for (uint32_t i = 0; i < job->hold_count; i++) /* it may need all its grace, or less */
@@ -370,12 +361,12 @@ static void check_space(struct honest_world *world, uint32_t job)
 
 static void hash_decision(struct honest_world *world, const struct decision *decision)
 {
-    uint32_t gainer = decision->for_job == JOB_NONE ? NOBODY : world->job_of[decision->for_job];
+    uint32_t preemptor = decision->for_job == JOB_NONE ? NOBODY : world->job_of[decision->for_job];
     const uint64_t words[] = {world->hash,
                               world->tick,
                               decision->kind,
                               world->job_of[decision->job],
-                              gainer,
+                              preemptor,
                               decision->reason,
                               (uint64_t)decision->grace,
                               decision->is_partial,
@@ -383,14 +374,12 @@ static void hash_decision(struct honest_world *world, const struct decision *dec
     world->hash = hash_bytes(words, sizeof words, 0);
     for (uint32_t i = 0; i < decision->piece_count; i++) {
         const struct piece *piece = &decision->pieces[i];
-        const uint64_t place[] = {world->hash, piece->node, piece->gpu_mask, piece->member_count,
-                                  piece->group};
+        const uint64_t place[] = {world->hash, piece->node, piece->gpu_mask, piece->member_count, piece->group};
         world->hash = hash_bytes(place, sizeof place, 0);
     }
 }
 
-static void take_decision(struct honest_world *world, const struct decision *all, size_t count,
-                          size_t at)
+static void take_decision(struct honest_world *world, const struct decision *all, size_t count, size_t at)
 {
     const struct decision *decision = &all[at];
     uint32_t j = world->job_of[decision->job];
@@ -432,9 +421,8 @@ static void check_sums(struct honest_world *world)
             if (sums[r] != honest_charge(world, q, (enum resource)r, false) ||
                 sums[RESOURCE_COUNT + r] != honest_charge(world, q, (enum resource)r, true))
                 honest_world_break(world, "sums", world->tick, NOBODY,
-                                   "queue q%u is charged %lld of resource %d, its jobs hold %lld",
-                                   q, (long long)sums[r], r,
-                                   (long long)honest_charge(world, q, (enum resource)r, false));
+                                   "queue q%u is charged %lld of resource %d, its jobs hold %lld", q,
+                                   (long long)sums[r], r, (long long)honest_charge(world, q, (enum resource)r, false));
         }
 }
 
@@ -452,8 +440,7 @@ static void run_cycle(struct honest_world *world)
     if (count == 0) {
         world->idle_cycles++;
         if (sched_hash(world->sched) != before && !world->scenario->policy.defrag->drains)
-            honest_world_break(world, "undo", world->tick, NOBODY,
-                               "a cycle that decided nothing changed the ledger");
+            honest_world_break(world, "undo", world->tick, NOBODY, "a cycle that decided nothing changed the ledger");
     }
     for (size_t i = 0; i < count && world->broken.rule == NULL; i++)
         take_decision(world, decisions, count, i);

@@ -64,9 +64,8 @@ struct honest_world;
 /* Who looks on.  Any may be NULL. */
 struct honest_watch {
     void *self;
-    void (*on_decision)(struct honest_world *world, const struct decision *all, size_t count,
-                        size_t at);
-    void (*on_fact)(struct honest_world *world); /* told something that no decision led to */
+    void (*on_decision)(struct honest_world *world, const struct decision *all, size_t count, size_t at);
+    void (*on_fact)(struct honest_world *world);                 /* told something that no decision led to */
     void (*on_change)(struct honest_world *world, uint32_t job); /* what it holds changed */
     void (*before_cycle)(struct honest_world *world);
     void (*on_tick)(struct honest_world *world, bool had_cycle); /* its end */
@@ -106,15 +105,14 @@ void honest_world_close(struct honest_world *world);
 bool honest_world_tick(struct honest_world *world);
 
 /* The first broken rule is kept.  job: position, or NOBODY. */
-void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job,
-                        const char *format, ...) LIKE_PRINTF(5, 6);
+void honest_world_break(struct honest_world *world, const char *rule, uint32_t first, uint32_t job, const char *format,
+                        ...) LIKE_PRINTF(5, 6);
 
 /* Members by group that are starting or running. */
 void honest_job_members(const struct honest_job *job, uint32_t members[]);
 bool honest_job_is_whole(const struct honest_job *job);
-uint32_t
-honest_job_held(const struct honest_job *job); /* members, in all; those that leave not counted */
-bool honest_job_waits(const struct honest_job *job); /* there, with nothing held or promised */
+uint32_t honest_job_held(const struct honest_job *job); /* members, in all; those that leave not counted */
+bool honest_job_waits(const struct honest_job *job);    /* there, with nothing held or promised */
 
 /* ---- What is left, and what fits: naive, from the books alone (honest_space.c) */
 
@@ -128,35 +126,31 @@ enum honest_counted {
     COUNT_LEAVING = 2,
     COUNT_RESERVED = 4,
 };
-void honest_space_of(const struct honest_world *world, uint32_t counted,
-                     struct honest_space *space);
+void honest_space_of(const struct honest_world *world, uint32_t counted, struct honest_space *space);
 /* sign -1: the members take it. */
 void honest_space_change(const struct honest_world *world, struct honest_space *space, uint32_t job,
                          const struct piece *piece, int sign);
 bool honest_space_is_overdrawn(const struct honest_world *world, const struct honest_space *space);
 /* One member takes the first place it fits; false: there is none. */
-bool honest_space_take(const struct honest_world *world, struct honest_space *space,
-                       const struct request *request);
+bool honest_space_take(const struct honest_world *world, struct honest_space *space, const struct request *request);
 /* Members of one kind that fit nodes that are up.  Exact. */
 uint32_t honest_space_members(const struct honest_world *world, const struct honest_space *space,
                               const struct request *request);
 
 /* What the queue (position) and all below hold, starting, running and reserved, but for what leaves;
  * firm: what cannot be preempted. */
-int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum resource resource,
-                      bool firm);
+int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum resource resource, bool firm);
 bool honest_is_below(const struct honest_world *world, uint32_t queue, uint32_t top);
 /* May the job's queue and those above be charged so many members more, by the quota's own rule?  Known for the policies
  * none, fairshare, and cohort without borrowing and lending limits. */
 bool honest_knows_quota(const struct honest_world *world);
 bool honest_quota_allows(const struct honest_world *world, uint32_t job, const uint32_t members[]);
-int64_t honest_member_ask(const struct honest_world *world, const struct request *request,
-                          enum resource r);
+int64_t honest_member_ask(const struct honest_world *world, const struct request *request, enum resource r);
 
 void honest_world_log_decision(struct honest_world *world, const struct decision *decision);
 
 /* The state before this tick's cycle as a case (docs/cases.md), to be run for so many rounds. */
-void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds,
-                       const char *expect, struct buffer *out);
+void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds, const char *expect,
+                       struct buffer *out);
 
 #endif

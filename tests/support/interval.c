@@ -10,8 +10,7 @@ struct interval interval_99(const double *values, size_t count)
 {
     double t = gsl_cdf_tdist_Pinv(0.995, (double)count - 1);
     return (struct interval){.mean = gsl_stats_mean(values, 1, count),
-                             .half_width =
-                                 t * gsl_stats_sd(values, 1, count) / sqrt((double)count)};
+                             .half_width = t * gsl_stats_sd(values, 1, count) / sqrt((double)count)};
 }
 
 bool interval_holds(const struct interval *interval, double value)

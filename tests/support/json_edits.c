@@ -66,8 +66,8 @@ static const char *const numbers[] = {"-9223372036854775808",
                                       "null"};
 
 /* The text with something else from `from` to `to`. */
-static void edit_to(const struct json_edits *edits, enum json_edit edit, const char *from,
-                    const char *to, const char *instead)
+static void edit_to(const struct json_edits *edits, enum json_edit edit, const char *from, const char *to,
+                    const char *instead)
 {
     struct buffer text = {0};
     buffer_bytes(&text, edits->text, (size_t)(from - edits->text));
@@ -84,8 +84,7 @@ static const char *end_of_text(const char *at)
     return at + 1;
 }
 
-static void drop(const struct json_edits *edits, enum json_edit edit, const char *from,
-                 const char *to)
+static void drop(const struct json_edits *edits, enum json_edit edit, const char *from, const char *to)
 {
     const bool is_followed = *to == ',';
     edit_to(edits, edit, from - (!is_followed && from[-1] == ','), to + is_followed, "");

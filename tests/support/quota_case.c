@@ -23,8 +23,7 @@ void quota_case_release(struct quota_case *c)
 queue_id quota_case_add(struct quota_case *c, const char *name, queue_id parent, int64_t deserved)
 {
     queue_id id = queue_table_add(c->table, text_of(name), parent);
-    quota_case_spec(c, id)->deserved[RESOURCE_GPU] =
-        deserved < 0 ? QUOTA_UNLIMITED : deserved * 1000;
+    quota_case_spec(c, id)->deserved[RESOURCE_GPU] = deserved < 0 ? QUOTA_UNLIMITED : deserved * 1000;
     return id;
 }
 
@@ -68,23 +67,20 @@ void quota_case_demand(struct quota_case *c, queue_id queue, const int64_t *amou
     queue_tree_demand(&c->tree, queue, amounts, 1);
 }
 
-int quota_case_compare(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b,
-                       const int64_t *ask_b)
+int quota_case_compare(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b, const int64_t *ask_b)
 {
     return c->policy->compare(&c->tree, (struct contender){.queue = a, .ask = ask_a, .leaf = a},
                               (struct contender){.queue = b, .ask = ask_b, .leaf = b});
 }
 
-bool quota_case_may_take(struct quota_case *c, queue_id gainer, const int64_t *ask, queue_id victim,
+bool quota_case_may_take(struct quota_case *c, queue_id preemptor, const int64_t *ask, queue_id victim,
                          const int64_t *unit)
 {
-    struct taking taking = {
-        .gainer = gainer, .victim = victim, .gainer_ask = ask, .victim_unit = unit};
+    struct taking taking = {.preemptor = preemptor, .victim = victim, .preemptor_ask = ask, .victim_unit = unit};
     return c->policy->may_take(&c->tree, &taking);
 }
 
-bool quota_case_is_valid(struct quota_case *c, queue_id gainer, const int64_t *ask,
-                         queue_id touched)
+bool quota_case_is_valid(struct quota_case *c, queue_id preemptor, const int64_t *ask, queue_id touched)
 {
-    return c->policy->is_valid(&c->tree, gainer, ask, &touched, 1);
+    return c->policy->is_valid(&c->tree, preemptor, ask, &touched, 1);
 }

@@ -46,15 +46,13 @@ void quota_case_uncharge(struct quota_case *c, queue_id queue, const int64_t *am
 void quota_case_demand(struct quota_case *c, queue_id queue, const int64_t *amounts);
 
 /* <0: a goes first, with these asks. */
-int quota_case_compare(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b,
-                       const int64_t *ask_b);
+int quota_case_compare(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b, const int64_t *ask_b);
 
-/* May a job of `gainer` take a unit of `victim`? */
-bool quota_case_may_take(struct quota_case *c, queue_id gainer, const int64_t *ask, queue_id victim,
+/* May a job of `preemptor` take a unit of `victim`? */
+bool quota_case_may_take(struct quota_case *c, queue_id preemptor, const int64_t *ask, queue_id victim,
                          const int64_t *unit);
 
-/* Is the present state, with the gainer charged, good when only `touched` lost something? */
-bool quota_case_is_valid(struct quota_case *c, queue_id gainer, const int64_t *ask,
-                         queue_id touched);
+/* Is the present state, with the preemptor charged, good when only `touched` lost something? */
+bool quota_case_is_valid(struct quota_case *c, queue_id preemptor, const int64_t *ask, queue_id touched);
 
 #endif

@@ -19,18 +19,14 @@ static uint32_t between(struct random_stream *stream, uint32_t least, uint32_t m
 
 /* ---- Clusters ---- */
 
-static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index,
-                     uint32_t gpus)
+static void add_pool(struct random_stream *stream, struct buffer *json, uint32_t index, uint32_t gpus)
 {
     static const char *const models[] = {"h100-80gb", "a100-40gb", "t4-16gb"};
-    buffer_format(
-        json,
-        "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
-        index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
+    buffer_format(json, "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"node_name\": \"p%u-%%u\"",
+                  index > 0 ? ", " : "", index, between(stream, 1, 5), gpus, index);
     if (gpus > 0)
         buffer_format(json, ", \"gpu_model\": \"%s\"", models[index]);
-    if (gpus >= 4 && index == 1 &&
-        random_case_once_in(stream, 2)) /* never the first: the level has a domain */
+    if (gpus >= 4 && index == 1 && random_case_once_in(stream, 2)) /* never the first: the level has a domain */
         buffer_string(json, ", \"nvlink_island\": 2");
     else if (gpus >= 2 && index < 2 && random_case_once_in(stream, 3))
         buffer_string(json, ", \"nvlink_nodes\": 2");
@@ -53,13 +49,10 @@ struct cluster *random_case_cluster(struct random_stream *stream)
     uint32_t pools = between(stream, 1, 3);
     buffer_string(&json, "{\"pools\": [");
     for (uint32_t i = 0; i < pools; i++)
-        add_pool(
-            stream, &json, i,
-            i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
-    buffer_string(&json,
-                  "], \"levels\": [\"unit\", \"nvlink\"], \"fabric\": {\"nodes_per_unit\": 4}}");
-    struct error error =
-        json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+        add_pool(stream, &json, i,
+                 i == 2 && random_case_once_in(stream, 2) ? 0 : gpus[random_below(stream, sizeof gpus)]);
+    buffer_string(&json, "], \"levels\": [\"unit\", \"nvlink\"], \"fabric\": {\"nodes_per_unit\": 4}}");
+    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -76,12 +69,11 @@ struct cluster *random_case_cluster(struct random_stream *stream)
 static int64_t some_milli(struct random_stream *stream, const struct cluster *cluster)
 {
     int64_t whole = random_below(stream, cluster->gpu_count + 1);
-    return whole * GPU_MILLI +
-           (random_case_once_in(stream, 4) ? random_below(stream, GPU_MILLI) : 0);
+    return whole * GPU_MILLI + (random_case_once_in(stream, 4) ? random_below(stream, GPU_MILLI) : 0);
 }
 
-void random_case_queues(struct random_stream *stream, struct queue_table *table,
-                        const struct cluster *cluster, bool with_limits)
+void random_case_queues(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster,
+                        bool with_limits)
 {
     uint32_t count = between(stream, 1, 12);
     for (uint32_t i = 0; i < count; i++) {
@@ -98,8 +90,7 @@ void random_case_queues(struct random_stream *stream, struct queue_table *table,
         random_case_limits(stream, table, cluster);
 }
 
-void random_case_limits(struct random_stream *stream, struct queue_table *table,
-                        const struct cluster *cluster)
+void random_case_limits(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster)
 {
     for (queue_id q = 1; q < table->count; q++)
         if (random_case_once_in(stream, 3))
@@ -118,11 +109,9 @@ static const char *const ask_texts[] = {
     "\"node_selector\":{\"zone\":\"z1\"},\"tolerations\":[{\"operator\":\"Exists\"}]",
 };
 
-static const struct node_ask *some_nodes(struct random_stream *stream,
-                                         const struct cluster *cluster)
+static const struct node_ask *some_nodes(struct random_stream *stream, const struct cluster *cluster)
 {
-    struct arena *arena =
-        (struct arena *)(uintptr_t)&cluster->arena; /* lives as long as the jobs */
+    struct arena *arena = (struct arena *)(uintptr_t)&cluster->arena; /* lives as long as the jobs */
     struct node_ask draft;
     assert_true(node_ask_of_text(ask_texts[random_below(stream, 4)], arena, &draft));
     return node_ask_make(arena, cluster, &draft);
@@ -148,8 +137,7 @@ bool random_case_takes_nodes(const struct request *request, const struct node_ty
     }
 }
 
-static void ask_gpus(struct random_stream *stream, const struct cluster *cluster,
-                     struct request *request)
+static void ask_gpus(struct random_stream *stream, const struct cluster *cluster, struct request *request)
 {
     uint32_t gpus = cluster->types[random_below(stream, cluster->type_count)].gpu_count;
     switch (random_below(stream, 8)) {
@@ -176,8 +164,7 @@ static void ask_gpus(struct random_stream *stream, const struct cluster *cluster
         request->nodes = some_nodes(stream, cluster);
 }
 
-static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster,
-                                   bool is_rigid)
+static struct job_group some_group(struct random_stream *stream, const struct cluster *cluster, bool is_rigid)
 {
     struct job_group group = {.count = 1};
     ask_gpus(stream, cluster, &group.request);
@@ -187,8 +174,7 @@ static struct job_group some_group(struct random_stream *stream, const struct cl
         group.request.cpu_milli = 500 * between(stream, 1, 6);
     if (random_case_once_in(stream, 2))
         group.request.memory_mib = 512 * between(stream, 1, 6);
-    group.min_count =
-        random_case_once_in(stream, 4) ? between(stream, 1, group.count) : group.count;
+    group.min_count = random_case_once_in(stream, 4) ? between(stream, 1, group.count) : group.count;
     if (is_rigid)
         group.min_count = group.count;
     return group;
@@ -220,8 +206,8 @@ static struct checkpoint_plan some_plan(struct random_stream *stream)
                                     .restart = random_below(stream, 3) * 20 * TIME_NS_PER_S};
 }
 
-struct job random_case_job(struct random_stream *stream, const struct cluster *cluster,
-                           uint32_t queue_count, struct random_case_job_options *options)
+struct job random_case_job(struct random_stream *stream, const struct cluster *cluster, uint32_t queue_count,
+                           struct random_case_job_options *options)
 {
     struct job job = job_default();
     job.queue = random_below(stream, queue_count);
@@ -273,16 +259,14 @@ static void write_policy(struct random_stream *stream, char *text, size_t size)
                  " \"preemption\": {\"policy\": \"%s\", \"grace_s\": %u, \"min_runtime_s\": %u, "
                  "\"attempts_per_cycle\": %u,"
                  " \"victims_max\": %u, \"evictions_per_job_max\": %u}%s}",
-                 orders[random_below(stream, 4)], is_strict ? "strict" : "skip",
-                 is_flat ? "none" : "fairshare", placements[random_below(stream, 3)],
-                 random_case_once_in(stream, 5) ? "none" : "checkpoint",
+                 orders[random_below(stream, 4)], is_strict ? "strict" : "skip", is_flat ? "none" : "fairshare",
+                 placements[random_below(stream, 3)], random_case_once_in(stream, 5) ? "none" : "checkpoint",
                  random_below(stream, 3) * 50, random_below(stream, 3) * 50, between(stream, 1, 4),
                  between(stream, 1, 10), random_below(stream, 8), backfill);
     assert_true(length > 0 && (size_t)length < size);
 }
 
-void random_case_policy(struct random_stream *stream, uint32_t choice,
-                        struct random_case_policy *policy)
+void random_case_policy(struct random_stream *stream, uint32_t choice, struct random_case_policy *policy)
 {
     struct json_doc *doc;
     if (choice < random_case_preset_count())

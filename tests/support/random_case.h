@@ -25,17 +25,16 @@ static inline bool random_case_once_in(struct random_stream *stream, uint32_t ti
 
 struct cluster *random_case_cluster(struct random_stream *stream);
 
-/* May a member stand on nodes of the type, for all that its labels and taints say?  Of a request of random_case_job; told from
- * the labels and the taints, not from resolved types. */
+/* May a member stand on nodes of the type, for all that its labels and taints say?  Of a request of random_case_job;
+ * told from the labels and the taints, not from resolved types. */
 bool random_case_takes_nodes(const struct request *request, const struct node_type *type);
 
 /* Add up to a dozen queues with quotas; no limits unless asked for. */
-void random_case_queues(struct random_stream *stream, struct queue_table *table,
-                        const struct cluster *cluster, bool with_limits);
+void random_case_queues(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster,
+                        bool with_limits);
 
 /* Change the limits of some queues; new ones may be below what is in use. */
-void random_case_limits(struct random_stream *stream, struct queue_table *table,
-                        const struct cluster *cluster);
+void random_case_limits(struct random_stream *stream, struct queue_table *table, const struct cluster *cluster);
 
 struct random_case_job_options {
     uint16_t max_groups;                           /* 1..RANDOM_CASE_GROUPS_MAX */
@@ -45,8 +44,8 @@ struct random_case_job_options {
 };
 
 /* submit, id and times are left as in job_default, checkpoint plan and limit are set by chance. */
-struct job random_case_job(struct random_stream *stream, const struct cluster *cluster,
-                           uint32_t queue_count, struct random_case_job_options *options);
+struct job random_case_job(struct random_stream *stream, const struct cluster *cluster, uint32_t queue_count,
+                           struct random_case_job_options *options);
 
 /* A preset for small `choice`, else random seams; its JSON text in `text`.  Fails the test if it cannot be read. */
 struct random_case_policy {
@@ -54,7 +53,6 @@ struct random_case_policy {
     char text[4096];
 };
 uint32_t random_case_preset_count(void);
-void random_case_policy(struct random_stream *stream, uint32_t choice,
-                        struct random_case_policy *policy);
+void random_case_policy(struct random_stream *stream, uint32_t choice, struct random_case_policy *policy);
 
 #endif

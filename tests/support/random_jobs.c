@@ -42,12 +42,12 @@ static void ask_share(struct maker *maker, struct job_group *group, uint32_t cou
     group->request.gpu_milli = shares[random_below(&maker->stream, sizeof shares / sizeof *shares)];
 }
 
-static enum random_shape draw_shape(struct maker *maker)
+static enum random_request_class draw_request_class(struct maker *maker)
 {
     while (true) {
-        unsigned shape = 1u << random_below(&maker->stream, 5);
-        if (maker->spec->shapes & shape)
-            return (enum random_shape)shape;
+        unsigned request_class = 1u << random_below(&maker->stream, 5);
+        if (maker->spec->request_classes & request_class)
+            return (enum random_request_class)request_class;
     }
 }
 
@@ -55,19 +55,15 @@ static enum random_shape draw_shape(struct maker *maker)
 static void draw_request(struct maker *maker, struct job *job, struct job_group *more)
 {
     const struct random_jobs *spec = maker->spec;
-    switch (draw_shape(maker)) {
+    switch (draw_request_class(maker)) {
     case RANDOM_SINGLE:
         ask(&job->first, 1, (uint16_t)between(maker, 1, spec->gpus));
         break;
     case RANDOM_GANG:
-        ask(&job->first,
-            between(maker, 1, is_lucky(maker, 0.1) ? spec->nodes : (spec->nodes + 1) / 2),
-            spec->gpus);
+        ask(&job->first, between(maker, 1, is_lucky(maker, 0.1) ? spec->nodes : (spec->nodes + 1) / 2), spec->gpus);
         break;
     case RANDOM_FLAT:
-        ask(&job->first,
-            between(maker, 1, is_lucky(maker, 0.1) ? spec->nodes * spec->gpus : 2u * spec->gpus),
-            1);
+        ask(&job->first, between(maker, 1, is_lucky(maker, 0.1) ? spec->nodes * spec->gpus : 2u * spec->gpus), 1);
         break;
     case RANDOM_SHARE:
         ask_share(maker, &job->first, is_lucky(maker, 0.8) ? 1 : spec->gpus);
@@ -123,11 +119,10 @@ struct run_job *random_jobs_new(const struct random_jobs *spec, uint64_t seed)
     struct run_job *jobs = mem_zalloc(2 * (size_t)spec->count, sizeof *jobs);
     struct job_group *more = (struct job_group *)(jobs + spec->count); /* dies with the jobs */
     _Static_assert(sizeof(struct job_group) <= sizeof(struct run_job), "second groups fit behind");
-    random_stream_init(&maker.stream, seed, "random-jobs", spec->shapes);
+    random_stream_init(&maker.stream, seed, "random-jobs", spec->request_classes);
     for (uint32_t i = 0; i < spec->count; i++) {
         struct run_job *made = &jobs[i];
-        *made =
-            run_job_make(0, is_lucky(&maker, 0.03) ? 0 : draw_time(&maker, DURATION_MEAN_S), 1, 1);
+        *made = run_job_make(0, is_lucky(&maker, 0.03) ? 0 : draw_time(&maker, DURATION_MEAN_S), 1, 1);
         draw_request(&maker, &made->job, &more[i]);
         if (spec->queues > 0)
             made->job.queue = between(&maker, 1, spec->queues);

@@ -8,23 +8,22 @@
 
 #include "tests/support/run.h"
 
-enum random_shape {                    /* bits */
-                    RANDOM_SINGLE = 1, /* 1 to all GPUs of a node */
-                    RANDOM_GANG = 2,   /* whole nodes */
-                    RANDOM_FLAT = 4,   /* one-GPU members that straddle nodes */
-                    RANDOM_SHARE = 8,  /* one or more members of a share of a GPU */
-                    RANDOM_GROUPS =
-                        16 /* two groups: a whole node, and shares or single GPUs beside */
+enum random_request_class {                    /* bits */
+                            RANDOM_SINGLE = 1, /* 1 to all GPUs of a node */
+                            RANDOM_GANG = 2,   /* whole nodes */
+                            RANDOM_FLAT = 4,   /* one-GPU members that straddle nodes */
+                            RANDOM_SHARE = 8,  /* one or more members of a share of a GPU */
+                            RANDOM_GROUPS = 16 /* two groups: a whole node, and shares or single GPUs beside */
 };
 
 struct random_jobs {
     uint32_t count;
     uint32_t nodes; /* of the cluster they are for */
     uint16_t gpus;
-    unsigned shapes;      /* enum random_shape */
-    double load;          /* offered, of the cluster's GPUs */
-    uint32_t queues;      /* 0: all in the root; else in queues 1..queues */
-    bool has_checkpoints; /* and priorities, limits, firm jobs, outcomes and SM activity */
+    unsigned request_classes; /* enum random_request_class */
+    double load;              /* offered, of the cluster's GPUs */
+    uint32_t queues;          /* 0: all in the root; else in queues 1..queues */
+    bool has_checkpoints;     /* and priorities, limits, firm jobs, outcomes and SM activity */
 };
 
 /* Caller frees with random_jobs_free. */

@@ -61,8 +61,7 @@ static bool has_label(const struct node_type *type, const char *key, const char 
 {
     bool has = false;
     for (uint32_t i = 0; i < type->label_count; i++)
-        has |= strcmp(type->labels[i].key, key) == 0 &&
-               (value == NULL || strcmp(type->labels[i].value, value) == 0);
+        has |= strcmp(type->labels[i].key, key) == 0 && (value == NULL || strcmp(type->labels[i].value, value) == 0);
     return has;
 }
 
@@ -80,8 +79,8 @@ bool random_placement_takes_nodes(const struct request *request, const struct no
     case 1:
         return !has_taint && !has_label(type, "rack", "r1");
     case 2:
-        return !has_taint && (!has_label(type, "zone", NULL) || has_label(type, "rack", "r0") ||
-                              has_label(type, "rack", "r2"));
+        return !has_taint &&
+               (!has_label(type, "zone", NULL) || has_label(type, "rack", "r0") || has_label(type, "rack", "r2"));
     case 3:
         return true;
     case 4:
@@ -124,8 +123,7 @@ static void put_pool(struct random_stream *stream, uint32_t number, struct buffe
             put_layout(stream, gpus, json);
     }
     if (random_placement_once_in(stream, 2))
-        buffer_format(json, ", \"cpus\": %u, \"memory_gb\": %u", between(stream, 1, 12),
-                      between(stream, 1, 12));
+        buffer_format(json, ", \"cpus\": %u, \"memory_gb\": %u", between(stream, 1, 12), between(stream, 1, 12));
     if (random_placement_once_in(stream, 4))
         buffer_format(json, ", \"max_tasks\": %u", between(stream, 1, 4));
     if (random_placement_once_in(stream, 10))
@@ -148,10 +146,9 @@ struct cluster *random_placement_cluster(struct random_stream *stream)
     for (uint32_t p = 0; p < pools; p++)
         put_pool(stream, p, &json);
     /* so that every level has a domain */
-    buffer_string(&json,
-                  ", {\"name\": \"last\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": "
-                  "\"last%u\", \"labels\": {\"all\": \"yes\", \"zone\": \"z0\", \"rack\": "
-                  "\"r0\"}}]}");
+    buffer_string(&json, ", {\"name\": \"last\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": "
+                         "\"last%u\", \"labels\": {\"all\": \"yes\", \"zone\": \"z0\", \"rack\": "
+                         "\"r0\"}}]}");
     error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
@@ -192,13 +189,11 @@ struct request random_placement_request(struct random_stream *stream)
     return request;
 }
 
-void random_placement_group(struct random_placement_ask *ask, struct request request,
-                            uint32_t count)
+void random_placement_group(struct random_placement_ask *ask, struct request request, uint32_t count)
 {
-    *ask = (struct random_placement_ask){
-        .groups = {{.request = request, .count = count, .min_count = count}}};
-    ask->shape = (struct shape){
-        .groups = ask->groups, .order = ask->order, .group_count = 1, .sets = ask->sets};
+    *ask = (struct random_placement_ask){.groups = {{.request = request, .count = count, .min_count = count}}};
+    ask->request_class =
+        (struct request_class){.groups = ask->groups, .order = ask->order, .group_count = 1, .sets = ask->sets};
 }
 
 /* Fill a part of the cluster, and take some nodes out. */
@@ -210,16 +205,15 @@ void random_placement_load(struct random_stream *stream, struct ledger *ledger)
     for (uint32_t i = 0; i < jobs; i++) {
         random_placement_group(&ask, random_placement_request(stream), 1);
         size_t mark = ledger_mark(ledger);
-        if (placement_place(random_placement_policies[random_below(stream, RANDOM_PLACEMENT_PLAIN)],
-                            ledger, &ask.shape, 0, &pieces))
+        if (placement_place(random_placement_policies[random_below(stream, RANDOM_PLACEMENT_PLAIN)], ledger,
+                            &ask.request_class, 0, &pieces))
             ledger_commit(ledger, mark);
         else
             ledger_rollback(ledger, mark);
     }
     for (node_id n = 0; n < ledger->cluster->node_count; n++)
         if (random_placement_once_in(stream, 12))
-            ledger_set_node(ledger, n,
-                            random_placement_once_in(stream, 2) ? NODE_DOWN : NODE_CORDONED);
+            ledger_set_node(ledger, n, random_placement_once_in(stream, 2) ? NODE_DOWN : NODE_CORDONED);
     assert_null(ledger_check(ledger));
     piece_list_release(&pieces);
 }
@@ -235,8 +229,7 @@ static bool takes_work(const struct ledger *ledger, const struct request *reques
 static bool has_host_room(const struct ledger *ledger, const struct request *request, node_id node)
 {
     const struct node_cell *cell = &ledger->nodes[node];
-    return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib &&
-           cell->tasks_free > 0;
+    return cell->cpu_free >= request->cpu_milli && cell->memory_free >= request->memory_mib && cell->tasks_free > 0;
 }
 
 static int32_t free_gpus(const struct ledger *ledger, node_id node)
@@ -244,14 +237,14 @@ static int32_t free_gpus(const struct ledger *ledger, node_id node)
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     int32_t count = 0;
     for (uint32_t i = 0; i < type->gpu_count; i++)
-        count += !(type->layout_mask >> i & 1) &&
-                 ledger->gpus[ledger->cluster->nodes[node].first_gpu + i].free == GPU_MILLI;
+        count +=
+            !(type->layout_mask >> i & 1) && ledger->gpus[ledger->cluster->nodes[node].first_gpu + i].free == GPU_MILLI;
     return count;
 }
 
 /* Room on one GPU for a share or an instance, told from the cells alone. */
-static bool has_gpu_room(const struct ledger *ledger, const struct request *request, node_id node,
-                         uint32_t gpu, uint32_t share)
+static bool has_gpu_room(const struct ledger *ledger, const struct request *request, node_id node, uint32_t gpu,
+                         uint32_t share)
 {
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
     gpu_id id = ledger->cluster->nodes[node].first_gpu + gpu;
@@ -271,24 +264,23 @@ struct drawing {
 };
 
 /* drawing: NULL: the highest score wins. */
-static void consider(struct candidate *best, const struct placement_policy *policy,
-                     const struct spot *spot, int32_t gpu, struct drawing *drawing)
+static void consider(struct candidate *best, const struct placement_policy *policy, const struct spot *spot,
+                     int32_t gpu, struct drawing *drawing)
 {
     const int64_t score = drawing != NULL ? 0 : policy->score(spot);
     if (policy->looks_at_nodes && score == SPOT_NEVER)
         return;
-    if (drawing != NULL ? drawing->count++ == drawing->number
-                        : best->node == NODE_NONE || score > best->score)
+    if (drawing != NULL ? drawing->count++ == drawing->number : best->node == NODE_NONE || score > best->score)
         *best = (struct candidate){.score = score, .node = spot->node, .gpu_index = gpu};
 }
 
-static void consider_node(struct candidate *best, const struct search *search, uint32_t left,
-                          node_id node, struct drawing *drawing)
+static void consider_node(struct candidate *best, const struct search *search, uint32_t left, node_id node,
+                          struct drawing *drawing)
 {
     const struct ledger *ledger = search->ledger;
     const struct request *request = search->request;
     const struct node_type *type = cluster_node_type(ledger->cluster, node);
-    uint32_t share = shape_share_milli(request, &ledger->cluster->models[type->model]);
+    uint32_t share = request_class_share_milli(request, &ledger->cluster->models[type->model]);
     int32_t free = free_gpus(ledger, node);
     struct spot spot = {.type = ledger->cluster->nodes[node].type,
                         .node_free = free,
@@ -318,8 +310,7 @@ static void consider_node(struct candidate *best, const struct search *search, u
 }
 
 /* The node with room of the number that comes up, and of its GPUs likewise. */
-static struct candidate drawn_of(const struct search *search, uint32_t left, const node_id nodes[],
-                                 uint32_t count)
+static struct candidate drawn_of(const struct search *search, uint32_t left, const node_id nodes[], uint32_t count)
 {
     struct candidate best = {.node = NODE_NONE};
     struct spot spot = search->spot;
@@ -331,8 +322,7 @@ static struct candidate drawn_of(const struct search *search, uint32_t left, con
     const node_id node = nodes[search->policy->draw(&spot, count)];
     consider_node(&best, search, left, node, &drawing);
     spot.node = node;
-    drawing = (struct drawing){
-        .number = drawing.count > 1 ? search->policy->draw(&spot, drawing.count) : 0};
+    drawing = (struct drawing){.number = drawing.count > 1 ? search->policy->draw(&spot, drawing.count) : 0};
     consider_node(&best, search, left, node, &drawing);
     return best;
 }
@@ -346,8 +336,8 @@ struct candidate random_placement_best(const struct search *search, uint32_t lef
     const struct request *request = search->request;
     for (node_id n = 0; n < ledger->cluster->node_count; n++) {
         uint8_t model = cluster_node_type(ledger->cluster, n)->model;
-        bool asks_gpu = request->gpus != 0 || request->gpu_milli != 0 ||
-                        request->gpu_memory_mib != 0 || request->mig != 0;
+        bool asks_gpu =
+            request->gpus != 0 || request->gpu_milli != 0 || request->gpu_memory_mib != 0 || request->mig != 0;
         if (region_contains(&search->region, n) && takes_work(ledger, request, n) &&
             has_host_room(ledger, request, n) &&
             (!asks_gpu || request->gpu_models == 0 || (request->gpu_models >> model & 1))) {
@@ -365,8 +355,7 @@ struct candidate random_placement_best(const struct search *search, uint32_t lef
 }
 
 /* What the member takes at the spot, told from the cells alone. */
-static struct space space_at(const struct ledger *ledger, const struct request *request,
-                             const struct candidate *at)
+static struct space space_at(const struct ledger *ledger, const struct request *request, const struct candidate *at)
 {
     const struct cluster *cluster = ledger->cluster;
     const struct node_type *type = cluster_node_type(cluster, at->node);
@@ -386,19 +375,18 @@ static struct space space_at(const struct ledger *ledger, const struct request *
     if (at->gpu_index < 0)
         return space;
     space.gpu_mask = (uint16_t)(1u << gpu);
-    space.gpu_milli = (uint16_t)shape_share_milli(request, &cluster->models[type->model]);
+    space.gpu_milli = (uint16_t)request_class_share_milli(request, &cluster->models[type->model]);
     if (request->mig == 0)
         return space;
-    while (type->layouts[gpu].profile[start] != request->mig ||
-           !(ledger->migs[first + gpu].free >> start & 1))
+    while (type->layouts[gpu].profile[start] != request->mig || !(ledger->migs[first + gpu].free >> start & 1))
         start++;
     space.mig_start = (uint8_t)start;
     space.gpu_milli = (uint16_t)(125 * mig_slices(request->mig - 1));
     return space;
 }
 
-uint64_t random_placement_room(struct ledger *ledger, const struct request *request,
-                               const struct cluster_level *level, uint32_t domain)
+uint64_t random_placement_room(struct ledger *ledger, const struct request *request, const struct cluster_level *level,
+                               uint32_t domain)
 {
     uint64_t room = 0;
     size_t mark = ledger_mark(ledger);
@@ -425,9 +413,7 @@ void random_placement_sets(struct random_stream *stream, struct random_placement
     *ask = (struct random_placement_ask){0};
     for (uint16_t s = 0; s < sets; s++)
         ask->sets[s] = (struct job_set){
-            .parent = s > 0 && random_placement_once_in(stream, 2)
-                          ? (uint16_t)random_below(stream, s)
-                          : SET_NONE,
+            .parent = s > 0 && random_placement_once_in(stream, 2) ? (uint16_t)random_below(stream, s) : SET_NONE,
             .topology = {(uint8_t)random_below(stream, 5), (uint8_t)random_below(stream, 5)}};
     for (uint16_t g = 0; g < groups; g++) {
         ask->groups[g] = (struct job_group){.request = random_placement_request(stream),
@@ -435,7 +421,7 @@ void random_placement_sets(struct random_stream *stream, struct random_placement
                                             .set = (uint16_t)random_below(stream, sets)};
         ask->order[g] = g;
     }
-    ask->shape = (struct shape){
+    ask->request_class = (struct request_class){
         .groups = ask->groups,
         .order = ask->order,
         .group_count = groups,
@@ -449,6 +435,6 @@ void random_placement_check(const struct piece_list *pieces, const struct random
     uint32_t members[4] = {0};
     for (uint32_t i = 0; i < pieces->count; i++)
         members[pieces->pieces[i].group] += pieces->pieces[i].member_count;
-    for (uint32_t g = 0; g < ask->shape.group_count; g++)
+    for (uint32_t g = 0; g < ask->request_class.group_count; g++)
         assert_int_equal(members[g], ask->groups[g].count);
 }

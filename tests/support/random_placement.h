@@ -1,8 +1,9 @@
-/* tests/support/random_placement.h -- random clusters, loads and requests for tests of placement, and the naive answers.
+/* tests/support/random_placement.h -- random clusters, loads and requests for tests of placement, and the naive
+ * answers.
  *
- * Small clusters with scarce hosts, MIG layouts, task limits, taints and labels on three levels ("all", "zone", "rack",
- * "node"), some of them missing; requests of every kind; nodes that are down.  The naive answers read nothing but the
- * ledger's cells: no index, no bound, no counting formula.
+ * Small clusters with scarce hosts, MIG layouts, task limits, taints and labels on three levels ("all", "zone",
+ * "rack", "node"), some of them missing; requests of every kind; nodes that are down.  The naive answers read nothing
+ * but the ledger's cells: no index, no bound, no counting formula.
  */
 #ifndef TESTS_SUPPORT_RANDOM_PLACEMENT_H
 #define TESTS_SUPPORT_RANDOM_PLACEMENT_H
@@ -24,26 +25,26 @@ static inline bool random_placement_once_in(struct random_stream *stream, uint32
     return random_below(stream, times) == 0;
 }
 
-/* A shape of the test's own, placed in the order of its groups; must not be moved. */
+/* A request class of the test's own, placed in the order of its groups; must not be moved. */
 struct random_placement_ask {
     struct job_group groups[4];
     struct job_set sets[4];
     uint16_t order[4];
-    struct shape shape;
+    struct request_class request_class;
 };
 
 struct cluster *random_placement_cluster(struct random_stream *stream);
 /* What it asks of nodes is of the cluster that was made last. */
 struct request random_placement_request(struct random_stream *stream);
-/* May a member stand on nodes of the type, for all that labels and taints say?  Told from these, not from resolved types. */
+/* May a member stand on nodes of the type, for all that labels and taints say?  Told from these, not from resolved
+ * types. */
 bool random_placement_takes_nodes(const struct request *request, const struct node_type *type);
 
 /* Fill a part of the cluster, and take some nodes out. */
 void random_placement_load(struct random_stream *stream, struct ledger *ledger);
 
 /* `count` members of one group, without topology. */
-void random_placement_group(struct random_placement_ask *ask, struct request request,
-                            uint32_t count);
+void random_placement_group(struct random_placement_ask *ask, struct request request, uint32_t count);
 
 /* Up to four groups in up to four nested sets with topology. */
 void random_placement_sets(struct random_stream *stream, struct random_placement_ask *ask);
@@ -52,11 +53,10 @@ void random_placement_sets(struct random_stream *stream, struct random_placement
 struct candidate random_placement_best(const struct search *search, uint32_t left);
 
 /* Members that the domain of the level (NULL: the cluster) holds, found by taking one after another; rolled back. */
-uint64_t random_placement_room(struct ledger *ledger, const struct request *request,
-                               const struct cluster_level *level, uint32_t domain);
+uint64_t random_placement_room(struct ledger *ledger, const struct request *request, const struct cluster_level *level,
+                               uint32_t domain);
 
 /* Every group has all its members. */
-void random_placement_check(const struct piece_list *pieces,
-                            const struct random_placement_ask *ask);
+void random_placement_check(const struct piece_list *pieces, const struct random_placement_ask *ask);
 
 #endif

@@ -17,9 +17,9 @@ void random_run_fail(const struct random_run *run, const char *what, job_id job)
     const struct world_config *world = &run->world;
     print_error("seed %llu, job %u: %s\npolicy %s\nperiod %lld latency %lld queue limit %lld end "
                 "%lld warmup %lld ns\n",
-                (unsigned long long)run->seed, job, what, run->policy.text,
-                (long long)world->scheduler_period, (long long)world->decision_latency,
-                (long long)world->queue_limit, (long long)world->end, (long long)world->warmup);
+                (unsigned long long)run->seed, job, what, run->policy.text, (long long)world->scheduler_period,
+                (long long)world->decision_latency, (long long)world->queue_limit, (long long)world->end,
+                (long long)world->warmup);
     fail();
 }
 
@@ -29,16 +29,16 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
 {
     struct random_run *run = self;
     struct random_totals *totals = &run->totals[row->id];
-    if (run->row_count[row->id] != 0 || row->attempt != totals->count ||
-        row->start < totals->last_end || row->end < row->start)
+    if (run->row_count[row->id] != 0 || row->attempt != totals->count || row->start < totals->last_end ||
+        row->end < row->start)
         random_run_fail(run, "attempts are out of order", row->id);
     time_ns did = row->saved + row->lost; /* what a resize left unsaved may be lost later */
     if (row->lost < 0 || did < 0 || did > row->end - row->start || (row->is_partial && did != 0))
         random_run_fail(run, "an attempt saved or lost more than it ran", row->id);
     const struct checkpoint_plan *plan = &run->jobs[row->id].job.checkpoint;
     if (row->why == ATTEMPT_EVICTED && row->lost != 0 && plan->interval + plan->duration > 0 &&
-        plan->duration <= run->policy.config.preempt.grace &&
-        run->policy.config.preempt.grace > 0 && !run->policy.config.preemption->is_kill)
+        plan->duration <= run->policy.config.preempt.grace && run->policy.config.preempt.grace > 0 &&
+        !run->policy.config.preemption->is_kill)
         random_run_fail(run, "a job lost work although it could save it", row->id);
     totals->count++;
     totals->evicted += row->why == ATTEMPT_EVICTED;
@@ -55,21 +55,18 @@ static struct error on_attempt(void *self, const struct attempt_row *row)
         totals->held_milli_ns += (__int128)(row->end - row->start) * row->gpu_milli;
         run->allocated_gpu_s += gpu_s;
     }
-    run->hash = hash_mix(run->hash,
-                         hash_bytes(row->placement, strlen(row->placement), (uint64_t)row->start));
+    run->hash = hash_mix(run->hash, hash_bytes(row->placement, strlen(row->placement), (uint64_t)row->start));
     return ERROR_OK;
 }
 
 static void check_times(const struct random_run *run, const struct job_row *row)
 {
     bool has_started = row->start != TIME_NEVER, has_ended = row->end != TIME_NEVER;
-    if (row->wait < 0 || row->wait_total < row->wait || row->run < 0 || row->work < 0 ||
-        row->work > row->work_asked)
+    if (row->wait < 0 || row->wait_total < row->wait || row->run < 0 || row->work < 0 || row->work > row->work_asked)
         random_run_fail(run, "a job's times are impossible", row->id);
     if (has_started && (row->start < row->submit || row->wait != row->start - row->eligible))
         random_run_fail(run, "a job's wait is not the time to its start", row->id);
-    if (has_ended && row->state != END_REJECTED &&
-        row->end - row->submit != row->wait_total + row->run)
+    if (has_ended && row->state != END_REJECTED && row->end - row->submit != row->wait_total + row->run)
         random_run_fail(run, "waits and attempts do not fill a job's life", row->id);
     if ((row->state == END_COMPLETED || row->state == END_FAILED || row->state == END_CANCELLED) !=
         (has_ended && row->work == row->work_asked && row->state != END_REJECTED))
@@ -118,8 +115,8 @@ static struct error on_job(void *self, const struct job_row *row)
     int64_t lost = row->lost_gpu_ns - row->overhead_gpu_ns;
     /* Work counts on all members, however few did it. */
     bool is_even = is_exact(&run->jobs[row->id].job);
-    int64_t from_attempts = (int64_t)(is_even ? (__int128)totals->lost * row->gpu_milli / GPU_MILLI
-                                              : totals->lost_milli_ns / GPU_MILLI);
+    int64_t from_attempts =
+        (int64_t)(is_even ? (__int128)totals->lost * row->gpu_milli / GPU_MILLI : totals->lost_milli_ns / GPU_MILLI);
     is_even |= is_rigid(&run->jobs[row->id].job);
     int64_t rounding = 64 + row->evictions * (1 + row->gpu_milli / GPU_MILLI);
     if (row->overhead_gpu_ns < 0 || (is_even && llabs(lost - from_attempts) > rounding))
@@ -127,16 +124,14 @@ static struct error on_job(void *self, const struct job_row *row)
     if (row->preempted_gpu_ns < 0 || row->preempted_gpu_ns > row->lost_gpu_ns)
         random_run_fail(run, "preemptions lost more than was lost", row->id);
     if (row->resizes != totals->resized ||
-        (row->resizes > 0 &&
-         row->held_gpu_us != (int64_t)(totals->held_milli_ns / (GPU_MILLI * TIME_NS_PER_US))))
+        (row->resizes > 0 && row->held_gpu_us != (int64_t)(totals->held_milli_ns / (GPU_MILLI * TIME_NS_PER_US))))
         random_run_fail(run, "a job's GPU time is not that of its attempts", row->id);
     if (row->overhead_gpu_ns > row->run / GPU_MILLI * row->gpu_milli + 64 * GPU_MILLI)
         random_run_fail(run, "a job's overhead exceeds its run time", row->id);
     if (row->state != END_REJECTED)
         run->waited_s += time_to_seconds(row->wait_total);
     run->rows[row->id] = *row;
-    run->hash =
-        hash_mix(hash_mix(run->hash, row->id), (uint64_t)row->end ^ (uint64_t)row->state << 56);
+    run->hash = hash_mix(hash_mix(run->hash, row->id), (uint64_t)row->end ^ (uint64_t)row->state << 56);
     return ERROR_OK;
 }
 
@@ -145,11 +140,9 @@ static struct error on_sample(void *self, const struct timeline_row *row)
     struct random_run *run = self;
     const struct timeline_row *last = &run->sample;
     int64_t gpus = (int64_t)run->cluster->gpu_count * GPU_MILLI;
-    if (row->time < last->time || row->allocated_gpu_s < last->allocated_gpu_s ||
-        row->submitted < last->submitted)
+    if (row->time < last->time || row->allocated_gpu_s < last->allocated_gpu_s || row->submitted < last->submitted)
         random_run_fail(run, "the timeline goes back", JOB_NONE);
-    if (row->allocated_gpu_milli < 0 || row->allocated_gpu_milli > gpus ||
-        row->reserved_gpu_milli < 0)
+    if (row->allocated_gpu_milli < 0 || row->allocated_gpu_milli > gpus || row->reserved_gpu_milli < 0)
         random_run_fail(run, "more is allocated than there is", JOB_NONE);
     if (row->submitted != row->ended + row->rejected + row->pending_jobs + row->running_jobs)
         random_run_fail(run, "the timeline loses a job", JOB_NONE);
@@ -166,8 +159,7 @@ static time_ns some_duration(struct random_stream *stream)
     if (kind == 0)
         return 0;
     time_ns seconds = random_below(stream, most_s[kind % 6] + 1);
-    return seconds * TIME_NS_PER_S +
-           (random_case_once_in(stream, 3) ? random_below(stream, TIME_NS_PER_S) : 0);
+    return seconds * TIME_NS_PER_S + (random_case_once_in(stream, 3) ? random_below(stream, TIME_NS_PER_S) : 0);
 }
 
 /* Some depend on one or two jobs before them, some are elements of an array. */
@@ -176,10 +168,9 @@ static void plan_ties(struct random_stream *stream, struct random_job *planned, 
     uint16_t count = id == 0 || !random_case_once_in(stream, 8) ? 0 : 1;
     count = (uint16_t)(count + (count == 1 && random_case_once_in(stream, 2)));
     for (uint16_t i = 0; i < count; i++)
-        planned->after[i] = (struct job_after){
-            .job = random_below(stream, id),
-            .kind =
-                (uint8_t)(random_case_once_in(stream, 2) ? AFTER_ANY : random_below(stream, 3))};
+        planned->after[i] =
+            (struct job_after){.job = random_below(stream, id),
+                               .kind = (uint8_t)(random_case_once_in(stream, 2) ? AFTER_ANY : random_below(stream, 3))};
     planned->job.after = count > 0 ? planned->after : NULL;
     planned->job.after_count = count;
     if (random_case_once_in(stream, 8)) {
@@ -188,8 +179,8 @@ static void plan_ties(struct random_stream *stream, struct random_job *planned, 
     }
 }
 
-static void plan_jobs(struct random_stream *stream, struct random_run *run,
-                      struct random_case_job_options *options, uint32_t queue_count)
+static void plan_jobs(struct random_stream *stream, struct random_run *run, struct random_case_job_options *options,
+                      uint32_t queue_count)
 {
     uint32_t gap_s = random_case_once_in(stream, 2) ? 20 : 100;
     time_ns now = 0;
@@ -248,8 +239,7 @@ static void open_storage(struct random_run *run)
     run->rows = calloc(RANDOM_RUN_JOBS_MAX, sizeof *run->rows);
     run->row_count = calloc(RANDOM_RUN_JOBS_MAX, 1);
     run->totals = calloc(RANDOM_RUN_JOBS_MAX, sizeof *run->totals);
-    assert_true(run->jobs != NULL && run->rows != NULL && run->row_count != NULL &&
-                run->totals != NULL);
+    assert_true(run->jobs != NULL && run->rows != NULL && run->row_count != NULL && run->totals != NULL);
 }
 
 /* Some policies refuse quotas that the cluster does not have. */
@@ -270,8 +260,7 @@ static void fit_quotas(const struct random_run *run, struct queue_table *queues)
 void random_run_open(struct random_run *run, uint64_t seed, uint32_t choice)
 {
     struct random_stream stream;
-    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX,
-                                              .has_close = seed % 2 == 0};
+    struct random_case_job_options options = {.max_groups = RANDOM_CASE_GROUPS_MAX, .has_close = seed % 2 == 0};
     *run = (struct random_run){.seed = seed};
     random_stream_init(&stream, seed, "presets", choice);
     run->cluster = random_case_cluster(&stream);
@@ -298,8 +287,7 @@ void random_run_close(struct random_run *run)
 struct engine_result random_run_engine(struct random_run *run)
 {
     struct engine_result result;
-    struct record_sink sink = {
-        .self = run, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
+    struct record_sink sink = {.self = run, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
     struct engine_config config = {.cluster = run->cluster,
                                    .source = run->source,
                                    .policy = &run->policy.config,
@@ -316,8 +304,7 @@ struct engine_result random_run_engine(struct random_run *run)
     return result;
 }
 
-void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text,
-                      uint32_t jobs)
+void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text, uint32_t jobs)
 {
     struct json_doc *doc;
     struct error error = json_doc_parse(&doc, "policy", text_of(preset_text), ERROR_CONFIG);
@@ -332,9 +319,7 @@ void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset
     open_storage(run);
     for (uint32_t i = 0; i < jobs; i++) {
         run->jobs[i].job = job_default();
-        run->jobs[i].job.first =
-            (struct job_group){.request = {.gpus = 4}, .count = 1, .min_count = 1};
-        run->jobs[i].truth =
-            (struct job_truth){.duration = 1000 * TIME_NS_PER_S, .would_do_milli = GPU_MILLI};
+        run->jobs[i].job.first = (struct job_group){.request = {.gpus = 4}, .count = 1, .min_count = 1};
+        run->jobs[i].truth = (struct job_truth){.duration = 1000 * TIME_NS_PER_S, .would_do_milli = GPU_MILLI};
     }
 }

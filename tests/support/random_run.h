@@ -60,8 +60,7 @@ void random_run_open(struct random_run *run, uint64_t seed, uint32_t choice);
 void random_run_close(struct random_run *run);
 
 /* A hand-made run on `nodes` of 4 GPUs; jobs are set by the caller. */
-void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text,
-                      uint32_t jobs);
+void random_run_plain(struct random_run *run, uint32_t nodes, const char *preset_text, uint32_t jobs);
 
 struct engine_result random_run_engine(struct random_run *run);
 

@@ -38,15 +38,14 @@ static bool once_in(struct maker *maker, uint32_t times)
 #define FIELD(maker, key, list) buffer_format((maker)->out, ", \"%s\": %s", key, PICK(maker, list))
 
 /* The same, or nothing, so that the default holds. */
-#define MAYBE(maker, key, list)                                                                    \
-    do {                                                                                           \
-        if (once_in(maker, 2))                                                                     \
-            FIELD(maker, key, list);                                                               \
+#define MAYBE(maker, key, list)                                                                                        \
+    do {                                                                                                               \
+        if (once_in(maker, 2))                                                                                         \
+            FIELD(maker, key, list);                                                                                   \
     } while (0)
 
 /* From nothing to more than any run lasts. */
-static const char *const spans[] = {"0",  "0.000001", "0.001", "1",       "5",
-                                    "60", "300",      "3600",  "\"30d\"", "1000000000"};
+static const char *const spans[] = {"0", "0.000001", "0.001", "1", "5", "60", "300", "3600", "\"30d\"", "1000000000"};
 static const char *const bools[] = {"true", "false"};
 static const char *const steps[] = {"1", "2", "10", "1000000"};
 static const char *const bounds[] = {"0", "0", "1", "3", "1000000"};
@@ -63,8 +62,8 @@ static void write_pool(struct maker *maker, uint32_t index)
     buffer_format(maker->out,
                   "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": %u, \"gpu_model\": "
                   "\"%s\", \"cpus\": %u, \"memory_gb\": %u",
-                  index > 0 ? ", " : "", index, 1 + below(maker, 6), count, models[model],
-                  once_in(maker, 2) ? 16 : 64, once_in(maker, 2) ? 64 : 512);
+                  index > 0 ? ", " : "", index, 1 + below(maker, 6), count, models[model], once_in(maker, 2) ? 16 : 64,
+                  once_in(maker, 2) ? 64 : 512);
     if (model < 2 && once_in(maker, 2)) {
         buffer_string(maker->out, ", \"mig_recut\": true, \"gpus_layout\": [");
         for (uint32_t g = 0; g < count; g++)
@@ -179,8 +178,7 @@ static void write_quota(struct maker *maker)
 static void write_gang(struct maker *maker)
 {
     static const char *const never[] = {"\"never\"", "0", "0.001", "1", "60"};
-    buffer_format(maker->out, ", \"gang\": {\"policy\": \"%s\"",
-                  once_in(maker, 3) ? "hoard" : "all_or_nothing");
+    buffer_format(maker->out, ", \"gang\": {\"policy\": \"%s\"", once_in(maker, 3) ? "hoard" : "all_or_nothing");
     MAYBE(maker, "stale_after_s", never);
     buffer_string(maker->out, "}, \"guarantees\": []");
 }
@@ -198,13 +196,12 @@ static void write_backfill(struct maker *maker)
 
 static void write_preemption(struct maker *maker)
 {
-    static const char *const within[] = {"\"never\"", "\"lower\"", "\"lower_or_newer\"",
-                                         "\"order\""};
+    static const char *const within[] = {"\"never\"", "\"lower\"", "\"lower_or_newer\"", "\"order\""};
     static const char *const searches[] = {"\"ordered\"", "\"node\""};
     static const char *const resolves[] = {"\"lca\"", "\"queue\""};
     static const char *const ratios[] = {"0", "0.001", "1", "1000"};
-    static const char *const victims[] = {"[]", "[\"queue\"]", "[\"queue\", \"cost\"]",
-                                          "[\"surplus\", \"oldest\"]", "[\"order\"]"};
+    static const char *const victims[] = {"[]", "[\"queue\"]", "[\"queue\", \"cost\"]", "[\"surplus\", \"oldest\"]",
+                                          "[\"order\"]"};
     const char *name = once_in(maker, 6) ? "none" : once_in(maker, 3) ? "kill" : "checkpoint";
     buffer_format(maker->out, ", \"preemption\": {\"policy\": \"%s\"", name);
     MAYBE(maker, "within_queue", within);
@@ -296,8 +293,7 @@ static void write_headroom(struct maker *maker)
 
 static void write_topology(struct maker *maker)
 {
-    static const char *const modes[] = {"\"as_asked\"", "\"loose\"", "\"preferred\"",
-                                        "\"required\""};
+    static const char *const modes[] = {"\"as_asked\"", "\"loose\"", "\"preferred\"", "\"required\""};
     static const char *const domains[] = {"\"best_fit\"", "\"least_free\"", "\"balanced\"",
                                           "\"fewest\"",   "\"block\"",      "\"nested\""};
     buffer_format(maker->out, ", \"topology\": {\"mode\": %s, \"domains\": %s}", PICK(maker, modes),
@@ -309,9 +305,9 @@ static void write_seams(struct maker *maker, bool all)
 {
     static const char *const blocking[] = {"\"skip\"", "\"skip\"", "\"strict\""};
     static const char *const expiries[] = {"0", "0.000001", "1", "600", "\"never\""};
-    static void (*const writers[])(struct maker *) = {
-        write_order, write_quota,  write_gang,     write_preemption, write_actions,
-        write_gang,  write_defrag, write_geometry, write_backfill,   write_headroom};
+    static void (*const writers[])(struct maker *) = {write_order,    write_quota,   write_gang,   write_preemption,
+                                                      write_actions,  write_gang,    write_defrag, write_geometry,
+                                                      write_backfill, write_headroom};
     enum { OFTEN = 5 }; /* of them; the others bite each other, or are seldom used */
     for (uint32_t w = 0; w < sizeof writers / sizeof *writers; w++)
         if (w != OFTEN && once_in(maker, all ? (w < OFTEN ? 1 : 2) : 4))
@@ -336,8 +332,7 @@ static void write_policy(struct maker *maker)
     while (policy_preset_texts[presets].name != NULL)
         presets++;
     if (once_in(maker, 3)) {
-        buffer_format(maker->out,
-                      ", \"policy\": {\"preset\": \"%s\", \"set\": {\"name\": \"mixed\"",
+        buffer_format(maker->out, ", \"policy\": {\"preset\": \"%s\", \"set\": {\"name\": \"mixed\"",
                       policy_preset_texts[below(maker, presets)].name);
         write_seams(maker, false);
         buffer_string(maker->out, "}}");
@@ -386,8 +381,7 @@ static void write_group(struct maker *maker, bool is_first)
     static const char *const profiles[] = {"1g.10gb", "2g.20gb", "3g.40gb", "7g.80gb"};
     const uint32_t count = 1 + below(maker, 6);
     const uint32_t minimum = once_in(maker, 2) ? count : 1 + below(maker, count);
-    buffer_format(maker->out, "%s{\"count\": %u, \"min_members\": %u", is_first ? "" : ", ", count,
-                  minimum);
+    buffer_format(maker->out, "%s{\"count\": %u, \"min_members\": %u", is_first ? "" : ", ", count, minimum);
     switch (below(maker, 7)) {
     case 0:
         buffer_format(maker->out, ", \"gpu_fraction\": %s", PICK(maker, fractions));
@@ -395,8 +389,7 @@ static void write_group(struct maker *maker, bool is_first)
     case 1:
         buffer_format(maker->out, ", \"mig\": \"%s\"", PICK(maker, profiles));
         if (minimum == count) /* tasks of several instances, or one */
-            buffer_format(maker->out, ", \"slice_members\": %u, \"slice_level\": \"node\"",
-                          count % 2 == 0 ? 2 : count);
+            buffer_format(maker->out, ", \"slice_members\": %u, \"slice_level\": \"node\"", count % 2 == 0 ? 2 : count);
         break;
     case 2:
         buffer_string(maker->out, ", \"gpu_memory_gb\": 5");
@@ -407,8 +400,7 @@ static void write_group(struct maker *maker, bool is_first)
     default:
         buffer_format(maker->out, ", \"gpus\": %u", 1 + below(maker, maker->gpus));
     }
-    buffer_format(maker->out, ", \"cpus\": %u, \"memory_gb\": %u}", 1 + below(maker, 4),
-                  below(maker, 3) * 8);
+    buffer_format(maker->out, ", \"cpus\": %u, \"memory_gb\": %u}", 1 + below(maker, 4), below(maker, 3) * 8);
 }
 
 static void write_ask(struct maker *maker)
@@ -421,15 +413,13 @@ static void write_ask(struct maker *maker)
             write_group(maker, g == 0);
         buffer_char(maker->out, ']');
         if (maker->out->length % 3 == 0) /* by chance, without a draw: the rest stays as it is */
-            buffer_format(maker->out, ", \"min_sets\": %u",
-                          1 + (uint32_t)(maker->out->length / 3) % groups);
+            buffer_format(maker->out, ", \"min_sets\": %u", 1 + (uint32_t)(maker->out->length / 3) % groups);
     } else if (once_in(maker, 6)) {
         buffer_string(maker->out, ", \"gpus\": 1, \"gpu_fraction\": 0.3");
     } else if (once_in(maker, 3)) {
         buffer_format(maker->out, ", \"gpus\": %u", 1 + below(maker, maker->gpus));
     } else {
-        buffer_format(maker->out, ", \"gpus\": %u, \"nodes\": %u",
-                      nodes * (1 + below(maker, maker->gpus)), nodes);
+        buffer_format(maker->out, ", \"gpus\": %u, \"nodes\": %u", nodes * (1 + below(maker, maker->gpus)), nodes);
         if (once_in(maker, 2))
             buffer_format(maker->out, ", \"min_members\": %u", 1 + below(maker, nodes));
     }
@@ -456,8 +446,8 @@ static void write_extras(struct maker *maker, uint32_t id)
     if (once_in(maker, 4))
         FIELD(maker, "preemptible", bools);
     if (once_in(maker, 8))
-        buffer_format(maker->out, ", \"topology\": {\"%s\": %s}",
-                      once_in(maker, 2) ? "required" : "preferred", PICK(maker, levels));
+        buffer_format(maker->out, ", \"topology\": {\"%s\": %s}", once_in(maker, 2) ? "required" : "preferred",
+                      PICK(maker, levels));
     if (once_in(maker, 10))
         buffer_string(maker->out, ", \"node_selector\": \"zone=a\"");
     if (id > 0 && once_in(maker, 10))
@@ -477,20 +467,19 @@ static void write_jobs(struct maker *maker, struct random_scenario *scenario)
     scenario->job_count = 2 + below(maker, once_in(maker, 4) ? 60 : 20);
     for (uint32_t id = 0; id < scenario->job_count; id++) {
         submit += PICK(maker, gaps);
-        buffer_format(maker->out, "{\"job_id\": %u, \"submit_s\": %u, \"duration_s\": %s", id,
-                      submit, PICK(maker, durations));
+        buffer_format(maker->out, "{\"job_id\": %u, \"submit_s\": %u, \"duration_s\": %s", id, submit,
+                      PICK(maker, durations));
         if (maker->queue_count > 0)
             buffer_format(maker->out, ", \"queue\": \"q%u\"", below(maker, maker->queue_count));
-        buffer_format(maker->out, ", \"user\": \"u%u\", \"class\": \"%s\", \"priority\": %d",
-                      below(maker, 4), PICK(maker, classes), PICK(maker, priorities));
+        buffer_format(maker->out, ", \"user\": \"u%u\", \"class\": \"%s\", \"priority\": %d", below(maker, 4),
+                      PICK(maker, classes), PICK(maker, priorities));
         write_ask(maker);
         write_extras(maker, id);
         buffer_string(maker->out, "}\n");
     }
 }
 
-void random_scenario_make(struct random_scenario *scenario, uint64_t seed, uint32_t draw,
-                          uint64_t stall_steps)
+void random_scenario_make(struct random_scenario *scenario, uint64_t seed, uint32_t draw, uint64_t stall_steps)
 {
     *scenario = (struct random_scenario){0};
     struct maker maker = {.out = &scenario->text};

@@ -38,8 +38,7 @@ static uint32_t gpus_of(const struct random_world *world)
 static void make_nodes(struct random_stream *stream, struct random_world *world)
 {
     static const uint16_t sizes[] = {1, 2, 3, 4, 4, 8};
-    bool is_even = once_in(stream, 2),
-         is_scarce = world->kind != RANDOM_WORLD_RECLAIM && once_in(stream, 3);
+    bool is_even = once_in(stream, 2), is_scarce = world->kind != RANDOM_WORLD_RECLAIM && once_in(stream, 3);
     uint16_t size = sizes[random_below(stream, 6)];
     world->node_count = between(stream, 2, once_in(stream, 3) ? RANDOM_WORLD_NODES_MAX : 5);
     for (uint32_t n = 0; n < world->node_count; n++) {
@@ -59,8 +58,8 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
     buffer_string(&json, "{\"pools\": [");
     for (uint32_t n = 0; n < world->node_count; n++) {
         const struct random_node *node = &world->nodes[n];
-        buffer_format(&json, "%s{\"name\": \"p%u\", \"nodes\": 1, \"gpus_per_node\": %u",
-                      n > 0 ? ", " : "", n, node->gpus);
+        buffer_format(&json, "%s{\"name\": \"p%u\", \"nodes\": 1, \"gpus_per_node\": %u", n > 0 ? ", " : "", n,
+                      node->gpus);
         if (node->cpus > 0)
             buffer_format(&json, ", \"cpus\": %u", node->cpus);
         if (node->memory_gb > 0)
@@ -68,8 +67,7 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
         buffer_char(&json, '}');
     }
     buffer_string(&json, "]}");
-    struct error error =
-        json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, "cluster", text_of(buffer_c_string(&json)), ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *cluster = cluster_read(&root, NULL);
@@ -83,8 +81,8 @@ struct cluster *random_world_cluster_new(const struct random_world *world)
 
 /* ---- Queues ---- */
 
-static struct random_queue *add_queue(struct random_stream *stream, struct random_world *world,
-                                      uint32_t parent, uint32_t deserved)
+static struct random_queue *add_queue(struct random_stream *stream, struct random_world *world, uint32_t parent,
+                                      uint32_t deserved)
 {
     static const time_ns runtimes[] = {0, 2, 10};
     struct random_queue *queue = &world->queues[world->queue_count++];
@@ -105,8 +103,7 @@ static struct random_queue *add_queue(struct random_stream *stream, struct rando
     if (world->kind == RANDOM_WORLD_RECLAIM)
         return queue;
     if (once_in(stream, 5))
-        spec->limit[RESOURCE_GPU] =
-            (int64_t)(deserved + between(stream, deserved == 0, 6)) * GPU_MILLI;
+        spec->limit[RESOURCE_GPU] = (int64_t)(deserved + between(stream, deserved == 0, 6)) * GPU_MILLI;
     if (once_in(stream, 8))
         spec->reclaim_min_runtime = runtimes[random_below(stream, 3)] * world->period;
     if (once_in(stream, 8))
@@ -124,8 +121,8 @@ static uint32_t take_part(struct random_stream *stream, uint32_t *left)
     return part;
 }
 
-static void add_children(struct random_stream *stream, struct random_world *world, uint32_t parent,
-                         uint32_t deserved, uint32_t depth_left)
+static void add_children(struct random_stream *stream, struct random_world *world, uint32_t parent, uint32_t deserved,
+                         uint32_t depth_left)
 {
     uint32_t children = between(stream, parent == QUEUE_NONE ? 1 : 2, 3);
     for (uint32_t i = 0; i < children && world->queue_count < RANDOM_WORLD_QUEUES_MAX; i++) {
@@ -141,21 +138,18 @@ static void make_queues(struct random_stream *stream, struct random_world *world
     bool is_cohort = world->policy.quota == &quota_cohort;
     uint32_t gpus = gpus_of(world), top = QUEUE_NONE;
     world->queue_count = 0;
-    if (is_cohort ||
-        once_in(stream, 3)) { /* one organisation; quotas of a cohort add up, it brings none */
+    if (is_cohort || once_in(stream, 3)) { /* one organisation; quotas of a cohort add up, it brings none */
         add_queue(stream, world, QUEUE_NONE, is_cohort ? 0 : gpus);
         world->queues[0].spec.limit[RESOURCE_GPU] = QUOTA_UNLIMITED;
         top = 0;
     }
-    add_children(stream, world, top, gpus,
-                 world->kind == RANDOM_WORLD_RECLAIM && is_cohort ? 1 : 3);
+    add_children(stream, world, top, gpus, world->kind == RANDOM_WORLD_RECLAIM && is_cohort ? 1 : 3);
     for (uint32_t q = 0; q < world->queue_count && is_cohort; q++)
         if (!world->queues[q].is_leaf)
             world->queues[q].spec.deserved[RESOURCE_GPU] = 0;
 }
 
-struct queue_table *random_world_queues_new(const struct random_world *world,
-                                            const queue_id *queue_ids)
+struct queue_table *random_world_queues_new(const struct random_world *world, const queue_id *queue_ids)
 {
     struct queue_table *table = queue_table_new();
     for (queue_id id = 1; id <= world->queue_count; id++) {
@@ -165,8 +159,7 @@ struct queue_table *random_world_queues_new(const struct random_world *world,
             q++;
         uint32_t parent = world->queues[q].parent;
         snprintf(name, sizeof name, "q%u", q);
-        queue_table_add(table, text_of(name),
-                        parent == QUEUE_NONE ? QUEUE_ROOT : queue_ids[parent]);
+        queue_table_add(table, text_of(name), parent == QUEUE_NONE ? QUEUE_ROOT : queue_ids[parent]);
         struct queue_spec spec = world->queues[q].spec;
         spec.name = table->queues[id].name;
         spec.parent = table->queues[id].parent;
@@ -186,14 +179,12 @@ static uint32_t some_leaf(struct random_stream *stream, const struct random_worl
 }
 
 /* One that is entitled to something and lends it out, if there is any. */
-static uint32_t some_owner(struct random_stream *stream, const struct random_world *world,
-                           const uint32_t borrowers[2])
+static uint32_t some_owner(struct random_stream *stream, const struct random_world *world, const uint32_t borrowers[2])
 {
     uint32_t q = some_leaf(stream, world);
     for (uint32_t i = 0; i < world->queue_count; i++) {
         const struct random_queue *queue = &world->queues[q];
-        if (queue->is_leaf && queue->spec.deserved[RESOURCE_GPU] > 0 && q != borrowers[0] &&
-            q != borrowers[1])
+        if (queue->is_leaf && queue->spec.deserved[RESOURCE_GPU] > 0 && q != borrowers[0] && q != borrowers[1])
             return q;
         q = (q + 1) % world->queue_count;
     }
@@ -205,19 +196,17 @@ static uint16_t some_node_gpus(struct random_stream *stream, const struct random
     return world->nodes[random_below(stream, world->node_count)].gpus;
 }
 
-static void make_group(struct random_stream *stream, const struct random_world *world,
-                       struct job_group *group)
+static void make_group(struct random_stream *stream, const struct random_world *world, struct job_group *group)
 {
     *group = (struct job_group){.count = 1};
     uint32_t what = random_below(stream, 12);
     if (what == 0)
         group->request.cpu_milli = GPU_MILLI; /* CPU only */
     else if (what < 3)
-        group->request.gpu_milli = (uint16_t)(once_in(stream, 2) ? 250 * between(stream, 1, 3)
-                                                                 : between(stream, 100, 900));
+        group->request.gpu_milli =
+            (uint16_t)(once_in(stream, 2) ? 250 * between(stream, 1, 3) : between(stream, 100, 900));
     else
-        group->request.gpus =
-            (uint16_t)between(stream, 1, once_in(stream, 2) ? 1 : some_node_gpus(stream, world));
+        group->request.gpus = (uint16_t)between(stream, 1, once_in(stream, 2) ? 1 : some_node_gpus(stream, world));
     if (once_in(stream, 2))
         group->count = between(stream, 1, once_in(stream, 3) ? 8 : 3);
     if (once_in(stream, 3))
@@ -227,8 +216,7 @@ static void make_group(struct random_stream *stream, const struct random_world *
     group->min_count = once_in(stream, 3) ? between(stream, 1, group->count) : group->count;
 }
 
-static void make_sets(struct random_stream *stream, const struct random_world *world,
-                      struct random_job *random)
+static void make_sets(struct random_stream *stream, const struct random_world *world, struct random_job *random)
 {
     struct job *job = &random->job;
     job->group_count = job->set_count = (uint16_t)between(stream, 2, RANDOM_WORLD_GROUPS_MAX);
@@ -246,19 +234,17 @@ static void make_sets(struct random_stream *stream, const struct random_world *w
 }
 
 /* Borrowers of one GPU each, and later owners of several on one node. */
-static void make_plain(struct random_stream *stream, const struct random_world *world,
-                       struct random_job *random, bool is_owner)
+static void make_plain(struct random_stream *stream, const struct random_world *world, struct random_job *random,
+                       bool is_owner)
 {
     random->job.first = (struct job_group){.count = 1, .min_count = 1, .request = {.gpus = 1}};
     random->job.is_preemptible = true;
     random->duration = TIME_NEVER;
     if (is_owner && once_in(stream, 3))
-        random->job.first.request.gpus =
-            (uint16_t)between(stream, 1, some_node_gpus(stream, world));
+        random->job.first.request.gpus = (uint16_t)between(stream, 1, some_node_gpus(stream, world));
 }
 
-static void make_mixed(struct random_stream *stream, const struct random_world *world,
-                       struct random_job *random)
+static void make_mixed(struct random_stream *stream, const struct random_world *world, struct random_job *random)
 {
     if (once_in(stream, 8))
         make_sets(stream, world, random);
@@ -281,11 +267,9 @@ static void make_jobs(struct random_stream *stream, struct random_world *world)
 {
     uint32_t gpus = gpus_of(world), least = gpus < 12 ? 8 : 16;
     bool is_reclaim = world->kind == RANDOM_WORLD_RECLAIM;
-    uint32_t small_count =
-        gpus + 2 < RANDOM_WORLD_JOBS_MAX - 16 ? gpus + 2 : RANDOM_WORLD_JOBS_MAX - 16;
+    uint32_t small_count = gpus + 2 < RANDOM_WORLD_JOBS_MAX - 16 ? gpus + 2 : RANDOM_WORLD_JOBS_MAX - 16;
     const uint32_t borrowing[2] = {some_leaf(stream, world), some_leaf(stream, world)};
-    world->job_count =
-        is_reclaim ? small_count + between(stream, 1, 12) : between(stream, 4, least + 24);
+    world->job_count = is_reclaim ? small_count + between(stream, 1, 12) : between(stream, 4, least + 24);
     time_ns at = 0;
     for (uint32_t j = 0; j < world->job_count; j++) {
         struct random_job *random = &world->jobs[j];
@@ -297,8 +281,7 @@ static void make_jobs(struct random_stream *stream, struct random_world *world)
             at += 20 * world->period;
         if (is_owner && once_in(stream, 3))
             at += (time_ns)between(stream, 1, 10) * world->period;
-        random->job.submit =
-            at + (time_ns)j * 1000; /* no two at once: nothing is left to the ids */
+        random->job.submit = at + (time_ns)j * 1000; /* no two at once: nothing is left to the ids */
         random->job.queue = !is_reclaim ? some_leaf(stream, world)
                             : is_owner  ? some_owner(stream, world, borrowing)
                                         : borrowing[random_below(stream, 2)];
@@ -319,11 +302,10 @@ static void make_faults(struct random_stream *stream, struct random_world *world
     for (uint32_t i = 0; i < pairs; i++) { /* one node is away at a time */
         node_id node = random_below(stream, world->node_count);
         at += (time_ns)between(stream, 1, 12) * world->period;
-        world->faults[world->fault_count++] = (struct random_fault){
-            .at = at, .node = node, .state = once_in(stream, 4) ? NODE_CORDONED : NODE_DOWN};
-        at += (time_ns)between(stream, 1, 8) * world->period;
         world->faults[world->fault_count++] =
-            (struct random_fault){.at = at, .node = node, .state = NODE_UP};
+            (struct random_fault){.at = at, .node = node, .state = once_in(stream, 4) ? NODE_CORDONED : NODE_DOWN};
+        at += (time_ns)between(stream, 1, 8) * world->period;
+        world->faults[world->fault_count++] = (struct random_fault){.at = at, .node = node, .state = NODE_UP};
     }
 }
 
@@ -348,19 +330,16 @@ static void set_times(struct random_stream *stream, struct random_world *world)
     static const uint32_t graces[] = {0, 1, 3, 8}, runtimes[] = {0, 0, 0, 5, 20};
     struct preemption_config *preempt = &world->policy.preempt;
     preempt->grace = graces[random_below(stream, 4)] * world->period;
-    preempt->preempt_min_runtime = preempt->reclaim_min_runtime =
-        runtimes[random_below(stream, 5)] * world->period;
+    preempt->preempt_min_runtime = preempt->reclaim_min_runtime = runtimes[random_below(stream, 5)] * world->period;
     if (preempt->delay > 0) /* as long as jobs are spared: then nobody waits longer for it */
         preempt->delay = preempt->reclaim_min_runtime;
 }
 
-void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset,
-                       enum random_world_kind kind)
+void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset, enum random_world_kind kind)
 {
     static const time_ns periods[] = {1, 1, 5, 30};
     struct random_stream stream;
-    random_stream_init(&stream, seed, "random world",
-                       preset * (uint64_t)RANDOM_WORLD_KIND_COUNT + kind);
+    random_stream_init(&stream, seed, "random world", preset * (uint64_t)RANDOM_WORLD_KIND_COUNT + kind);
     *world = (struct random_world){.seed = seed, .preset = preset, .kind = kind};
     read_policy(world);
     world->period = periods[random_below(&stream, 4)] * TIME_NS_PER_S;
@@ -372,8 +351,7 @@ void random_world_make(struct random_world *world, uint64_t seed, uint32_t prese
     make_faults(&stream, world);
     uint32_t arrivals = (uint32_t)(world->jobs[world->job_count - 1].job.submit / world->period);
     world->ticks = arrivals + (kind == RANDOM_WORLD_BUSY ? 40 : 100);
-    world->delay_ticks =
-        kind != RANDOM_WORLD_RECLAIM && once_in(&stream, 3) ? between(&stream, 1, 3) : 0;
+    world->delay_ticks = kind != RANDOM_WORLD_RECLAIM && once_in(&stream, 3) ? between(&stream, 1, 3) : 0;
     world->refuse_milli = kind == RANDOM_WORLD_BUSY && once_in(&stream, 2) ? 100 : 0;
     world->is_each_tick = once_in(&stream, 4);
 }

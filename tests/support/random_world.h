@@ -77,15 +77,13 @@ struct random_world {
 };
 
 /* The names of presets: policy_preset_texts. */
-void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset,
-                       enum random_world_kind kind);
+void random_world_make(struct random_world *world, uint64_t seed, uint32_t preset, enum random_world_kind kind);
 
 /* Some of its jobs do not need all their sets: of half of those with sets, any number.  All else stays as made. */
 void random_world_choose_sets(struct random_world *world);
 
 /* Built anew for each play; to be freed by the caller.  queue_ids: by position. */
 struct cluster *random_world_cluster_new(const struct random_world *world);
-struct queue_table *random_world_queues_new(const struct random_world *world,
-                                            const queue_id *queue_ids);
+struct queue_table *random_world_queues_new(const struct random_world *world, const queue_id *queue_ids);
 
 #endif

@@ -21,16 +21,15 @@ bool reload_is_same(const struct buffer *a, const struct buffer *b)
     return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-struct sched *reload(struct sched *sched, const struct cluster *cluster,
-                     const struct queue_table *queues, const struct policy_config *policy)
+struct sched *reload(struct sched *sched, const struct cluster *cluster, const struct queue_table *queues,
+                     const struct policy_config *policy)
 {
     struct error error;
     struct policy_config copy = *policy;
     struct buffer before = reload_bytes(sched);
     const uint64_t hash = sched_hash(sched);
     sched_free(sched);
-    struct sched *loaded =
-        sched_load(cluster, queues, &copy, (struct text){before.bytes, before.length}, &error);
+    struct sched *loaded = sched_load(cluster, queues, &copy, (struct text){before.bytes, before.length}, &error);
     if (loaded == NULL)
         fail_msg("%s", error_message(&error));
     memset(&copy, 0xa5, sizeof copy);

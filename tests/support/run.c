@@ -14,8 +14,7 @@
 
 struct run_setup run_setup_default(const struct cluster *cluster)
 {
-    return (struct run_setup){
-        .cluster = cluster, .policy = policy_config_default(), .world = world_config_default()};
+    return (struct run_setup){.cluster = cluster, .policy = policy_config_default(), .world = world_config_default()};
 }
 
 static void must(struct error error)
@@ -49,8 +48,7 @@ struct policy_config run_preset(const char *name)
 
 struct run_job run_job_make(time_ns submit, time_ns duration, uint32_t members, uint16_t gpus)
 {
-    struct run_job made = {.job = job_default(),
-                           .truth = {.duration = duration, .outcome = OUTCOME_COMPLETED}};
+    struct run_job made = {.job = job_default(), .truth = {.duration = duration, .outcome = OUTCOME_COMPLETED}};
     made.job.submit = submit;
     made.job.first.count = made.job.first.min_count = members;
     made.job.first.request.gpus = gpus;
@@ -137,8 +135,7 @@ struct run_log *run_jobs(const struct run_setup *setup, const struct run_job *jo
 {
     struct run_log *log = mem_zalloc(1, sizeof *log);
     struct list list = {.jobs = jobs, .count = count};
-    struct record_sink sink = {
-        .self = log, .on_job = take_job, .on_attempt = take_attempt, .on_sample = take_sample};
+    struct record_sink sink = {.self = log, .on_job = take_job, .on_attempt = take_attempt, .on_sample = take_sample};
     MEM_GROW(log->jobs, log->job_capacity, (size_t)count + 1);
     log->job_count = count;
     for (uint32_t i = 0; i < count; i++) {

@@ -23,8 +23,7 @@ struct policy_config sched_case_policy(const char *text)
     return config;
 }
 
-void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
-                     const char *policy)
+void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues, const char *policy)
 {
     struct error error = ERROR_OK;
     const struct policy_config config = sched_case_policy(policy);

@@ -30,8 +30,7 @@ struct sched_case {
 struct policy_config sched_case_policy(const char *text);
 
 /* Takes the cluster and the queues; `policy` is JSON.  A policy that is refused fails the test. */
-void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues,
-                     const char *policy);
+void sched_case_open(struct sched_case *c, struct cluster *cluster, struct queue_table *queues, const char *policy);
 void sched_case_close(struct sched_case *c);
 
 /* From the JSON of a cluster file. */

@@ -161,8 +161,7 @@ static int64_t members_in(const struct mirror *mirror, node_id node, const struc
     int64_t share = request->gpu_milli, members = 0;
     bool needs_gpu = request->gpus + request->gpu_milli + request->gpu_memory_mib > 0;
     if (request->gpu_memory_mib > 0)
-        share = ((int64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) /
-                model->memory_mib;
+        share = ((int64_t)request->gpu_memory_mib * GPU_MILLI + model->memory_mib - 1) / model->memory_mib;
     if (mirror->node_state[node] != NODE_UP || !random_case_takes_nodes(request, type) ||
         (needs_gpu && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1)))
         return 0;
@@ -187,15 +186,13 @@ static bool fits(const struct mirror *mirror, const struct amounts *left, const 
     assert_non_null(rooms);
     for (node_id n = 0; n < mirror->cluster->node_count && job->group_count == 1; n++) {
         const int64_t room = members_in(mirror, n, &left[n], &group->request);
-        const uint32_t domain = group->slice_members == 0
-                                    ? n
-                                    : mirror->cluster->levels[group->slice_level - 1].domain[n];
+        const uint32_t domain =
+            group->slice_members == 0 ? n : mirror->cluster->levels[group->slice_level - 1].domain[n];
         if (domain != DOMAIN_NONE)
             rooms[domain] += room;
     }
     for (uint32_t d = 0; d < mirror->cluster->node_count; d++)
-        members +=
-            group->slice_members == 0 ? rooms[d] : rooms[d] - rooms[d] % group->slice_members;
+        members += group->slice_members == 0 ? rooms[d] : rooms[d] - rooms[d] % group->slice_members;
     free(rooms);
     return job->group_count == 1 && members >= group->count;
 }
@@ -239,8 +236,8 @@ static void check_pieces(const struct mirror *mirror, const struct decision *dec
             mirror_fail(mirror, "a job was given a GPU its node does not have", decision->job);
         if (gpus != 0 && request->gpu_models != 0 && !(request->gpu_models >> type->model & 1))
             mirror_fail(mirror, "a job was given a GPU of a model it did not ask", decision->job);
-        if (request->gpus != 0 && (gpus != request->gpus * (uint32_t)piece->member_count ||
-                                   piece->gpu_milli != GPU_MILLI))
+        if (request->gpus != 0 &&
+            (gpus != request->gpus * (uint32_t)piece->member_count || piece->gpu_milli != GPU_MILLI))
             mirror_fail(mirror, "a member did not get the GPUs it asked", decision->job);
         if (request->gpu_milli != 0 && (gpus != 1 || piece->gpu_milli != request->gpu_milli))
             mirror_fail(mirror, "a member did not get the share it asked", decision->job);
@@ -271,8 +268,7 @@ static struct order_view view_of(const struct job *job)
 static int order_of(const struct mirror *mirror, job_id a, job_id b)
 {
     const struct order_config *order_config = &mirror->policy.config.order_config;
-    const struct order_view x_view = view_of(&mirror->jobs[a].job),
-                            y_view = view_of(&mirror->jobs[b].job);
+    const struct order_view x_view = view_of(&mirror->jobs[a].job), y_view = view_of(&mirror->jobs[b].job);
     for (uint32_t i = 0; i < mirror->policy.config.order_count; i++) {
         uint64_t x = mirror->policy.config.order[i]->rank(&x_view, order_config);
         uint64_t y = mirror->policy.config.order[i]->rank(&y_view, order_config);
@@ -314,25 +310,22 @@ static void take_start(struct mirror *mirror, const struct decision *decision)
 static void take_evict(struct mirror *mirror, const struct decision *decision)
 {
     struct mirror_job *entry = &mirror->jobs[decision->job];
-    const struct mirror_job *gainer = &mirror->jobs[decision->for_job];
+    const struct mirror_job *preemptor = &mirror->jobs[decision->for_job];
     const struct preemption_config *guard = &mirror->policy.config.preempt;
     if (entry->state != RUNNING || !entry->job.is_preemptible)
-        mirror_fail(mirror, "a job was evicted that does not run or may not be evicted",
-                    decision->job);
-    time_ns min_runtime = decision->reason == REASON_RECLAIMED ? guard->reclaim_min_runtime
-                                                               : guard->preempt_min_runtime;
+        mirror_fail(mirror, "a job was evicted that does not run or may not be evicted", decision->job);
+    time_ns min_runtime =
+        decision->reason == REASON_RECLAIMED ? guard->reclaim_min_runtime : guard->preempt_min_runtime;
     if (decision->is_partial || decision->piece_count == 0)
         mirror_fail(mirror, "a job without members to spare is to give up some", decision->job);
-    if (mirror->now - entry->decided < min_runtime ||
-        (int64_t)entry->evictions >= guard->evictions_per_job_max ||
+    if (mirror->now - entry->decided < min_runtime || (int64_t)entry->evictions >= guard->evictions_per_job_max ||
         entry->decided_cycle == mirror->cycle)
         mirror_fail(mirror, "a job was evicted against a guard", decision->job);
-    if (gainer->state != WAITING || decision->for_job == decision->job)
+    if (preemptor->state != WAITING || decision->for_job == decision->job)
         mirror_fail(mirror, "an eviction for nobody", decision->job);
     if (decision->reason == REASON_PREEMPTED &&
-        (entry->job.priority >= gainer->job.priority ||
-         order_of(mirror, decision->for_job, decision->job) > 0))
-        mirror_fail(mirror, "a victim goes before its gainer", decision->job);
+        (entry->job.priority >= preemptor->job.priority || order_of(mirror, decision->for_job, decision->job) > 0))
+        mirror_fail(mirror, "a victim goes before its preemptor", decision->job);
     if (decision->reason == REASON_RECLAIMED && mirror->policy.config.quota == &quota_none)
         mirror_fail(mirror, "nothing can be reclaimed without quotas", decision->job);
     entry->state = LEAVING;
@@ -342,12 +335,10 @@ static void take_evict(struct mirror *mirror, const struct decision *decision)
 /* The victims of the plan are those just before the RESERVE; none may be there for nothing. */
 static void check_plan(struct mirror *mirror, const struct decision *all, size_t at)
 {
-    struct mirror_job *gainer = &mirror->jobs[all[at].job];
+    struct mirror_job *preemptor = &mirror->jobs[all[at].job];
     int64_t victims = 0;
     size_t first = at;
-    for (; first > 0 && all[first - 1].kind == DECISION_EVICT &&
-           all[first - 1].for_job == all[at].job;
-         first--)
+    for (; first > 0 && all[first - 1].kind == DECISION_EVICT && all[first - 1].for_job == all[at].job; first--)
         victims++;
     if (victims > mirror->policy.config.preempt.victims_max)
         mirror_fail(mirror, "a plan of too many victims", all[at].job);
@@ -357,10 +348,9 @@ static void check_plan(struct mirror *mirror, const struct decision *all, size_t
     for (size_t i = first; i < at; i++) {
         struct mirror_job *victim = &mirror->jobs[all[i].job];
         add_pieces(left, victim, -1);
-        victim->state =
-            RUNNING; /* it may be needed for its space, or for what its queue is charged */
-        if (fits(mirror, left, &gainer->job) &&
-            has_headroom(mirror, &gainer->job, ask_of(mirror, &gainer->job)))
+        victim->state = RUNNING; /* it may be needed for its space, or for what its queue is charged */
+        if (fits(mirror, left, &preemptor->job) &&
+            has_headroom(mirror, &preemptor->job, ask_of(mirror, &preemptor->job)))
             mirror_fail(mirror, "a victim was not needed", all[i].job);
         victim->state = LEAVING;
         add_pieces(left, victim, 1);
@@ -448,8 +438,9 @@ static void check_nothing_fits(const struct mirror *mirror)
     free(left);
 }
 
-/* Undo the cycle's starts, last first: whoever still waits and goes before did not fit at that moment either.  With backfill
- * he may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at that). */
+/* Undo the cycle's starts, last first: whoever still waits and goes before did not fit at that moment either.  With
+ * backfill he may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at
+ * that). */
 static void check_order(const struct mirror *mirror, const struct decision *all, size_t count)
 {
     if (mirror->policy.config.backfill->overtakes)
@@ -462,11 +453,9 @@ static void check_order(const struct mirror *mirror, const struct decision *all,
         add_pieces(left, started, 1);
         for (job_id id = 0; id < mirror->job_count; id++) {
             const struct job *job = &mirror->jobs[id].job;
-            bool same_line =
-                mirror->policy.config.quota->is_flat || job->queue == started->job.queue;
-            if (mirror->jobs[id].state == WAITING && same_line &&
-                order_of(mirror, id, all[i].job) < 0 && fits(mirror, left, job) &&
-                has_headroom(mirror, job, ask_of(mirror, job)))
+            bool same_line = mirror->policy.config.quota->is_flat || job->queue == started->job.queue;
+            if (mirror->jobs[id].state == WAITING && same_line && order_of(mirror, id, all[i].job) < 0 &&
+                fits(mirror, left, job) && has_headroom(mirror, job, ask_of(mirror, job)))
                 mirror_fail(mirror, "it was passed over by one that goes after it", id);
         }
     }
@@ -503,13 +492,11 @@ size_t mirror_cycle(struct mirror *mirror)
 static bool is_understood(const struct policy_config *config)
 {
     const struct preemption_config *preempt = &config->preempt;
-    bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 &&
-                    !config->inference_first && !config->defrag->moves && !config->defrag->drains &&
-                    preempt->within_queue == WITHIN_LOWER && preempt->delay == 0 &&
-                    preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
+    bool is_plain = config->gang->is_all_or_nothing && config->headroom.gpu_milli == 0 && !config->inference_first &&
+                    !config->defrag->moves && !config->defrag->drains && preempt->within_queue == WITHIN_LOWER &&
+                    preempt->delay == 0 && preempt->loss_ratio_milli == 0 && !preempt->replaces_victims;
     for (uint32_t i = 0; i < config->order_count; i++)
-        is_plain &= config->order[i]->is_constant && !config->order[i]->moves &&
-                    !config->order[i]->needs_accounts;
+        is_plain &= config->order[i]->is_constant && !config->order[i]->moves && !config->order[i]->needs_accounts;
     return is_plain && (config->quota == &quota_none || config->quota == &quota_fairshare);
 }
 
@@ -520,11 +507,8 @@ void mirror_open(struct mirror *mirror, uint64_t seed)
     random_stream_init(&mirror->stream, seed, "sched-fuzz", 0);
     mirror->cluster = random_case_cluster(&mirror->stream);
     mirror->queues = queue_table_new();
-    random_case_queues(&mirror->stream, mirror->queues, mirror->cluster,
-                       random_case_once_in(&mirror->stream, 2));
-    random_case_policy(&mirror->stream,
-                       random_below(&mirror->stream, random_case_preset_count() + 8),
-                       &mirror->policy);
+    random_case_queues(&mirror->stream, mirror->queues, mirror->cluster, random_case_once_in(&mirror->stream, 2));
+    random_case_policy(&mirror->stream, random_below(&mirror->stream, random_case_preset_count() + 8), &mirror->policy);
     if (!is_understood(&mirror->policy.config))
         random_case_policy(&mirror->stream, UINT32_MAX, &mirror->policy);
     mirror->sched = sched_new(mirror->cluster, mirror->queues, &mirror->policy.config, &error);

@@ -2,12 +2,13 @@
  *
  * It knows each job's state and placement from facts and decisions alone.  mirror_cycle runs a cycle and checks every
  * decision: space is never given twice (GPUs, CPUs, memory) and only on nodes that are up, a reservation only on what
- * is free or leaving, no queue above its limit, victims are allowed and needed, a strict line is not overtaken.
- * Then it looks for itself: no waiting job may fit into what is free, and nobody was passed over who goes before.
- * Whoever tells the scheduler a fact tells the mirror with mirror_leave, or by setting the state.
+ * is free or leaving, no queue above its limit, victims are allowed and needed, a strict line is not overtaken. Then
+ * it looks for itself: no waiting job may fit into what is free, and nobody was passed over who goes before. Whoever
+ * tells the scheduler a fact tells the mirror with mirror_leave, or by setting the state.
  *
  * Jobs are rigid: members that come and go are tested by tests/unit/test_engine_members.c and the property tests
- * through the engine.  Presets whose orders, quotas or plans the checks do not know are left to tests/property/test_presets.c.
+ * through the engine.  Presets whose orders, quotas or plans the checks do not know are left to
+ * tests/property/test_presets.c.
  *
  * Jobs of several groups are not looked for: which of their members goes where is the policy's choice.
  */

@@ -66,16 +66,14 @@ void sched_job_started(struct sched *sched, job_id job, decision_id decision, ti
     tell('s', job, decision, now);
 }
 
-void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end,
-                       time_ns now)
+void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now)
 {
     (void)sched;
     assert_int_equal(which.node, NODE_NONE);
     tell(end == EVICT_SAVED ? 'e' : 'l', job, which.decision, now);
 }
 
-void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry,
-                     time_ns now)
+void sched_job_ended(struct sched *sched, job_id job, enum job_end end, bool will_retry, time_ns now)
 {
     (void)sched, (void)end, (void)will_retry;
     tell('x', job, 0, now);
@@ -128,8 +126,8 @@ void sched_job_cancelled(struct sched *sched, job_id job, time_ns now)
 {
     (void)sched, (void)job, (void)now;
 }
-void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces,
-                       uint32_t piece_count, time_ns started, time_ns now)
+void sched_job_adopted(struct sched *sched, const struct job *job, const struct piece *pieces, uint32_t piece_count,
+                       time_ns started, time_ns now)
 {
     (void)sched, (void)job, (void)pieces, (void)piece_count, (void)started, (void)now;
 }
@@ -141,8 +139,7 @@ void sched_job_checkpointed(struct sched *sched, job_id job, time_ns now)
 {
     (void)sched, (void)job, (void)now;
 }
-void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why,
-                            time_ns now)
+void sched_decision_refused(struct sched *sched, decision_id decision, enum refusal why, time_ns now)
 {
     (void)sched, (void)decision, (void)why, (void)now;
 }
@@ -150,8 +147,7 @@ void sched_node_changed(struct sched *sched, node_id node, enum node_state state
 {
     (void)sched, (void)node, (void)state, (void)now;
 }
-void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout,
-                       time_ns now)
+void sched_gpu_changed(struct sched *sched, node_id node, uint32_t gpu_index, mig_layout_id layout, time_ns now)
 {
     (void)sched, (void)node, (void)gpu_index, (void)layout, (void)now;
 }
@@ -159,13 +155,12 @@ void sched_queues_changed(struct sched *sched, const struct queue_table *queues,
 {
     (void)sched, (void)queues, (void)now;
 }
-void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count,
-                        time_ns now)
+void sched_typical_told(struct sched *sched, const struct job_group *kinds, uint32_t kind_count, time_ns now)
 {
     (void)sched, (void)kinds, (void)kind_count, (void)now;
 }
-void sched_census(const struct sched *sched, struct census_memo *memo,
-                  const struct typical_jobs *typical, struct census *census)
+void sched_census(const struct sched *sched, struct census_memo *memo, const struct typical_jobs *typical,
+                  struct census *census)
 {
     (void)sched, (void)memo, (void)typical;
     *census = (struct census){0};
@@ -206,21 +201,16 @@ uint64_t sched_hash(const struct sched *sched)
 enum { GRACE_S = 60 };
 
 /* `count` members of one GPU each on node 0, from GPU `first` on. */
-static inline struct decision *script_say(time_ns at, enum decision_kind kind, job_id job,
-                                          uint32_t first, uint32_t count)
+static inline struct decision *script_say(time_ns at, enum decision_kind kind, job_id job, uint32_t first,
+                                          uint32_t count)
 {
     uint32_t i = script.count++;
     assert_true(i < COUNT_OF(script.lines));
-    script.pieces[i] = (struct piece){.gpu_mask = (uint16_t)(((1u << count) - 1) << first),
-                                      .gpu_milli = GPU_MILLI,
-                                      .member_count = (uint16_t)count};
+    script.pieces[i] = (struct piece){
+        .gpu_mask = (uint16_t)(((1u << count) - 1) << first), .gpu_milli = GPU_MILLI, .member_count = (uint16_t)count};
     script.lines[i].at = at;
-    script.lines[i].decision = (struct decision){.id = i + 1,
-                                                 .kind = kind,
-                                                 .job = job,
-                                                 .for_job = JOB_NONE,
-                                                 .pieces = &script.pieces[i],
-                                                 .piece_count = 1};
+    script.lines[i].decision = (struct decision){
+        .id = i + 1, .kind = kind, .job = job, .for_job = JOB_NONE, .pieces = &script.pieces[i], .piece_count = 1};
     return &script.lines[i].decision;
 }
 
@@ -261,9 +251,8 @@ static inline struct run_job elastic(struct checkpoint_plan plan)
 
 static const struct checkpoint_plan no_plan = {0};
 
-static inline void check_attempt(const struct run_log *log, uint32_t attempt, time_ns from,
-                                 time_ns to, enum attempt_end why, int64_t gpus, time_ns saved,
-                                 time_ns lost)
+static inline void check_attempt(const struct run_log *log, uint32_t attempt, time_ns from, time_ns to,
+                                 enum attempt_end why, int64_t gpus, time_ns saved, time_ns lost)
 {
     const struct attempt_row *row = run_attempt(log, 0, attempt);
     assert_int_equal(row->start, from);

@@ -42,7 +42,7 @@ static void spoil(struct sched *sched, struct word word, bool is_more)
     memcpy(word.at, kept, word.size);
 }
 
-#define SPOIL(value, by)                                                                           \
+#define SPOIL(value, by)                                                                                               \
     spoil(sched, (struct word){#value, &(value), sizeof(value), (by)}, random_below(stream, 2) == 0)
 
 /* True is said to be false, or the reverse. */
@@ -66,7 +66,7 @@ static void spoil_gpu(struct sched *sched, gpu_id g, struct random_stream *strea
     SPOIL(ledger->gpus[g].claimed, BY_BOTH);
     SPOIL(ledger->gpus[g].holders, BY_BOTH);
     SPOIL(ledger->owner[g], BY_HASH);
-    SPOIL(ledger->keeps[g].firm_holders, BY_CHECK);
+    SPOIL(ledger->keeps[g].non_preemptible_holders, BY_CHECK);
     if (ledger->migs != NULL) {
         SPOIL(ledger->migs[g].claimed, BY_HASH);
         SPOIL(ledger->layouts[g].profile[1], BY_HASH);
@@ -78,7 +78,7 @@ static void spoil_gpu(struct sched *sched, gpu_id g, struct random_stream *strea
         SPOIL(ledger->shares[g].domain, BY_BOTH);
     }
     if (sched->policy.preemption->evicts)
-        SPOIL(sched->potential.firm[g], BY_CHECK);
+        SPOIL(sched->preemption_bound.firm[g], BY_CHECK);
 }
 
 static void spoil_tag(struct sched *sched, struct random_stream *stream)
@@ -119,7 +119,7 @@ static void spoil_node(struct sched *sched, node_id n, struct random_stream *str
     SPOIL(ledger->is_kept[n], BY_HASH);
     SPOIL(ledger->index->free_mask[n], ledger->index->is_listed[n] ? BY_BOTH : BY_HASH);
     if (sched->policy.preemption->evicts) {
-        SPOIL(sched->potential.room[n], BY_CHECK);
+        SPOIL(sched->preemption_bound.room[n], BY_CHECK);
         SPOIL(sched->plan->node_mark[n], BY_CHECK);
     }
 }
@@ -134,20 +134,20 @@ static void spoil_queue(struct sched *sched, queue_id q, struct random_stream *s
         SPOIL(sched->tree.waits[q].jobs, BY_CHECK);
     for (int r = 0; r < RESOURCE_COUNT && queue_tree_is_asked(&sched->tree); r++)
         SPOIL(sched->tree.queues[q].demand[r], BY_CHECK);
-    SPOIL(sched->pending.lines[q].job_count, BY_CHECK);
+    SPOIL(sched->pending.leaf_queues[q].job_count, BY_CHECK);
     SPOIL(sched->running[q].count, BY_CHECK);
 }
 
-static void spoil_lane(struct sched *sched, uint32_t l, struct random_stream *stream)
+static void spoil_class_queue(struct sched *sched, uint32_t l, struct random_stream *stream)
 {
-    struct lane *lane = &sched->pending.lanes[l];
-    if (lane->count > 1)
-        SPOIL(lane->count, BY_CHECK);
-    if (lane->count == 0)
+    struct class_queue *class_queue = &sched->pending.class_queues[l];
+    if (class_queue->count > 1)
+        SPOIL(class_queue->count, BY_CHECK);
+    if (class_queue->count == 0)
         return;
-    SPOIL(lane->busy_position, BY_CHECK);
-    SPOIL(lane->class_position, BY_CHECK);
-    SPOIL(lane->class, BY_CHECK);
+    SPOIL(class_queue->busy_position, BY_CHECK);
+    SPOIL(class_queue->class_position, BY_CHECK);
+    SPOIL(class_queue->class, BY_CHECK);
 }
 
 static void spoil_job(struct sched *sched, uint32_t slot, struct random_stream *stream)
@@ -180,7 +180,7 @@ static void spoil_sums(struct sched *sched, struct random_stream *stream)
     SPOIL(sched->ledger->claimed_milli, BY_CHECK);
     SPOIL(sched->pending.job_count, BY_CHECK);
     SPOIL(sched->pending.class_jobs[random_below(stream, JOB_CLASS_COUNT)], BY_CHECK);
-    SPOIL(sched->shapes.closed_count, BY_CHECK);
+    SPOIL(sched->request_classes.closed_count, BY_CHECK);
     SPOIL(sched->tree.closing_count, BY_CHECK);
 }
 
@@ -195,8 +195,8 @@ void spoil_books(struct sched *sched, struct random_stream *stream)
     if (sched->ledger->tags != NULL && sched->ledger->tags->count > 0)
         spoil_tag(sched, stream);
     spoil_queue(sched, random_below(stream, sched->tree.count), stream);
-    if (sched->pending.lane_count > 0)
-        spoil_lane(sched, random_below(stream, sched->pending.lane_count), stream);
+    if (sched->pending.class_queue_count > 0)
+        spoil_class_queue(sched, random_below(stream, sched->pending.class_queue_count), stream);
     if (sched->jobs.used > 0)
         spoil_job(sched, random_below(stream, sched->jobs.used), stream);
     spoil_sums(sched, stream);

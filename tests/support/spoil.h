@@ -1,9 +1,10 @@
-/* tests/support/spoil.h -- do the books' checks tell?  One word of a scheduler is made wrong by one, another hash of the ledger
- * and a complaint of sched_check must be the answer, and it is put back.
+/* tests/support/spoil.h -- do the books' checks tell?  One word of a scheduler is made wrong by one, another hash of
+ * the ledger and a complaint of sched_check must be the answer, and it is put back.
  *
  *   spoil_books(sched, &stream);        where all laws hold; draws what is spoilt
  *
- * It asks all that can be spoilt without an index leaving its array.  Fails the test, naming the word, if nobody tells.
+ * It asks all that can be spoilt without an index leaving its array.  Fails the test, naming the word, if nobody
+ * tells.
  */
 #ifndef TESTS_SUPPORT_SPOIL_H
 #define TESTS_SUPPORT_SPOIL_H

@@ -33,8 +33,7 @@ static struct trace_case trace_case_try(const char *text, const struct workload_
     unlink(path);
     while (!error_is(trace.error)) {
         assert_true(trace.count < TRACE_CASE_JOBS_MAX);
-        trace.error = job_source_next(trace.source, &trace.jobs[trace.count],
-                                      &trace.truths[trace.count], &has);
+        trace.error = job_source_next(trace.source, &trace.jobs[trace.count], &trace.truths[trace.count], &has);
         if (!has || error_is(trace.error))
             break;
         assert_null(job_complaint(&trace.jobs[trace.count]));
@@ -46,8 +45,7 @@ static struct trace_case trace_case_try(const char *text, const struct workload_
     return trace;
 }
 
-struct trace_case trace_case_read(const char *text, const struct workload_spec *spec,
-                                  const struct cluster *cluster)
+struct trace_case trace_case_read(const char *text, const struct workload_spec *spec, const struct cluster *cluster)
 {
     struct trace_case trace = trace_case_try(text, spec, cluster);
     if (error_is(trace.error)) {
@@ -57,9 +55,8 @@ struct trace_case trace_case_read(const char *text, const struct workload_spec *
     return trace;
 }
 
-void trace_case_refused(const char *text, const struct workload_spec *spec,
-                        const struct cluster *cluster, unsigned line, unsigned column,
-                        const char *says)
+void trace_case_refused(const char *text, const struct workload_spec *spec, const struct cluster *cluster,
+                        unsigned line, unsigned column, const char *says)
 {
     struct trace_case trace = trace_case_try(text, spec, cluster);
     char place[64];
@@ -98,8 +95,7 @@ const char *trace_real(const char *name)
     return NULL;
 }
 
-struct workload_facts trace_real_read(const struct workload_spec *spec,
-                                      const struct cluster *cluster)
+struct workload_facts trace_real_read(const struct workload_spec *spec, const struct cluster *cluster)
 {
     struct job_source *source;
     struct job job;

@@ -22,14 +22,12 @@ struct trace_case {
 
 /* Write `text` to a temporary file and read it with the spec (its trace is set here; zeroed otherwise is fine).
  * Fails the test if it cannot be read. */
-struct trace_case trace_case_read(const char *text, const struct workload_spec *spec,
-                                  const struct cluster *cluster);
+struct trace_case trace_case_read(const char *text, const struct workload_spec *spec, const struct cluster *cluster);
 
 /* The same for texts that must be refused: ERROR_DATA at that line and column (0: not looked at) with `says` in
  * the message.  Fails the test if it is not. */
-void trace_case_refused(const char *text, const struct workload_spec *spec,
-                        const struct cluster *cluster, unsigned line, unsigned column,
-                        const char *says);
+void trace_case_refused(const char *text, const struct workload_spec *spec, const struct cluster *cluster,
+                        unsigned line, unsigned column, const char *says);
 
 void trace_case_release(struct trace_case *trace);
 
@@ -40,7 +38,6 @@ const char *trace_case_queue(const struct trace_case *trace, uint32_t index);
 const char *trace_real(const char *name);
 
 /* All jobs of a real trace: facts at the end, and submissions that never decrease checked. */
-struct workload_facts trace_real_read(const struct workload_spec *spec,
-                                      const struct cluster *cluster);
+struct workload_facts trace_real_read(const struct workload_spec *spec, const struct cluster *cluster);
 
 #endif

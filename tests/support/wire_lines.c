@@ -128,8 +128,7 @@ void wire_lines_close(struct wire_lines *wire)
     wire_header_release(&wire->header);
 }
 
-void wire_lines_write(const struct wire_lines *wire, const struct wire_line *line,
-                      struct buffer *out)
+void wire_lines_write(const struct wire_lines *wire, const struct wire_line *line, struct buffer *out)
 {
     const struct cluster *cluster = wire->header.cluster;
     switch (line->kind) {

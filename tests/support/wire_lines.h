@@ -1,5 +1,5 @@
-/* tests/support/wire_lines.h -- lines of policies/wire.h, one of every kind, with every field away from its default at least once,
- * as they are written.
+/* tests/support/wire_lines.h -- lines of policies/wire.h, one of every kind, with every field away from its default at
+ * least once, as they are written.
  *
  *   struct wire_lines wire;
  *   wire_lines_open(&wire);
@@ -25,7 +25,6 @@ struct text wire_lines_text(const char *line); /* without the end of the line */
 void wire_lines_open(struct wire_lines *wire); /* with that header */
 void wire_lines_close(struct wire_lines *wire);
 
-void wire_lines_write(const struct wire_lines *wire, const struct wire_line *line,
-                      struct buffer *out);
+void wire_lines_write(const struct wire_lines *wire, const struct wire_line *line, struct buffer *out);
 
 #endif

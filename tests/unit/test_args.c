@@ -39,11 +39,8 @@ static const struct args_verb verb_run = {
     .operands_max = 1,
     .run = run_nothing,
 };
-static const struct args_verb verb_info = {.name = "trace info",
-                                           .summary = "describe a trace",
-                                           .operands_min = 1,
-                                           .operands_max = 1,
-                                           .run = run_nothing};
+static const struct args_verb verb_info = {
+    .name = "trace info", .summary = "describe a trace", .operands_min = 1, .operands_max = 1, .run = run_nothing};
 static const struct args_verb verb_synth = {
     .name = "trace synth", .summary = "make a trace", .operands_max = SIZE_MAX, .run = run_nothing};
 
@@ -85,8 +82,7 @@ static struct args *parsed(const struct args_verb *verb, char *line)
 }
 
 /* The line is refused with this message and, if not NULL, this text somewhere in the whole report. */
-static void refuses(const struct args_verb *verb, const char *line, const char *message,
-                    const char *hint)
+static void refuses(const struct args_verb *verb, const char *line, const char *message, const char *hint)
 {
     char copy[200];
     assert_true(strlen(line) < sizeof copy);
@@ -191,13 +187,12 @@ static void bad_lines_are_refused(void **state)
     (void)state;
     refuses(&verb_run, "--polcy fifo", "unknown option '--polcy'", "did you mean '--policy'?");
     refuses(&verb_run, "--pol fifo", "unknown option '--pol'", NULL);
-    refuses(&verb_run, "--zzzzzzzz", "unknown option '--zzzzzzzz'",
-            "'run --help' lists the options");
+    refuses(&verb_run, "--zzzzzzzz", "unknown option '--zzzzzzzz'", "'run --help' lists the options");
     refuses(&verb_run, "--hepl", "unknown option '--hepl'", "--help");
     refuses(&verb_run, "-x", "unknown option '-x'", "goes behind '--'");
     refuses(&verb_run, "--policy", "option '--policy' needs a value: PRESET|FILE", NULL);
-    refuses(&verb_run, "--policy --check",
-            "option '--policy' needs a value: PRESET|FILE, got '--check'", "'--policy=--check'");
+    refuses(&verb_run, "--policy --check", "option '--policy' needs a value: PRESET|FILE, got '--check'",
+            "'--policy=--check'");
     refuses(&verb_run, "--check=yes", "option '--check' takes no value, got 'yes'", NULL);
     refuses(&verb_run, "-cp", "option '--check' takes no value, got 'p'", NULL);
     refuses(&verb_run, "--policy a --policy b", "option '--policy' is given twice", NULL);
@@ -209,8 +204,7 @@ static void bad_lines_are_refused(void **state)
 static void bad_integers_are_refused(void **state)
 {
     (void)state;
-    static const char *const lines[] = {"--seed 11", "--seed 1x",
-                                        "--seed=", "--seed 99999999999999999999"};
+    static const char *const lines[] = {"--seed 11", "--seed 1x", "--seed=", "--seed 99999999999999999999"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[64];
         strcpy(line, lines[i]);
@@ -218,8 +212,7 @@ static void bad_integers_are_refused(void **state)
         int64_t seed;
         struct error error = args_int64(args, "seed", 0, 10, 0, &seed);
         assert_int_equal(error.kind, ERROR_USAGE);
-        assert_non_null(
-            strstr(error_message(&error), "'--seed' must be an integer from 0 to 10, got '"));
+        assert_non_null(strstr(error_message(&error), "'--seed' must be an integer from 0 to 10, got '"));
         error_release(&error);
         args_free(args);
     }
@@ -267,8 +260,7 @@ static void unknown_verbs_are_refused(void **state)
     (void)state;
     finds_no_verb("xyzzy", "there is no command 'xyzzy'", "lists the commands");
     finds_no_verb("trase", "there is no command 'trase'", "did you mean 'trace'?");
-    finds_no_verb("trace", "'trace' needs a second word, such as 'trace info'",
-                  "lists the commands");
+    finds_no_verb("trace", "'trace' needs a second word, such as 'trace info'", "lists the commands");
     finds_no_verb("trace imfo", "there is no command 'trace imfo'", "did you mean 'trace info'?");
     finds_no_verb("", "no command given", "'windtunnel help'");
 }
@@ -290,27 +282,26 @@ static void help_of_a_verb_is_laid_out(void **state)
     args_help_verb(&command, &verb_run, &out);
     const char *text = buffer_c_string(&out);
     no_line_is_wider_than_80(text);
-    assert_string_equal(
-        text, "usage: windtunnel run [SCENARIO] [OPTION]...\n"
-              "\n"
-              "Simulate a scenario.\n"
-              "\n"
-              "A paragraph that is long enough to be broken, because it goes on and on until\n"
-              "the eightieth column has been passed by a word.\n"
-              "\n"
-              ".A second one with a back\\slash.\n"
-              "\n"
-              "options:\n"
-              "  -p, --policy PRESET|FILE  The policy to use.\n"
-              "      --set PATH=VALUE      Override a field. May be given more than once.\n"
-              "      --seed N              The seed of all chance.\n"
-              "  -c, --check               Check every invariant.\n"
-              "      --verbose             Say more. May be given more than once.\n"
-              "  -h, --help                Show this help.\n"
-              "\n"
-              "examples:\n"
-              "  windtunnel run s.json\n"
-              "      Run one.\n");
+    assert_string_equal(text, "usage: windtunnel run [SCENARIO] [OPTION]...\n"
+                              "\n"
+                              "Simulate a scenario.\n"
+                              "\n"
+                              "A paragraph that is long enough to be broken, because it goes on and on until\n"
+                              "the eightieth column has been passed by a word.\n"
+                              "\n"
+                              ".A second one with a back\\slash.\n"
+                              "\n"
+                              "options:\n"
+                              "  -p, --policy PRESET|FILE  The policy to use.\n"
+                              "      --set PATH=VALUE      Override a field. May be given more than once.\n"
+                              "      --seed N              The seed of all chance.\n"
+                              "  -c, --check               Check every invariant.\n"
+                              "      --verbose             Say more. May be given more than once.\n"
+                              "  -h, --help                Show this help.\n"
+                              "\n"
+                              "examples:\n"
+                              "  windtunnel run s.json\n"
+                              "      Run one.\n");
     buffer_release(&out);
 }
 
@@ -322,8 +313,7 @@ static void help_lists_verbs_and_families(void **state)
     const char *text = buffer_c_string(&out);
     no_line_is_wider_than_80(text);
     assert_non_null(strstr(text, "windtunnel 1.2.3: a wind tunnel.\n"));
-    assert_non_null(
-        strstr(text, "  run          simulate a scenario\n  trace info   describe a trace\n"));
+    assert_non_null(strstr(text, "  run          simulate a scenario\n  trace info   describe a trace\n"));
     assert_non_null(strstr(text, "  0   Success.\n"));
     out.length = 0;
     assert_true(args_help_family(&command, "trace", &out));
@@ -344,8 +334,7 @@ static void manual_escapes_what_roff_would_read(void **state)
     const char *text = buffer_c_string(&out);
     assert_ptr_equal(strstr(text, ".TH WINDTUNNEL 1 \"\" \"windtunnel 1.2.3\" "), text);
     assert_non_null(strstr(text, "\n\\&.A second one with a back\\eslash.\n"));
-    assert_non_null(
-        strstr(text, "\n.TP\n\\fB\\-p\\fR, \\fB\\-\\-policy\\fR \\fIPRESET|FILE\\fR\n"));
+    assert_non_null(strstr(text, "\n.TP\n\\fB\\-p\\fR, \\fB\\-\\-policy\\fR \\fIPRESET|FILE\\fR\n"));
     assert_non_null(strstr(text, "\n.SS \"windtunnel trace info\"\nDescribe a trace.\n"));
     assert_non_null(strstr(text, "\n.SH EXIT STATUS\n.TP\n\\fB0\\fR\nSuccess.\n"));
     buffer_release(&out);

@@ -66,8 +66,7 @@ static void test_shares(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 2);
-    struct metrics *metrics =
-        metrics_of("job_id,submit_s,duration_s,gpus,gpu_fraction\n1,0,1,1,0.5\n", &setup, 1.5);
+    struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus,gpu_fraction\n1,0,1,1,0.5\n", &setup, 1.5);
     check_count(metrics, 150);
     check_rows(metrics, 1, 25, 0.25);
     check_rows(metrics, 26, 50, 0.5);
@@ -82,8 +81,7 @@ static void test_what_does_not_fit(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 4);
-    struct metrics *metrics =
-        metrics_of("job_id,submit_s,duration_s,gpus,nodes\n1,0,1,3,1\n", &setup, 1.1);
+    struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus,nodes\n1,0,1,3,1\n", &setup, 1.1);
     check_count(metrics, 150);
     check_rows(metrics, 1, 150, 0.75);
     close_setup(&setup, metrics);
@@ -94,8 +92,7 @@ static void test_percents_are_whole(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 3);
-    struct metrics *metrics =
-        metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0.67);
+    struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0.67);
     check_count(metrics, 100);
     check_rows(metrics, 1, 33, 1.0 / 3);
     check_rows(metrics, 34, 66, 2.0 / 3);
@@ -110,8 +107,7 @@ static void test_after_the_cycle(void **state)
     struct run_setup setup = open_setup(1, 4);
     setup.world.queue_limit = -1;
     setup.world.scheduler_period = S(2);
-    struct metrics *metrics =
-        metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0.75);
+    struct metrics *metrics = metrics_of("job_id,submit_s,duration_s,gpus\n1,0,1,1\n", &setup, 0.75);
     check_count(metrics, 75);
     check_rows(metrics, 1, 25, 0.25);
     check_rows(metrics, 26, 75, 0.75);
@@ -181,8 +177,7 @@ static void test_a_result_that_makes_no_sense_is_refused(void **state)
     assert_false(error_is(result_write(scratch_path(""), &manifest, metrics, NULL)));
     refused(FIRST, ARRIVED "  \"102\": {", "the percents from 1 on, in order");
     refused(FIRST, ARRIVED "  \"first\": {", "the percents from 1 on, in order");
-    refused(FIRST "\n   \"allocation_ratio\"", FIRST "\n   \"other\"",
-            "'allocation_ratio' is missing");
+    refused(FIRST "\n   \"allocation_ratio\"", FIRST "\n   \"other\"", "'allocation_ratio' is missing");
     refused(ARRIVED, "\"" METRICS_ARRIVED "\": 7, \"rest\": {\n", "must be an object");
     close_setup(&setup, metrics);
 }

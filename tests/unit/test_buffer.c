@@ -55,14 +55,12 @@ static void test_int(void **state)
     struct buffer buffer = {0};
     struct random_stream stream;
     random_stream_init(&stream, 1, "int", 0);
-    static const int64_t edges[] = {0,  1,   -1,  9,    10,    11,        99,       100,
-                                    -9, 101, 999, 1000, -1000, INT64_MAX, INT64_MIN};
+    static const int64_t edges[] = {0, 1, -1, 9, 10, 11, 99, 100, -9, 101, 999, 1000, -1000, INT64_MAX, INT64_MIN};
     char expected[32];
     for (size_t i = 0; i < 200000; i++) {
         size_t edge_count = sizeof edges / sizeof edges[0];
         /* all lengths alike: shift by as many bits as there are */
-        int64_t value =
-            i < edge_count ? edges[i] : (int64_t)random_bits(&stream) >> random_below(&stream, 64);
+        int64_t value = i < edge_count ? edges[i] : (int64_t)random_bits(&stream) >> random_below(&stream, 64);
         snprintf(expected, sizeof expected, "%" PRId64, value);
         buffer_int(&buffer, value);
         assert_holds(&buffer, expected);
@@ -275,8 +273,7 @@ static void test_json_is_json(void **state)
             bytes[j] = (char)(random_below(&stream, is_ascii ? 128 : 256));
         buffer_json(&buffer, (struct text){bytes, length});
         assert_null(memchr(buffer.bytes, '<', buffer.length));
-        json_t *value =
-            json_loadb(buffer.bytes, buffer.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+        json_t *value = json_loadb(buffer.bytes, buffer.length, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
         assert_non_null(value);
         if (is_ascii) {
             assert_int_equal(json_string_length(value), length);

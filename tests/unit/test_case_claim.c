@@ -12,9 +12,9 @@
 #include "tests/support/case_error.h"
 #include "tests/support/scratch.h"
 
-#define TASK                                                                                       \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "                \
-    "\"h100-80gb\"}], \"gpu_classes\": [{\"name\": \"full\"}, {\"name\": \"half\", "               \
+#define TASK                                                                                                           \
+    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"gpu_model\": "                                    \
+    "\"h100-80gb\"}], \"gpu_classes\": [{\"name\": \"full\"}, {\"name\": \"half\", "                                   \
     "\"gpu_fraction\": 0.5}],\n\"jobs\": [{\"name\": \"j\", \"tasks\": [{"
 #define END "}]}], \"expect\": {\"j\": {\"running\": 1}}}"
 
@@ -55,8 +55,7 @@ static void bad_classes(void **state)
     (void)state;
     refuse(TASK "\"gpu_class\": @\"haf\"" END, "the case has no GPU class 'haf'");
     refuse(TASK "\"gpu_class\": @\"haf\"" END, "did you mean 'half'?");
-    refuse(TASK "\"gpus\": @0, \"gpu_class\": \"full\"" END,
-           "'gpus': it must be 1 or more of the 'gpu_class'");
+    refuse(TASK "\"gpus\": @0, \"gpu_class\": \"full\"" END, "'gpus': it must be 1 or more of the 'gpu_class'");
     refuse(TASK "\"gpus\": @2, \"gpu_class\": \"half\"" END,
            "'gpus': a member holds one piece of a GPU: 'count' says how many members there are");
     refuse(TASK "\"gpu_fraction\": @0.25, \"gpu_class\": \"half\"" END,
@@ -69,10 +68,8 @@ static void bad_claims(void **state)
     refuse(TASK "\"gpus\": @1, \"claim\": {}" END, "'gpus': it excludes 'claim', which says it");
     refuse(TASK "\"claim\": @{\"count\": 5}" END, "'claim': no node has so many such GPUs");
     refuse(TASK "\"claim\": @{\"class\": \"haf\"}" END, "did you mean 'half'?");
-    refuse(TASK "\"claim\": @{\"class\": \"half\", \"match\": \"node\"}" END,
-           "'match' is of whole GPUs");
-    refuse(TASK "\"claim\": @{\"min_memory_gb\": 100}" END,
-           "no GPU of this cluster is such as it asks");
+    refuse(TASK "\"claim\": @{\"class\": \"half\", \"match\": \"node\"}" END, "'match' is of whole GPUs");
+    refuse(TASK "\"claim\": @{\"min_memory_gb\": 100}" END, "no GPU of this cluster is such as it asks");
 }
 
 int main(void)

@@ -19,8 +19,7 @@
 static void test_levels(void **state)
 {
     (void)state;
-    static const uint8_t levels[NODE_GPUS_MAX + 1] = {0, 0, 1, 2, 2, 3, 3, 3, 3,
-                                                      4, 4, 4, 4, 4, 4, 4, 4};
+    static const uint8_t levels[NODE_GPUS_MAX + 1] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
     for (uint32_t gpus = 1; gpus <= NODE_GPUS_MAX; gpus++)
         assert_int_equal(cells_level(gpus), levels[gpus]);
 }
@@ -66,8 +65,8 @@ static void open_case(struct quota_case *c, const char *cluster)
     c->tree.ledger = c->ledger;
 }
 
-static void assert_owned(const struct quota_case *c, queue_id queue, uint32_t nodes, uint32_t quads,
-                         uint32_t pairs, uint32_t ones)
+static void assert_owned(const struct quota_case *c, queue_id queue, uint32_t nodes, uint32_t quads, uint32_t pairs,
+                         uint32_t ones)
 {
     const uint32_t *owned = cells_of(&c->tree, queue)->owned;
     assert_int_equal(owned[4], 0);
@@ -161,11 +160,11 @@ static void test_empty_cells_move(void **state)
     ledger_take(c.ledger, &space);
     cells_assign(&c.tree, a);
     assert_int_equal(kept_by(&c, a, 1), 8);
-    ledger_note_firm(c.ledger, &busy, a, 1); /* it was the queue's own guaranteed job, in no cell */
+    ledger_note_non_preemptible(c.ledger, &busy, a, 1); /* it was the queue's own guaranteed job, in no cell */
     cells_assign(&c.tree, a);
     assert_int_equal(kept_by(&c, a, 0), 8);
     assert_int_equal(kept_by(&c, a, 1), 0);
-    ledger_note_firm(c.ledger, &busy, a, -1);
+    ledger_note_non_preemptible(c.ledger, &busy, a, -1);
     ledger_give(c.ledger, &space);
     ledger_set_node(c.ledger, 0, NODE_DOWN);
     cells_assign(&c.tree, a);
@@ -202,8 +201,7 @@ static void test_who_may(void **state)
     assert_false(quota_case_is_valid(&c, a, FIRM(3), b));
     assert_true(quota_case_compare(&c, a, FIRM(1), b, GPUS(1)) < 0); /* the guaranteed before all */
     assert_true(quota_case_compare(&c, a, GPUS(1), b, GPUS(1)) > 0); /* b holds nothing */
-    assert_int_equal(quota_case_compare(&c, a, GPUS(1), b, GPUS(1)),
-                     -quota_case_compare(&c, b, GPUS(1), a, GPUS(1)));
+    assert_int_equal(quota_case_compare(&c, a, GPUS(1), b, GPUS(1)), -quota_case_compare(&c, b, GPUS(1), a, GPUS(1)));
     quota_case_release(&c);
 }
 

@@ -61,18 +61,16 @@ static void check(const struct job_group *group, uint32_t count, struct request 
 static void classes_in_csv(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        "job_id,submit_s,duration_s,gpus,nodes,cpus,gpu_class,gpu_model,gpu_fraction,"
-        "min_members\n"
-        "1,0,60,8,2,4,full,,,\n2,0,60,2,,,full,,,\n3,0,60,1,,,seventh,,,\n"
-        "4,0,60,3,,2,tenth,t4,,2\n5,0,60,1,,,any,,1,\n",
-        &native, cluster);
-    check(&read.jobs[0].first, 2,
-          (struct request){.gpus = 4, .cpu_milli = 2000, .gpu_models = H100});
+    struct trace_case read =
+        trace_case_read("job_id,submit_s,duration_s,gpus,nodes,cpus,gpu_class,gpu_model,gpu_fraction,"
+                        "min_members\n"
+                        "1,0,60,8,2,4,full,,,\n2,0,60,2,,,full,,,\n3,0,60,1,,,seventh,,,\n"
+                        "4,0,60,3,,2,tenth,t4,,2\n5,0,60,1,,,any,,1,\n",
+                        &native, cluster);
+    check(&read.jobs[0].first, 2, (struct request){.gpus = 4, .cpu_milli = 2000, .gpu_models = H100});
     check(&read.jobs[1].first, 2, (struct request){.gpus = 1, .gpu_models = H100});
     check(&read.jobs[2].first, 1, (struct request){.mig = MIG_1G + 1, .gpu_models = H100});
-    check(&read.jobs[3].first, 3,
-          (struct request){.gpu_milli = 100, .cpu_milli = 667, .gpu_models = T4});
+    check(&read.jobs[3].first, 3, (struct request){.gpu_milli = 100, .cpu_milli = 667, .gpu_models = T4});
     assert_int_equal(read.jobs[3].first.min_count, 2);
     check(&read.jobs[4].first, 1, (struct request){.gpus = 1});
     trace_case_release(&read);
@@ -81,10 +79,9 @@ static void classes_in_csv(void **state)
 static void classes_in_groups(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read(MUST ", \"groups\": [{\"count\": 2, \"gpus\": 4, \"gpu_class\": \"full\"},"
-                             "{\"count\": 5, \"min_members\": 3, \"gpu_class\": \"seventh\"}]}\n",
-                        &jsonl, cluster);
+    struct trace_case read = trace_case_read(MUST ", \"groups\": [{\"count\": 2, \"gpus\": 4, \"gpu_class\": \"full\"},"
+                                                  "{\"count\": 5, \"min_members\": 3, \"gpu_class\": \"seventh\"}]}\n",
+                                             &jsonl, cluster);
     check(job_group(&read.jobs[0], 0), 2, (struct request){.gpus = 4, .gpu_models = H100});
     check(job_group(&read.jobs[0], 1), 5, (struct request){.mig = MIG_1G + 1, .gpu_models = H100});
     assert_int_equal(job_group(&read.jobs[0], 1)->min_count, 3);
@@ -95,8 +92,7 @@ static void classes_in_groups(void **state)
 }
 
 /* A job of that claim, and what its members are. */
-static void claims(const char *text, uint32_t count, uint32_t slice, const char *level,
-                   struct request is)
+static void claims(const char *text, uint32_t count, uint32_t slice, const char *level, struct request is)
 {
     struct buffer line = {0};
     buffer_format(&line, MUST ", \"claim\": {%s}}\n", text);
@@ -105,8 +101,7 @@ static void claims(const char *text, uint32_t count, uint32_t slice, const char 
     check(group, count, is);
     assert_int_equal(group->min_count, count);
     assert_int_equal(group->slice_members, slice);
-    assert_int_equal(group->slice_level,
-                     level == NULL ? 0 : cluster_level_of(cluster, text_of(level)));
+    assert_int_equal(group->slice_level, level == NULL ? 0 : cluster_level_of(cluster, text_of(level)));
     assert_null(job_complaint(&read.jobs[0]));
     trace_case_release(&read);
     buffer_release(&line);
@@ -116,8 +111,7 @@ static void claims_lie_near(void **state)
 {
     (void)state;
     claims("\"class\": \"full\"", 1, 0, NULL, (struct request){.gpus = 1, .gpu_models = H100});
-    claims("\"class\": \"full\", \"count\": 8", 1, 0, NULL,
-           (struct request){.gpus = 8, .gpu_models = H100});
+    claims("\"class\": \"full\", \"count\": 8", 1, 0, NULL, (struct request){.gpus = 8, .gpu_models = H100});
     claims("\"count\": 6, \"match\": \"node\"", 1, 0, NULL, (struct request){.gpus = 6});
     claims("\"count\": 4, \"match\": \"nvlink\"", 1, 0, NULL,
            (struct request){.gpus = 4, .gpu_models = H100 | GB200, .one_island = true});
@@ -126,25 +120,23 @@ static void claims_lie_near(void **state)
            (struct request){.gpus = 1, .gpu_models = H100 | GB200});
     claims("\"count\": 16, \"match\": \"nvlink\", \"min_memory_gb\": 100", 16, 16, "nvlink",
            (struct request){.gpus = 1, .gpu_models = GB200});
-    claims("\"class\": \"any\", \"count\": 12, \"match\": \"unit\", \"min_sms\": 41", 12, 12,
-           "unit", (struct request){.gpus = 1, .gpu_models = H100});
-    claims("\"class\": \"seventh\", \"count\": 3", 3, 0, NULL,
-           (struct request){.mig = MIG_1G + 1, .gpu_models = H100});
+    claims("\"class\": \"any\", \"count\": 12, \"match\": \"unit\", \"min_sms\": 41", 12, 12, "unit",
+           (struct request){.gpus = 1, .gpu_models = H100});
+    claims("\"class\": \"seventh\", \"count\": 3", 3, 0, NULL, (struct request){.mig = MIG_1G + 1, .gpu_models = H100});
     claims("\"class\": \"tenth\", \"gpu_model\": \"t4|h100\", \"mig_capable\": true", 1, 0, NULL,
            (struct request){.gpu_milli = 100, .gpu_models = H100});
-    claims("\"nvlink\": false, \"count\": 2", 1, 0, NULL,
-           (struct request){.gpus = 2, .gpu_models = T4});
+    claims("\"nvlink\": false, \"count\": 2", 1, 0, NULL, (struct request){.gpus = 2, .gpu_models = T4});
 }
 
 /* Claims of a group are counted; CPUs are of each. */
 static void groups_of_claims(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        MUST ", \"gpu_model\": \"gb200\", \"groups\": [{\"count\": 2, \"cpus\": 3, \"claim\": "
-             "{\"count\": 8, \"match\": \"nvlink\"}}, {\"count\": 4, \"min_members\": 2, "
-             "\"claim\": {\"class\": \"tenth\", \"count\": 3}}]}\n",
-        &jsonl, cluster);
+    struct trace_case read =
+        trace_case_read(MUST ", \"gpu_model\": \"gb200\", \"groups\": [{\"count\": 2, \"cpus\": 3, \"claim\": "
+                             "{\"count\": 8, \"match\": \"nvlink\"}}, {\"count\": 4, \"min_members\": 2, "
+                             "\"claim\": {\"class\": \"tenth\", \"count\": 3}}]}\n",
+                        &jsonl, cluster);
     const struct job_group *group = job_group(&read.jobs[0], 0);
     check(group, 16, (struct request){.gpus = 1, .cpu_milli = 375, .gpu_models = GB200});
     assert_int_equal(group->slice_members, 8);
@@ -194,10 +186,8 @@ static void bad_claims(void **state)
     refused("\"claim\": {\"class\": \"ful\"}", 57, "the cluster has no GPU class of that name");
     refused("\"claim\": {\"count\": 9}", 57, "no node has so many such GPUs");
     refused("\"claim\": {\"min_memory_gb\": 200}", 57, "no GPU of this cluster is such as it asks");
-    refused("\"claim\": {\"class\": \"full\", \"gpu_model\": \"t4\"}", 57,
-            "no GPU of this cluster is such as it asks");
-    refused("\"claim\": {\"count\": 17, \"match\": \"nvlink\"}", 57,
-            "no NVLink domain has so many such GPUs");
+    refused("\"claim\": {\"class\": \"full\", \"gpu_model\": \"t4\"}", 57, "no GPU of this cluster is such as it asks");
+    refused("\"claim\": {\"count\": 17, \"match\": \"nvlink\"}", 57, "no NVLink domain has so many such GPUs");
     refused("\"claim\": {\"count\": 2, \"match\": \"nvlink\", \"gpu_model\": \"t4\"}", 57,
             "no GPU of this cluster is such as it asks");
     refused("\"claim\": {\"count\": 2, \"match\": \"rack\"}", 57,
@@ -218,10 +208,9 @@ static void instances_come_in_slices(void **state)
     claims("\"class\": \"seventh\", \"count\": 3, \"match\": \"node\"", 3, 3, "node", seventh);
     claims("\"class\": \"seventh\", \"count\": 2, \"match\": \"unit\"", 2, 2, "unit", seventh);
     claims("\"class\": \"seventh\", \"match\": \"node\"", 1, 0, NULL, seventh);
-    struct trace_case read =
-        trace_case_read(MUST ", \"groups\": [{\"count\": 6, \"gpu_class\": \"seventh\", "
-                             "\"slice_members\": 2, \"slice_level\": \"node\"}]}\n",
-                        &jsonl, cluster);
+    struct trace_case read = trace_case_read(MUST ", \"groups\": [{\"count\": 6, \"gpu_class\": \"seventh\", "
+                                                  "\"slice_members\": 2, \"slice_level\": \"node\"}]}\n",
+                                             &jsonl, cluster);
     check(&read.jobs[0].first, 6, seventh);
     assert_int_equal(read.jobs[0].first.slice_members, 2);
     assert_null(job_complaint(&read.jobs[0]));

@@ -19,11 +19,8 @@ static struct cluster *nvl72(void)
 
 static struct piece piece(node_id node, uint16_t mask, uint16_t members, uint8_t group)
 {
-    return (struct piece){.node = node,
-                          .gpu_mask = mask,
-                          .gpu_milli = GPU_MILLI,
-                          .member_count = members,
-                          .group = group};
+    return (struct piece){
+        .node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = members, .group = group};
 }
 
 static void slices_in_racks(void **state)
@@ -35,8 +32,7 @@ static void slices_in_racks(void **state)
                               .min_count = 4,
                               .slice_members = 2,
                               .slice_level = cluster_level_of(cluster, TEXT("nvlink"))};
-    struct piece whole[] = {piece(0, 0xf, 1, 0), piece(20, 0xf, 1, 0), piece(17, 0xf, 1, 0),
-                            piece(35, 0xf, 1, 0)};
+    struct piece whole[] = {piece(0, 0xf, 1, 0), piece(20, 0xf, 1, 0), piece(17, 0xf, 1, 0), piece(35, 0xf, 1, 0)};
     struct piece torn[] = {piece(0, 0xf, 1, 0), piece(18, 0xf, 1, 0)};
     struct piece others[] = {piece(0, 0xf, 1, 0), piece(1, 0xf, 1, 1)};
     assert_null(closeness_complaint(cluster, &group, 0, whole, 4));

@@ -49,8 +49,7 @@ static void check_refused(const char *text, const char *first_line, const char *
     error_release(&error);
 }
 
-static void check_domains(const struct cluster_level *level, uint32_t node_count,
-                          const uint32_t *expected)
+static void check_domains(const struct cluster_level *level, uint32_t node_count, const uint32_t *expected)
 {
     for (uint32_t n = 0; n < node_count; n++)
         if (level->domain[n] != expected[n])
@@ -79,9 +78,9 @@ static void units_and_nodes_are_the_usual_levels(void **state)
     cluster_free(cluster);
 }
 
-#define POOL(name, labels)                                                                         \
-    "{\"name\": \"" name "\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": \"" name          \
-    "%u\", \"labels\": {" labels "}}"
+#define POOL(name, labels)                                                                                             \
+    "{\"name\": \"" name "\", \"nodes\": 1, \"gpus_per_node\": 1, \"node_name\": \"" name "%u\", \"labels\": {" labels \
+    "}}"
 
 /* Rack r1 of zone b is not that of zone a; what lacks a label is in no domain of that level and below. */
 static void domains_lie_inside_those_around_them(void **state)
@@ -111,10 +110,9 @@ static void equal_nodes_of_two_units_are_in_two_racks(void **state)
 {
     (void)state;
     static const uint32_t racks[] = {0, 0, 1, 1};
-    struct cluster *cluster =
-        cluster_of("{\"levels\": [\"unit\", \"rack\"], \"pools\": [{\"nodes\": 4, "
-                   "\"gpus_per_node\": 1, \"labels\": {\"rack\": \"r\"}}], "
-                   "\"fabric\": {\"nodes_per_unit\": 2}}");
+    struct cluster *cluster = cluster_of("{\"levels\": [\"unit\", \"rack\"], \"pools\": [{\"nodes\": 4, "
+                                         "\"gpus_per_node\": 1, \"labels\": {\"rack\": \"r\"}}], "
+                                         "\"fabric\": {\"nodes_per_unit\": 2}}");
     check_domains(&cluster->levels[1], 4, racks);
     cluster_free(cluster);
 }
@@ -123,14 +121,14 @@ static void nodes_that_share_nvlink_are_a_domain(void **state)
 {
     (void)state;
     static const uint32_t nvlink[] = {0, 0, 1, 1, 2, 3, 4, DOMAIN_NONE};
-    struct cluster *cluster = cluster_of(
-        "{\"levels\": [\"nvlink\"], \"pools\": ["
-        "{\"name\": \"rack\", \"nodes\": 5, \"gpus_per_node\": 4, \"gpu_model\": \"h100\","
-        " \"nvlink_nodes\": 2},"
-        "{\"name\": \"alone\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\"},"
-        "{\"name\": \"pcie\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"t4\"},"
-        "{\"name\": \"split\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\","
-        " \"nvlink_island\": 4}]}");
+    struct cluster *cluster =
+        cluster_of("{\"levels\": [\"nvlink\"], \"pools\": ["
+                   "{\"name\": \"rack\", \"nodes\": 5, \"gpus_per_node\": 4, \"gpu_model\": \"h100\","
+                   " \"nvlink_nodes\": 2},"
+                   "{\"name\": \"alone\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\"},"
+                   "{\"name\": \"pcie\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"t4\"},"
+                   "{\"name\": \"split\", \"nodes\": 1, \"gpus_per_node\": 8, \"gpu_model\": \"h100\","
+                   " \"nvlink_island\": 4}]}");
     check_domains(&cluster->levels[0], 8, nvlink);
     assert_int_equal(cluster->levels[0].domain_count, 5);
     assert_false(cluster_is_split(cluster, 6));
@@ -149,8 +147,7 @@ static void nodes_that_share_nvlink_are_a_domain(void **state)
 static void a_file_may_have_no_levels(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        cluster_of("{\"levels\": [], \"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1}]}");
+    struct cluster *cluster = cluster_of("{\"levels\": [], \"pools\": [{\"nodes\": 2, \"gpus_per_node\": 1}]}");
     assert_int_equal(cluster->level_count, 0);
     cluster_free(cluster);
 }
@@ -163,25 +160,23 @@ static void bad_levels_are_refused(void **state)
                   "error: c.json:1:21: no node has the label 'rak' and those of the levels before "
                   "it",
                   "at /levels/1");
-    check_refused(LEVELS("\"node\", \"node\""),
-                  "error: c.json:1:21: the level 'node' stands here twice", "at /levels/1");
-    check_refused(LEVELS("1"), "error: c.json:1:13: 'levels[0]' must be a string, got 1",
-                  "at /levels/0");
+    check_refused(LEVELS("\"node\", \"node\""), "error: c.json:1:21: the level 'node' stands here twice",
+                  "at /levels/1");
+    check_refused(LEVELS("1"), "error: c.json:1:13: 'levels[0]' must be a string, got 1", "at /levels/0");
     check_refused(LEVELS("\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\""),
                   "error: c.json:1:12: at most 8 levels are possible, got 9", "at /levels");
 }
 
-#define H100(fields)                                                                               \
-    "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", " fields "}]" \
+#define H100(fields)                                                                                                   \
+    "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, \"gpu_model\": \"h100-80gb\", " fields "}]"                     \
     "}"
 
 static void layouts_hold_instances_by_start(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        cluster_of(H100("\"gpus_layout\": [[{\"profile\": \"3g.40gb\", \"start\": 4}, "
-                        "{\"profile\": \"1g.10gb\", \"start\": 0}, \"1g.10gb\"], null, "
-                        "[\"7g.80gb\"]]"));
+    struct cluster *cluster = cluster_of(H100("\"gpus_layout\": [[{\"profile\": \"3g.40gb\", \"start\": 4}, "
+                                              "{\"profile\": \"1g.10gb\", \"start\": 0}, \"1g.10gb\"], null, "
+                                              "[\"7g.80gb\"]]"));
     const struct node_type *type = &cluster->types[0];
     assert_int_equal(type->layout_mask, 5);
     assert_int_equal(type->layouts[0].profile[4], MIG_3G + 1);
@@ -211,31 +206,28 @@ static void impossible_layouts_are_refused(void **state)
     check_refused(H100("\"gpus_layout\": [[\"1g.10gb+me\", \"1g.10gb+me\"]]"),
                   "error: c.json:1:102: a GPU has at most 1 of 1g.10gb+me", "");
     check_refused(H100("\"gpus_layout\": [[\"3g.40gb\", \"3g.40gb\", \"1g.10gb\"]]"),
-                  "error: c.json:1:87: these instances do not fit one GPU together",
-                  "at /pools/0/gpus_layout/0");
+                  "error: c.json:1:87: these instances do not fit one GPU together", "at /pools/0/gpus_layout/0");
     check_refused(H100("\"gpus_layout\": [[\"1g.5gb\"]]"),
-                  "error: c.json:1:88: GPU model 'h100-80gb' has no MIG profile '1g.5gb'",
-                  "did you mean '1g.");
+                  "error: c.json:1:88: GPU model 'h100-80gb' has no MIG profile '1g.5gb'", "did you mean '1g.");
     check_refused(H100("\"gpus_layout\": [[], [], [], [], []]"),
                   "error: c.json:1:86: there are 5 layouts for the 4 GPUs of a node", "");
-    check_refused(
-        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpus_layout\": [[\"1g\"]]}]}",
-        "error: c.json:1:62: GPU model 'generic' has no MIG", "");
+    check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpus_layout\": [[\"1g\"]]}]}",
+                  "error: c.json:1:62: GPU model 'generic' has no MIG", "");
 }
 
 static void limits_and_taints_make_types(void **state)
 {
     (void)state;
-    struct cluster *cluster = cluster_of(
-        "{\"pools\": ["
-        "{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1},"
-        "{\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, \"max_tasks\": 3},"
-        "{\"name\": \"c\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:NoSchedule\"]},"
-        "{\"name\": \"d\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [{\"key\": \"x\"}]},"
-        "{\"name\": \"e\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
-        "[\"x:PreferNoSchedule\", {\"key\": \"k\", \"effect\": \"PreferNoSchedule\"}]},"
-        "{\"name\": \"f\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
-        "[\"k:PreferNoSchedule\", \"x:PreferNoSchedule\"]}]}");
+    struct cluster *cluster =
+        cluster_of("{\"pools\": ["
+                   "{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1},"
+                   "{\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, \"max_tasks\": 3},"
+                   "{\"name\": \"c\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:NoSchedule\"]},"
+                   "{\"name\": \"d\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [{\"key\": \"x\"}]},"
+                   "{\"name\": \"e\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
+                   "[\"x:PreferNoSchedule\", {\"key\": \"k\", \"effect\": \"PreferNoSchedule\"}]},"
+                   "{\"name\": \"f\", \"nodes\": 1, \"gpus_per_node\": 1, \"taints\": "
+                   "[\"k:PreferNoSchedule\", \"x:PreferNoSchedule\"]}]}");
     assert_int_equal(cluster->type_count, 5);
     assert_int_equal(cluster->types[1].max_tasks, 3);
     assert_false(cluster->types[0].is_tainted);
@@ -254,9 +246,8 @@ static void limits_and_taints_make_types(void **state)
 static void taints_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    check_refused(
-        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:Never\"]}]}",
-        "error: c.json:1:56: there is no effect 'Never' of a taint", "PreferNoSchedule");
+    check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"x=y:Never\"]}]}",
+                  "error: c.json:1:56: there is no effect 'Never' of a taint", "PreferNoSchedule");
     check_refused("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"taints\": [\"=y\"]}]}",
                   "error: c.json:1:56: a taint needs a key", "");
 }
@@ -264,13 +255,12 @@ static void taints_that_cannot_be_are_refused(void **state)
 static void what_is_unusual_is_shown(void **state)
 {
     (void)state;
-    static const char *const pieces[] = {"n[0-1] rack=r, at most 3 tasks, tainted\n",
-                                         "\nlevels: rack (1), node (2)\n",
+    static const char *const pieces[] = {"n[0-1] rack=r, at most 3 tasks, tainted\n", "\nlevels: rack (1), node (2)\n",
                                          "\n  GPU1: 1g.10gb at 0, 3g.40gb at 4\n"};
-    struct cluster *cluster = cluster_of(
-        "{\"levels\": [\"rack\", \"node\"], \"pools\": [{\"nodes\": 2, \"gpus_per_node\": 2, "
-        "\"gpu_model\": \"h100-80gb\", \"labels\": {\"rack\": \"r\"}, \"max_tasks\": 3, "
-        "\"taints\": [\"x\"], \"gpus_layout\": [null, [\"1g.10gb\", \"3g.40gb\"]]}]}");
+    struct cluster *cluster =
+        cluster_of("{\"levels\": [\"rack\", \"node\"], \"pools\": [{\"nodes\": 2, \"gpus_per_node\": 2, "
+                   "\"gpu_model\": \"h100-80gb\", \"labels\": {\"rack\": \"r\"}, \"max_tasks\": 3, "
+                   "\"taints\": [\"x\"], \"gpus_layout\": [null, [\"1g.10gb\", \"3g.40gb\"]]}]}");
     struct buffer text = {0};
     cluster_show(cluster, &text);
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)

@@ -117,14 +117,10 @@ static void bad_lists_are_refused_with_their_place(void **state)
     check_refused(HEADER "a,1000,1024,1\n", ERROR_DATA, ":2: expected 5 fields, got 4");
     check_refused(HEADER "a,1000,1024,1,T4,x\n", ERROR_DATA, ":2: expected 5 fields, got 6");
     check_refused(HEADER ",1000,1024,1,T4\n", ERROR_DATA, ":2:1: a node needs a name");
-    check_refused(HEADER "a,-1,1024,1,T4\n", ERROR_DATA,
-                  ":2:3: 'cpu_milli' must be an integer from 1 to 1000000000");
-    check_refused(HEADER "a,1000,1e3,1,T4\n", ERROR_DATA,
-                  ":2:8: 'memory_mib' must be an integer from 1 to 1073741824");
-    check_refused(HEADER "a,1000,1024,17,T4\n", ERROR_DATA,
-                  ":2:13: 'gpu' must be an integer from 0 to 16");
-    check_refused(HEADER "a,1000,1024,0,T4\n", ERROR_DATA,
-                  ":2:15: a node without GPUs has no 'model'");
+    check_refused(HEADER "a,-1,1024,1,T4\n", ERROR_DATA, ":2:3: 'cpu_milli' must be an integer from 1 to 1000000000");
+    check_refused(HEADER "a,1000,1e3,1,T4\n", ERROR_DATA, ":2:8: 'memory_mib' must be an integer from 1 to 1073741824");
+    check_refused(HEADER "a,1000,1024,17,T4\n", ERROR_DATA, ":2:13: 'gpu' must be an integer from 0 to 16");
+    check_refused(HEADER "a,1000,1024,0,T4\n", ERROR_DATA, ":2:15: a node without GPUs has no 'model'");
     check_refused(HEADER "a,1000,1024,1,T4\na,1000,1024,1,T4\n", ERROR_DATA,
                   ":3:1: there is a node of that name already");
 }

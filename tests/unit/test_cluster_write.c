@@ -109,23 +109,22 @@ static void shipped_clusters_come_back(void **state)
 static void everything_a_file_may_say_comes_back(void **state)
 {
     (void)state;
-    check(read_back(
-        "{\"name\":\"all \\\"of\\\" it\",\"gpu_models\":[{\"name\":\"mx1\",\"memory_gb\":96.5,"
-        "\"sm_count\":7,\"power_w\":550,\"nvlink_gb_per_s\":100,\"mig_like\":\"h100-80gb\","
-        "\"aliases\":[\"m\",\"MX\"],\"source\":\"us\"}],"
-        "\"pools\":[{\"name\":\"a\",\"nodes\":11,\"gpus_per_node\":4,\"gpu_model\":\"mx1\","
-        "\"node_name\":\"1x%03u.rack1\",\"cpus\":0.001,\"memory_gb\":0.0009765625,"
-        "\"nvlink_island\":2,\"nics\":4,\"numa_nodes\":2,\"price_usd_per_gpu_h\":0.1,"
-        "\"gpus_layout\":[[],[{\"profile\":\"1g.10gb+me\",\"start\":6}]],\"max_tasks\":3},"
-        "{\"name\":\"b\",\"nodes\":2,\"gpus_per_node\":0,\"node_name\":\"c%u\","
-        "\"labels\":{\"zone\":\"z\",\"a\":\"b{\"}},"
-        "{\"name\":\"c\",\"nodes\":2,\"gpus_per_node\":1,\"node_names\":[\"x%u\",\"y\"],"
-        "\"labels\":{\"zone\":\"w\"},\"taints\":[\"k=v:NoExecute\",\"only\",\"a:b=c\\\"d:"
-        "PreferNoSchedule\"]}],"
-        "\"levels\":[\"zone\",\"unit\"],"
-        "\"fabric\":{\"nodes_per_unit\":4,\"rails\":2,\"rail_gbps\":100,\"leaves\":40,\"spines\":6,"
-        "\"cores\":1,\"leaf_oversubscription\":1.5,\"spine_oversubscription\":2,"
-        "\"units_span_pools\":true}}"));
+    check(read_back("{\"name\":\"all \\\"of\\\" it\",\"gpu_models\":[{\"name\":\"mx1\",\"memory_gb\":96.5,"
+                    "\"sm_count\":7,\"power_w\":550,\"nvlink_gb_per_s\":100,\"mig_like\":\"h100-80gb\","
+                    "\"aliases\":[\"m\",\"MX\"],\"source\":\"us\"}],"
+                    "\"pools\":[{\"name\":\"a\",\"nodes\":11,\"gpus_per_node\":4,\"gpu_model\":\"mx1\","
+                    "\"node_name\":\"1x%03u.rack1\",\"cpus\":0.001,\"memory_gb\":0.0009765625,"
+                    "\"nvlink_island\":2,\"nics\":4,\"numa_nodes\":2,\"price_usd_per_gpu_h\":0.1,"
+                    "\"gpus_layout\":[[],[{\"profile\":\"1g.10gb+me\",\"start\":6}]],\"max_tasks\":3},"
+                    "{\"name\":\"b\",\"nodes\":2,\"gpus_per_node\":0,\"node_name\":\"c%u\","
+                    "\"labels\":{\"zone\":\"z\",\"a\":\"b{\"}},"
+                    "{\"name\":\"c\",\"nodes\":2,\"gpus_per_node\":1,\"node_names\":[\"x%u\",\"y\"],"
+                    "\"labels\":{\"zone\":\"w\"},\"taints\":[\"k=v:NoExecute\",\"only\",\"a:b=c\\\"d:"
+                    "PreferNoSchedule\"]}],"
+                    "\"levels\":[\"zone\",\"unit\"],"
+                    "\"fabric\":{\"nodes_per_unit\":4,\"rails\":2,\"rail_gbps\":100,\"leaves\":40,\"spines\":6,"
+                    "\"cores\":1,\"leaf_oversubscription\":1.5,\"spine_oversubscription\":2,"
+                    "\"units_span_pools\":true}}"));
 }
 
 static void node_lists_come_back(void **state)

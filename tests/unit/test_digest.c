@@ -1,5 +1,5 @@
-/* policies/config/digest.h: a saved state is of one cluster, these queues and this policy: whatever of them is changed, byte by byte,
- * it is another's.  What may differ is named here, beside what lies between the fields. */
+/* policies/config/digest.h: a saved state is of one cluster, these queues and this policy: whatever of them is
+ * changed, byte by byte, it is another's.  What may differ is named here, beside what lies between the fields. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,9 +28,9 @@ struct part { /* of a struct */
     size_t first, size;
 };
 
-#define PART(type, member)                                                                         \
-    {                                                                                              \
-        offsetof(type, member), sizeof((type *)NULL)->member                                       \
+#define PART(type, member)                                                                                             \
+    {                                                                                                                  \
+        offsetof(type, member), sizeof((type *)NULL)->member                                                           \
     }
 
 static bool is_in(size_t byte, const struct part *parts, size_t count)
@@ -43,8 +43,8 @@ static bool is_in(size_t byte, const struct part *parts, size_t count)
 
 /* ---- The policy ---- */
 
-#define CHAIN                                                                                      \
-    "{\"order\": [\"multifactor\", \"fifo\"], \"placement_firm\": \"gather\", \"preemption\": "    \
+#define CHAIN                                                                                                          \
+    "{\"order\": [\"multifactor\", \"fifo\"], \"placement_firm\": \"gather\", \"preemption\": "                        \
     "{\"policy\": \"kill\", \"victims\": [\"priority\", \"cost\"]}}"
 
 static struct policy_config chain;
@@ -106,12 +106,12 @@ static void every_byte_of_a_policy_counts(void **state)
     assert_int_equal(deaf, BETWEEN_FIELDS);
 }
 
-#define CHANGED(member, value)                                                                     \
-    do {                                                                                           \
-        struct policy_config other = chain;                                                        \
-        other.member = (value);                                                                    \
-        if (digest_policy(&other) == chain_digest)                                                 \
-            fail_msg("%s does not count", #member);                                                \
+#define CHANGED(member, value)                                                                                         \
+    do {                                                                                                               \
+        struct policy_config other = chain;                                                                            \
+        other.member = (value);                                                                                        \
+        if (digest_policy(&other) == chain_digest)                                                                     \
+            fail_msg("%s does not count", #member);                                                                    \
     } while (0)
 
 static void every_seam_and_its_version_count(void **state)
@@ -185,10 +185,10 @@ static void every_byte_of_a_queue_counts(void **state)
 
 /* ---- The cluster ---- */
 
-#define CLUSTER                                                                                    \
-    "{\"pools\": [{\"name\": \"p\", \"nodes\": 2, \"gpus_per_node\": 4, \"cpus\": 8, "             \
-    "\"memory_gb\": 32, \"gpu_model\": \"A100-40GB\", \"max_tasks\": 9, \"labels\": {\"rack\": "   \
-    "\"r1\"}, \"taints\": [{\"key\": \"team\", \"value\": \"x\", \"effect\": \"NoSchedule\"}]}"    \
+#define CLUSTER                                                                                                        \
+    "{\"pools\": [{\"name\": \"p\", \"nodes\": 2, \"gpus_per_node\": 4, \"cpus\": 8, "                                 \
+    "\"memory_gb\": 32, \"gpu_model\": \"A100-40GB\", \"max_tasks\": 9, \"labels\": {\"rack\": "                       \
+    "\"r1\"}, \"taints\": [{\"key\": \"team\", \"value\": \"x\", \"effect\": \"NoSchedule\"}]}"                        \
     ", {\"name\": \"q\", \"nodes\": 1, \"gpus_per_node\": 2}]}"
 
 static uint64_t digest_with(const char *from, const char *to)
@@ -229,10 +229,8 @@ static void what_a_cluster_is_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte_of_a_policy_counts),
-        cmocka_unit_test(every_seam_and_its_version_count),
-        cmocka_unit_test(only_so_many_of_a_chain_count),
-        cmocka_unit_test(every_byte_of_a_queue_counts),
+        cmocka_unit_test(every_byte_of_a_policy_counts), cmocka_unit_test(every_seam_and_its_version_count),
+        cmocka_unit_test(only_so_many_of_a_chain_count), cmocka_unit_test(every_byte_of_a_queue_counts),
         cmocka_unit_test(what_a_cluster_is_counts),
     };
     return cmocka_run_group_tests(tests, read_chain, NULL);

@@ -28,8 +28,7 @@ static void setup(struct fixture *f, int64_t gpus)
     f->cluster = cluster_uniform_new(1, 1);
     f->table = queue_table_new();
     f->ledger = ledger_new(f->cluster);
-    f->tree =
-        (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
+    f->tree = (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
 }
 
 static void ready(struct fixture *f)
@@ -47,8 +46,8 @@ static void teardown(struct fixture *f)
     cluster_free(f->cluster);
 }
 
-static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_t deserved,
-                    int64_t limit, int64_t weight, int32_t priority)
+static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_t deserved, int64_t limit,
+                    int64_t weight, int32_t priority)
 {
     queue_id id = queue_table_add(f->table, text_of(name), parent);
     struct queue_spec *spec = &f->table->queues[id];
@@ -76,8 +75,7 @@ static void test_phases(void **state)
     (void)state;
     struct fixture f;
     setup(&f, 10);
-    queue_id a = add(&f, "a", 0, 2, -1, 3, 100), b = add(&f, "b", 0, 2, -1, 1, 100),
-             c = add(&f, "c", 0, 3, -1, 1, 100);
+    queue_id a = add(&f, "a", 0, 2, -1, 3, 100), b = add(&f, "b", 0, 2, -1, 1, 100), c = add(&f, "c", 0, 3, -1, 1, 100);
     ready(&f);
     demand_gpus(&f, a, 20);
     demand_gpus(&f, b, 20);
@@ -147,8 +145,7 @@ static void test_units(void **state)
     setup(&f, 1); /* 8 cores, 64 GiB */
     queue_id a = add(&f, "a", 0, 0, -1, 1, 100), b = add(&f, "b", 0, 0, -1, 1, 100);
     for (queue_id q = a; q <= b; q++)
-        f.table->queues[q].deserved[RESOURCE_CPU] = f.table->queues[q].deserved[RESOURCE_MEMORY] =
-            0;
+        f.table->queues[q].deserved[RESOURCE_CPU] = f.table->queues[q].deserved[RESOURCE_MEMORY] = 0;
     f.table->queues[a].weight_milli[RESOURCE_CPU] = 2000;
     f.table->queues[a].weight_milli[RESOURCE_MEMORY] = 9000;
     f.table->queues[a].created = 1; /* the younger */
@@ -184,8 +181,7 @@ static void test_past_usage(void **state)
     queue_tree_all_stale(&f.tree);
     assert_int_equal(share(&f, a), 3000);
     assert_int_equal(share(&f, b), 5000);
-    f.config.usage_weight_milli =
-        500; /* s = 1/2 : 3/4; 2.4 : 3.6, the rest to the larger remainder */
+    f.config.usage_weight_milli = 500; /* s = 1/2 : 3/4; 2.4 : 3.6, the rest to the larger remainder */
     queue_tree_all_stale(&f.tree);
     assert_int_equal(share(&f, a), 3000);
     assert_int_equal(share(&f, b), 5000);
@@ -255,8 +251,8 @@ static void test_tree(void **state)
     teardown(&f);
 }
 
-/* What a contest found stands while no share has moved, though somebody asks more; a share that moves makes the contest below
- * that queue, and all above, be held again, also where nothing was divided for it. */
+/* What a queue selection found stands while no share has moved, though somebody asks more; a share that moves makes
+ * the queue selection below that queue, and all above, be held again, also where nothing was divided for it. */
 static void test_a_moved_share_turns_contests(void **state)
 {
     (void)state;
@@ -283,8 +279,9 @@ static void test_a_moved_share_turns_contests(void **state)
     teardown(&f);
 }
 
-/* Seven queues below one of two, twice over: what is kept of one child and the list of the hungry do not get into each other's
- * way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one of what is left. */
+/* Seven queues below one of two, twice over: what is kept of one child and the list of the hungry do not get into each
+ * other's way, wherever they stand.  7 GPUs each ask, and 24 are for 7: three each, and the oldest three get one of
+ * what is left. */
 static void test_many_children(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The documents name no command that does not exist: each `windtunnel ...` and `make ...` in them is parsed by the tables that
- * make the help texts, and by the targets and variables of the Makefile.  Nothing is run. */
+/* The documents name no command that does not exist: each `windtunnel ...` and `make ...` in them is parsed by the
+ * tables that make the help texts, and by the targets and variables of the Makefile.  Nothing is run. */
 #include <ctype.h>
 #include <glob.h>
 #include <setjmp.h>
@@ -47,8 +47,7 @@ static void add_word(struct words *words, struct buffer *word)
 {
     assert_true(words->count < WORDS_MAX);
     buffer_c_string(word);
-    words->of[words->count++] =
-        (char *)arena_copy(&words->arena, (struct text){word->bytes, word->length});
+    words->of[words->count++] = (char *)arena_copy(&words->arena, (struct text){word->bytes, word->length});
     word->length = 0;
 }
 
@@ -146,19 +145,17 @@ static const char *windtunnel_complaint(struct words *words)
     const struct args_verb *verb;
     struct buffer help = {0};
     int used;
-    if (words->count == 1 || is_placeholder(words->of[1]) ||
-        strcmp(words->of[1], "--version") == 0 || strcmp(words->of[1], "--help") == 0)
+    if (words->count == 1 || is_placeholder(words->of[1]) || strcmp(words->of[1], "--version") == 0 ||
+        strcmp(words->of[1], "--help") == 0)
         return NULL;
     int from = strcmp(words->of[1], "help") == 0 ? 2 : 1;
     if (from == words->count || (from == 2 && strcmp(words->of[2], "--man") == 0))
         return NULL;
-    bool is_family =
-        words->count == from + 1 && args_help_family(&tool_command, words->of[from], &help);
+    bool is_family = words->count == from + 1 && args_help_family(&tool_command, words->of[from], &help);
     buffer_release(&help);
     if (is_family)
         return NULL;
-    struct error error =
-        args_find_verb(&tool_command, words->count - from, words->of + from, &verb, &used);
+    struct error error = args_find_verb(&tool_command, words->count - from, words->of + from, &verb, &used);
     if (!error_is(error))
         return from == 2 ? NULL : options_complaint(verb, words, from + used);
     snprintf(text, sizeof text, "%s", error_message(&error));
@@ -185,8 +182,7 @@ static char *read_file(const char *path)
 static bool has_target(const char *makefile, const char *target)
 {
     size_t length = strlen(target);
-    for (const char *line = makefile; line != NULL && *line != '\0';
-         line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = makefile; line != NULL && *line != '\0'; line = strchr(line, '\n'), line += line != NULL) {
         const char *end = line + strcspn(line, ":=\n");
         if (*end != ':' || end[1] == '=' || *line == '\t' || *line == '.')
             continue;
@@ -213,8 +209,7 @@ static const char *make_complaint(const struct words *words)
         } else if (sign != NULL) {
             snprintf(variable, sizeof variable, "%.*s)", (int)(sign - word), word);
             if (strstr(makefile, variable) == NULL)
-                snprintf(text, sizeof text, "%.99s uses no variable '%.*s'", path,
-                         (int)(sign - word) % 99, word);
+                snprintf(text, sizeof text, "%.99s uses no variable '%.*s'", path, (int)(sign - word) % 99, word);
         } else if (!is_placeholder(word) && !has_target(makefile, word)) {
             snprintf(text, sizeof text, "%.99s has no target '%.99s'", path, word);
         }
@@ -292,8 +287,8 @@ static void check_markdown(struct check *check)
             end = code_end(line);
             check_piece(check, line, end);
         }
-        for (const char *tick = line; !is_fenced && !is_fence && !is_code &&
-                                      (tick = memchr(tick, '`', (size_t)(end - tick))) != NULL;) {
+        for (const char *tick = line;
+             !is_fenced && !is_fence && !is_code && (tick = memchr(tick, '`', (size_t)(end - tick))) != NULL;) {
             const char *close = strchr(tick + 1, '`');
             if (close == NULL || memmem(tick, (size_t)(close - tick), "\n\n", 2) != NULL)
                 break;
@@ -316,8 +311,8 @@ static void documents_name_commands_that_exist(void **state)
 {
     (void)state;
     struct check check = {0};
-    static const char *const patterns[] = {"*.md", "docs/*.md", "docs/examples/*/*.md",
-                                           "topologies/README.md", "workloads/README.md"};
+    static const char *const patterns[] = {"*.md", "docs/*.md", "docs/examples/*/*.md", "topologies/README.md",
+                                           "workloads/README.md"};
     glob_t found = {0};
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         assert_int_equal(glob(patterns[i], i > 0 ? GLOB_APPEND : 0, NULL, &found), 0);
@@ -378,8 +373,7 @@ static void mistakes_are_seen(void **state)
         const char *text, *why; /* why NULL: good */
     } cases[] = {
         {"```\n./windtunnel run a.json --out o  # with a record\n```\n", NULL},
-        {"Type `windtunnel run` with `--policy`; `windtunnel VERB --help`, `windtunnel trace`.",
-         NULL},
+        {"Type `windtunnel run` with `--policy`; `windtunnel VERB --help`, `windtunnel trace`.", NULL},
         {"    windtunnel run S --scheduler 'COMMAND ...' [--scheduler-timeout SECONDS]\n", NULL},
         {"`make test ONLY=text`, `CC=clang make -j2 lint`, `make -C docs/examples/plugin`", NULL},
         {"no code: windtunnel flies, make haste\n", NULL},
@@ -398,8 +392,7 @@ static void mistakes_are_seen(void **state)
         struct check check = {.path = "text", .text = cases[i].text};
         check_markdown(&check);
         const char *said = buffer_c_string(&check.said);
-        if (cases[i].why == NULL ? check.complaints != 0
-                                 : check.complaints != 1 || strstr(said, cases[i].why) == NULL)
+        if (cases[i].why == NULL ? check.complaints != 0 : check.complaints != 1 || strstr(said, cases[i].why) == NULL)
             fail_msg("%s\nis said to be: %s", cases[i].text, said);
         buffer_release(&check.said);
     }

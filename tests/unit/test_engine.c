@@ -24,8 +24,8 @@ static void close_setup(struct run_setup *setup, struct run_log *log)
     cluster_free((struct cluster *)(uintptr_t)setup->cluster);
 }
 
-static void check_job(const struct run_log *log, job_id id, enum job_end_state state, time_ns start,
-                      time_ns end, time_ns wait)
+static void check_job(const struct run_log *log, job_id id, enum job_end_state state, time_ns start, time_ns end,
+                      time_ns wait)
 {
     const struct job_row *row = &log->jobs[id];
     assert_int_equal(row->state, state);
@@ -38,15 +38,13 @@ static void test_one_after_the_other(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 8);
-    const struct run_job jobs[] = {run_job_make(S(5), S(100), 1, 8),
-                                   run_job_make(S(10), S(50), 1, 3),
+    const struct run_job jobs[] = {run_job_make(S(5), S(100), 1, 8), run_job_make(S(10), S(50), 1, 3),
                                    run_job_make(S(10), S(70), 1, 5), run_job_make(S(175), 0, 1, 8)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_job(log, 0, END_COMPLETED, S(5), S(105), 0);
     check_job(log, 1, END_COMPLETED, S(105), S(155), S(95));
     check_job(log, 2, END_COMPLETED, S(105), S(175), S(95));
-    check_job(log, 3, END_COMPLETED, S(175), S(175),
-              0); /* an end makes room for a submission of the same instant */
+    check_job(log, 3, END_COMPLETED, S(175), S(175), 0); /* an end makes room for a submission of the same instant */
     assert_int_equal(log->jobs[0].gpu_milli, 8000);
     assert_int_equal(log->jobs[2].run, S(70));
     assert_int_equal(log->jobs[2].work, S(70));
@@ -70,12 +68,9 @@ static void test_placement_texts(void **state)
     (void)state;
     struct run_setup setup = open_setup(4, 4);
     struct run_job jobs[] = {
-        run_job_make(0, S(10), 2, 4),
-        run_job_make(0, S(10), 6, 1), /* at once: n0 and n1; n2 and half of n3 */
-        run_job_make(0, S(20), 1, 1),
-        run_job_make(0, S(10), 1, 1), /* 2 runs on, alone */
-        run_job_make(S(10), S(5), 1, 0),
-        run_job_make(S(10), S(5), 3, 4),
+        run_job_make(0, S(10), 2, 4),    run_job_make(0, S(10), 6, 1), /* at once: n0 and n1; n2 and half of n3 */
+        run_job_make(0, S(20), 1, 1),    run_job_make(0, S(10), 1, 1), /* 2 runs on, alone */
+        run_job_make(S(10), S(5), 1, 0), run_job_make(S(10), S(5), 3, 4),
     };
     jobs[4].job.first.request.gpu_milli = 142;
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -93,10 +88,9 @@ static void test_placement_gaps(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(4, 4);
-    const struct run_job jobs[] = {
-        run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
-        run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
-        run_job_make(S(10), S(5), 1, 2), run_job_make(S(10), S(5), 3, 4)};
+    const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
+                                   run_job_make(0, S(10), 1, 1),    run_job_make(0, S(20), 1, 1),
+                                   run_job_make(S(10), S(5), 1, 2), run_job_make(S(10), S(5), 3, 4)};
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     assert_string_equal(run_attempt(log, 4, 0)->placement, "n0:0,2");
     assert_string_equal(run_attempt(log, 5, 0)->placement, "n[1-3]:0-3");
@@ -116,8 +110,7 @@ static void test_placement_worst_fit(void **state)
     run_placement_read(run_attempt(log, 1, 0)->placement, 3, held);
     for (uint32_t n = 0; n < 3; n++)
         for (uint32_t g = 0; g < 4; g++) /* n1 n2, then n0 n1 n2 with three free each */
-            assert_int_equal(held[n * NODE_GPUS_MAX + g],
-                             (n == 0 ? g == 1 : g < 2) ? GPU_MILLI : 0);
+            assert_int_equal(held[n * NODE_GPUS_MAX + g], (n == 0 ? g == 1 : g < 2) ? GPU_MILLI : 0);
     close_setup(&setup, log);
 }
 
@@ -154,14 +147,12 @@ static void test_queue_limit(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(1, 1);
-    const struct run_job jobs[] = {
-        run_job_make(0, S(100), 1, 1),    run_job_make(S(10), S(10), 1, 1),
-        run_job_make(S(10), S(10), 1, 1), run_job_make(S(10), S(10), 1, 1),
-        run_job_make(S(50), S(10), 1, 1), run_job_make(S(105), S(10), 1, 1)};
+    const struct run_job jobs[] = {run_job_make(0, S(100), 1, 1),    run_job_make(S(10), S(10), 1, 1),
+                                   run_job_make(S(10), S(10), 1, 1), run_job_make(S(10), S(10), 1, 1),
+                                   run_job_make(S(50), S(10), 1, 1), run_job_make(S(105), S(10), 1, 1)};
     setup.world.queue_limit = 1;
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
-    check_job(log, 1, END_COMPLETED, S(100), S(110),
-              S(90)); /* of those who come together the last leave */
+    check_job(log, 1, END_COMPLETED, S(100), S(110), S(90)); /* of those who come together the last leave */
     check_job(log, 2, END_REJECTED, TIME_NEVER, S(10), 0);
     check_job(log, 3, END_REJECTED, TIME_NEVER, S(10), 0);
     check_job(log, 4, END_REJECTED, TIME_NEVER, S(50), 0);
@@ -207,8 +198,7 @@ static void test_never_fits(void **state)
     for (job_id id = 0; id < 3; id++) {
         check_job(log, id, END_REJECTED, TIME_NEVER, 0, 0);
         assert_int_equal(log->jobs[id].reason, REASON_NEVER_FITS);
-        assert_int_equal(log->jobs[id].model,
-                         id == 0 ? MODEL_ANY : 0); /* no model, or the only one */
+        assert_int_equal(log->jobs[id].model, id == 0 ? MODEL_ANY : 0); /* no model, or the only one */
     }
     check_job(log, 3, END_COMPLETED, 0, S(10), 0); /* nobody was held up */
     assert_int_equal(log->result.never_fits, 3);
@@ -223,8 +213,7 @@ static void test_warmup(void **state)
     (void)state;
     struct run_setup setup = open_setup(1, 1);
     const struct run_job jobs[] = {run_job_make(0, S(10), 1, 1), run_job_make(S(24), S(10), 1, 1),
-                                   run_job_make(S(25), S(10), 1, 1),
-                                   run_job_make(S(60), S(10), 1, 1)};
+                                   run_job_make(S(25), S(10), 1, 1), run_job_make(S(60), S(10), 1, 1)};
     setup.world.warmup = S(25);
     setup.world.sample_interval = S(20);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -233,8 +222,7 @@ static void test_warmup(void **state)
     assert_true(log->jobs[2].is_counted); /* submitted just then */
     assert_true(log->jobs[3].is_counted);
     assert_int_equal(log->result.facts.warmup, S(25));
-    assert_int_equal(log->samples[2].time,
-                     S(25)); /* after 0 and 20 a row at its end, so that windows are exact */
+    assert_int_equal(log->samples[2].time, S(25)); /* after 0 and 20 a row at its end, so that windows are exact */
     assert_true(log->samples[2].running_job_s == 11);
     assert_int_equal(log->samples[3].time, S(40)); /* back on the grid */
     close_setup(&setup, log);
@@ -284,10 +272,9 @@ static void test_cut_off(void **state)
 {
     (void)state;
     struct run_setup setup = open_setup(2, 8);
-    const struct run_job jobs[] = {
-        run_job_make(S(20), S(1000), 1, 7), run_job_make(S(20), S(475), 1, 8),
-        run_job_make(S(495), S(100), 2, 8), run_job_make(S(496), S(100), 1, 1),
-        run_job_make(S(501), S(100), 1, 1)};
+    const struct run_job jobs[] = {run_job_make(S(20), S(1000), 1, 7), run_job_make(S(20), S(475), 1, 8),
+                                   run_job_make(S(495), S(100), 2, 8), run_job_make(S(496), S(100), 1, 1),
+                                   run_job_make(S(501), S(100), 1, 1)};
     setup.world.end = S(500);
     setup.world.decision_latency = S(5);
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
@@ -385,7 +372,7 @@ static void test_scheduler_period(void **state)
     struct run_log *log = run_jobs(&setup, jobs, COUNT_OF(jobs));
     check_job(log, 0, END_COMPLETED, S(10), S(17), S(7));
     check_job(log, 1, END_COMPLETED, S(20), S(30), S(10)); /* not at 17 */
-    check_job(log, 2, END_COMPLETED, S(30), S(35), 0); /* end, submission and tick fall together */
+    check_job(log, 2, END_COMPLETED, S(30), S(35), 0);     /* end, submission and tick fall together */
     check_job(log, 3, END_COMPLETED, S(1000), S(1000), S(5));
     check_job(log, 4, END_COMPLETED, S(1010), S(1011), S(15)); /* one cycle a tick */
     /* 10, 20, 30, 40 for the end at 35, 1000, 1010 and 1020: idle ticks are skipped. */

@@ -47,8 +47,7 @@ static void test_sets(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = scripted_setup(cluster);
-    static const struct job_group more = {
-        .request = {.gpus = 1}, .count = 4, .min_count = 4, .set = 1};
+    static const struct job_group more = {.request = {.gpus = 1}, .count = 4, .min_count = 4, .set = 1};
     static const struct job_set sets[] = {{.name = "a", .parent = SET_NONE, .min_members = 1},
                                           {.name = "b", .parent = 0, .min_members = 2}};
     struct run_job job = run_job_make(0, S(800), 4, 1);

@@ -258,8 +258,7 @@ static void test_stale(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     struct run_setup setup = scripted_setup(cluster);
-    struct run_job job =
-        elastic((struct checkpoint_plan){.interval = S(100), .duration = S(90), .restart = S(30)});
+    struct run_job job = elastic((struct checkpoint_plan){.interval = S(100), .duration = S(90), .restart = S(30)});
     script_start(0, 0, 0, 4);
     script_evict(S(290), 0, 1, 3)->is_partial = true; /* works on until 350 */
     script_start(S(400), 0, 1, 1);                    /* two again */

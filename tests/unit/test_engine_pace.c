@@ -109,9 +109,9 @@ static void test_mps(void **state)
 static void test_instances(void **state)
 {
     (void)state;
-    struct cluster *cluster = read_cluster(
-        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\", "
-        "\"gpus_layout\": [[\"1g.10gb\"]]}]}");
+    struct cluster *cluster =
+        read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\", "
+                     "\"gpus_layout\": [[\"1g.10gb\"]]}]}");
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{\"sharing\": \"mig\"}");
     const struct mig_profile *profile = &mig_profiles(MIG_H100_80)[MIG_1G];
@@ -169,9 +169,8 @@ static void test_idle_member(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct run_setup setup = run_setup_default(cluster);
-    setup.policy =
-        read_policy("{\"sharing\": \"mps\", \"gang\": {\"policy\": \"hoard\", "
-                    "\"stale_after_s\": \"never\"}, \"guarantees\": [], \"blocking\": \"skip\"}");
+    setup.policy = read_policy("{\"sharing\": \"mps\", \"gang\": {\"policy\": \"hoard\", "
+                               "\"stale_after_s\": \"never\"}, \"guarantees\": [], \"blocking\": \"skip\"}");
     struct run_job jobs[] = {run_job_make(0, S(50), 1, 1), part(0, 2, 600), part(0, 1, 400)};
     struct run_log *log = run_jobs(&setup, jobs, 3);
     near_s(log->jobs[1].start, 50);
@@ -185,8 +184,8 @@ static void test_idle_member(void **state)
 static void test_share_for_instance(void **state)
 {
     (void)state;
-    struct cluster *cluster = read_cluster(
-        "{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}");
+    struct cluster *cluster =
+        read_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}");
     struct run_setup setup = run_setup_default(cluster);
     setup.policy = read_policy("{\"sharing\": \"mps\"}");
     struct run_job job = run_job_make(0, S(100), 1, 0);
@@ -194,8 +193,8 @@ static void test_share_for_instance(void **state)
     job.job.first.request.mig = MIG_1G + 1;
     job.truth.sm_active_milli = 500;
     struct run_log *log = run_jobs(&setup, &job, 1);
-    near_s(log->jobs[0].end, 100 / sharing_slow_mig(sharing_small_inference, 132,
-                                                    mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1));
+    near_s(log->jobs[0].end,
+           100 / sharing_slow_mig(sharing_small_inference, 132, mig_profiles(MIG_H100_80)[MIG_1G].sm_count, 1));
     run_log_free(log);
     cluster_free(cluster);
 }
@@ -228,14 +227,13 @@ static double milli_of(const struct run_job *job, bool is_mps)
     return request->gpus != 0 ? 1 : request->gpu_milli / 1e3;
 }
 
-static double slow_at(const struct run_job *jobs, const struct stay *stays, uint32_t count,
-                      const struct stay *own, time_ns at, bool is_mps)
+static double slow_at(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
+                      time_ns at, bool is_mps)
 {
     double used = 0, busy = 0;
     const double mine = use_of(&jobs[own->job]);
     if (is_mps ? jobs[own->job].job.first.request.gpus != 0
-               : jobs[own->job].job.class != JOB_INTERACTIVE &&
-                     jobs[own->job].job.first.request.gpus != 0)
+               : jobs[own->job].job.class != JOB_INTERACTIVE && jobs[own->job].job.first.request.gpus != 0)
         return 1;
     for (uint32_t i = 0; i < count; i++)
         if (stays[i].gpu == own->gpu && stays[i].start <= at && at < stays[i].end) {
@@ -246,8 +244,8 @@ static double slow_at(const struct run_job *jobs, const struct stay *stays, uint
 }
 
 /* All instants at which somebody comes or goes part the time into pieces of constant speed. */
-static double naive_done(const struct run_job *jobs, const struct stay *stays, uint32_t count,
-                         const struct stay *own, bool is_mps)
+static double naive_done(const struct run_job *jobs, const struct stay *stays, uint32_t count, const struct stay *own,
+                         bool is_mps)
 {
     double done = 0;
     for (time_ns at = own->start; at < own->end;) {
@@ -288,8 +286,7 @@ static uint32_t list_stays(const struct run_log *log, struct stay *stays)
 static void draw_jobs(struct random_stream *stream, struct run_job *jobs)
 {
     for (uint32_t j = 0; j < JOBS; j++) {
-        jobs[j] =
-            run_job_make(S(random_below(stream, 4000)), S(1 + random_below(stream, 900)), 1, 0);
+        jobs[j] = run_job_make(S(random_below(stream, 4000)), S(1 + random_below(stream, 900)), 1, 0);
         jobs[j].job.class = (uint8_t)random_below(stream, JOB_CLASS_COUNT);
         jobs[j].job.priority = (int32_t)random_below(stream, 3);
         if (random_below(stream, 4) == 0)
@@ -319,13 +316,12 @@ static void test_naive(void **state)
         static struct run_job jobs[JOBS];
         static struct stay stays[JOBS * 64];
         const bool is_mps = round % 2 == 0;
-        setup.policy = read_policy(
-            is_mps ? "{\"sharing\": \"mps\", \"order\": [\"priority\", \"fifo\"], "
-                     "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
-                     "\"preempt\"]}"
-                   : "{\"sharing\": \"timeslice\", \"order\": [\"priority\", \"fifo\"], "
-                     "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
-                     "\"preempt\"]}");
+        setup.policy = read_policy(is_mps ? "{\"sharing\": \"mps\", \"order\": [\"priority\", \"fifo\"], "
+                                            "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
+                                            "\"preempt\"]}"
+                                          : "{\"sharing\": \"timeslice\", \"order\": [\"priority\", \"fifo\"], "
+                                            "\"preemption\": {\"policy\": \"kill\"}, \"actions\": [\"allocate\", "
+                                            "\"preempt\"]}");
         draw_jobs(&stream, jobs);
         struct run_log *log = run_jobs(&setup, jobs, JOBS);
         const uint32_t count = list_stays(log, stays);
@@ -335,25 +331,23 @@ static void test_naive(void **state)
             const double done = naive_done(jobs, stays, count, &stays[i], is_mps);
             slowed += done < 0.999 * (double)(stays[i].end - stays[i].start);
             overhead +=
-                (double)((stays[i].works_from < stays[i].end ? stays[i].works_from : stays[i].end) -
-                         stays[i].start) *
+                (double)((stays[i].works_from < stays[i].end ? stays[i].works_from : stays[i].end) - stays[i].start) *
                 milli_of(&jobs[stays[i].job], is_mps);
             struct stay all = stays[i];
             all.works_from = all.start; /* while it restarts it counts as active */
-            const double busy = naive_done(jobs, stays, count, &all, is_mps) *
-                                use_of(&jobs[stays[i].job]) / TIME_NS_PER_S;
+            const double busy =
+                naive_done(jobs, stays, count, &all, is_mps) * use_of(&jobs[stays[i].job]) / TIME_NS_PER_S;
             active += busy;
             active_of[stays[i].job] += busy;
-            held_of[stays[i].job] += milli_of(&jobs[stays[i].job], is_mps) *
-                                     (double)(stays[i].end - stays[i].start) / TIME_NS_PER_S;
+            held_of[stays[i].job] +=
+                milli_of(&jobs[stays[i].job], is_mps) * (double)(stays[i].end - stays[i].start) / TIME_NS_PER_S;
             if (fabs(done - stays[i].done) > 1e-5 * done + 1e3)
-                fail_msg("round %d, job %u: %.3f s done, told %.3f s", round, stays[i].job,
-                         done / TIME_NS_PER_S, stays[i].done / TIME_NS_PER_S);
+                fail_msg("round %d, job %u: %.3f s done, told %.3f s", round, stays[i].job, done / TIME_NS_PER_S,
+                         stays[i].done / TIME_NS_PER_S);
         }
         for (uint32_t j = 0; j < JOBS; j++)
             if (fabs(fmin(1, active_of[j] / held_of[j]) * 1e3 - log->jobs[j].sm_active_milli) > 1)
-                fail_msg("round %d, job %u: %u milli active", round, j,
-                         log->jobs[j].sm_active_milli);
+                fail_msg("round %d, job %u: %u milli active", round, j, log->jobs[j].sm_active_milli);
         for (uint32_t j = 0; j < JOBS; j++)
             told_overhead += (double)log->jobs[j].overhead_gpu_ns;
         assert_true(fabs(overhead - told_overhead) <= JOBS * 1e3);
@@ -367,10 +361,9 @@ static void test_naive(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),       cmocka_unit_test(test_mps),
-        cmocka_unit_test(test_instances),   cmocka_unit_test(test_slowest),
-        cmocka_unit_test(test_idle_member), cmocka_unit_test(test_share_for_instance),
-        cmocka_unit_test(test_naive)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_turns),       cmocka_unit_test(test_mps),
+                                       cmocka_unit_test(test_instances),   cmocka_unit_test(test_slowest),
+                                       cmocka_unit_test(test_idle_member), cmocka_unit_test(test_share_for_instance),
+                                       cmocka_unit_test(test_naive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

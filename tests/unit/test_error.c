@@ -156,9 +156,8 @@ static void test_full_report(void **state)
 {
     (void)state;
     const char *line = "  \"gpus_per_node\": \"8\",";
-    struct error error =
-        error_at(ERROR_CONFIG, "cluster.json", 14, 20,
-                 "'gpus_per_node' must be an integer from %d to %d, got \"8\"", 1, 16);
+    struct error error = error_at(ERROR_CONFIG, "cluster.json", 14, 20,
+                                  "'gpus_per_node' must be an integer from %d to %d, got \"8\"", 1, 16);
     error_set_excerpt(&error, line, strlen(line), 3);
     error_set_where(&error, "/pools/h100/gpus_per_node");
     error_set_hint(&error, "remove the %s", "quotes");
@@ -307,8 +306,7 @@ static void test_window_shows_what_was_cut(void **state)
     line = marked_line_new(1000, 500);
     error = error_at(ERROR_DATA, "f", 1, 500, "m");
     error_set_excerpt(&error, line, 1000, 1);
-    snprintf(expected, sizeof expected, "error: f:1:500: m\n 1 | ...%.60sX%.39s...\n   | %63s^\n",
-             dots, dots, "");
+    snprintf(expected, sizeof expected, "error: f:1:500: m\n 1 | ...%.60sX%.39s...\n   | %63s^\n", dots, dots, "");
     assert_report(error, expected);
     test_free(line);
 }

@@ -25,8 +25,8 @@ static void what_is_declared_stays(void **state)
     assert_true(estimates_make(&perfect, 1, 2, 0, S(7)) == 1);
 }
 
-/* Of the lognormal error half is below 1, and the mean of its logarithm's square is sigma squared: within three standard
- * errors of 10,000 draws. */
+/* Of the lognormal error half is below 1, and the mean of its logarithm's square is sigma squared: within three
+ * standard errors of 10,000 draws. */
 static void noise_is_lognormal_around_the_truth(void **state)
 {
     (void)state;
@@ -42,10 +42,8 @@ static void noise_is_lognormal_around_the_truth(void **state)
     }
     assert_true(fabs(below / DRAWS - 0.5) < 3 * 0.5 / sqrt(DRAWS));
     assert_true(fabs(squares / DRAWS - 0.25) < 3 * 0.25 * sqrt(2.0 / DRAWS));
-    assert_true(estimates_make(&noisy, 1, 3, S(1000), 0) !=
-                estimates_make(&noisy, 2, 3, S(1000), 0));
-    assert_true(estimates_make(&noisy, 1, 3, S(1000), 0) !=
-                estimates_make(&noisy, 1, 4, S(1000), 0));
+    assert_true(estimates_make(&noisy, 1, 3, S(1000), 0) != estimates_make(&noisy, 2, 3, S(1000), 0));
+    assert_true(estimates_make(&noisy, 1, 3, S(1000), 0) != estimates_make(&noisy, 1, 4, S(1000), 0));
     const struct estimates exact = {.kind = ESTIMATES_NOISY, .factor = 3, .sigma = 0};
     assert_true(estimates_make(&exact, 1, 3, S(1000), 0) == S(3000));
     const struct estimates wild = {.kind = ESTIMATES_NOISY, .factor = 1000, .sigma = 0};
@@ -90,7 +88,7 @@ static void who_is_believed_makes_the_schedule(void **state)
     struct random_jobs spec = {.count = COUNT,
                                .nodes = 6,
                                .gpus = 4,
-                               .shapes = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
+                               .request_classes = RANDOM_SINGLE | RANDOM_GANG | RANDOM_FLAT,
                                .load = 1.2};
     struct run_job *jobs = random_jobs_new(&spec, 11);
     struct cluster *cluster = cluster_uniform_new(spec.nodes, spec.gpus);

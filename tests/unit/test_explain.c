@@ -1,5 +1,5 @@
-/* policies/explain.h and policies/state/waits.h: a hand-made case for each reason a job waits for, each thing that keeps it off
- * a node, and each shortfall. */
+/* policies/explain.h and policies/state/waits.h: a hand-made case for each reason a job waits for, each thing that
+ * keeps it off a node, and each shortfall. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #define STRICT_FIFO "{\"order\": [\"fifo\"], \"blocking\": \"strict\", \"quota\": \"none\"}"
 
 /* Its times, and nothing else, in seconds. */
-static void check_times(struct sched_case *c, job_id job, time_ns now, enum reason one,
-                        int64_t one_s, enum reason other, int64_t other_s)
+static void check_times(struct sched_case *c, job_id job, time_ns now, enum reason one, int64_t one_s,
+                        enum reason other, int64_t other_s)
 {
     struct wait_times times;
     assert_true(sched_waited(c->sched, job, now, &times));
@@ -53,14 +53,11 @@ enum { DOWN, OTHER, TAINTED, SMALL, BUSY, PARTS, CPUS, MEMORY, TASKS, FREE };
 static void fill_ten_nodes(struct sched_case *c)
 {
     job_id id = 0;
-    sched_case_adopt(c, sched_case_job(id++, 1, 4, 50),
-                     (struct piece){.node = BUSY, .gpu_mask = 0xf});
+    sched_case_adopt(c, sched_case_job(id++, 1, 4, 50), (struct piece){.node = BUSY, .gpu_mask = 0xf});
     for (int g = 0; g < 4; g++) {
         struct job share = sched_case_job(id++, 1, 0, 50);
         share.first.request.gpu_milli = 500;
-        sched_case_adopt(
-            c, share,
-            (struct piece){.node = PARTS, .gpu_mask = (uint16_t)(1u << g), .gpu_milli = 500});
+        sched_case_adopt(c, share, (struct piece){.node = PARTS, .gpu_mask = (uint16_t)(1u << g), .gpu_milli = 500});
     }
     struct job hungry = sched_case_job(id++, 1, 1, 50);
     hungry.first.request.cpu_milli = 13500;
@@ -68,8 +65,7 @@ static void fill_ten_nodes(struct sched_case *c)
     hungry = sched_case_job(id++, 1, 1, 50);
     hungry.first.request.memory_mib = 60 * 1024;
     sched_case_adopt(c, hungry, (struct piece){.node = MEMORY, .gpu_mask = 1});
-    sched_case_adopt(c, sched_case_job(id++, 1, 1, 50),
-                     (struct piece){.node = TASKS, .gpu_mask = 1});
+    sched_case_adopt(c, sched_case_job(id++, 1, 1, 50), (struct piece){.node = TASKS, .gpu_mask = 1});
     sched_node_changed(c->sched, DOWN, NODE_DOWN, 0);
 }
 
@@ -87,10 +83,9 @@ static void test_every_node_has_its_reason(void **state)
     assert_int_equal(sched_case_start(&c, 0), 0);
     struct explanation why = sched_case_explain(&c, 20, REASON_FRAGMENTATION);
     static const uint32_t nodes[EXPLAIN_NODE_COUNT] = {
-        [EXPLAIN_NOT_UP] = 1,    [EXPLAIN_TAINT] = 1,      [EXPLAIN_MISMATCH] = 1,
-        [EXPLAIN_TOO_SMALL] = 1, [EXPLAIN_GPUS_BUSY] = 1,  [EXPLAIN_CPUS] = 1,
-        [EXPLAIN_MEMORY] = 1,    [EXPLAIN_FRAGMENTED] = 1, [EXPLAIN_TASKS] = 1,
-        [EXPLAIN_FITS] = 1};
+        [EXPLAIN_NOT_UP] = 1,    [EXPLAIN_TAINT] = 1, [EXPLAIN_MISMATCH] = 1, [EXPLAIN_TOO_SMALL] = 1,
+        [EXPLAIN_GPUS_BUSY] = 1, [EXPLAIN_CPUS] = 1,  [EXPLAIN_MEMORY] = 1,   [EXPLAIN_FRAGMENTED] = 1,
+        [EXPLAIN_TASKS] = 1,     [EXPLAIN_FITS] = 1};
     for (int i = 0; i < EXPLAIN_NODE_COUNT; i++)
         assert_int_equal(why.nodes[i], nodes[i]);
     assert_false(why.fits_now);
@@ -100,8 +95,7 @@ static void test_every_node_has_its_reason(void **state)
     assert_int_equal(why.gpu_milli_short, 2 * GPU_MILLI);
     assert_int_equal(why.cpu_milli_short, 1500);
     assert_int_equal(why.memory_mib_short, 4 * 1024);
-    assert_non_null(
-        strstr(why.text, "1 more node with 4 free GPUs, 8 CPUs and 16384 MiB is needed"));
+    assert_non_null(strstr(why.text, "1 more node with 4 free GPUs, 8 CPUs and 16384 MiB is needed"));
     assert_non_null(strstr(why.text, "2 of 3 members fit now"));
     assert_non_null(strstr(why.text, "lacks only 1.5 CPUs"));
     sched_case_close(&c);
@@ -121,8 +115,7 @@ static void test_shares_and_instances(void **state)
     for (job_id id = 0; id < 2; id++) {
         struct job share = sched_case_job(id, 1, 0, 50);
         share.first.request.gpu_milli = 600;
-        sched_case_adopt(&c, share,
-                         (struct piece){.gpu_mask = (uint16_t)(1u << id), .gpu_milli = 600});
+        sched_case_adopt(&c, share, (struct piece){.gpu_mask = (uint16_t)(1u << id), .gpu_milli = 600});
     }
     struct job job = sched_case_job(2, 1, 0, 50);
     job.first.request.gpu_milli = 500;
@@ -140,16 +133,14 @@ static void test_shares_and_instances(void **state)
 static void check_one_domain(bool is_set)
 {
     struct sched_case c;
-    sched_case_open(
-        &c,
-        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
-        queue_table_new(), SKIP_FIFO);
+    sched_case_open(&c,
+                    sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
+                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
+                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                    queue_table_new(), SKIP_FIFO);
     sched_case_adopt(&c, sched_case_job(0, 1, 4, 50), (struct piece){.node = 0, .gpu_mask = 0xf});
     sched_case_adopt(&c, sched_case_job(1, 1, 4, 50), (struct piece){.node = 3, .gpu_mask = 0xf});
-    const struct job_set set = {
-        .name = "", .parent = SET_NONE, .min_members = 2, .topology = {.required = 1}};
+    const struct job_set set = {.name = "", .parent = SET_NONE, .min_members = 2, .topology = {.required = 1}};
     struct job job = sched_case_job(2, 2, 4, 50);
     job.topology.required = !is_set;
     job.set_count = is_set;
@@ -190,8 +181,7 @@ static void test_not_all_groups_are_needed(void **state)
     assert_int_equal(sched_case_start(&c, 0), 0);
     const struct explanation why = sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_int_equal(why.members, 4);
-    assert_non_null(
-        strstr(why.text, "It needs 2 of its 3 groups of members; 0 have all that they need."));
+    assert_non_null(strstr(why.text, "It needs 2 of its 3 groups of members; 0 have all that they need."));
     sched_case_close(&c);
 }
 
@@ -258,7 +248,7 @@ static void test_a_forecast_keeps_others_out(void **state)
     sched_case_close(&c);
 }
 
-/* Between passes what was forecast in the last is not what it was: nothing is said to be kept. */
+/* Between passes what was planned start in the last is not what it was: nothing is said to be kept. */
 static void test_an_old_forecast_keeps_nobody_out(void **state)
 {
     (void)state;
@@ -279,7 +269,8 @@ static void test_an_old_forecast_keeps_nobody_out(void **state)
     sched_case_close(&c);
 }
 
-/* Under conservative backfill all that wait have a forecast; each is kept out by those of others, not by its own. */
+/* Under conservative backfill all that wait have a planned start; each is kept out by those of others, not by its own.
+ */
 static void test_its_own_forecast_is_no_hindrance(void **state)
 {
     (void)state;
@@ -294,15 +285,15 @@ static void test_its_own_forecast_is_no_hindrance(void **state)
         sched_case_submit(&c, job, 0);
     }
     assert_int_equal(sched_case_start(&c, 0), 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(600));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(600));
     struct explanation why = sched_case_explain(&c, 1, REASON_RESOURCES);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_FITS], 1);
     why = sched_case_explain(&c, 2, REASON_PRIORITY);
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100)); /* asking changed nothing */
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100)); /* asking changed nothing */
     sched_case_close(&c);
 }
 
@@ -528,9 +519,8 @@ static void test_never_fits(void **state)
     sched_case_submit(&c, sched_case_job(0, 3, 4, 50), 0);
     struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
-    assert_string_equal(why.text,
-                        "No state of this cluster could hold it: fewer, or smaller, members "
-                        "must be asked.");
+    assert_string_equal(why.text, "No state of this cluster could hold it: fewer, or smaller, members "
+                                  "must be asked.");
     assert_int_equal(why.nodes[EXPLAIN_FITS], 2);
     assert_int_equal(why.nodes_short, 1);
     check_times(&c, 0, SECONDS(2), REASON_NEVER_FITS, 2, REASON_NONE, 0);

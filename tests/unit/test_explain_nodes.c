@@ -1,4 +1,5 @@
-/* policies/explain.h and policies/state/waits.h: the smallest nodes and parts of GPUs, what has come for a claim, and refusals. */
+/* policies/explain.h and policies/state/waits.h: the smallest nodes and parts of GPUs, what has come for a claim, and
+ * refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,23 +21,20 @@ static const char smallest_nodes[] =
     " \"gpus_layout\": [[\"4g.40gb\", \"3g.40gb\"]]},"
     "{\"name\": \"free\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\"}]}";
 
-/* However GPUs are asked, one GPU of another model is a mismatch and none at all too few; CPUs alone are found anywhere. */
+/* However GPUs are asked, one GPU of another model is a mismatch and none at all too few; CPUs alone are found
+ * anywhere. */
 static void test_the_smallest_nodes(void **state)
 {
     (void)state;
-    static const struct request asks[] = {{.gpus = 1},
-                                          {.gpu_milli = 500},
-                                          {.gpu_memory_mib = 1024},
-                                          {.mig = MIG_3G + 1},
-                                          {.cpu_milli = 1}};
+    static const struct request asks[] = {
+        {.gpus = 1}, {.gpu_milli = 500}, {.gpu_memory_mib = 1024}, {.mig = MIG_3G + 1}, {.cpu_milli = 1}};
     struct sched_case c;
     sched_case_open(&c, sched_case_cluster(smallest_nodes), queue_table_new(), SKIP_FIFO);
     for (uint32_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         struct job job = sched_case_job(i, 1, 0, 50);
         const bool is_cpu = asks[i].cpu_milli > 0;
         job.first.request = asks[i];
-        job.first.request.gpu_models = UINT64_C(1)
-                                       << cluster_model_of(c.cluster, TEXT("h100-80gb"));
+        job.first.request.gpu_models = UINT64_C(1) << cluster_model_of(c.cluster, TEXT("h100-80gb"));
         sched_case_submit(&c, job, 0);
         struct explanation why = sched_case_explain(&c, i, REASON_SCHEDULING);
         assert_int_equal(why.nodes[EXPLAIN_MISMATCH], is_cpu ? 0 : 1);
@@ -66,8 +64,8 @@ static void test_instances_are_busy(void **state)
     sched_case_close(&c);
 }
 
-/* A node counts with its GPUs as they are cut now: one that lost its instances is too small, one that got them is not, and
- * as many members fit an empty one as it has. */
+/* A node counts with its GPUs as they are cut now: one that lost its instances is too small, one that got them is not,
+ * and as many members fit an empty one as it has. */
 static void test_nodes_as_they_are_cut_now(void **state)
 {
     (void)state;
@@ -77,8 +75,7 @@ static void test_nodes_as_they_are_cut_now(void **state)
         " \"gpus_layout\": [[\"3g.40gb\"]]},"
         "{\"name\": \"is\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": \"h100-80gb\","
         " \"gpus_layout\": [[\"7g.80gb\"]]}]}";
-    static const struct gpu_layout two = {{[0] = MIG_3G + 1, [4] = MIG_3G + 1}},
-                                   one = {{[0] = MIG_7G + 1}};
+    static const struct gpu_layout two = {{[0] = MIG_3G + 1, [4] = MIG_3G + 1}}, one = {{[0] = MIG_7G + 1}};
     struct sched_case c;
     sched_case_open(&c, sched_case_cluster(cluster), queue_table_new(), SKIP_FIFO);
     for (job_id id = 0; id < 3; id++) { /* the whole cluster of the file holds one */
@@ -113,14 +110,12 @@ static void test_nodes_short_where_gpus_are_cut(void **state)
     (void)state;
     for (int recuts = 0; recuts < 2; recuts++) {
         struct sched_case c;
-        sched_case_open(
-            &c,
-            sched_case_cluster("{\"pools\": [{\"name\": \"p\", \"nodes\": 4, \"gpus_per_node\": 1,"
-                               " \"gpu_model\": \"h100-80gb\", \"mig_recut\": true,"
-                               " \"gpus_layout\": [[\"1g.10gb\", \"4g.40gb\"]]}]}"),
-            queue_table_new(),
-            recuts ? "{\"order\": [\"fifo\"], \"geometry\": \"on_demand\"}"
-                   : "{\"order\": [\"fifo\"]}");
+        sched_case_open(&c,
+                        sched_case_cluster("{\"pools\": [{\"name\": \"p\", \"nodes\": 4, \"gpus_per_node\": 1,"
+                                           " \"gpu_model\": \"h100-80gb\", \"mig_recut\": true,"
+                                           " \"gpus_layout\": [[\"1g.10gb\", \"4g.40gb\"]]}]}"),
+                        queue_table_new(),
+                        recuts ? "{\"order\": [\"fifo\"], \"geometry\": \"on_demand\"}" : "{\"order\": [\"fifo\"]}");
         struct job job = sched_case_job(0, 4, 0, 50);
         job.first.request.mig = MIG_1G + 1;
         for (node_id n = 0; n < 4; n++)
@@ -143,9 +138,7 @@ static void test_parts_of_several_gpus(void **state)
     for (uint32_t g = 0; g < 3; g++) {
         struct job job = sched_case_job(g, 1, g == 0, 50);
         job.first.request.gpu_milli = g == 0 ? 0 : 600;
-        sched_case_adopt(
-            &c, job,
-            (struct piece){.gpu_mask = (uint16_t)(1u << g), .gpu_milli = g == 0 ? 1000 : 600});
+        sched_case_adopt(&c, job, (struct piece){.gpu_mask = (uint16_t)(1u << g), .gpu_milli = g == 0 ? 1000 : 600});
     }
     for (job_id id = 3; id < 5; id++) {
         struct job job = sched_case_job(id, 1, 0, 50);
@@ -206,15 +199,14 @@ static void test_the_rest_goes_where_the_first_are(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(
-        &c,
-        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                           "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
-        queue_table_new(),
-        "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "
-        "{\"policy\": \"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", "
-        "\"stale_gang\"]}");
+    sched_case_open(&c,
+                    sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
+                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
+                                       "{\"nodes\": 2, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                    queue_table_new(),
+                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "
+                    "{\"policy\": \"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", "
+                    "\"stale_gang\"]}");
     struct job job = sched_case_job(0, 2, 4, 50);
     job.topology.required = 1;
     sched_case_submit(&c, job, 0);

@@ -14,11 +14,9 @@
 
 #define S TIME_NS_PER_S
 /* GPUs, cores and GiB as a charge; FIRM: of a job that cannot be preempted. */
-#define ASK(gpus, cores, gib)                                                                      \
-    ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cores)*1000, (gib)*1024})
-#define FIRM(gpus, cores, gib)                                                                     \
-    ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cores)*1000, (gib)*1024, (gpus)*1000,          \
-                                      (cores)*1000, (gib)*1024})
+#define ASK(gpus, cores, gib) ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cores)*1000, (gib)*1024})
+#define FIRM(gpus, cores, gib)                                                                                         \
+    ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cores)*1000, (gib)*1024, (gpus)*1000, (cores)*1000, (gib)*1024})
 
 struct fixture {
     struct cluster *cluster;
@@ -35,8 +33,7 @@ static void setup(struct fixture *f)
     f->cluster = cluster_uniform_new(1, 1);
     f->table = queue_table_new();
     f->ledger = ledger_new(f->cluster);
-    f->tree =
-        (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
+    f->tree = (struct queue_tree){.ledger = f->ledger, .quota = &quota_fairshare, .config = &f->config};
 }
 
 static void ready(struct fixture *f)
@@ -87,8 +84,7 @@ static void hold(struct fixture *f, queue_id q, const int64_t ask[QUEUE_SUM_COUN
     queue_tree_demand(&f->tree, q, ask, 1);
 }
 
-static bool goes_first(struct fixture *f, queue_id a, const int64_t *ask_a, queue_id b,
-                       const int64_t *ask_b)
+static bool goes_first(struct fixture *f, queue_id a, const int64_t *ask_a, queue_id b, const int64_t *ask_b)
 {
     struct contender left = {.queue = a, .ask = ask_a}, right = {.queue = b, .ask = ask_b};
     int order = quota_fairshare.compare(&f->tree, left, right);
@@ -96,8 +92,7 @@ static bool goes_first(struct fixture *f, queue_id a, const int64_t *ask_a, queu
     return order < 0;
 }
 
-static bool is_taken_first(struct fixture *f, queue_id a, const int64_t *unit_a, queue_id b,
-                           const int64_t *unit_b)
+static bool is_taken_first(struct fixture *f, queue_id a, const int64_t *unit_a, queue_id b, const int64_t *unit_b)
 {
     struct contender left = {.queue = a, .ask = unit_a}, right = {.queue = b, .ask = unit_b};
     int order = quota_fairshare.compare_victims(&f->tree, left, right);
@@ -136,7 +131,7 @@ static void test_starved_with_job(void **state)
     hold(&f, b, ASK(2, 1, 1));
     assert_true(goes_first(&f, a, ASK(1, 1, 1), b, ASK(1, 1, 1)));
     assert_false(goes_first(&f, a, ASK(2, 1, 1), b, ASK(1, 1, 1))); /* 3 > 2 */
-    spec(&f, a)->deserved[RESOURCE_MEMORY] = 1024; /* one resource above is not starved */
+    spec(&f, a)->deserved[RESOURCE_MEMORY] = 1024;                  /* one resource above is not starved */
     queue_tree_update(&f.tree, f.table);
     assert_false(goes_first(&f, a, ASK(1, 1, 1), b, ASK(1, 1, 1)));
     teardown(&f);
@@ -344,9 +339,9 @@ static void test_may_reclaim(void **state)
     teardown(&f);
 }
 
-static bool may_take(struct fixture *f, queue_id gainer, const int64_t *ask, queue_id victim)
+static bool may_take(struct fixture *f, queue_id preemptor, const int64_t *ask, queue_id victim)
 {
-    struct taking taking = {gainer, victim, ask, ASK(1, 1, 1), 50, 50, NULL};
+    struct taking taking = {preemptor, victim, ask, ASK(1, 1, 1), 50, 50, NULL};
     return quota_fairshare.may_take(&f->tree, &taking);
 }
 
@@ -361,7 +356,7 @@ static void test_maintain_fair_share(void **state)
     ready(&f);
     hold(&f, a, ASK(5, 1, 1));
     want(&f, c, ASK(9, 1, 1));
-    assert_true(may_take(&f, c, ASK(9, 1, 1), a));    /* 5 > 4, whatever the gainer */
+    assert_true(may_take(&f, c, ASK(9, 1, 1), a));    /* 5 > 4, whatever the preemptor */
     assert_false(may_take(&f, b, ASK(2, 1, 1), a));   /* among siblings: 5 <= 5 */
     assert_false(may_take(&f, one, ASK(1, 1, 1), a)); /* nobody takes from its own part */
     ledger_charge(f.ledger, a, ASK(-1, 0, 0));        /* a unit is taken: 4 <= 4 */
@@ -393,10 +388,10 @@ static void test_guarantee_deserved(void **state)
     teardown(&f);
 }
 
-static bool is_valid(struct fixture *f, queue_id gainer, const int64_t *ask, queue_id loser)
+static bool is_valid(struct fixture *f, queue_id preemptor, const int64_t *ask, queue_id loser)
 {
-    const queue_id touched[2] = {gainer, loser};
-    return quota_fairshare.is_valid(&f->tree, gainer, ask, touched, 2);
+    const queue_id touched[2] = {preemptor, loser};
+    return quota_fairshare.is_valid(&f->tree, preemptor, ask, touched, 2);
 }
 
 /* Shares of 4 each. */
@@ -422,7 +417,7 @@ static void test_saturation(void **state)
     ledger_charge(f.ledger, a, ASK(-1, 0, 0));
     ledger_charge(f.ledger, b, ASK(-5, 0, 0));
     assert_true(is_valid(&f, a, ASK(1, 1, 1), b)); /* not above its share */
-    ledger_charge(f.ledger, c, ASK(1, 0, 0)); /* due nothing, holds something: beyond all bounds */
+    ledger_charge(f.ledger, c, ASK(1, 0, 0));      /* due nothing, holds something: beyond all bounds */
     assert_false(is_valid(&f, c, ASK(1, 1, 1), b));
     teardown(&f);
 }

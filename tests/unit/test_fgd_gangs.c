@@ -9,18 +9,17 @@
 #include "tests/support/sched_case.h"
 
 #define FGD "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"placement\": \"fgd\"}"
-#define TWO_MODELS                                                                                 \
-    "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": "           \
-    "\"h100-80gb\"}, {\"name\": \"b\", \"node_name\": \"b%u\", \"nodes\": 1, "                     \
+#define TWO_MODELS                                                                                                     \
+    "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 2, \"gpu_model\": "                               \
+    "\"h100-80gb\"}, {\"name\": \"b\", \"node_name\": \"b%u\", \"nodes\": 1, "                                         \
     "\"gpus_per_node\": 2, \"gpu_model\": \"a100-40gb\"}]}"
 
 enum { H100 = 1, A100 = 2 }; /* models of the cluster, as sets */
 
-/* On one GPU there is no room for one of each.  The first are placed first: the cluster holds them twice, the second four
- * times. */
+/* On one GPU there is no room for one of each.  The first are placed first: the cluster holds them twice, the second
+ * four times. */
 static const struct job_group either = {.request = {.gpu_milli = 700}, .count = 2, .min_count = 2};
-static const struct job_group narrow = {
-    .request = {.gpu_milli = 400, .gpu_models = A100}, .count = 1, .min_count = 1};
+static const struct job_group narrow = {.request = {.gpu_milli = 400, .gpu_models = A100}, .count = 1, .min_count = 1};
 
 static void open_where_h100s_are_usual(struct sched_case *c)
 {

@@ -16,19 +16,18 @@
 
 #define S(seconds) ((seconds)*TIME_NS_PER_S)
 
-static const struct workload_spec native = {.format = "native",
-                                            .fill = {.load = 1.5, .interval = TIME_NS_PER_S}};
+static const struct workload_spec native = {.format = "native", .fill = {.load = 1.5, .interval = TIME_NS_PER_S}};
 
 /* ---- The stream -------------------------------------------------------------------------------- */
 
 /* Whole GPUs, shares, no GPU, a gang; 6.75 GPUs in all. */
-#define MIXED                                                                                      \
-    "job_id,submit_s,duration_s,gpus,gpu_fraction,cpus,nodes,limit_s,estimate_s,deadline_s,"       \
-    "outcome,after,array,array_max\n"                                                              \
-    "1,900,50,2,,,1,60,50,2000,failed,,,\n"                                                        \
-    "2,5,0,0,,4,,,,,cancelled,,,\n"                                                                \
-    "3,5,70,1,0.25,,,,,,,,,\n"                                                                     \
-    "4,7,70,1,0.5,,,,,,,,a,1\n"                                                                    \
+#define MIXED                                                                                                          \
+    "job_id,submit_s,duration_s,gpus,gpu_fraction,cpus,nodes,limit_s,estimate_s,deadline_s,"                           \
+    "outcome,after,array,array_max\n"                                                                                  \
+    "1,900,50,2,,,1,60,50,2000,failed,,,\n"                                                                            \
+    "2,5,0,0,,4,,,,,cancelled,,,\n"                                                                                    \
+    "3,5,70,1,0.25,,,,,,,,,\n"                                                                                         \
+    "4,7,70,1,0.5,,,,,,,,a,1\n"                                                                                        \
     "5,7,70,4,,,2,,,,,3,a,1\n"
 
 static const int64_t mixed_milli[] = {0, 2000, 0, 250, 500, 4000}; /* by trace_id */
@@ -81,8 +80,7 @@ static void test_intervals(void **state)
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct workload_spec spec = native;
     spec.fill.interval = 1500 * TIME_NS_PER_MS;
-    struct trace_case read =
-        trace_case_read("job_id,submit_s,duration_s,gpus\n1,0,7,1\n", &spec, cluster);
+    struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus\n1,0,7,1\n", &spec, cluster);
     assert_int_equal(read.count, 3); /* 3 of 2 GPUs are 1.5 */
     assert_int_equal(read.jobs[1].submit, 1500 * TIME_NS_PER_MS);
     assert_int_equal(read.jobs[2].submit, S(3));
@@ -98,8 +96,7 @@ static void test_a_trace_that_asks_more_is_cut(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct trace_case read = trace_case_read(
-        "job_id,submit_s,duration_s,gpus\n1,0,7,1\n2,0,7,1\n3,0,7,1\n4,0,7,1\n5,0,7,1\n", &native,
-        cluster);
+        "job_id,submit_s,duration_s,gpus\n1,0,7,1\n2,0,7,1\n3,0,7,1\n4,0,7,1\n5,0,7,1\n", &native, cluster);
     unsigned seen = 0;
     assert_int_equal(read.count, 3);
     for (uint32_t i = 0; i < 3; i++)
@@ -117,8 +114,8 @@ static void test_decimal_loads_ask_for_no_further_job(void **state)
     struct workload_spec spec = native;
     spec.fill.load = 1.3;
     assert_true(spec.fill.load * 3 * 1000 > 3900);
-    struct trace_case read = trace_case_read(
-        "job_id,submit_s,duration_s,gpus,gpu_fraction\n1,0,7,1,0.1\n", &spec, cluster);
+    struct trace_case read =
+        trace_case_read("job_id,submit_s,duration_s,gpus,gpu_fraction\n1,0,7,1,0.1\n", &spec, cluster);
     assert_int_equal(read.count, 39);
     trace_case_release(&read);
     cluster_free(cluster);
@@ -144,8 +141,8 @@ static void test_pods_without_times(void **state)
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct workload_spec spec = native;
     spec.format = "openb";
-    struct trace_case read = trace_case_read(
-        "name,cpu_milli,memory_mib,num_gpu,gpu_milli\npod,1000,1024,1,500\n", &spec, cluster);
+    struct trace_case read =
+        trace_case_read("name,cpu_milli,memory_mib,num_gpu,gpu_milli\npod,1000,1024,1,500\n", &spec, cluster);
     assert_int_equal(read.count, 6);
     assert_string_equal(read.jobs[5].name, "pod");
     trace_case_release(&read);
@@ -207,8 +204,7 @@ static void hold_jobs(struct held *held)
 }
 
 /* Which jobs come, as a number of the base HELD_JOBS, the first one first. */
-static unsigned order_of(const struct held *held, const struct cluster *cluster, double load,
-                         uint64_t seed)
+static unsigned order_of(const struct held *held, const struct cluster *cluster, double load, uint64_t seed)
 {
     const struct fill_plan plan = {.load = load, .interval = S(1)};
     struct fill fill;
@@ -258,8 +254,7 @@ static void test_the_seed_says_the_order(void **state)
     assert_int_equal(order_of(&held, cluster, 1, 7), order_of(&held, cluster, 1, 7));
     assert_int_not_equal(order_of(&held, cluster, 1, 7), order_of(&held, cluster, 1, 8));
     /* more load asks for more jobs behind the same ones */
-    assert_int_equal(order_of(&held, cluster, 0.5, 7),
-                     order_of(&held, cluster, 1, 7) / 6561); /* 3 to the power of 8 */
+    assert_int_equal(order_of(&held, cluster, 0.5, 7), order_of(&held, cluster, 1, 7) / 6561); /* 3 to the power of 8 */
     held_release(&held);
     cluster_free(cluster);
 }

@@ -1,4 +1,5 @@
-/* policies/jobs/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be typical. */
+/* policies/jobs/fragmentation.h and typical.h -- what is of no use to whom, by hand, and which jobs are learned to be
+ * typical. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,8 @@
 #include "tests/support/sched_case.h"
 #include "topologies/cluster_build.h"
 
-static const struct request half = {.gpu_milli = 500}, one = {.gpus = 1}, two = {.gpus = 2},
-                            none = {.cpu_milli = 1000}, elsewhere = {.gpus = 1, .gpu_models = 2},
+static const struct request half = {.gpu_milli = 500}, one = {.gpus = 1}, two = {.gpus = 2}, none = {.cpu_milli = 1000},
+                            elsewhere = {.gpus = 1, .gpu_models = 2},
                             greedy = {.gpus = 1, .cpu_milli = CLUSTER_AMPLE_CPU_MILLI / 2 + 1};
 
 /* 4 GPUs: 300 and 700 milli left of two, one free, one taken; half of the CPUs left: 2,000 milli in all. */
@@ -26,10 +27,8 @@ static struct ledger *used_node_new(const struct cluster *cluster)
     ledger_take(ledger, &space);
     space = (struct space){.gpu_mask = 2, .gpu_milli = 300, .member_count = 1};
     ledger_take(ledger, &space);
-    space = (struct space){.gpu_mask = 4,
-                           .gpu_milli = GPU_MILLI,
-                           .cpu_milli = CLUSTER_AMPLE_CPU_MILLI / 2,
-                           .member_count = 1};
+    space = (struct space){
+        .gpu_mask = 4, .gpu_milli = GPU_MILLI, .cpu_milli = CLUSTER_AMPLE_CPU_MILLI / 2, .member_count = 1};
     ledger_take(ledger, &space);
     return ledger;
 }
@@ -63,13 +62,13 @@ static void each_kind_by_hand(void **state)
     cluster_free(cluster);
 }
 
-static void submit(struct typical_book *book, struct ledger *ledger, struct shape_table *shapes,
+static void submit(struct typical_book *book, struct ledger *ledger, struct request_class_table *request_classes,
                    const struct request *request, uint32_t count)
 {
     struct job job = job_default();
     job.first.request = *request;
     job.first.count = job.first.min_count = count;
-    typical_learn(book, ledger, shapes, shape_of(shapes, ledger->cluster, &job));
+    typical_learn(book, ledger, request_classes, request_class_of(request_classes, ledger->cluster, &job));
 }
 
 /* Of 100 members 60, 36 and 4: the first two are more than 95 %. */
@@ -79,15 +78,15 @@ static void most_of_those_that_came_are_typical(void **state)
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct ledger *ledger = ledger_new(cluster);
     struct typical_book book = {.is_used = true};
-    struct shape_table shapes;
-    shape_table_init(&shapes);
+    struct request_class_table request_classes;
+    request_class_table_init(&request_classes);
     for (uint32_t i = 0; i < 4; i++)
-        submit(&book, ledger, &shapes, &two, 1);
+        submit(&book, ledger, &request_classes, &two, 1);
     for (uint32_t i = 0; i < 9; i++)
-        submit(&book, ledger, &shapes, &half, 4); /* members count, not jobs */
+        submit(&book, ledger, &request_classes, &half, 4); /* members count, not jobs */
     const uint64_t version = ledger->typical_version;
     for (uint32_t i = 0; i < 60; i++)
-        submit(&book, ledger, &shapes, &none, 1);
+        submit(&book, ledger, &request_classes, &none, 1);
     assert_true(ledger->typical_version > version);
     assert_ptr_equal(ledger->typical, &book.typical);
     const struct typical_jobs *typical = ledger->typical;
@@ -100,23 +99,22 @@ static void most_of_those_that_came_are_typical(void **state)
     assert_true(fabs(sum - 1) < 1e-12);
     assert_true(typical->jobs[0].share > 0.5 && typical->jobs[0].share < 0.65);
     typical_release(&book);
-    shape_table_release(&shapes);
+    request_class_table_release(&request_classes);
     ledger_free(ledger);
     cluster_free(cluster);
 }
 
 static const char policy_text[] = "{\"placement\": \"fgd\"}";
 
-/* A job of one GPU, beside a node of four that are free and one of three: for jobs of one GPU both are alike, for those of
- * four the second is lost already.  told: that those of four are usual. */
+/* A job of one GPU, beside a node of four that are free and one of three: for jobs of one GPU both are alike, for
+ * those of four the second is lost already.  told: that those of four are usual. */
 static node_id chosen_node(bool is_told, bool is_reloaded)
 {
     static const struct job_group kinds[] = {{.request = {.gpus = 4}, .count = 9, .min_count = 9}};
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), policy_text);
-    sched_case_adopt(
-        &c, sched_case_job(0, 1, 1, 50),
-        (struct piece){.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1});
+    sched_case_adopt(&c, sched_case_job(0, 1, 1, 50),
+                     (struct piece){.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1});
     if (is_told)
         sched_typical_told(c.sched, kinds, 1, SECONDS(1));
     sched_case_submit(&c, sched_case_job(1, 1, 1, 50), SECONDS(1));

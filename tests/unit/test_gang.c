@@ -45,8 +45,8 @@ static void random_gang(struct random_stream *stream, struct gang *gang)
         total[group->set] += group->count;
     }
     for (uint32_t s = 0; s < set_count; s++)
-        gang->sets[s] = (struct job_set){.parent = s % 2 ? 0 : SET_NONE,
-                                         .min_members = random_below(stream, total[s] + 1)};
+        gang->sets[s] =
+            (struct job_set){.parent = s % 2 ? 0 : SET_NONE, .min_members = random_below(stream, total[s] + 1)};
     view_gang(gang, group_count, set_count);
 }
 
@@ -129,18 +129,17 @@ static bool runs(const struct gang *gang)
            sum(gang->held, gang->view.group_count) > 0;
 }
 
-static void take(struct gang *gang, const uint32_t chunk[])
+static void take(struct gang *gang, const uint32_t step[])
 {
     for (uint32_t g = 0; g < gang->view.group_count; g++)
-        gang->held[g] += chunk[g];
+        gang->held[g] += step[g];
 }
 
-static void assert_chunk(const struct gang *gang, const struct gang_policy *policy,
-                         const uint32_t want[])
+static void assert_step(const struct gang *gang, const struct gang_policy *policy, const uint32_t want[])
 {
-    uint32_t chunk[GROUPS_MAX];
-    assert_true(policy->next(&gang->view, chunk));
-    assert_memory_equal(chunk, want, gang->view.group_count * sizeof want[0]);
+    uint32_t step[GROUPS_MAX];
+    assert_true(policy->next(&gang->view, step));
+    assert_memory_equal(step, want, gang->view.group_count * sizeof want[0]);
 }
 
 /* A launcher that must run and workers of which two of four must: 1 + 2, then one by one. */
@@ -150,59 +149,57 @@ static void an_elastic_job_starts_with_its_minimum(void **state)
     struct gang gang = {.groups = {{.count = 1, .min_count = 1}, {.count = 4, .min_count = 2}}};
     view_gang(&gang, 2, 0);
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){1, 2});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){1, 2});
     take(&gang, (uint32_t[]){1, 2});
     assert_int_equal(gang_fill(&gang.view), FILL_MINIMUM);
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1});
     take(&gang, (uint32_t[]){0, 1});
     assert_int_equal(gang_fill(&gang.view), FILL_ABOVE);
     gang.held[0] = 0; /* its node failed: only what is missing comes, at once */
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){1, 0});
-    gang.held[0] = gang.held[1] =
-        1; /* one of two is left: one is missing, though there is room for three */
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){1, 0});
+    gang.held[0] = gang.held[1] = 1; /* one of two is left: one is missing, though there is room for three */
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1});
 }
 
 /* Set 0 (groups 0 and 2, 4 of 5 members) and set 1 (group 1, 1 of 3): the minimum fills groups in order. */
 static void sets_are_filled_together(void **state)
 {
     (void)state;
-    struct gang gang = {
-        .groups = {{.count = 3, .set = 0}, {.count = 3, .set = 1}, {.count = 2, .set = 0}},
-        .sets = {{.parent = SET_NONE, .min_members = 4}, {.parent = 0, .min_members = 1}}};
-    uint32_t chunk[GROUPS_MAX], set;
+    struct gang gang = {.groups = {{.count = 3, .set = 0}, {.count = 3, .set = 1}, {.count = 2, .set = 0}},
+                        .sets = {{.parent = SET_NONE, .min_members = 4}, {.parent = 0, .min_members = 1}}};
+    uint32_t step[GROUPS_MAX], set;
     view_gang(&gang, 3, 2);
     assert_int_equal(gang_minimum(&gang.view, 0), 4);
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){3, 1, 1});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){3, 1, 1});
     take(&gang, (uint32_t[]){3, 1, 1});
     assert_int_equal(gang_held(&gang.view, 0), 4);
     assert_int_equal(gang_held(&gang.view, 1), 1);
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 0, 1});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){0, 0, 1});
     take(&gang, (uint32_t[]){0, 0, 1});
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1, 0});
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){0, 1, 0});
     take(&gang, (uint32_t[]){0, 1, 0});
-    assert_true(gang_shrink(&gang.view, chunk, &set)); /* the last set first */
-    assert_memory_equal(chunk, ((uint32_t[]){0, 1, 0}), sizeof(uint32_t[3]));
+    assert_true(gang_shrink(&gang.view, step, &set)); /* the last set first */
+    assert_memory_equal(step, ((uint32_t[]){0, 1, 0}), sizeof(uint32_t[3]));
     gang.held[1] = 1;
-    assert_true(gang_shrink(&gang.view, chunk, &set)); /* and in it the last group */
-    assert_memory_equal(chunk, ((uint32_t[]){0, 0, 1}), sizeof(uint32_t[3]));
+    assert_true(gang_shrink(&gang.view, step, &set)); /* and in it the last group */
+    assert_memory_equal(step, ((uint32_t[]){0, 0, 1}), sizeof(uint32_t[3]));
     gang.held[2] = 1;
-    assert_false(gang_shrink(&gang.view, chunk, &set)); /* at its minimum: all or nothing */
-    assert_memory_equal(chunk, gang.held, sizeof(uint32_t[3]));
+    assert_false(gang_shrink(&gang.view, step, &set)); /* at its minimum: all or nothing */
+    assert_memory_equal(step, gang.held, sizeof(uint32_t[3]));
 }
 
 static void hoarding_takes_one_by_one(void **state)
 {
     (void)state;
     struct gang gang = {.groups = {{.count = 2, .min_count = 2}, {.count = 1, .min_count = 1}}};
-    uint32_t chunk[GROUPS_MAX];
+    uint32_t step[GROUPS_MAX];
     view_gang(&gang, 2, 0);
-    assert_chunk(&gang, &gang_hoard, (uint32_t[]){1, 0});
+    assert_step(&gang, &gang_hoard, (uint32_t[]){1, 0});
     gang.held[0] = 2;
-    assert_chunk(&gang, &gang_hoard, (uint32_t[]){0, 1});
+    assert_step(&gang, &gang_hoard, (uint32_t[]){0, 1});
     gang.held[1] = 1;
-    assert_false(gang_hoard.next(&gang.view, chunk));
+    assert_false(gang_hoard.next(&gang.view, step));
     assert_false(gang_hoard.is_all_or_nothing);
 }
 
@@ -211,18 +208,17 @@ static void an_empty_minimum_starts_with_one(void **state)
 {
     (void)state;
     struct gang gang = {.groups = {{.count = 2}}, .sets = {{.parent = SET_NONE}}};
-    uint32_t chunk[GROUPS_MAX], set;
+    uint32_t step[GROUPS_MAX], set;
     view_gang(&gang, 1, 1);
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
-    assert_false(gang_minimum_chunk(&gang.view, chunk));
-    assert_chunk(&gang, &gang_all_or_nothing, (uint32_t[]){1});
+    assert_false(gang_minimum_step(&gang.view, step));
+    assert_step(&gang, &gang_all_or_nothing, (uint32_t[]){1});
     gang.held[0] = 1;
     assert_int_equal(gang_fill(&gang.view), FILL_ABOVE);
-    assert_false(
-        gang_shrink(&gang.view, chunk, &set)); /* without its last member it does not go on */
-    assert_int_equal(chunk[0], 1);
+    assert_false(gang_shrink(&gang.view, step, &set)); /* without its last member it does not go on */
+    assert_int_equal(step[0], 1);
     gang.held[0] = 2;
-    assert_true(gang_shrink(&gang.view, chunk, &set));
+    assert_true(gang_shrink(&gang.view, step, &set));
 }
 
 static void rigid_jobs_start_whole(void **state)
@@ -240,7 +236,7 @@ static void rigid_jobs_start_whole(void **state)
             want[g] = gang.groups[g].min_count = gang.groups[g].count;
             gang.sets[gang.groups[g].set].min_members += gang.groups[g].count;
         }
-        assert_chunk(&gang, &gang_all_or_nothing, want);
+        assert_step(&gang, &gang_all_or_nothing, want);
     }
 }
 
@@ -252,19 +248,19 @@ static uint32_t satisfied_sets(const struct gang *gang)
     return count;
 }
 
-/* From any state: chunks of at least one member, none below the minimum but whole, until the job is full.  Where it runs,
- * one member, or what makes a set satisfied. */
+/* From any state: allocation steps of at least one member, none below the minimum but whole, until the job is full.
+ * Where it runs, one member, or what makes a set satisfied. */
 static void grow_to_full(struct gang *gang, const struct gang_policy *policy)
 {
-    uint32_t chunk[GROUPS_MAX];
+    uint32_t step[GROUPS_MAX];
     uint32_t left = MEMBERS_MAX;
-    while (policy->next(&gang->view, chunk)) {
+    while (policy->next(&gang->view, step)) {
         bool ran = runs(gang);
         uint32_t satisfied = satisfied_sets(gang);
-        uint32_t size = sum(chunk, gang->view.group_count);
+        uint32_t size = sum(step, gang->view.group_count);
         assert_true(size > 0 && size <= left);
         left -= size;
-        take(gang, chunk);
+        take(gang, step);
         for (uint32_t g = 0; g < gang->view.group_count; g++)
             assert_true(gang->held[g] <= gang->groups[g].count);
         if (policy->is_all_or_nothing)
@@ -273,7 +269,7 @@ static void grow_to_full(struct gang *gang, const struct gang_policy *policy)
             assert_int_equal(size, 1);
     }
     assert_true(is_full(gang));
-    assert_int_equal(sum(chunk, gang->view.group_count), 0);
+    assert_int_equal(sum(step, gang->view.group_count), 0);
 }
 
 static void every_state_grows_to_full(void **state)
@@ -303,10 +299,10 @@ static void the_first_chunk_is_minimal(void **state)
     random_stream_init(&stream, 1, "test_gang_minimal", 0);
     for (int i = 0; i < 5000; i++) {
         struct gang gang;
-        uint32_t chunk[GROUPS_MAX];
+        uint32_t step[GROUPS_MAX];
         (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
-        assert_true(gang_all_or_nothing.next(&gang.view, chunk));
-        take(&gang, chunk);
+        assert_true(gang_all_or_nothing.next(&gang.view, step));
+        take(&gang, step);
         for (uint32_t g = 0; g < gang.view.group_count; g++) {
             if (gang.held[g] == 0)
                 continue;
@@ -325,21 +321,21 @@ static void shrinking_is_growth_reversed(void **state)
     random_stream_init(&stream, 1, "test_gang_shrink", 0);
     for (int i = 0; i < 5000; i++) {
         struct gang gang;
-        uint32_t grown[MEMBERS_MAX][GROUPS_MAX], chunk[GROUPS_MAX];
+        uint32_t grown[MEMBERS_MAX][GROUPS_MAX], step[GROUPS_MAX];
         uint32_t steps = 0, set;
         (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
-        size_t bytes = gang.view.group_count * sizeof chunk[0];
+        size_t bytes = gang.view.group_count * sizeof step[0];
         while (gang_all_or_nothing.next(&gang.view, grown[steps]))
             take(&gang, grown[steps++]);
         while (steps-- > 1) {
-            assert_true(gang_shrink(&gang.view, chunk, &set));
-            assert_memory_equal(chunk, grown[steps], bytes);
+            assert_true(gang_shrink(&gang.view, step, &set));
+            assert_memory_equal(step, grown[steps], bytes);
             for (uint32_t g = 0; g < gang.view.group_count; g++)
-                gang.held[g] -= chunk[g];
+                gang.held[g] -= step[g];
             assert_true(runs(&gang));
         }
-        assert_false(gang_shrink(&gang.view, chunk, &set));
-        assert_memory_equal(chunk, grown[0], bytes);
+        assert_false(gang_shrink(&gang.view, step, &set));
+        assert_memory_equal(step, grown[0], bytes);
     }
 }
 
@@ -350,15 +346,15 @@ static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
     random_stream_init(&stream, 1, "test_gang_any", 0);
     for (int i = 0; i < 20000; i++) {
         struct gang gang;
-        uint32_t chunk[GROUPS_MAX], set;
+        uint32_t step[GROUPS_MAX], set;
         (i % 3 ? random_gang : random_choice_gang)(&stream, &gang);
         hold_at_random(&stream, &gang);
         uint8_t fill = gang_fill(&gang.view);
         assert_int_equal(fill != FILL_BELOW, runs(&gang));
-        bool goes_on = gang_shrink(&gang.view, chunk, &set);
+        bool goes_on = gang_shrink(&gang.view, step, &set);
         for (uint32_t g = 0; g < gang.view.group_count; g++) {
-            assert_true(chunk[g] <= gang.held[g]);
-            gang.held[g] -= chunk[g];
+            assert_true(step[g] <= gang.held[g]);
+            gang.held[g] -= step[g];
         }
         assert_int_equal(goes_on, runs(&gang));
         if (goes_on)
@@ -372,25 +368,24 @@ static void in_any_state_shrinking_keeps_it_running_or_ends_it(void **state)
 static void a_surplus_set_comes_and_goes_as_a_whole(void **state)
 {
     (void)state;
-    uint32_t chunk[GROUPS_MAX], set;
-    struct gang gang = {.groups = {{.count = 2, .min_count = 1},
-                                   {.count = 2, .min_count = 2},
-                                   {.count = 3, .min_count = 2}}};
+    uint32_t step[GROUPS_MAX], set;
+    struct gang gang = {
+        .groups = {{.count = 2, .min_count = 1}, {.count = 2, .min_count = 2}, {.count = 3, .min_count = 2}}};
     view_gang(&gang, 3, 0);
     gang.view.min_sets = 2;
     static const uint32_t steps[][3] = {{1, 2, 0}, {1, 0, 0}, {0, 0, 2}, {0, 0, 1}};
     for (uint32_t i = 0; i < 4; i++) {
-        assert_chunk(&gang, &gang_all_or_nothing, steps[i]);
+        assert_step(&gang, &gang_all_or_nothing, steps[i]);
         take(&gang, steps[i]);
         assert_int_equal(gang_fill(&gang.view), i == 0 ? FILL_MINIMUM : FILL_ABOVE);
     }
-    assert_false(gang_all_or_nothing.next(&gang.view, chunk));
-    assert_true(gang_shrink(&gang.view, chunk, &set));
-    assert_memory_equal(chunk, steps[3], sizeof steps[3]);
+    assert_false(gang_all_or_nothing.next(&gang.view, step));
+    assert_true(gang_shrink(&gang.view, step, &set));
+    assert_memory_equal(step, steps[3], sizeof steps[3]);
     assert_int_equal(set, SET_NONE);
     gang.held[2] = 2;
-    assert_true(gang_shrink(&gang.view, chunk, &set));
-    assert_memory_equal(chunk, steps[2], sizeof steps[2]);
+    assert_true(gang_shrink(&gang.view, step, &set));
+    assert_memory_equal(step, steps[2], sizeof steps[2]);
     assert_int_equal(set, 2);
     gang.held[0] = gang.held[2] = 0; /* those that run are core, whatever their order */
     assert_int_equal(gang_fill(&gang.view), FILL_BELOW);
@@ -398,7 +393,7 @@ static void a_surplus_set_comes_and_goes_as_a_whole(void **state)
     assert_int_equal(gang_fill(&gang.view), FILL_MINIMUM);
     gang.held[2] = 1; /* what began to run is filled before what did not */
     static const uint32_t missing[] = {0, 0, 1};
-    assert_chunk(&gang, &gang_all_or_nothing, missing);
+    assert_step(&gang, &gang_all_or_nothing, missing);
     assert_int_equal(gang_satisfied(&gang.view), 1);
 }
 

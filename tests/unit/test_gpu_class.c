@@ -12,12 +12,12 @@
 #include "topologies/cluster_show.h"
 #include "topologies/mig.h"
 
-#define HEAD                                                                                       \
-    "{\"pools\":[{\"name\":\"h\",\"nodes\":2,\"gpus_per_node\":8,\"gpu_model\":\"h100-80gb\"},"    \
-    "{\"name\":\"t\",\"nodes\":2,\"gpus_per_node\":4,\"gpu_model\":\"t4\"},"                       \
-    "{\"name\":\"a\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\"},"                \
-    "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\","                 \
-    "\"nvlink_island\":0},"                                                                        \
+#define HEAD                                                                                                           \
+    "{\"pools\":[{\"name\":\"h\",\"nodes\":2,\"gpus_per_node\":8,\"gpu_model\":\"h100-80gb\"},"                        \
+    "{\"name\":\"t\",\"nodes\":2,\"gpus_per_node\":4,\"gpu_model\":\"t4\"},"                                           \
+    "{\"name\":\"a\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\"},"                                    \
+    "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"gpu_model\":\"a100-40gb\","                                     \
+    "\"nvlink_island\":0},"                                                                                            \
     "{\"name\":\"c\",\"nodes\":1,\"gpus_per_node\":0}],\n\"gpu_classes\":["
 
 enum { H100 = 1, T4 = 2, A100 = 4 }; /* bits of cluster.models */
@@ -57,19 +57,18 @@ static void check(const struct cluster *cluster, const char *name, struct gpu_cl
 static void kinds_and_conditions(void **state)
 {
     (void)state;
-    struct cluster *cluster =
-        good("{\"name\":\"full\",\"gpu_model\":\"H100\"},"
-             "{\"name\":\"any\"},"
-             "{\"name\":\"either\",\"gpu_model\":\"t4 | h100\",\"gpu_fraction\":1},"
-             "{\"name\":\"tenth\",\"gpu_fraction\":0.1},"
-             "{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
-             "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},"
-             "{\"name\":\"big\",\"min_memory_gb\":40},"
-             "{\"name\":\"bigger\",\"min_memory_gb\":40.001},"
-             "{\"name\":\"wide\",\"min_sms\":109},"
-             "{\"name\":\"cut\",\"mig_capable\":true},"
-             "{\"name\":\"linked\",\"nvlink\":true},"
-             "{\"name\":\"alone\",\"nvlink\":false}");
+    struct cluster *cluster = good("{\"name\":\"full\",\"gpu_model\":\"H100\"},"
+                                   "{\"name\":\"any\"},"
+                                   "{\"name\":\"either\",\"gpu_model\":\"t4 | h100\",\"gpu_fraction\":1},"
+                                   "{\"name\":\"tenth\",\"gpu_fraction\":0.1},"
+                                   "{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
+                                   "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},"
+                                   "{\"name\":\"big\",\"min_memory_gb\":40},"
+                                   "{\"name\":\"bigger\",\"min_memory_gb\":40.001},"
+                                   "{\"name\":\"wide\",\"min_sms\":109},"
+                                   "{\"name\":\"cut\",\"mig_capable\":true},"
+                                   "{\"name\":\"linked\",\"nvlink\":true},"
+                                   "{\"name\":\"alone\",\"nvlink\":false}");
     check(cluster, "full", (struct gpu_class){.models = H100});
     check(cluster, "any", (struct gpu_class){0});
     check(cluster, "either", (struct gpu_class){.models = H100 | T4});
@@ -89,15 +88,14 @@ static void kinds_and_conditions(void **state)
 static void they_come_back(void **state)
 {
     (void)state;
-    struct cluster *cluster = good(
-        "{\"name\":\"a \\\"b\\\"\",\"gpu_model\":\"t4|h100\"},{\"name\":\"any\"},"
-        "{\"name\":\"tenth\",\"gpu_fraction\":0.125},{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
-        "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},{\"name\":\"linked\",\"nvlink\":true}");
+    struct cluster *cluster =
+        good("{\"name\":\"a \\\"b\\\"\",\"gpu_model\":\"t4|h100\"},{\"name\":\"any\"},"
+             "{\"name\":\"tenth\",\"gpu_fraction\":0.125},{\"name\":\"seventh\",\"mig\":\"1g.10gb\"},"
+             "{\"name\":\"memory\",\"gpu_memory_gb\":16.5},{\"name\":\"linked\",\"nvlink\":true}");
     struct buffer text = {0}, show = {0};
     struct json_doc *doc;
     cluster_write(cluster, &text);
-    struct error error =
-        json_doc_parse(&doc, "again", text_of(buffer_c_string(&text)), ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, "again", text_of(buffer_c_string(&text)), ERROR_CONFIG);
     struct json_value root = json_doc_root(doc, &error);
     struct cluster *again = cluster_read(&root, NULL);
     assert_string_equal(error_message(&error), "");
@@ -129,12 +127,10 @@ static void refused(const char *marked, const char *message, const char *hint)
     assert_non_null(mark);
     buffer_bytes(&text, marked, (size_t)(mark - marked));
     buffer_string(&text, mark + 1);
-    buffer_format(&place,
-                  "c.json:2:%zu: ", strlen("\"gpu_classes\":[") + (size_t)(mark - marked) + 1);
+    buffer_format(&place, "c.json:2:%zu: ", strlen("\"gpu_classes\":[") + (size_t)(mark - marked) + 1);
     assert_null(read(buffer_c_string(&text), &error, &doc));
     char *said = error_text_new(&error);
-    if (strstr(said, buffer_c_string(&place)) == NULL || strstr(said, message) == NULL ||
-        strstr(said, hint) == NULL)
+    if (strstr(said, buffer_c_string(&place)) == NULL || strstr(said, message) == NULL || strstr(said, hint) == NULL)
         fail_msg("%s%s (%s) is not in %s", buffer_c_string(&place), message, hint, said);
     free(said);
     error_release(&error);
@@ -151,23 +147,21 @@ static void those_that_cannot_be(void **state)
     refused("{\"name\":\"x\"},{\"name\":@\"x\"}", "there is a GPU class called 'x' already", "");
     refused("{\"name\":\"x\",\"gpu_model\":@\"h1000\"}", "unknown GPU model 'h1000'",
             "the GPUs of this cluster: h100-80gb (80 GB, 132 SMs, MIG, NVLink), t4-16gb (16 GB");
-    refused("{\"name\":\"x\",\"gpu_model\":@\"t4|v100-16gb\"}",
-            "no node of this cluster has GPUs of model 'v100-16gb'", "t4-16gb (16 GB");
-    refused("{\"name\":@\"x\",\"min_memory_gb\":81}", "no GPU of this cluster is of class 'x'",
-            "h100-80gb (80 GB");
+    refused("{\"name\":\"x\",\"gpu_model\":@\"t4|v100-16gb\"}", "no node of this cluster has GPUs of model 'v100-16gb'",
+            "t4-16gb (16 GB");
+    refused("{\"name\":@\"x\",\"min_memory_gb\":81}", "no GPU of this cluster is of class 'x'", "h100-80gb (80 GB");
     refused("{\"name\":@\"x\",\"gpu_memory_gb\":81}", "no GPU of this cluster is of class 'x'", "");
-    refused("{\"name\":@\"x\",\"gpu_model\":\"t4\",\"mig_capable\":true}",
-            "no GPU of this cluster is of class 'x'", "");
-    refused("{\"name\":@\"x\",\"gpu_model\":\"a100-40gb\",\"nvlink\":true}",
-            "no GPU of this cluster is of class 'x'", "");
-    refused("{\"name\":\"x\",\"mig\":@\"1g.11gb\"}",
-            "no GPU that this class takes has a MIG profile '1g.11gb'", "did you mean '1g.10gb'?");
+    refused("{\"name\":@\"x\",\"gpu_model\":\"t4\",\"mig_capable\":true}", "no GPU of this cluster is of class 'x'",
+            "");
+    refused("{\"name\":@\"x\",\"gpu_model\":\"a100-40gb\",\"nvlink\":true}", "no GPU of this cluster is of class 'x'",
+            "");
+    refused("{\"name\":\"x\",\"mig\":@\"1g.11gb\"}", "no GPU that this class takes has a MIG profile '1g.11gb'",
+            "did you mean '1g.10gb'?");
     refused("{\"name\":\"x\",\"gpu_model\":\"t4\",\"mig\":@\"1g.10gb\"}",
             "no GPU that this class takes has a MIG profile '1g.10gb'", "t4-16gb (16 GB");
-    refused("{\"name\":\"x\",\"min_sms\":1,\"mig\":@\"1g.10gb\"}",
-            "'mig' excludes 'min_memory_gb' and 'min_sms'", "the profile says");
-    refused("@{\"name\":\"x\",\"gpu_fraction\":0.5,\"gpu_memory_gb\":1}",
-            "a class offers one kind of piece", "");
+    refused("{\"name\":\"x\",\"min_sms\":1,\"mig\":@\"1g.10gb\"}", "'mig' excludes 'min_memory_gb' and 'min_sms'",
+            "the profile says");
+    refused("@{\"name\":\"x\",\"gpu_fraction\":0.5,\"gpu_memory_gb\":1}", "a class offers one kind of piece", "");
     refused("{\"name\":\"x\",@\"share\":\"mps\"}", "unknown key 'share'", "");
     refused("{\"name\":\"x\",\"gpu_fraction\":@0}", "'gpu_fraction'", "");
 }

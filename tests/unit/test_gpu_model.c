@@ -60,8 +60,7 @@ static void names_of_traces_are_known_in_any_case(void **state)
 static void other_names_are_not(void **state)
 {
     (void)state;
-    static const char *const unknown[] = {"",     "G2",  "G3",         "a100",
-                                          "v100", "h10", "h100-80gbx", "A1"};
+    static const char *const unknown[] = {"", "G2", "G3", "a100", "v100", "h10", "h100-80gbx", "A1"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         assert_null(gpu_model_find(text_of(unknown[i])));
     assert_non_null(gpu_model_find((struct text){"T4x", 2})); /* a piece need not end in NUL */

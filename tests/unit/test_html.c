@@ -21,11 +21,8 @@ static const char *const nasty_names[] = {"<script>alert(1)</script>",
                                           "plain"};
 
 static const char *const arguments[] = {"run", "<script>alert(5)</script>", NULL};
-static const struct result_input inputs[] = {{.role = "<i>role",
-                                              .name = "</code><script>",
-                                              .digest = "d",
-                                              .plugin = "<b>plugin",
-                                              .version = "<u>1"}};
+static const struct result_input inputs[] = {
+    {.role = "<i>role", .name = "</code><script>", .digest = "d", .plugin = "<b>plugin", .version = "<u>1"}};
 static const struct result_manifest manifest = {.version = "0.1.0",
                                                 .seed = 1,
                                                 .fingerprint = "feedc0de",
@@ -33,8 +30,7 @@ static const struct result_manifest manifest = {.version = "0.1.0",
                                                 .input_count = 1,
                                                 .scenario_json = "{\"a\":\"</pre><script>\"}"};
 
-static void make_page(const struct fake_run *run, const struct html_options *options,
-                      struct buffer *out)
+static void make_page(const struct fake_run *run, const struct html_options *options, struct buffer *out)
 {
     struct metrics *metrics = metrics_new();
     struct record_sink sink = metrics_sink(metrics);
@@ -60,8 +56,7 @@ static void check_harmless(struct buffer *page)
     for (size_t i = 0; i < sizeof forbidden / sizeof forbidden[0]; i++)
         if (occurrences(page, forbidden[i]) != 0)
             fail_msg("the page holds '%s'", forbidden[i]);
-    assert_int_equal(occurrences(page, "Content-Security-Policy\" content=\"default-src 'none'"),
-                     1);
+    assert_int_equal(occurrences(page, "Content-Security-Policy\" content=\"default-src 'none'"), 1);
 }
 
 /* Every element that is opened is closed. */
@@ -94,10 +89,8 @@ static const struct fake_run nasty_run = {.jobs = 3000,
 static void nasty_names_stay_text(void **state)
 {
     (void)state;
-    struct html_options options = {.title = "<script>t",
-                                   .cluster = "<script>c",
-                                   .policy = "<script>p",
-                                   .arguments = arguments};
+    struct html_options options = {
+        .title = "<script>t", .cluster = "<script>c", .policy = "<script>p", .arguments = arguments};
     struct buffer page = {0};
     make_page(&nasty_run, &options, &page);
     check_harmless(&page);

@@ -57,18 +57,16 @@ static void the_example_has_8_gpus_and_8_rails(void **state)
 
 static void put_head(struct buffer *xml)
 {
-    buffer_string(
-        xml,
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
-        "<topology version=\"2.0\">\n"
-        "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
-        " allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
-        " allowed_nodeset=\"0x1\" gp_index=\"1\">\n"
-        "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
-        " nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"2\" local_memory=\"1073741824\"/>\n"
-        "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
-        " nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"3\"/>\n");
+    buffer_string(xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                       "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+                       "<topology version=\"2.0\">\n"
+                       "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
+                       " allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+                       " allowed_nodeset=\"0x1\" gp_index=\"1\">\n"
+                       "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
+                       " nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"2\" local_memory=\"1073741824\"/>\n"
+                       "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\""
+                       " nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"3\"/>\n");
 }
 
 static void put_tail(struct buffer *xml)
@@ -128,8 +126,7 @@ static void a_gpu_goes_with_the_nic_on_its_bridge(void **state)
     open_bridge(&xml, 0x30); /* Ethernet with RDMA is a rail; without, it is not */
     put_device(&xml, 0x31, "0200", "15b3");
     open_device(&xml, 0x32, "0200", "15b3");
-    buffer_string(&xml,
-                  "<object type=\"OSDev\" gp_index=\"9\" name=\"mlx5_0\" osdev_type=\"3\"/>\n");
+    buffer_string(&xml, "<object type=\"OSDev\" gp_index=\"9\" name=\"mlx5_0\" osdev_type=\"3\"/>\n");
     close_object(&xml);
     put_device(&xml, 0x33, "0302", "10de");
     put_device(&xml, 0x34, "0302", "1002"); /* of another vendor */
@@ -204,8 +201,7 @@ static void mixed_and_excess_gpus_are_refused(void **state)
     put_head(&xml);
     put_os_gpu(&xml, 0, "NVML", "Tesla T4");
     put_os_gpu(&xml, 1, "NVML", "NVIDIA A10");
-    check_refused(read_xml(&xml, &inside),
-                  "GPUs of two models in one node, 'Tesla T4' and 'NVIDIA A10'");
+    check_refused(read_xml(&xml, &inside), "GPUs of two models in one node, 'Tesla T4' and 'NVIDIA A10'");
     put_head(&xml);
     open_bridge(&xml, 0x10);
     for (unsigned i = 0; i < NODE_GPUS_MAX + 1; i++)

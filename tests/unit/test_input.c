@@ -65,8 +65,7 @@ static void assert_lines_of(const char *bytes, size_t length, const char *const 
     buffer_release(&many);
 }
 
-#define ASSERT_LINES(bytes, ...)                                                                   \
-    assert_lines_of(bytes, sizeof(bytes) - 1, (const char *const[]){__VA_ARGS__})
+#define ASSERT_LINES(bytes, ...) assert_lines_of(bytes, sizeof(bytes) - 1, (const char *const[]){__VA_ARGS__})
 
 static void test_line_ends(void **state)
 {
@@ -239,8 +238,7 @@ static void test_read_all(void **state)
         mem_free(bytes);
         error = input_read_all(path, text.length - 1, &bytes, &length);
         assert_int_equal(error.kind, ERROR_DATA);
-        assert_non_null(
-            strstr(error_message(&error), "it holds more than the 1288889 bytes allowed"));
+        assert_non_null(strstr(error_message(&error), "it holds more than the 1288889 bytes allowed"));
         assert_null(bytes);
         error_release(&error);
     }

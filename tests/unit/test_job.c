@@ -25,7 +25,7 @@ static void test_default_asks_nothing(void **state)
     assert_null(job_complaint(&job));
 }
 
-static void check_shape(uint32_t gpus, uint16_t per_node, uint32_t members, uint16_t each)
+static void check_request_class(uint32_t gpus, uint16_t per_node, uint32_t members, uint16_t each)
 {
     struct job job = job_default();
     job_shape_gpus(&job, gpus, per_node);
@@ -38,16 +38,16 @@ static void check_shape(uint32_t gpus, uint16_t per_node, uint32_t members, uint
 static void test_shapes(void **state)
 {
     (void)state;
-    check_shape(1, 8, 1, 1);
-    check_shape(5, 8, 1, 5);
-    check_shape(8, 8, 1, 8);
-    check_shape(16, 8, 2, 8);
-    check_shape(12, 8, 2, 6);
-    check_shape(11, 8, 11, 1); /* 2 nodes do not divide it */
-    check_shape(4, 0, 4, 1);
-    check_shape(1000000, 8, 125000, 8);
-    check_shape(0, 8, 1, 0);
-    check_shape(0, 0, 1, 0);
+    check_request_class(1, 8, 1, 1);
+    check_request_class(5, 8, 1, 5);
+    check_request_class(8, 8, 1, 8);
+    check_request_class(16, 8, 2, 8);
+    check_request_class(12, 8, 2, 6);
+    check_request_class(11, 8, 11, 1); /* 2 nodes do not divide it */
+    check_request_class(4, 0, 4, 1);
+    check_request_class(1000000, 8, 125000, 8);
+    check_request_class(0, 8, 1, 0);
+    check_request_class(0, 0, 1, 0);
 }
 
 static void test_sizes_in_milli_gpus(void **state)
@@ -63,8 +63,7 @@ static void test_sizes_in_milli_gpus(void **state)
     assert_int_equal(request_gpu_milli(&share, h100), 142);
     assert_int_equal(request_gpu_milli(&share, NULL), 142);
     assert_int_equal(request_gpu_milli(&memory, h100), 250);
-    assert_int_equal(request_gpu_milli(&third, h100),
-                     334); /* rounded up: three would not fit otherwise */
+    assert_int_equal(request_gpu_milli(&third, h100), 334); /* rounded up: three would not fit otherwise */
     assert_int_equal(request_gpu_milli(&memory, NULL), 1000);
     assert_int_equal(request_gpu_milli(&mig_1g, h100), 142);
     assert_int_equal(request_gpu_milli(&mig_3g, h100), 500); /* two fill the memory */
@@ -206,11 +205,8 @@ static void test_closeness_complaints(void **state)
     (void)state;
     struct job sound = job_default(), job;
     struct job_set sets[1] = {{.name = "", .parent = SET_NONE, .min_members = 6}};
-    sound.first = (struct job_group){.request = {.gpus = 4, .one_island = true},
-                                     .count = 6,
-                                     .min_count = 6,
-                                     .slice_level = 1,
-                                     .slice_members = 3};
+    sound.first = (struct job_group){
+        .request = {.gpus = 4, .one_island = true}, .count = 6, .min_count = 6, .slice_level = 1, .slice_members = 3};
     assert_null(job_complaint(&sound));
     job = sound, job.first.slice_members = 4, check_complaint(job, "divide");
     job = sound, job.first.slice_members = 0, check_complaint(job, "size and a level");
@@ -224,8 +220,8 @@ static void test_closeness_complaints(void **state)
     check_complaint(job, "start together");
 }
 
-static void check_tensor_parallel(struct cluster *cluster, struct ask ask, uint32_t count,
-                                  uint32_t gpus, uint32_t slice)
+static void check_tensor_parallel(struct cluster *cluster, struct ask ask, uint32_t count, uint32_t gpus,
+                                  uint32_t slice)
 {
     struct job job = job_default();
     assert_null(ask_tensor_parallel(&ask, cluster, &job));
@@ -234,8 +230,7 @@ static void check_tensor_parallel(struct cluster *cluster, struct ask ask, uint3
     assert_int_equal(job.first.request.gpus, gpus);
     assert_int_equal(job.first.request.one_island, gpus > 1);
     assert_int_equal(job.first.slice_members, slice);
-    assert_int_equal(job.first.slice_level,
-                     slice == 0 ? 0 : cluster_level_of(cluster, TEXT("nvlink")));
+    assert_int_equal(job.first.slice_level, slice == 0 ? 0 : cluster_level_of(cluster, TEXT("nvlink")));
 }
 
 static void test_tensor_parallel_groups(void **state)
@@ -323,8 +318,7 @@ static void test_asks_are_split_over_members(void **state)
     (void)state;
     struct job job = job_default();
     enum ask_field culprit;
-    struct ask ask = {
-        .gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
+    struct ask ask = {.gpus = 32, .nodes = 4, .cpu_milli = 10001, .memory_mib = 9, .min_members = 2};
     assert_null(ask_shape(&ask, &job, &culprit));
     assert_int_equal(job.first.count, 4);
     assert_int_equal(job.first.min_count, 2);

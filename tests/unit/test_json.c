@@ -56,11 +56,9 @@ static void test_values(void **state)
     (void)state;
     static const char *const orders[] = {"fifo", "priority", NULL};
     struct fixture f;
-    open_text(
-        &f,
-        "\xef\xbb\xbf{\"i\": -5, \"whole\": 8.0, \"e\": 1e3, \"r\": 0.25, \"n\": 7, \"t\": true, "
-        "\"f\": false, \"s\": \"h\\u00e9\", \"null\": null, \"order\": \"priority\", "
-        "\"$comment\": [\"anything\"]}");
+    open_text(&f, "\xef\xbb\xbf{\"i\": -5, \"whole\": 8.0, \"e\": 1e3, \"r\": 0.25, \"n\": 7, \"t\": true, "
+                  "\"f\": false, \"s\": \"h\\u00e9\", \"null\": null, \"order\": \"priority\", "
+                  "\"$comment\": [\"anything\"]}");
     assert_int_equal(json_get_int(&f.object, "i", -10, 10, 1), -5);
     assert_int_equal(json_get_int(&f.object, "whole", 0, 10, 1), 8);
     assert_int_equal(json_get_int(&f.object, "e", 0, 1000, 1), 1000);
@@ -136,8 +134,7 @@ static void test_duration(void **state)
         open_text(&f, text);
         assert_int_equal(json_get_duration(&f.object, "a", 6), 6);
         assert_true(error_is(f.error));
-        assert_non_null(strstr(error_message(&f.error),
-                               "'a' must be a duration such as 90, \"15m\" or \"14d\", got "));
+        assert_non_null(strstr(error_message(&f.error), "'a' must be a duration such as 90, \"15m\" or \"14d\", got "));
         error_release(&f.error);
         json_doc_free(f.doc);
     }
@@ -147,8 +144,7 @@ static void test_quoted_number(void **state)
 {
     (void)state;
     struct fixture f;
-    open_text(&f,
-              "{\n  \"pools\": {\n    \"h100\": {\n      \"gpus_per_node\": \"8\"\n    }\n  }\n}");
+    open_text(&f, "{\n  \"pools\": {\n    \"h100\": {\n      \"gpus_per_node\": \"8\"\n    }\n  }\n}");
     struct json_value pools = json_member(&f.object, "pools");
     struct json_object pools_object, pool;
     json_object_open(&pools_object, &pools);
@@ -236,8 +232,7 @@ static void assert_bad(const char *json, read_x_fn *read, const char *message, c
     assert_string_equal(error_message(&f.error), message);
     char *report = error_text_new(&f.error);
     char where[256];
-    snprintf(where, sizeof where, "\n  at /x%s%s\n", hint != NULL ? "; " : "",
-             hint != NULL ? hint : "");
+    snprintf(where, sizeof where, "\n  at /x%s%s\n", hint != NULL ? "; " : "", hint != NULL ? hint : "");
     assert_non_null(strstr(report, where));
     assert_non_null(strstr(report, "error: f.json:1:7: "));
     free(report);
@@ -277,14 +272,12 @@ static void test_bad_scalars(void **state)
     assert_bad("1", read_real_below, "'x' must be a number of at most 0.5, got 1", NULL);
     assert_bad("8.001", read_milli, "'x' must be a number from -1.5 to 8, got 8.001", NULL);
     assert_bad("1e30", read_milli, "'x' must be a number from -1.5 to 8, got 1e+30", NULL);
-    assert_bad("9223372036854775807", read_milli,
-               "'x' must be a number from -1.5 to 8, got 9223372036854775807", NULL);
+    assert_bad("9223372036854775807", read_milli, "'x' must be a number from -1.5 to 8, got 9223372036854775807", NULL);
     assert_bad("1", read_bool, "'x' must be true or false, got 1", NULL);
     assert_bad("\"true\"", read_bool, "'x' must be true or false, got \"true\"", unquote);
     assert_bad("5", read_string, "'x' must be a string, got 5", "put it in quotes");
     assert_bad("[]", read_string, "'x' must be a string, got an array", NULL);
-    assert_bad("\"fif\"", read_order, "'x' must be one of 'fifo', 'priority'; got \"fif\"",
-               "did you mean 'fifo'?");
+    assert_bad("\"fif\"", read_order, "'x' must be one of 'fifo', 'priority'; got \"fif\"", "did you mean 'fifo'?");
     assert_bad("\"qqqq\"", read_order, "'x' must be one of 'fifo', 'priority'; got \"qqqq\"", NULL);
     assert_bad("3", read_order, "'x' must be one of 'fifo', 'priority'; got 3", NULL);
     assert_bad("3", read_array, "'x' must be an array, got 3", NULL);
@@ -342,11 +335,10 @@ static void test_missing_key(void **state)
     json_need(&pool, "nodes");
     json_need(&pool, "something else, which is too late");
     assert_int_equal(json_array_count(&pools), 0); /* nothing is read after an error */
-    close_bad(
-        &f, "error: f.json:1:39: 'nodes' is missing\n"
-            " 1 | {\"pools\": [{\"name\": \"a\", \"nodes\": 1}, {\"name\": \"b\", \"node\": 2}]}\n"
-            "   |                                       ^~~~~~~~~~~~~~~~~~~~~~~~\n"
-            "  at /pools/1; is 'node' a slip for it?\n");
+    close_bad(&f, "error: f.json:1:39: 'nodes' is missing\n"
+                  " 1 | {\"pools\": [{\"name\": \"a\", \"nodes\": 1}, {\"name\": \"b\", \"node\": 2}]}\n"
+                  "   |                                       ^~~~~~~~~~~~~~~~~~~~~~~~\n"
+                  "  at /pools/1; is 'node' a slip for it?\n");
     open_text(&f, "{\"a\": null}");
     json_need(&f.object, "a");
     close_bad(&f, "error: f.json:1:7: 'a' must be given, got null\n"
@@ -382,8 +374,7 @@ static void test_arrays_of_scalars(void **state)
     struct json_value none = json_array_item(&a, 0);
     assert_null(none.node);
     json_value_int(&none, 0, 1);
-    assert_string_equal(error_message(&f.error),
-                        "'a[0]' must be an integer from 0 to 1, got nothing");
+    assert_string_equal(error_message(&f.error), "'a[0]' must be an integer from 0 to 1, got nothing");
     error_release(&f.error);
     json_doc_free(f.doc);
 }

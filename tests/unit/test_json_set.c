@@ -53,9 +53,9 @@ static void set(struct json_doc *doc, const char *assignment)
 static void test_canonical(void **state)
 {
     (void)state;
-    struct json_doc *doc = parse(
-        "f", " {\"b\" : [1, 2.0, 0.1, -1e-7, true, false, null], \"a\": {\"z\": \"\\u00e9<\\n\", "
-             "\"B\": {}}, \"aa\": []}");
+    struct json_doc *doc =
+        parse("f", " {\"b\" : [1, 2.0, 0.1, -1e-7, true, false, null], \"a\": {\"z\": \"\\u00e9<\\n\", "
+                   "\"B\": {}}, \"aa\": []}");
     assert_canonical(doc, "{\"a\":{\"B\":{},\"z\":\"\xc3\xa9\\u003c\\n\"},\"aa\":[],"
                           "\"b\":[1,2,0.1,-1e-07,true,false,null]}");
     json_doc_free(doc);
@@ -76,13 +76,12 @@ static void test_set(void **state)
     set(doc, "new.quoted=\"8\"");
     set(doc, "cluster={\"nodes\": {\"n\": 1}}");
     set(doc, "cluster.nodes.n=2");
-    assert_canonical(
-        doc, "{\"cluster\":{\"nodes\":{\"n\":2}},"
-             "\"new\":{\"empty\":\"\",\"equals\":\"a=b\",\"one\":\"some text\",\"quoted\":\"8\"},"
-             "\"nothing\":{\"deep\":{\"er\":[1,2]}},"
-             "\"pools\":[{\"kind\":\"dgx\",\"name\":\"h100\",\"nodes\":10},{\"name\":\"1\","
-             "\"nodes\":3}],"
-             "\"world\":{\"period_s\":0}}");
+    assert_canonical(doc, "{\"cluster\":{\"nodes\":{\"n\":2}},"
+                          "\"new\":{\"empty\":\"\",\"equals\":\"a=b\",\"one\":\"some text\",\"quoted\":\"8\"},"
+                          "\"nothing\":{\"deep\":{\"er\":[1,2]}},"
+                          "\"pools\":[{\"kind\":\"dgx\",\"name\":\"h100\",\"nodes\":10},{\"name\":\"1\","
+                          "\"nodes\":3}],"
+                          "\"world\":{\"period_s\":0}}");
     set(doc, "pools.0=null"); /* an element as a whole */
     set(doc, "pools=7");
     assert_string_equal(json_doc_name(doc), "s.json");
@@ -96,8 +95,7 @@ static void test_set_refuses(void **state)
         const char *assignment;
         const char *report;
     } cases[] = {
-        {"world.period_s",
-         "error: --set world.period_s: the value is missing\n  write PATH=VALUE\n"},
+        {"world.period_s", "error: --set world.period_s: the value is missing\n  write PATH=VALUE\n"},
         {"=5", "error: --set : the path has an empty step\n"},
         {"world..x=5", "error: --set world..x: the path has an empty step\n"},
         {"world.=5", "error: --set world.: the path has an empty step\n"},
@@ -146,10 +144,9 @@ static void test_messages_name_the_override(void **state)
     (void)state;
     struct json_doc *doc = parse("s.json", scenario);
     set(doc, "pools.1.nodes=\"5\"");
-    assert_bad_nodes(
-        doc, 1,
-        "error: --set pools.1.nodes: 'nodes' must be an integer from 1 to 100, got \"5\"\n"
-        "  at /pools/1/nodes; remove the quotes\n");
+    assert_bad_nodes(doc, 1,
+                     "error: --set pools.1.nodes: 'nodes' must be an integer from 1 to 100, got \"5\"\n"
+                     "  at /pools/1/nodes; remove the quotes\n");
     assert_bad_nodes(doc, 0,
                      "error: s.json:4:39: 'nodes' must be an integer from 1 to 100, got 500\n"
                      " 4 |   \"pools\": [{\"name\": \"h100\", \"nodes\": 500},\n"
@@ -163,10 +160,9 @@ static void test_messages_name_the_override(void **state)
                      "  at /pools/0/nodes\n");
     set(doc, "pools.x.nodes=-1");
     set(doc, "pools.x.name=y");
-    assert_bad_nodes(
-        doc, 0,
-        "error: --set pools.x.nodes: 'nodes' must be an integer from 1 to 100, got -1\n"
-        "  at /pools/0/nodes\n");
+    assert_bad_nodes(doc, 0,
+                     "error: --set pools.x.nodes: 'nodes' must be an integer from 1 to 100, got -1\n"
+                     "  at /pools/0/nodes\n");
     json_doc_free(doc);
 }
 
@@ -197,10 +193,9 @@ static void test_graft(void **state)
     struct error error = json_doc_graft(doc, "cluster", cluster);
     assert_false(error_is(error));
     set(doc, "cluster.extra=5");
-    assert_canonical(
-        doc, "{\"cluster\":{\"extra\":5,\"gpus\":[1,\"2\"],\"name\":\"d\"},\"nothing\":null,"
-             "\"pools\":[{\"name\":\"h100\",\"nodes\":500},{\"name\":\"1\",\"nodes\":2}],"
-             "\"world\":{\"period_s\":1}}");
+    assert_canonical(doc, "{\"cluster\":{\"extra\":5,\"gpus\":[1,\"2\"],\"name\":\"d\"},\"nothing\":null,"
+                          "\"pools\":[{\"name\":\"h100\",\"nodes\":500},{\"name\":\"1\",\"nodes\":2}],"
+                          "\"world\":{\"period_s\":1}}");
     struct json_value root = json_doc_root(doc, &error);
     struct json_object object, inner;
     json_object_open(&object, &root);
@@ -216,9 +211,8 @@ static void test_graft(void **state)
                          "  at /cluster/gpus/1; remove the quotes\n");
     error = ERROR_OK;
     json_get_int(&inner, "extra", 0, 1, 0);
-    assert_report(error,
-                  "error: --set cluster.extra: 'extra' must be an integer from 0 to 1, got 5\n"
-                  "  at /cluster/extra\n");
+    assert_report(error, "error: --set cluster.extra: 'extra' must be an integer from 0 to 1, got 5\n"
+                         "  at /cluster/extra\n");
     error = ERROR_OK;
     json_get_int(&inner, "name", 0, 1, 0); /* overridden before the graft */
     assert_report(error, "error: --set name: 'name' must be an integer from 0 to 1, got \"d\"\n"
@@ -252,8 +246,7 @@ static void test_graft_refuses(void **state)
     assert_report(json_doc_graft(doc, "pools.7", parse("a.json", "{}")),
                   "error: pools.7: the array has no element '7'\n"
                   "  take a name, or an index from 0 to 1\n");
-    assert_report(json_doc_graft(doc, "", parse("a.json", "{}")),
-                  "error: : the path has an empty step\n");
+    assert_report(json_doc_graft(doc, "", parse("a.json", "{}")), "error: : the path has an empty step\n");
     json_doc_free(doc);
     doc = parse("s.json", "5");
     assert_report(json_doc_graft(doc, "a", parse("a.json", "{}")),

@@ -42,8 +42,7 @@ static const struct {
     {"{\n \"a\": 1,\n}", "2:8: a comma before '}'", "the root; remove the comma"},
     {"[1,2,]", "1:5: a comma before ']'", "the root; remove the comma"},
     {"{\"a\":1,\"a\":2}", "1:8: the key \"a\" stands twice in this object", "/a; keep one of them"},
-    {"{\"a\":NaN}", "1:6: 'NaN' is no number that JSON knows",
-     "/a; leave the key out, or write null"},
+    {"{\"a\":NaN}", "1:6: 'NaN' is no number that JSON knows", "/a; leave the key out, or write null"},
     {"{\"a\":1e400}", "1:6: '1e400' is too large a number", "/a"},
     {"{\"a\":99999999999999999999}", "1:6: '99999999999999999999' is too large a number", "/a"},
     {"{\"a\":1} x", "1:9: more text after the end of the JSON value", "the root"},
@@ -51,19 +50,13 @@ static const struct {
     {"{\"a\":1\n\n", "1:7: the text ends before the '}' that closes the '{' of line 1", "the root"},
     {"{\"a\":[1,", "1:9: the text ends before the ']' that closes the '[' of line 1", "/a"},
     {"{\"a\" 1}", "1:6: a ':' is missing before '1'", "/a"},
-    {"// hi\n{}", "1:1: JSON has no comments",
-     "the root; write \"$comment\": \"...\" as a member of an object"},
-    {"{\"a\": /* x */ 1}", "1:7: JSON has no comments",
-     "/a; write \"$comment\": \"...\" as a member of an object"},
-    {"{\"a\":1 // c\n}", "1:8: JSON has no comments",
-     "/a; write \"$comment\": \"...\" as a member of an object"},
-    {"{\"a\":1, # c\n}", "1:9: JSON has no comments",
-     "the root; write \"$comment\": \"...\" as a member of an object"},
-    {"{} // c", "1:4: JSON has no comments",
-     "the root; write \"$comment\": \"...\" as a member of an object"},
+    {"// hi\n{}", "1:1: JSON has no comments", "the root; write \"$comment\": \"...\" as a member of an object"},
+    {"{\"a\": /* x */ 1}", "1:7: JSON has no comments", "/a; write \"$comment\": \"...\" as a member of an object"},
+    {"{\"a\":1 // c\n}", "1:8: JSON has no comments", "/a; write \"$comment\": \"...\" as a member of an object"},
+    {"{\"a\":1, # c\n}", "1:9: JSON has no comments", "the root; write \"$comment\": \"...\" as a member of an object"},
+    {"{} // c", "1:4: JSON has no comments", "the root; write \"$comment\": \"...\" as a member of an object"},
     {"{\"a\": 'x'}", "1:7: strings and keys stand in double quotes", "/a; write \" in place of '"},
-    {"{'a': 1}", "1:2: strings and keys stand in double quotes",
-     "the root; write \" in place of '"},
+    {"{'a': 1}", "1:2: strings and keys stand in double quotes", "the root; write \" in place of '"},
     {"{a: 1}", "1:2: 'a' stands where a key must be", "the root; put keys in double quotes"},
     {"{\"a\":\"b\nc\"}", "1:6: this string is not closed in its line",
      "/a; put '\"' behind it; a line break within a string is written \\n"},
@@ -87,10 +80,8 @@ static const struct {
     {"{\"a\":\"\xff\"}", "1:7: byte 0xff is not UTF-8", "/a"},
     {"{\"a\":\"\\ud800\"}", "1:6: invalid Unicode '\\uD800' in this string", "/a"},
     {"[nan]", "1:2: 'nan' is no number that JSON knows", "/0; leave the key out, or write null"},
-    {"[Infinity]", "1:2: 'Infinity' is no number that JSON knows",
-     "/0; leave the key out, or write null"},
-    {"[-Infinity]", "1:2: '-Infinity' is no number that JSON knows",
-     "/0; leave the key out, or write null"},
+    {"[Infinity]", "1:2: 'Infinity' is no number that JSON knows", "/0; leave the key out, or write null"},
+    {"[-Infinity]", "1:2: '-Infinity' is no number that JSON knows", "/0; leave the key out, or write null"},
     {"{\"a\":1}}", "1:8: more text after the end of the JSON value", "the root"},
     {"{\"\\u0000\":1}", "1:2: a string must not hold the character \\u0000", "/\\u0000"},
     {"[\"\t\"]", "1:2: control character 0x9 in this string", "/0; a tab is written \\t"},
@@ -116,8 +107,7 @@ static const struct {
     {"[1:2]", "1:3: a ',' is missing before ':'", "/0"},
     {"\x1f", "1:1: '?' is no JSON value", "the root; put texts in double quotes"},
     {"{\"a\":1;\"b\":2}", "1:6: '1;' is no number as JSON writes them", "/a; as in 8, -0.5 or 1e3"},
-    {"{\"p\":{\"q\":[0,1,{\"a~/b\":nul}]}}", "1:24: 'nul' is no JSON value",
-     "/p/q/2/a~0~1b; did you mean 'null'?"},
+    {"{\"p\":{\"q\":[0,1,{\"a~/b\":nul}]}}", "1:24: 'nul' is no JSON value", "/p/q/2/a~0~1b; did you mean 'null'?"},
 };
 
 static void test_cases(void **state)
@@ -130,8 +120,7 @@ static void test_cases(void **state)
         snprintf(first, sizeof first, "error: f.json:%s\n", cases[i].place);
         snprintf(last, sizeof last, "\n  at %s\n", cases[i].where);
         bool has_first = strncmp(report, first, strlen(first)) == 0;
-        bool has_last = strlen(report) > strlen(last) &&
-                        strcmp(report + strlen(report) - strlen(last), last) == 0;
+        bool has_last = strlen(report) > strlen(last) && strcmp(report + strlen(report) - strlen(last), last) == 0;
         if (!has_first || !has_last)
             fail_msg("%s\n%sexpected %s%s", cases[i].text, report, first, last);
         free(report);
@@ -167,9 +156,8 @@ static void test_too_deep(void **state)
 static void test_every_cut_and_every_slip(void **state)
 {
     (void)state;
-    static const char good[] =
-        "{\"a\\u0041\": [1, -2.5e3, {\"b\": null}], \"\xc3\xa9\": \"x\\\"y\", "
-        "\"t\": true,\n \"o\": {}, \"l\": []}";
+    static const char good[] = "{\"a\\u0041\": [1, -2.5e3, {\"b\": null}], \"\xc3\xa9\": \"x\\\"y\", "
+                               "\"t\": true,\n \"o\": {}, \"l\": []}";
     static const char slips[] = "{}[],:\"'/#\\x0-.e \n\t\xff\x01";
     size_t length = sizeof good - 1;
     size_t bad_count = 0;
@@ -184,8 +172,7 @@ static void test_every_cut_and_every_slip(void **state)
             memcpy(text, good, sizeof good);
             text[at] = slips[slip];
             struct json_doc *doc;
-            struct error error =
-                json_doc_parse(&doc, "f.json", (struct text){text, length}, ERROR_DATA);
+            struct error error = json_doc_parse(&doc, "f.json", (struct text){text, length}, ERROR_DATA);
             assert_true(error_is(error) == (doc == NULL));
             if (error_is(error)) {
                 char *report = error_text_new(&error);

@@ -16,13 +16,13 @@ static const struct workload_spec jsonl = {.format = "jsonl"};
 static void test_native_names(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        "{\"job_id\": 7, \"submit_s\": 1.5, \"duration_s\": 1e3, \"gpus\": 16, \"nodes\": 2, "
-        "\"queue\": \"a/b\","
-        " \"user\": null, \"preemptible\": false, \"extra\": {\"deep\": [1, \"]}\", {\"gpus\": "
-        "3}]}}\n"
-        "{\"gpus\":1,\"duration_s\":0.000000001,\"submit_s\":2,\"job_id\":\"x\\\"\\u00e9\"}\n",
-        &jsonl, NULL);
+    struct trace_case read =
+        trace_case_read("{\"job_id\": 7, \"submit_s\": 1.5, \"duration_s\": 1e3, \"gpus\": 16, \"nodes\": 2, "
+                        "\"queue\": \"a/b\","
+                        " \"user\": null, \"preemptible\": false, \"extra\": {\"deep\": [1, \"]}\", {\"gpus\": "
+                        "3}]}}\n"
+                        "{\"gpus\":1,\"duration_s\":0.000000001,\"submit_s\":2,\"job_id\":\"x\\\"\\u00e9\"}\n",
+                        &jsonl, NULL);
     assert_int_equal(read.count, 2);
     assert_int_equal(read.jobs[0].trace_id, 7);
     assert_int_equal(read.jobs[0].first.count, 2);
@@ -40,12 +40,12 @@ static void test_native_names(void **state)
 static void test_groups(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        MUST ", \"groups\": [{\"count\": 2, \"gpus\": 4, \"cpus\": 16, \"memory_gb\": 1},"
-             " {\"count\": 8, \"min_members\": 3, \"cpus\": 0.5}, {\"mig\": \"1g.10gb\"},"
-             " {\"gpu_fraction\": 0.285}, {\"gpu_memory_gb\": 40}]}\n" MUST
-             ", \"gpus\": 12, \"groups\": [{\"count\": 3, \"gpus\": 4}]}\n",
-        &jsonl, NULL);
+    struct trace_case read =
+        trace_case_read(MUST ", \"groups\": [{\"count\": 2, \"gpus\": 4, \"cpus\": 16, \"memory_gb\": 1},"
+                             " {\"count\": 8, \"min_members\": 3, \"cpus\": 0.5}, {\"mig\": \"1g.10gb\"},"
+                             " {\"gpu_fraction\": 0.285}, {\"gpu_memory_gb\": 40}]}\n" MUST
+                             ", \"gpus\": 12, \"groups\": [{\"count\": 3, \"gpus\": 4}]}\n",
+                        &jsonl, NULL);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->group_count, 5);
     assert_int_equal(job_group(job, 0)->count, 2);
@@ -69,15 +69,14 @@ static void test_groups(void **state)
 static void members_that_have_succeeded_are_left_out(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        MUST
-        ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 2}]}\n" MUST
-        ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 4}]}\n" MUST
-        ", \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"min_members\": 2}], \"groups\": ["
-        "{\"gpus\": 2, \"set\": \"a\", \"succeeded\": 1}, {\"count\": 4, \"gpus\": 1, \"set\": "
-        "\"b\", "
-        "\"succeeded\": 1}]}\n",
-        &jsonl, NULL);
+    struct trace_case read =
+        trace_case_read(MUST ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 2}]}\n" MUST
+                             ", \"groups\": [{\"count\": 5, \"min_members\": 3, \"gpus\": 1, \"succeeded\": 4}]}\n" MUST
+                             ", \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"min_members\": 2}], \"groups\": ["
+                             "{\"gpus\": 2, \"set\": \"a\", \"succeeded\": 1}, {\"count\": 4, \"gpus\": 1, \"set\": "
+                             "\"b\", "
+                             "\"succeeded\": 1}]}\n",
+                        &jsonl, NULL);
     assert_int_equal(read.jobs[0].first.count, 3);
     assert_int_equal(read.jobs[0].first.min_count, 1);
     assert_int_equal(read.jobs[1].first.count, 1);
@@ -93,10 +92,10 @@ static void members_that_have_succeeded_are_left_out(void **state)
 static void patience_is_of_the_job(void **state)
 {
     (void)state;
-    struct trace_case read = trace_case_read(
-        MUST ", \"gpus\": 1, \"preemption_delay_s\": 1.5, \"stale_after_s\": \"never\"}\n" MUST
-             ", \"gpus\": 1, \"stale_after_s\": 0}\n",
-        &jsonl, NULL);
+    struct trace_case read =
+        trace_case_read(MUST ", \"gpus\": 1, \"preemption_delay_s\": 1.5, \"stale_after_s\": \"never\"}\n" MUST
+                             ", \"gpus\": 1, \"stale_after_s\": 0}\n",
+                        &jsonl, NULL);
     assert_int_equal(read.jobs[0].preemption_delay, 1500 * TIME_NS_PER_MS);
     assert_true(read.jobs[0].stale_after == TIME_NEVER);
     assert_int_equal(read.jobs[1].preemption_delay, JOB_AS_QUEUE);

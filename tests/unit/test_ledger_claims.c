@@ -90,8 +90,7 @@ static void the_check_finds_one_wrong_amount(void **state)
         *totals[i] -= 1;
         assert_null(ledger_check(ledger));
     }
-    for (size_t i = 0; i < sizeof amounts / sizeof *amounts;
-         i++) { /* all is free: one is too many */
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) { /* all is free: one is too many */
         *amounts[i] += 1;
         assert_non_null(ledger_check(ledger));
         *amounts[i] -= 1;

@@ -1,5 +1,5 @@
-/* policies/ledger/ledger.h: a job that was to leave stays after all: what nobody was promised is its own again first, then what somebody
- * was. */
+/* policies/ledger/ledger.h: a job that was to leave stays after all: what nobody was promised is its own again first,
+ * then what somebody was. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +17,9 @@ static void what_was_promised_is_taken_back_last(void **state)
     struct ledger *ledger = ledger_new(cluster);
     ledger_queues(ledger, queues);
     const uint32_t cpus = ledger->nodes[0].cpu_free;
-    const struct space both = {
-        .gpu_mask = 3, .gpu_milli = GPU_MILLI, .cpu_milli = 5000, .owner = 0, .member_count = 1};
-    const struct space one = {.gpu_mask = 1,
-                              .gpu_milli = GPU_MILLI,
-                              .cpu_milli = cpus - 3000,
-                              .owner = 1,
-                              .member_count = 1};
+    const struct space both = {.gpu_mask = 3, .gpu_milli = GPU_MILLI, .cpu_milli = 5000, .owner = 0, .member_count = 1};
+    const struct space one = {
+        .gpu_mask = 1, .gpu_milli = GPU_MILLI, .cpu_milli = cpus - 3000, .owner = 1, .member_count = 1};
     ledger_take(ledger, &both);
     ledger_vacate(ledger, &both);
     ledger_claim(ledger, &one);

@@ -1,4 +1,5 @@
-/* policies/ledger/ledger_tags.h: what is counted by tag, undone with the space that it belongs to; and claims that rules shut. */
+/* policies/ledger/ledger_tags.h: what is counted by tag, undone with the space that it belongs to; and claims that
+ * rules shut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,8 +78,8 @@ static void a_rollback_takes_back_all_moves_of_a_trial(void **state)
     (void)state;
     struct fixture f;
     open_ledger(&f);
-    const struct space there = one_gpu(0, 0, &quiet), leaver = one_gpu(0, 1, &noisy),
-                       claimer = one_gpu(1, 2, &quiet), comer = one_gpu(1, 3, &noisy);
+    const struct space there = one_gpu(0, 0, &quiet), leaver = one_gpu(0, 1, &noisy), claimer = one_gpu(1, 2, &quiet),
+                       comer = one_gpu(1, 3, &noisy);
     ledger_take(f.ledger, &there);
     ledger_take(f.ledger, &leaver);
     ledger_tags_take_changes(f.ledger);
@@ -151,9 +152,9 @@ static void who_is_sent_off_is_still_there(void **state)
 
 enum { DB = 0, LOW = 25, HIGH = 75 };
 
-#define POLICY(expiry)                                                                             \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "          \
-    "\"reservation_expiry_s\": " expiry ", \"actions\": [\"allocate\", \"preempt\"], "             \
+#define POLICY(expiry)                                                                                                 \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "                              \
+    "\"reservation_expiry_s\": " expiry ", \"actions\": [\"allocate\", \"preempt\"], "                                 \
     "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}"
 
 static struct piece gpus(node_id node, uint16_t mask)
@@ -201,8 +202,7 @@ static void of_two_claims_that_shut_each_other_one_starts(void **state)
 {
     (void)state;
     struct sched_case c;
-    const struct job_tags kin = {
-        .tags = {DB}, .tag_count = 1, .rules = {{.tag = DB}}, .rule_count = 1};
+    const struct job_tags kin = {.tags = {DB}, .tag_count = 1, .rules = {{.tag = DB}}, .rule_count = 1};
     sched_case_open(&c, cluster_uniform_new(2, 4), queue_table_new(), POLICY("600"));
     for (job_id id = 0; id < 2; id++)
         sched_case_adopt(&c, sched_case_job(id, 1, 4, LOW), gpus(id, 0xf));
@@ -235,8 +235,7 @@ static void cutting_is_tried_again_when_a_rule_has_opened(void **state)
     sched_case_open(&c,
                     sched_case_cluster("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, "
                                        "\"gpu_model\": \"h100-80gb\", \"mig_recut\": true}]}"),
-                    queue_table_new(),
-                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"geometry\": \"on_demand\"}");
+                    queue_table_new(), "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"geometry\": \"on_demand\"}");
     struct job client = sched_case_job(0, 1, 0, HIGH), server = sched_case_job(1, 1, 1, HIGH);
     client.first.request.mig = MIG_1G + 1;
     client.first.request.gpu_milli = 125;

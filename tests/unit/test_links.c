@@ -18,8 +18,7 @@ static struct cluster *cluster_of(const char *path)
 }
 
 /* `count` nodes from `first` on, `step` apart, with these GPUs each. */
-static struct link gang(const struct cluster *cluster, node_id first, uint32_t step, uint32_t count,
-                        uint16_t mask)
+static struct link gang(const struct cluster *cluster, node_id first, uint32_t step, uint32_t count, uint16_t mask)
 {
     struct link_place places[64];
     assert_true(count <= 64);

@@ -32,14 +32,14 @@ static void on_exhausted(size_t bytes)
 }
 
 /* The statement calls the handler; it does not return. */
-#define ASSERT_EXHAUSTED(statement)                                                                \
-    do {                                                                                           \
-        mem_on_exhausted(on_exhausted);                                                            \
-        if (setjmp(exhausted_jump) == 0) {                                                         \
-            statement;                                                                             \
-            fail_msg("not exhausted: " #statement);                                                \
-        }                                                                                          \
-        mem_on_exhausted(NULL);                                                                    \
+#define ASSERT_EXHAUSTED(statement)                                                                                    \
+    do {                                                                                                               \
+        mem_on_exhausted(on_exhausted);                                                                                \
+        if (setjmp(exhausted_jump) == 0) {                                                                             \
+            statement;                                                                                                 \
+            fail_msg("not exhausted: " #statement);                                                                    \
+        }                                                                                                              \
+        mem_on_exhausted(NULL);                                                                                        \
     } while (0)
 
 static bool is_zero(const void *block, size_t bytes)

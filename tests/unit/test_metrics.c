@@ -54,8 +54,7 @@ static void finish(struct metrics *metrics, struct run_facts facts)
     metrics_finish(metrics);
 }
 
-static double cut_value(const struct metrics *metrics, const char *cut, const char *key,
-                        const char *name)
+static double cut_value(const struct metrics *metrics, const char *cut, const char *key, const char *name)
 {
     const char *found;
     for (size_t i = 0; (found = metrics_cut_key(metrics, cut, i)) != NULL; i++) {
@@ -165,8 +164,7 @@ static void a_run_of_four_jobs(void **state)
     near(metrics_value(m, "jain_fairness"), (x1 + x2) * (x1 + x2) / (2 * (x1 * x1 + x2 * x2)));
     near(metrics_value(m, "cost_usd"), 0.4);
     near(metrics_value(m, "cost_per_job_usd"), 0.2);
-    near(metrics_value(m, "slowdown_bounded_mean"),
-         (1 + 2.916666) / 2); /* 70 / 24, cut at a millionth */
+    near(metrics_value(m, "slowdown_bounded_mean"), (1 + 2.916666) / 2); /* 70 / 24, cut at a millionth */
     near(metrics_value(m, "makespan_s"), 80);
     near(metrics_value(m, "queue_length_mean"), 1.2);
     near(metrics_value(m, "little_error_ratio"), 0);
@@ -201,27 +199,15 @@ static void sizes_go_by_powers_of_two(void **state)
     static const struct {
         int64_t gpu_milli;
         const char *key;
-    } cases[] = {{0, "0"},
-                 {1, "<1"},
-                 {999, "<1"},
-                 {1000, "1"},
-                 {1001, "2"},
-                 {2000, "2"},
-                 {3000, "3-4"},
-                 {4000, "3-4"},
-                 {5000, "5-8"},
-                 {8000, "5-8"},
-                 {9000, "9-16"},
-                 {512000, "257-512"},
-                 {513000, "513-1024"},
-                 {4000000, "2049-4096"}};
+    } cases[] = {{0, "0"},       {1, "<1"},           {999, "<1"},          {1000, "1"},           {1001, "2"},
+                 {2000, "2"},    {3000, "3-4"},       {4000, "3-4"},        {5000, "5-8"},         {8000, "5-8"},
+                 {9000, "9-16"}, {512000, "257-512"}, {513000, "513-1024"}, {4000000, "2049-4096"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct metrics *m = metrics_new();
-        feed_job(m, (struct job_row){.queue = "q",
-                                     .gpu_milli = cases[i].gpu_milli,
-                                     .end = S,
-                                     .state = END_COMPLETED,
-                                     .is_counted = true});
+        feed_job(
+            m,
+            (struct job_row){
+                .queue = "q", .gpu_milli = cases[i].gpu_milli, .end = S, .state = END_COMPLETED, .is_counted = true});
         finish(m, (struct run_facts){.end = S, .gpu_count = 1});
         assert_string_equal(metrics_cut_key(m, "size", 0), cases[i].key);
         assert_null(metrics_cut_key(m, "size", 1));
@@ -240,21 +226,16 @@ static void what_came_before_the_warm_up_does_not_count(void **state)
                                  .state = END_COMPLETED,
                                  .wait = 30 * S,
                                  .wait_total = 30 * S});
-    feed_sample(m,
-                (struct timeline_row){.time = 40 * S, .allocated_gpu_s = 10, .pending_job_s = 30});
-    feed_sample(m,
-                (struct timeline_row){.time = 60 * S, .allocated_gpu_s = 30, .pending_job_s = 30});
-    feed_sample(m,
-                (struct timeline_row){.time = 100 * S, .allocated_gpu_s = 60, .pending_job_s = 30});
+    feed_sample(m, (struct timeline_row){.time = 40 * S, .allocated_gpu_s = 10, .pending_job_s = 30});
+    feed_sample(m, (struct timeline_row){.time = 60 * S, .allocated_gpu_s = 30, .pending_job_s = 30});
+    feed_sample(m, (struct timeline_row){.time = 100 * S, .allocated_gpu_s = 60, .pending_job_s = 30});
     finish(m, (struct run_facts){.end = 100 * S, .warmup = 50 * S, .gpu_count = 2});
     near(metrics_value(m, "jobs_submitted"), 0);
     assert_true(isnan(metrics_value(m, "queue_time_p50_s")));
     assert_true(isnan(metrics_value(m, "cost_usd")));
-    near(metrics_value(m, "allocation_ratio"),
-         (60.0 - 20) / (2 * 50)); /* 20 at 50 s, between 10 and 30 */
+    near(metrics_value(m, "allocation_ratio"), (60.0 - 20) / (2 * 50)); /* 20 at 50 s, between 10 and 30 */
     near(metrics_value(m, "queue_length_mean"), 0);
-    near(metrics_value(m, "little_error_ratio"),
-         0); /* the whole run: 30 job seconds, a wait of 30 s */
+    near(metrics_value(m, "little_error_ratio"), 0); /* the whole run: 30 job seconds, a wait of 30 s */
     metrics_free(m);
 }
 
@@ -314,8 +295,7 @@ static void a_name_is_what_it_says_wherever_it_stands(void **state)
     char names[30][16], name[16];
     for (int i = 0; i < 30; i++) {
         snprintf(names[i], sizeof names[i], "q%d", i % 3);
-        feed_job(m, (struct job_row){
-                        .queue = names[i], .end = S, .state = END_COMPLETED, .is_counted = true});
+        feed_job(m, (struct job_row){.queue = names[i], .end = S, .state = END_COMPLETED, .is_counted = true});
     }
     finish(m, (struct run_facts){.end = S, .gpu_count = 1});
     for (int i = 0; i < 3; i++) {
@@ -351,8 +331,8 @@ static double nearest_rank(double *values, size_t count, double percent)
     return values[rank == 0 ? 0 : rank - 1];
 }
 
-static void check_quantiles(const struct metrics *m, const char *cut, const char *key,
-                            double *waits, double *admissions, size_t count)
+static void check_quantiles(const struct metrics *m, const char *cut, const char *key, double *waits,
+                            double *admissions, size_t count)
 {
     near(cut_value(m, cut, key, "queue_time_p50_s"), nearest_rank(waits, count, 50));
     near(cut_value(m, cut, key, "queue_time_p95_s"), nearest_rank(waits, count, 95));
@@ -365,9 +345,8 @@ enum { NAIVE_JOBS = 700, NAIVE_QUEUES = 5 };
 static struct job_row random_row(uint64_t *random, const char *queue)
 {
     static const time_ns scales[] = {1, 1000, S, 5000 * S, 2000000 * S};
-    struct job_row row = {.queue = queue,
-                          .is_counted = draw(random) % 20 != 0,
-                          .class = (uint8_t)(draw(random) % JOB_CLASS_COUNT)};
+    struct job_row row = {
+        .queue = queue, .is_counted = draw(random) % 20 != 0, .class = (uint8_t)(draw(random) % JOB_CLASS_COUNT)};
     row.submit = (time_ns)(draw(random) % 1000) * S;
     row.eligible = row.submit + (draw(random) % 6 == 0 ? (time_ns)(draw(random) % 50) * S : 0);
     if (draw(random) % 3 != 0)
@@ -409,8 +388,7 @@ static void naive_round(uint64_t seed)
         if (count[q] > 0)
             check_quantiles(m, "queue", queues[q], waits[q], admissions[q], count[q]);
     if (count[NAIVE_QUEUES] > 0)
-        check_quantiles(m, "class", "interactive", waits[NAIVE_QUEUES], admissions[NAIVE_QUEUES],
-                        count[NAIVE_QUEUES]);
+        check_quantiles(m, "class", "interactive", waits[NAIVE_QUEUES], admissions[NAIVE_QUEUES], count[NAIVE_QUEUES]);
     metrics_free(m);
 }
 
@@ -423,13 +401,8 @@ static void percentiles_are_those_of_a_naive_sort(void **state)
 
 /* ---- a larger run ---- */
 
-static const struct fake_run usual = {.jobs = 20000,
-                                      .gpus = 256,
-                                      .queues = 40,
-                                      .seed = 3,
-                                      .load = 0.95,
-                                      .warmup_s = 86400,
-                                      .rejected_every = 500};
+static const struct fake_run usual = {
+    .jobs = 20000, .gpus = 256, .queues = 40, .seed = 3, .load = 0.95, .warmup_s = 86400, .rejected_every = 500};
 
 static struct metrics *usual_metrics(void)
 {
@@ -443,10 +416,9 @@ static struct metrics *usual_metrics(void)
 static void cuts_sum_to_the_whole(void **state)
 {
     (void)state;
-    static const char *const sums[] = {"jobs_submitted", "jobs_completed", "jobs_failed",
-                                       "jobs_cancelled", "jobs_limit",     "jobs_rejected",
-                                       "jobs_pending",   "jobs_running",   "preemptions",
-                                       "lost_gpu_h",     "asked_gpu_h",    "allocated_gpu_h"};
+    static const char *const sums[] = {"jobs_submitted", "jobs_completed", "jobs_failed",  "jobs_cancelled",
+                                       "jobs_limit",     "jobs_rejected",  "jobs_pending", "jobs_running",
+                                       "preemptions",    "lost_gpu_h",     "asked_gpu_h",  "allocated_gpu_h"};
     struct metrics *m = usual_metrics();
     for (int c = 0; metrics_cut_names[c] != NULL; c++) {
         for (size_t s = 0; s < sizeof sums / sizeof sums[0]; s++) {
@@ -488,13 +460,11 @@ static void samples_are_thinned_but_keep_their_ends(void **state)
     for (size_t given = 1; given < 9000; given = given * 2 + 1) {
         struct metrics *m = metrics_new();
         for (size_t i = 0; i < given; i++)
-            feed_sample(
-                m, (struct timeline_row){.time = (time_ns)i * S, .allocated_gpu_s = (double)i});
+            feed_sample(m, (struct timeline_row){.time = (time_ns)i * S, .allocated_gpu_s = (double)i});
         finish(m, (struct run_facts){.end = (time_ns)given * S, .gpu_count = 1});
         size_t count;
         const struct timeline_row *samples = metrics_samples(m, &count);
-        assert_in_range(count, given < METRICS_SAMPLES_MAX ? given : METRICS_SAMPLES_MAX / 2,
-                        METRICS_SAMPLES_MAX);
+        assert_in_range(count, given < METRICS_SAMPLES_MAX ? given : METRICS_SAMPLES_MAX / 2, METRICS_SAMPLES_MAX);
         assert_true(samples[0].time == 0);
         assert_true(samples[count - 1].time == (time_ns)(given - 1) * S);
         if (given > 1)

@@ -48,8 +48,7 @@ static void finish(struct metrics *metrics, struct run_facts facts)
     metrics_finish(metrics);
 }
 
-static double cut_value(const struct metrics *metrics, const char *cut, const char *key,
-                        const char *name)
+static double cut_value(const struct metrics *metrics, const char *cut, const char *key, const char *name)
 {
     const char *found;
     for (size_t i = 0; (found = metrics_cut_key(metrics, cut, i)) != NULL; i++) {
@@ -93,8 +92,8 @@ static void classes_of_the_workload_keep_their_names(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_string_equal(metrics_cut_key(m, "workload_class", i), names[i]);
     assert_null(metrics_cut_key(m, "workload_class", 3));
-    static const char *const sizes[] = {"large training/5-8", "large training/33-64",
-                                        "small training/1", "small training/5-8", "interactive/1"};
+    static const char *const sizes[] = {"large training/5-8", "large training/33-64", "small training/1",
+                                        "small training/5-8", "interactive/1"};
     for (size_t i = 0; i < 5; i++)
         assert_string_equal(metrics_cut_key(m, "class_size", i), sizes[i]);
     assert_null(metrics_cut_key(m, "class_size", 5));

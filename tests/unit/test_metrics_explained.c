@@ -1,4 +1,5 @@
-/* What `windtunnel metrics` explains is what stands in result.json, and the reverse: names, units, directions and cuts. */
+/* What `windtunnel metrics` explains is what stands in result.json, and the reverse: names, units, directions and
+ * cuts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,10 +45,8 @@ static struct metrics *run_with_everything(void)
                           .is_counted = true,
                           .waits = &waits};
     ok(sink.on_job(sink.self, &job));
-    struct gang_row gang = {.end = 30 * S,
-                            .gpu_milli = 2000,
-                            .link_tier = LINK_NVLINK,
-                            .link_bytes_per_s = 450000000000};
+    struct gang_row gang = {
+        .end = 30 * S, .gpu_milli = 2000, .link_tier = LINK_NVLINK, .link_bytes_per_s = 450000000000};
     ok(sink.on_gang(sink.self, &gang));
     struct timeline_row sample = {.space = {.is_known = true, .idle_gpu_milli = 1000}};
     ok(sink.on_sample(sink.self, &sample));
@@ -55,8 +54,7 @@ static struct metrics *run_with_everything(void)
     ok(sink.on_sample(sink.self, &sample));
     struct arrived_row arrived = {.percent = 1, .allocation_ratio = 0.5, .fragmentation_ratio = 0};
     ok(sink.on_arrived(sink.self, &arrived));
-    struct run_facts facts = {
-        .end = 100 * S, .gpu_count = 4, .model_names = models, .price_usd_per_gpu_h = 3.6};
+    struct run_facts facts = {.end = 100 * S, .gpu_count = 4, .model_names = models, .price_usd_per_gpu_h = 3.6};
     ok(sink.on_finished(sink.self, &facts));
     metrics_finish(metrics);
     return metrics;
@@ -151,8 +149,8 @@ static void result_and_explanation_agree(void **state)
     const char *name, *key;
     size_t i;
     check_group(all, json_object_get(result, "metrics"), NULL);
-    json_object_foreach(json_object_get(result, "by"), name, cut)
-        json_object_foreach(cut, key, group) check_group(all, group, name);
+    json_object_foreach(json_object_get(result, "by"), name, cut) json_object_foreach(cut, key, group)
+        check_group(all, group, name);
     json_array_foreach(all, i, entry) check_explained(entry, result);
     json_decref(all);
     json_decref(result);

@@ -18,7 +18,7 @@ static void near(double value, double expected)
         fail_msg("got %.12g, expected %.12g", value, expected);
 }
 
-/* A job that was resized: its GPU time is what it held; what others had of evictions counts with the gainer. */
+/* A job that was resized: its GPU time is what it held; what others had of evictions counts with the preemptor. */
 static void members_that_come_and_go(void **state)
 {
     (void)state;
@@ -46,14 +46,14 @@ static void members_that_come_and_go(void **state)
                               .source = 3,
                               .resizes = 2,
                               .held_gpu_us = INT64_C(300) * 1000000};
-    struct job_row gainer = elastic;
-    gainer.id = 1;
-    gainer.class = JOB_INFERENCE;
-    gainer.resizes = 0; /* 4 GPUs x 100 s */
-    gainer.source = 1;
-    gainer.evictions = gainer.evictions_wasted = 3;
-    gainer.lost_gpu_ns = gainer.preempted_gpu_ns = 0;
-    struct job_row waiting = gainer;
+    struct job_row preemptor = elastic;
+    preemptor.id = 1;
+    preemptor.class = JOB_INFERENCE;
+    preemptor.resizes = 0; /* 4 GPUs x 100 s */
+    preemptor.source = 1;
+    preemptor.evictions = preemptor.evictions_wasted = 3;
+    preemptor.lost_gpu_ns = preemptor.preempted_gpu_ns = 0;
+    struct job_row waiting = preemptor;
     waiting.id = 2;
     waiting.start = waiting.end = TIME_NEVER;
     waiting.state = END_PENDING;
@@ -61,13 +61,11 @@ static void members_that_come_and_go(void **state)
     waiting.evictions = 0;
     waiting.evictions_wasted = 1;
     assert_false(error_is(sink.on_job(sink.self, &elastic)));
-    assert_false(error_is(sink.on_job(sink.self, &gainer)));
+    assert_false(error_is(sink.on_job(sink.self, &preemptor)));
     assert_false(error_is(sink.on_job(sink.self, &waiting)));
     assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 0})));
-    assert_false(error_is(sink.on_sample(
-        sink.self, &(struct timeline_row){.time = 200 * S, .reserved_gpu_s = 7200})));
-    assert_false(
-        error_is(sink.on_finished(sink.self, &(struct run_facts){.end = 200 * S, .gpu_count = 8})));
+    assert_false(error_is(sink.on_sample(sink.self, &(struct timeline_row){.time = 200 * S, .reserved_gpu_s = 7200})));
+    assert_false(error_is(sink.on_finished(sink.self, &(struct run_facts){.end = 200 * S, .gpu_count = 8})));
     metrics_finish(metrics);
     near(metrics_value(metrics, "allocated_gpu_h"), (300.0 + 400) / 3600);
     near(metrics_value(metrics, "goodput_ratio"), (240.0 + 240) / 700);

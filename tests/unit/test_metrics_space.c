@@ -30,8 +30,8 @@ static void finish(struct metrics *metrics, struct run_facts facts)
     metrics_finish(metrics);
 }
 
-/* Samples stand until the next: of the window from 20 s to 100 s, 30 s of the first, 50 s of the second; then one of which
- * nothing is known. */
+/* Samples stand until the next: of the window from 20 s to 100 s, 30 s of the first, 50 s of the second; then one of
+ * which nothing is known. */
 static void means_over_the_window(void **state)
 {
     (void)state;
@@ -49,13 +49,11 @@ static void means_over_the_window(void **state)
     feed_sample(m, (struct timeline_row){.time = 50 * S, .space = second});
     feed_sample(m, (struct timeline_row){.time = 100 * S, .space = first});
     feed_sample(m, (struct timeline_row){.time = 120 * S});
-    finish(m, (struct run_facts){
-                  .end = 120 * S, .measured_until = 100 * S, .warmup = 20 * S, .gpu_count = 16});
+    finish(m, (struct run_facts){.end = 120 * S, .measured_until = 100 * S, .warmup = 20 * S, .gpu_count = 16});
     near(metrics_value(m, "idle_ratio"), (30 * 8.0 + 50 * 1.6) / 80 / 16);
     near(metrics_value(m, "stranded_ratio"), 30 * 4.0 / 80 / 16);
     near(metrics_value(m, "fgd_fragmentation_ratio"), (30 * 2.0 + 50 * 1.6) / 80 / 16);
-    near(metrics_value(m, "fgd_fragmentation_of_idle_ratio"),
-         (30 * 2.0 + 50 * 1.6) / (30 * 8.0 + 50 * 1.6));
+    near(metrics_value(m, "fgd_fragmentation_of_idle_ratio"), (30 * 2.0 + 50 * 1.6) / (30 * 8.0 + 50 * 1.6));
     near(metrics_value(m, "fragmented_no_gpu_ratio"), 30 * 1.0 / 80 / 16);
     near(metrics_value(m, "fragmented_type_ratio"), 0.5 / 16);
     near(metrics_value(m, "fragmented_host_ratio"), 50 * 0.25 / 80 / 16);
@@ -74,8 +72,7 @@ static void means_over_the_window(void **state)
     metrics_free(m);
 }
 
-static void feed_gang(struct metrics *metrics, int64_t gpus, time_ns span, enum link_tier tier,
-                      int64_t bytes_per_s)
+static void feed_gang(struct metrics *metrics, int64_t gpus, time_ns span, enum link_tier tier, int64_t bytes_per_s)
 {
     struct record_sink sink = metrics_sink(metrics);
     struct gang_row row = {.start = 5 * S,
@@ -114,7 +111,6 @@ static void links_of_gangs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(links_of_gangs),
-                                       cmocka_unit_test(means_over_the_window)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(links_of_gangs), cmocka_unit_test(means_over_the_window)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

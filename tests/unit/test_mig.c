@@ -21,12 +21,9 @@ struct row {
 
 /* nvidia-smi mig -lgip and -lgipp of an H100-80GB SXM. */
 static const struct row h100[MIG_PROFILE_COUNT] = {
-    {"1g.10gb", 1, 1, 7, 16, 1, 1, 1, 0, "9.75", "0123456"},
-    {"1g.10gb+me", 1, 1, 1, 16, 1, 1, 1, 1, "9.75", "0123456"},
-    {"1g.20gb", 1, 2, 4, 26, 1, 1, 1, 0, "19.62", "0246"},
-    {"2g.20gb", 2, 2, 3, 32, 2, 2, 2, 0, "19.62", "024"},
-    {"3g.40gb", 3, 4, 2, 60, 3, 3, 3, 0, "39.50", "04"},
-    {"4g.40gb", 4, 4, 1, 64, 4, 4, 4, 0, "39.50", "0"},
+    {"1g.10gb", 1, 1, 7, 16, 1, 1, 1, 0, "9.75", "0123456"}, {"1g.10gb+me", 1, 1, 1, 16, 1, 1, 1, 1, "9.75", "0123456"},
+    {"1g.20gb", 1, 2, 4, 26, 1, 1, 1, 0, "19.62", "0246"},   {"2g.20gb", 2, 2, 3, 32, 2, 2, 2, 0, "19.62", "024"},
+    {"3g.40gb", 3, 4, 2, 60, 3, 3, 3, 0, "39.50", "04"},     {"4g.40gb", 4, 4, 1, 64, 4, 4, 4, 0, "39.50", "0"},
     {"7g.80gb", 7, 8, 1, 132, 8, 7, 7, 1, "79.25", "0"},
 };
 
@@ -108,8 +105,7 @@ static void profiles_are_found_by_name(void **state)
     assert_int_equal(mig_profile_find(MIG_NONE, TEXT("1g.10gb")), -1);
     for (size_t f = 0; f < FAMILIES; f++)
         for (int p = 0; p < MIG_PROFILE_COUNT; p++)
-            assert_int_equal(mig_profile_find(families[f].family, text_of(families[f].names[p])),
-                             p);
+            assert_int_equal(mig_profile_find(families[f].family, text_of(families[f].names[p])), p);
     assert_int_equal(mig_profile_find(MIG_A100_40, TEXT("1g.10gb")), MIG_1G_2MEM);
     assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("1g.5gb")), -1);
     assert_int_equal(mig_profile_find(MIG_H100_80, TEXT("1g.10gb+m")), -1);

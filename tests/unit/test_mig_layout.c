@@ -15,7 +15,8 @@
 
 #include "topologies/mig_arrange.h"
 
-/* nvidia-smi mig -lgipp of an H100-80GB SXM, each profile named by its compute slices; the other families have the same. */
+/* nvidia-smi mig -lgipp of an H100-80GB SXM, each profile named by its compute slices; the other families have the
+ * same. */
 static const char listing[] = "1g     {0,1,2,3,4,5,6}:1\n"
                               "1g+me  {0,1,2,3,4,5,6}:1\n"
                               "1g.2x  {0,2,4,6}:2\n"
@@ -24,8 +25,7 @@ static const char listing[] = "1g     {0,1,2,3,4,5,6}:1\n"
                               "4g     {0}:4\n"
                               "7g     {0}:8\n";
 
-static const char *const models[] = {"a100-40gb", "a100-80gb", "h100-80gb", "h200-141gb",
-                                     "b200-180gb"};
+static const char *const models[] = {"a100-40gb", "a100-80gb", "h100-80gb", "h200-141gb", "b200-180gb"};
 enum { MODELS = sizeof models / sizeof *models };
 
 enum { PAIRS_MAX = 64, SUBSETS_MAX = 4096, KINDS_MAX = 128, ALL = 2319 };
@@ -52,8 +52,7 @@ static void read_listing(void)
     for (const char *line = listing; *line != '\0'; line = strchr(line, '\n') + 1, profile++) {
         unsigned size = (unsigned)(strchr(line, ':')[1] - '0');
         for (const char *c = strchr(line, '{'); *c != '}'; c += 2)
-            pairs[pair_count++] =
-                (struct pair){profile, (unsigned)(c[1] - '0'), size, (unsigned)(line[0] - '0')};
+            pairs[pair_count++] = (struct pair){profile, (unsigned)(c[1] - '0'), size, (unsigned)(line[0] - '0')};
     }
     assert_int_equal(profile, MIG_PROFILE_COUNT);
     assert_int_equal(pair_count, 25); /* 18, and 7 with media engines */
@@ -66,8 +65,7 @@ static unsigned slices_of(const struct pair *pair)
 
 static bool can_join(const struct subset *subset, const struct pair *pair)
 {
-    return !(subset->mask & slices_of(pair)) &&
-           !(pair->profile == MIG_1G_ME && (subset->profiles >> MIG_1G_ME & 1));
+    return !(subset->mask & slices_of(pair)) && !(pair->profile == MIG_1G_ME && (subset->profiles >> MIG_1G_ME & 1));
 }
 
 static struct subset joined(struct subset subset, const struct pair *pair)
@@ -94,8 +92,7 @@ static void choose(struct subset subset, unsigned next)
 
 static int compare_subsets(const void *a, const void *b)
 {
-    return memcmp(((const struct subset *)a)->layout.profile,
-                  ((const struct subset *)b)->layout.profile, MIG_SLICES);
+    return memcmp(((const struct subset *)a)->layout.profile, ((const struct subset *)b)->layout.profile, MIG_SLICES);
 }
 
 static const struct subset *find(const struct gpu_layout *layout)
@@ -217,8 +214,7 @@ static void largest_and_fragmentation_of_every_mask(void **state)
     for (unsigned mask = 0; mask < 256; mask++) {
         unsigned largest = 0, memory = 0, free_compute = 0;
         for (unsigned i = 0; i < pair_count; i++)
-            if (!(slices_of(&pairs[i]) & mask) &&
-                pairs[i].compute * 16 + pairs[i].size > largest * 16 + memory) {
+            if (!(slices_of(&pairs[i]) & mask) && pairs[i].compute * 16 + pairs[i].size > largest * 16 + memory) {
                 largest = pairs[i].compute;
                 memory = pairs[i].size;
             }
@@ -278,9 +274,9 @@ static void layouts_are_as_many_as_known(void **state)
 static void maximal_kinds_by_name(void **state)
 {
     (void)state;
-    static const char *const expected[] = {
-        "7",     "4+3",       "4+2+1",   "4+1+1+1", "3+3",       "3+2+2",       "3+2+1+1",
-        "3+2+1", "3+1+1+1+1", "3+1+1+1", "2+2+2+1", "2+2+1+1+1", "2+1+1+1+1+1", "1+1+1+1+1+1+1"};
+    static const char *const expected[] = {"7",       "4+3",       "4+2+1",       "4+1+1+1",      "3+3",
+                                           "3+2+2",   "3+2+1+1",   "3+2+1",       "3+1+1+1+1",    "3+1+1+1",
+                                           "2+2+2+1", "2+2+1+1+1", "2+1+1+1+1+1", "1+1+1+1+1+1+1"};
     struct tally tally = tally_of(MIG_SET_BASE);
     assert_int_equal(tally.kinds, sizeof expected / sizeof *expected);
     for (unsigned i = 0; i < tally.kinds; i++) {
@@ -372,8 +368,7 @@ static void room_of_every_layout(void **state)
         for (unsigned p = 0; p < MIG_PROFILE_COUNT; p++)
             assert_int_equal(room.most[p], most_of(subsets[i], p, 0));
         for (unsigned set = 0; set <= MIG_SET_ALL; set++)
-            assert_int_equal(mig_layout_is_maximal(&subsets[i].layout, (uint8_t)set),
-                             is_maximal(&subsets[i], set));
+            assert_int_equal(mig_layout_is_maximal(&subsets[i].layout, (uint8_t)set), is_maximal(&subsets[i], set));
     }
 }
 
@@ -405,8 +400,7 @@ static void spellings_are_read_back(void **state)
             struct gpu_layout back;
             text.length = 0;
             mig_layout_write(&subsets[i].layout, model->mig, &text);
-            struct error error =
-                mig_layout_read(&back, model, (struct text){text.bytes, text.length});
+            struct error error = mig_layout_read(&back, model, (struct text){text.bytes, text.length});
             assert_false(error_is(error));
             assert_memory_equal(&back, &subsets[i].layout, sizeof back);
         }
@@ -456,8 +450,7 @@ static void check_refused(const char *text, const char *report)
     error_release(&error);
 }
 
-#define HINT_FORM                                                                                  \
-    "  a layout is written as '3g.40gb@0+1g.10gb@4'; without instances it is 'empty'\n"
+#define HINT_FORM "  a layout is written as '3g.40gb@0+1g.10gb@4'; without instances it is 'empty'\n"
 
 static void wrong_texts_are_refused(void **state)
 {
@@ -492,15 +485,12 @@ static void wrong_texts_are_refused(void **state)
                  no_slice[i]);
         check_refused(no_slice[i], report);
     }
-    check_refused("4g.40gb@0+1g.10gb@3",
-                  "error: '1g.10gb@3': this instance of 1g.10gb overlaps one before it\n");
-    check_refused("1g.10gb+me@0+1g.10gb+me@1",
-                  "error: '1g.10gb+me@1': a GPU has at most 1 of 1g.10gb+me\n");
+    check_refused("4g.40gb@0+1g.10gb@3", "error: '1g.10gb@3': this instance of 1g.10gb overlaps one before it\n");
+    check_refused("1g.10gb+me@0+1g.10gb+me@1", "error: '1g.10gb+me@1': a GPU has at most 1 of 1g.10gb+me\n");
     check_refused("4g.40gb+4g.40gb", "error: '4g.40gb': a GPU has at most 1 of 4g.40gb\n");
     check_refused("1g.10gb+1g.10gb+1g.10gb+1g.10gb+1g.10gb+1g.10gb+1g.10gb+1g.20gb",
                   "error: '1g.20gb': a GPU has at most 7 instances\n");
-    check_refused("3g.40gb+3g.40gb+1g.10gb",
-                  "error: these instances do not fit one GPU together\n");
+    check_refused("3g.40gb+3g.40gb+1g.10gb", "error: these instances do not fit one GPU together\n");
     check_refused("empty+1g.10gb", "error: GPU model 'h100-80gb' has no MIG profile 'empty'\n"
                                    "  `windtunnel topology mig h100-80gb` lists them\n");
 }
@@ -537,9 +527,8 @@ static void loose_instances_find_places(void **state)
         char asked[32], got[32];
         for (unsigned s = 0; s < MIG_SLICES; s++)
             if (subsets[i].layout.profile[s] != 0)
-                assert_true(mig_arrangement_add(
-                    &arrangement, MIG_H100_80,
-                    (enum mig_profile_id)(subsets[i].layout.profile[s] - 1), -1, &why));
+                assert_true(mig_arrangement_add(&arrangement, MIG_H100_80,
+                                                (enum mig_profile_id)(subsets[i].layout.profile[s] - 1), -1, &why));
         assert_true(mig_arrangement_finish(&arrangement, &why));
         assert_non_null(find(&arrangement.layout));
         name_kind(&subsets[i].layout, asked);

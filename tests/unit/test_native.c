@@ -60,13 +60,12 @@ static void test_optional_columns(void **state)
 {
     (void)state;
     struct trace_case read = trace_case_read(
-        HEADER
-        ",nodes,queue,user,class,priority,preemptible,limit_s,cpus,memory_gb,min_members,outcome,"
-        "sm_active,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n"
-        "1,0,10,32,4,\"a, "
-        "\"\"b\"\"\",ann,inference,125,,3600,64.5,512,2,failed,0.25,0.333,1800,60,300\n"
-        "2,0,10,8,1,q,bob,interactive,,false,,,,,cancelled,,,,,\n"
-        "3,0,10,8,1,q,ann,,-3,,,,,,,,,,,\n",
+        HEADER ",nodes,queue,user,class,priority,preemptible,limit_s,cpus,memory_gb,min_members,outcome,"
+               "sm_active,would_do,checkpoint_interval_s,checkpoint_duration_s,restart_s\n"
+               "1,0,10,32,4,\"a, "
+               "\"\"b\"\"\",ann,inference,125,,3600,64.5,512,2,failed,0.25,0.333,1800,60,300\n"
+               "2,0,10,8,1,q,bob,interactive,,false,,,,,cancelled,,,,,\n"
+               "3,0,10,8,1,q,ann,,-3,,,,,,,,,,,\n",
         &native, NULL);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->first.count, 4);
@@ -99,16 +98,15 @@ static void test_pieces_of_gpus(void **state)
 {
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
-    struct trace_case read =
-        trace_case_read(HEADER ",gpu_fraction,gpu_memory_gb,mig_profile,cpus,gpu_model\n"
-                               "1,0,1,1,0.142,,,,\n"
-                               "2,0,1,1,1,,,,\n"
-                               "3,0,1,0,,20,,,\n"
-                               "4,0,1,1,,,2g.20gb,,\n"
-                               "5,0,1,0,,,,4,\n"
-                               "6,0,1,1,,,,,no-such-gpu\n"
-                               "7,0,1,1,0,,,,\n",
-                        &native, cluster);
+    struct trace_case read = trace_case_read(HEADER ",gpu_fraction,gpu_memory_gb,mig_profile,cpus,gpu_model\n"
+                                                    "1,0,1,1,0.142,,,,\n"
+                                                    "2,0,1,1,1,,,,\n"
+                                                    "3,0,1,0,,20,,,\n"
+                                                    "4,0,1,1,,,2g.20gb,,\n"
+                                                    "5,0,1,0,,,,4,\n"
+                                                    "6,0,1,1,,,,,no-such-gpu\n"
+                                                    "7,0,1,1,0,,,,\n",
+                                             &native, cluster);
     assert_int_equal(read.jobs[0].first.request.gpu_milli, 142);
     assert_int_equal(read.jobs[0].first.request.gpus, 0);
     assert_int_equal(read.jobs[1].first.request.gpus, 1);

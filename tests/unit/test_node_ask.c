@@ -1,6 +1,6 @@
-/* What a node's labels and taints must be: the operators against labels and the tolerations against taints, as Kubernetes'
- * documentation has them ("Assigning Pods to Nodes", "Taints and Tolerations"); texts, tables, traces, explanations and saved
- * schedulers. */
+/* What a node's labels and taints must be: the operators against labels and the tolerations against taints, as
+ * Kubernetes' documentation has them ("Assigning Pods to Nodes", "Taints and Tolerations"); texts, tables, traces,
+ * explanations and saved schedulers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -72,8 +72,7 @@ static const struct row asks[] = {
      "00000000"},
     {"\"tolerations\":[{\"operator\":\"Exists\"}]", "11111111"},
     {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"}]", "11111110"},
-    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]",
-     "11111010"},
+    {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]", "11111010"},
     {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\",\"value\":\"v\"}]", "11111110"},
     {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\",\"value\":\"w\"}]", "11110010"},
     {"\"tolerations\":[{\"key\":\"k\",\"operator\":\"Equal\"},{\"key\":\"l\",\"operator\":"
@@ -84,8 +83,7 @@ static const struct row asks[] = {
     {"\"node_selector\":{\"zone\":\"b\"},\"tolerations\":[{\"operator\":\"Exists\"}]", "00100000"},
 };
 
-static const struct node_ask *ask_of(const char *text, struct arena *arena,
-                                     const struct cluster *cluster)
+static const struct node_ask *ask_of(const char *text, struct arena *arena, const struct cluster *cluster)
 {
     struct node_ask draft;
     if (!node_ask_of_text(text, arena, &draft))
@@ -197,33 +195,29 @@ static void test_lines_of_json(void **state)
 {
     (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
-    struct trace_case read = trace_case_read(
-        MUST "\"node_selector\": {\"zo\\u006ee\": \"a\"}, \"tolerations\": [\"k=v:NoSchedule\", "
-             "{\"key\": "
-             "\"l\", \"operator\": \"Exists\"}]}\n" GROUPS
-             "\"node_selector\": {\"zone\": \"a\"}, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1, "
-             "\"node_selector\": {\"zone\": \"b\"}, \"node_affinity\": [{\"match_expressions\": "
-             "[{\"key\": "
-             "\"rank\", \"operator\": \"Lt\", \"values\": [\"0\"]}]}]}]}\n" MUST
-             "\"node_selector\": \"zone=a; rank = 5\", \"tolerations\": \"*\", \"node_affinity\": "
-             "null}\n",
-        &jsonl, cluster);
-    assert_string_equal(
-        read.jobs[0].first.request.nodes->text,
-        "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":\"k\",\"operator\":"
-        "\"Equal\",\"value\":\"v\",\"effect\":\"NoSchedule\"},{\"key\":\"l\",\"operator\":"
-        "\"Exists\"}]");
+    struct trace_case read =
+        trace_case_read(MUST "\"node_selector\": {\"zo\\u006ee\": \"a\"}, \"tolerations\": [\"k=v:NoSchedule\", "
+                             "{\"key\": "
+                             "\"l\", \"operator\": \"Exists\"}]}\n" GROUPS
+                             "\"node_selector\": {\"zone\": \"a\"}, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1, "
+                             "\"node_selector\": {\"zone\": \"b\"}, \"node_affinity\": [{\"match_expressions\": "
+                             "[{\"key\": "
+                             "\"rank\", \"operator\": \"Lt\", \"values\": [\"0\"]}]}]}]}\n" MUST
+                             "\"node_selector\": \"zone=a; rank = 5\", \"tolerations\": \"*\", \"node_affinity\": "
+                             "null}\n",
+                        &jsonl, cluster);
+    assert_string_equal(read.jobs[0].first.request.nodes->text,
+                        "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":\"k\",\"operator\":"
+                        "\"Equal\",\"value\":\"v\",\"effect\":\"NoSchedule\"},{\"key\":\"l\",\"operator\":"
+                        "\"Exists\"}]");
     assert_true(node_ask_takes(read.jobs[0].first.request.nodes, 1));
-    assert_string_equal(job_group(&read.jobs[1], 0)->request.nodes->text,
-                        "\"node_selector\":{\"zone\":\"a\"}");
-    assert_string_equal(
-        job_group(&read.jobs[1], 1)->request.nodes->text,
-        "\"node_selector\":{\"zone\":\"b\"},\"node_affinity\":[{\"match_expressions\":"
-        "[{\"key\":\"rank\",\"operator\":\"Lt\",\"values\":[\"0\"]}]}]");
-    assert_string_equal(
-        read.jobs[2].first.request.nodes->text,
-        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"operator\":"
-        "\"Exists\"}]");
+    assert_string_equal(job_group(&read.jobs[1], 0)->request.nodes->text, "\"node_selector\":{\"zone\":\"a\"}");
+    assert_string_equal(job_group(&read.jobs[1], 1)->request.nodes->text,
+                        "\"node_selector\":{\"zone\":\"b\"},\"node_affinity\":[{\"match_expressions\":"
+                        "[{\"key\":\"rank\",\"operator\":\"Lt\",\"values\":[\"0\"]}]}]");
+    assert_string_equal(read.jobs[2].first.request.nodes->text,
+                        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"operator\":"
+                        "\"Exists\"}]");
     trace_case_release(&read);
     cluster_free(cluster);
 }
@@ -232,20 +226,17 @@ static void test_columns(void **state)
 {
     (void)state;
     struct cluster *cluster = sched_case_cluster(zones);
-    struct trace_case read =
-        trace_case_read("job_id,submit_s,duration_s,gpus,node_selector,tolerations\n"
-                        "1,0,60,1,zone=a;rank=5,k=v:NoExecute;l\n"
-                        "2,0,60,1,,k:NoSchedule\n"
-                        "3,0,60,1,,\n",
-                        &native, cluster);
-    assert_string_equal(
-        read.jobs[0].first.request.nodes->text,
-        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"key\":\"k\","
-        "\"operator\":\"Equal\",\"value\":\"v\",\"effect\":\"NoExecute\"},{\"key\":\"l\","
-        "\"operator\":\"Exists\"}]");
-    assert_string_equal(
-        read.jobs[1].first.request.nodes->text,
-        "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]");
+    struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus,node_selector,tolerations\n"
+                                             "1,0,60,1,zone=a;rank=5,k=v:NoExecute;l\n"
+                                             "2,0,60,1,,k:NoSchedule\n"
+                                             "3,0,60,1,,\n",
+                                             &native, cluster);
+    assert_string_equal(read.jobs[0].first.request.nodes->text,
+                        "\"node_selector\":{\"zone\":\"a\",\"rank\":\"5\"},\"tolerations\":[{\"key\":\"k\","
+                        "\"operator\":\"Equal\",\"value\":\"v\",\"effect\":\"NoExecute\"},{\"key\":\"l\","
+                        "\"operator\":\"Exists\"}]");
+    assert_string_equal(read.jobs[1].first.request.nodes->text,
+                        "\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\",\"effect\":\"NoSchedule\"}]");
     assert_null(read.jobs[2].first.request.nodes);
     trace_case_release(&read);
     cluster_free(cluster);
@@ -267,10 +258,10 @@ static void test_lines_that_are_refused(void **state)
         {"1,0,60,1,,=v\n", 11, "key=value:Effect"},
     };
     static const struct refused lines[] = {
-        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"Is\"}]}]}",
-         125, "'operator' must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt, got \"Is\""},
-        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"In\"}]}]}",
-         100, "In and NotIn need values"},
+        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"Is\"}]}]}", 125,
+         "'operator' must be one of In, NotIn, Exists, DoesNotExist, Gt, Lt, got \"Is\""},
+        {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"In\"}]}]}", 100,
+         "In and NotIn need values"},
         {"\"node_affinity\": [{\"match_expressions\": [{\"key\": \"a\", \"operator\": \"Gt\", "
          "\"values\": "
          "[\"x\"]}]}]}",
@@ -279,15 +270,13 @@ static void test_lines_that_are_refused(void **state)
         {"\"node_selector\": [\"a\"]}", 76, "must be an object of labels"},
         {"\"node_selector\": {\"a\": 1}}", 82, "must be a string"},
         {"\"tolerations\": [{\"value\": \"x\"}]}", 75, "without a key needs Exists"},
-        {"\"tolerations\": [{\"key\": \"x\", \"operator\": \"Exists\", \"value\": \"y\"}]}", 75,
-         "takes no value"},
+        {"\"tolerations\": [{\"key\": \"x\", \"operator\": \"Exists\", \"value\": \"y\"}]}", 75, "takes no value"},
         {"\"tolerations\": [\"x:No\"]}", 75, "NoSchedule, NoExecute or PreferNoSchedule"},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         struct buffer text = {0};
         buffer_format(&text, "%s%s", header, columns[i].rest);
-        trace_case_refused(buffer_c_string(&text), &native, NULL, 2, columns[i].column,
-                           columns[i].says);
+        trace_case_refused(buffer_c_string(&text), &native, NULL, 2, columns[i].column, columns[i].says);
         buffer_release(&text);
     }
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -312,13 +301,12 @@ static void keep_ask(void *self, const struct job *job)
 static void test_sizes_of_a_mix(void **state)
 {
     (void)state;
-    static const char text[] =
-        "{\"jobs\": 5, \"load_whole_gpu\": 0.5, \"classes\": [{\"name\": \"c\", \"class\": "
-        "\"training\", "
-        "\"share\": 1, \"arrivals\": {\"process\": \"poisson\"}, \"sizes\": [{\"weight\": 1, "
-        "\"gpus\": 1, "
-        "\"node_selector\": {\"zone\": \"a\"}, \"tolerations\": [\"k\"]}], \"run_time\": "
-        "{\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
+    static const char text[] = "{\"jobs\": 5, \"load_whole_gpu\": 0.5, \"classes\": [{\"name\": \"c\", \"class\": "
+                               "\"training\", "
+                               "\"share\": 1, \"arrivals\": {\"process\": \"poisson\"}, \"sizes\": [{\"weight\": 1, "
+                               "\"gpus\": 1, "
+                               "\"node_selector\": {\"zone\": \"a\"}, \"tolerations\": [\"k\"]}], \"run_time\": "
+                               "{\"distribution\": \"exponential\", \"mean\": \"1h\"}}]}";
     struct cluster *cluster = sched_case_cluster(zones);
     struct json_doc *doc;
     struct arena arena = {0};
@@ -333,9 +321,8 @@ static void test_sizes_of_a_mix(void **state)
     assert_false(error_is(error));
     error = job_source_preview(source, keep_ask, NULL);
     assert_false(error_is(error));
-    assert_string_equal(previewed->text,
-                        "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":"
-                        "\"k\",\"operator\":\"Exists\"}]");
+    assert_string_equal(previewed->text, "\"node_selector\":{\"zone\":\"a\"},\"tolerations\":[{\"key\":"
+                                         "\"k\",\"operator\":\"Exists\"}]");
     assert_true(node_ask_takes(previewed, 1));
     struct job job;
     struct job_truth truth;
@@ -366,22 +353,20 @@ static void test_what_is_refused_is_explained(void **state)
     struct sched_case c;
     struct arena arena = {0};
     sched_case_open(&c, sched_case_cluster(zones), queue_table_new(), skip_fifo);
-    sched_case_submit(
-        &c, job_with(0, ask_of("\"node_selector\":{\"zone\":\"z\"}", &arena, c.cluster)), 0);
+    sched_case_submit(&c, job_with(0, ask_of("\"node_selector\":{\"zone\":\"z\"}", &arena, c.cluster)), 0);
     arena_release(&arena); /* the scheduler has its own */
     const struct explanation why = sched_case_explain(&c, 0, REASON_NEVER_FITS);
     assert_true(why.is_never);
     assert_int_equal(why.nodes[EXPLAIN_TAINT], 3);
     assert_int_equal(why.nodes[EXPLAIN_NODE_AFFINITY], 5);
-    assert_non_null(strstr(why.text,
-                           "3 node(s) had untolerated taint, 5 node(s) didn't match Pod's node "
-                           "affinity/selector."));
+    assert_non_null(strstr(why.text, "3 node(s) had untolerated taint, 5 node(s) didn't match Pod's node "
+                                     "affinity/selector."));
     sched_case_cycle(&c, 0);
     assert_int_equal(sched_case_count(&c, DECISION_REJECT), 1);
     sched_case_close(&c);
 }
 
-/* Shapes are equal when asks are, whoever made these; a saved scheduler goes on with them. */
+/* Request classes are equal when asks are, whoever made these; a saved scheduler goes on with them. */
 static void test_asks_are_saved(void **state)
 {
     (void)state;
@@ -389,16 +374,14 @@ static void test_asks_are_saved(void **state)
     struct arena arena = {0};
     sched_case_open(&c, sched_case_cluster(zones), queue_table_new(), skip_fifo);
     for (job_id id = 0; id < 4; id++)
-        sched_case_submit(&c, job_with(id, ask_of(asks[id < 2 ? 0 : 6].text, &arena, c.cluster)),
-                          0);
+        sched_case_submit(&c, job_with(id, ask_of(asks[id < 2 ? 0 : 6].text, &arena, c.cluster)), 0);
     arena_release(&arena);
     assert_int_equal(sched_case_start(&c, 0), 3); /* zone a has one node */
     struct buffer saved = {0}, again = {0};
     struct error error = sched_save(c.sched, &saved);
     assert_false(error_is(error));
     struct policy_config policy = sched_case_policy(skip_fifo);
-    struct sched *other =
-        sched_load(c.cluster, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);
+    struct sched *other = sched_load(c.cluster, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);
     assert_string_equal(error_message(&error), "");
     assert_non_null(other);
     error = sched_save(other, &again);
@@ -430,8 +413,7 @@ static void test_labels_are_of_the_cluster(void **state)
     strstr(buffer_c_string(&json), "\"5\"")[1] = '6';
     struct cluster *changed = sched_case_cluster(buffer_c_string(&json));
     struct policy_config policy = sched_case_policy(skip_fifo);
-    struct sched *other =
-        sched_load(changed, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);
+    struct sched *other = sched_load(changed, c.queues, &policy, (struct text){saved.bytes, saved.length}, &error);
     assert_null(other);
     assert_true(error_is(error));
     error_release(&error);

@@ -18,12 +18,11 @@ static void test_requests(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(1, 8);
     uint64_t absent = UINT64_C(1) << CLUSTER_MODELS_MAX;
-    struct trace_case read =
-        trace_case_read(HEADER "a,12000,16384,1,1000,,LS,Running,0,100,0\n"
-                               "b,6000,12288,1,460,,LS,Running,0,100,0\n"
-                               "c,6000,1,8,1000,V100M16|V100M32,LS,Running,0,100,0\n"
-                               "d,4000,512,0,0,,LS,Running,0,100,0\n",
-                        &openb, cluster);
+    struct trace_case read = trace_case_read(HEADER "a,12000,16384,1,1000,,LS,Running,0,100,0\n"
+                                                    "b,6000,12288,1,460,,LS,Running,0,100,0\n"
+                                                    "c,6000,1,8,1000,V100M16|V100M32,LS,Running,0,100,0\n"
+                                                    "d,4000,512,0,0,,LS,Running,0,100,0\n",
+                                             &openb, cluster);
     assert_int_equal(read.jobs[0].first.request.gpus, 1);
     assert_int_equal(read.jobs[0].first.request.cpu_milli, 12000);
     assert_int_equal(read.jobs[0].first.request.memory_mib, 16384);
@@ -49,10 +48,9 @@ static void test_classes_outcomes_and_times(void **state)
                                                     "d,1,1,0,0,,Guaranteed,Succeeded,30,30,30\n"
                                                     "e,1,1,0,0,,,Running,5,6,5\n",
                                              &openb, NULL);
-    static const int classes[] = {JOB_TRAINING, JOB_INFERENCE, JOB_TRAINING, JOB_INFERENCE,
-                                  JOB_INFERENCE};
-    static const int outcomes[] = {OUTCOME_COMPLETED, OUTCOME_COMPLETED, OUTCOME_FAILED,
-                                   OUTCOME_CANCELLED, OUTCOME_COMPLETED};
+    static const int classes[] = {JOB_TRAINING, JOB_INFERENCE, JOB_TRAINING, JOB_INFERENCE, JOB_INFERENCE};
+    static const int outcomes[] = {OUTCOME_COMPLETED, OUTCOME_COMPLETED, OUTCOME_FAILED, OUTCOME_CANCELLED,
+                                   OUTCOME_COMPLETED};
     static const int seconds[] = {1, 80, 90, 90, 0};
     static const int submits[] = {0, 5, 5, 5, 25};
     assert_int_equal(read.count, 5);

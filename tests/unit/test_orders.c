@@ -29,14 +29,13 @@ static struct order_view plain_view(void)
 }
 
 /* a goes before b, and not the other way round. */
-static void assert_before_with(const struct order_policy *order, const struct order_config *config,
-                               struct order_view a, struct order_view b)
+static void assert_before_with(const struct order_policy *order, const struct order_config *config, struct order_view a,
+                               struct order_view b)
 {
     assert_true(order->rank(&a, config) < order->rank(&b, config));
 }
 
-static void assert_before(const struct order_policy *order, struct order_view a,
-                          struct order_view b)
+static void assert_before(const struct order_policy *order, struct order_view a, struct order_view b)
 {
     struct order_config config = order_config_default();
     assert_before_with(order, &config, a, b);
@@ -137,8 +136,7 @@ static void las_goes_down_the_queues(void **state)
     static const struct {
         int64_t attained_gpu_ns;
         uint64_t queue;
-    } cases[] = {{0, 0},        {3250 * S - 1, 0}, {3250 * S, 1}, {7200 * S - 1, 1},
-                 {7200 * S, 2}, {INT64_MAX, 2}};
+    } cases[] = {{0, 0}, {3250 * S - 1, 0}, {3250 * S, 1}, {7200 * S - 1, 1}, {7200 * S, 2}, {INT64_MAX, 2}};
     struct order_config config = order_config_default();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct order_view view = plain_view();
@@ -188,7 +186,7 @@ static void drf_compares_dominant_shares(void **state)
     assert_before(&order_drf, nothing, gpus);
     assert_before(&order_drf, gpus, cpus);
     assert_int_equal(order_drf.rank(&cpus, &config), (UINT64_C(1) << 32) / 5); /* by hand */
-    gpus.capacity[RESOURCE_GPU] = 0; /* every node is down */
+    gpus.capacity[RESOURCE_GPU] = 0;                                           /* every node is down */
     assert_before(&order_drf, cpus, gpus);
     gpus.holds[RESOURCE_GPU] = INT64_MAX;
     gpus.capacity[RESOURCE_GPU] = 1;
@@ -273,15 +271,15 @@ static void every_parameter_is_read(void **state)
 {
     (void)state;
     struct reading r;
-    struct error error = read_text(
-        "{\"order\": [\"las\", \"priority\", \"fifo\"], \"order_config\": {\"period_s\": \"1m\","
-        " \"las_limits_gpu_s\": [10, 20, 40], \"las_promote\": 2.5, \"weight_age\": 1,"
-        " \"weight_fair_share\": 2, \"weight_size\": 3, \"weight_priority\": 4,"
-        " \"weight_class\": {\"training\": 5, \"inference\": 6},"
-        " \"weight_tres\": {\"gpus\": 7, \"memory_gb\": 8}, \"age_max_s\": 99,"
-        " \"favors_small\": true, \"half_life_s\": 0, \"decay\": \"slurm\","
-        " \"fair_share\": \"classic\", \"billing\": {\"gpus\": 2, \"cpus\": 0.25}}}",
-        &r);
+    struct error error =
+        read_text("{\"order\": [\"las\", \"priority\", \"fifo\"], \"order_config\": {\"period_s\": \"1m\","
+                  " \"las_limits_gpu_s\": [10, 20, 40], \"las_promote\": 2.5, \"weight_age\": 1,"
+                  " \"weight_fair_share\": 2, \"weight_size\": 3, \"weight_priority\": 4,"
+                  " \"weight_class\": {\"training\": 5, \"inference\": 6},"
+                  " \"weight_tres\": {\"gpus\": 7, \"memory_gb\": 8}, \"age_max_s\": 99,"
+                  " \"favors_small\": true, \"half_life_s\": 0, \"decay\": \"slurm\","
+                  " \"fair_share\": \"classic\", \"billing\": {\"gpus\": 2, \"cpus\": 0.25}}}",
+                  &r);
     assert_false(error_is(error));
     assert_int_equal(r.count, 3);
     assert_ptr_equal(r.chain[0], &order_las);
@@ -319,8 +317,7 @@ static void what_is_absent_stays(void **state)
     assert_int_equal(r.config.weight_age, 1);
     assert_int_equal(r.config.period, otherwise.period);
     assert_int_equal(r.config.las_limit_count, otherwise.las_limit_count);
-    assert_memory_equal(r.config.las_limit_gpu_ns, otherwise.las_limit_gpu_ns,
-                        sizeof otherwise.las_limit_gpu_ns);
+    assert_memory_equal(r.config.las_limit_gpu_ns, otherwise.las_limit_gpu_ns, sizeof otherwise.las_limit_gpu_ns);
     assert_int_equal(r.config.age_max, otherwise.age_max);
     assert_int_equal(r.config.half_life, otherwise.half_life);
     assert_int_equal(r.config.decays_as_slurm, otherwise.decays_as_slurm);
@@ -354,8 +351,7 @@ static void bad_parameters_are_refused(void **state)
         struct error error = read_text(cases[i].text, &r);
         assert_true(error_is(error));
         if (strstr(error_message(&error), cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].text, error_message(&error),
-                     cases[i].message);
+            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].text, error_message(&error), cases[i].message);
         error_release(&error);
     }
 }

@@ -75,8 +75,7 @@ static void test_discard_leaves_nothing(void **state)
     (void)state;
     scratch_write("old", "old", 3);
     for (int i = 0; i < 2; i++) {
-        struct output *out =
-            open_good(scratch_path(i == 0 ? "old" : "new"), i == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
+        struct output *out = open_good(scratch_path(i == 0 ? "old" : "new"), i == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
         buffer_string(output_buffer(out), "text");
         output_discard(&out);
         assert_null(out);
@@ -198,8 +197,7 @@ static void test_seal(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
-        struct output *out =
-            open_good(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
+        struct output *out = open_good(scratch_path("file"), form == 0 ? OUTPUT_PLAIN : OUTPUT_ZSTD);
         buffer_string(output_buffer(out), "text");
         assert_false(error_is(output_seal(out)));
         assert_false(error_is(output_seal(out)));

@@ -39,8 +39,7 @@ static void test_zone_and_flat(void **state)
 {
     (void)state;
     struct workload_spec spec = {.format = "philly", .tz_offset = -8 * 3600 * TIME_NS_PER_S};
-    struct trace_case read =
-        trace_case_read(HEADER "2017-10-09 07:00:00,66.0,4,264.0,vc1\n", &spec, NULL);
+    struct trace_case read = trace_case_read(HEADER "2017-10-09 07:00:00,66.0,4,264.0,vc1\n", &spec, NULL);
     assert_true(read.facts.first_submit == (INT64_C(1507532400) + 8 * 3600) * TIME_NS_PER_S);
     assert_int_equal(read.jobs[0].first.count, 4); /* gpus_per_node 0: flat */
     trace_case_release(&read);
@@ -50,8 +49,7 @@ static void test_bad_lines(void **state)
 {
     (void)state;
     trace_case_refused(HEADER "yesterday,66,1,66,vc\n", &philly, NULL, 2, 1, "a date and time");
-    trace_case_refused(HEADER "2017-10-09 07:00:00,-66,1,66,vc\n", &philly, NULL, 2, 21,
-                       "duration");
+    trace_case_refused(HEADER "2017-10-09 07:00:00,-66,1,66,vc\n", &philly, NULL, 2, 21, "duration");
     trace_case_refused(HEADER "2017-10-09 07:00:00,66,0,66,vc\n", &philly, NULL, 2, 24, "num_gpus");
     trace_case_refused("timestamp,duration,cluster\n", &philly, NULL, 1, 0, "num_gpus");
 }
@@ -78,8 +76,7 @@ static void test_real_trace(void **state)
     struct workload_facts facts = trace_real_read(&spec, cluster);
     assert_int_equal(facts.job_count, 82247);
     assert_int_equal(facts.bad_line_count, 0);
-    print_message("philly: load recorded %.3f on 2,816 GPUs, %.0f GPU-h\n", facts.load_recorded,
-                  facts.gpu_s / 3600);
+    print_message("philly: load recorded %.3f on 2,816 GPUs, %.0f GPU-h\n", facts.load_recorded, facts.gpu_s / 3600);
     cluster_free(cluster);
 }
 

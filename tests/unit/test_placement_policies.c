@@ -14,7 +14,7 @@
 struct world {
     struct cluster *cluster;
     struct ledger *ledger;
-    struct shape_table shapes;
+    struct request_class_table request_classes;
     struct piece_list pieces;
 };
 
@@ -30,7 +30,7 @@ static struct world world_of(const char *text)
         fail_msg("%s", error_text_new(&error));
     json_doc_free(doc);
     world.ledger = ledger_new(world.cluster);
-    shape_table_init(&world.shapes);
+    request_class_table_init(&world.request_classes);
     return world;
 }
 
@@ -38,7 +38,7 @@ static void release(struct world *world)
 {
     assert_null(ledger_check(world->ledger));
     piece_list_release(&world->pieces);
-    shape_table_release(&world->shapes);
+    request_class_table_release(&world->request_classes);
     ledger_free(world->ledger);
     cluster_free(world->cluster);
 }
@@ -46,15 +46,14 @@ static void release(struct world *world)
 /* Whole GPUs, a share, or neither of the node are taken by somebody else. */
 static void occupy(struct world *world, node_id node, uint16_t gpu_mask, uint16_t gpu_milli)
 {
-    struct space space = {
-        .node = node, .gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .member_count = 1};
+    struct space space = {.node = node, .gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .member_count = 1};
     ledger_take(world->ledger, &space);
 }
 
-static const struct shape *shape_for(struct world *world, const struct job *job)
+static const struct request_class *request_class_for(struct world *world, const struct job *job)
 {
-    uint32_t id = shape_of(&world->shapes, world->cluster, job);
-    return &world->shapes.shapes[id];
+    uint32_t id = request_class_of(&world->request_classes, world->cluster, job);
+    return &world->request_classes.at[id];
 }
 
 static struct job job_of(struct request request, uint32_t count)
@@ -65,18 +64,17 @@ static struct job job_of(struct request request, uint32_t count)
 }
 
 /* Node indices of the pieces in their order, as text: "0 1 1"; "none" if the job does not fit. */
-static void check_nodes(struct world *world, const struct placement_policy *policy,
-                        const struct job *job, struct held_pieces held, const char *expected)
+static void check_nodes(struct world *world, const struct placement_policy *policy, const struct job *job,
+                        struct held_pieces held, const char *expected)
 {
     struct buffer text = {0};
     size_t mark = ledger_mark(world->ledger);
-    if (!placement_extend(policy, world->ledger, shape_for(world, job), held, 1, &world->pieces))
+    if (!placement_extend(policy, world->ledger, request_class_for(world, job), held, 1, &world->pieces))
         buffer_string(&text, "none");
     else
         for (uint32_t i = 0; i < world->pieces.count; i++)
             for (uint32_t m = 0; m < world->pieces.pieces[i].member_count; m++)
-                buffer_format(&text, "%s%u", text.length > 0 ? " " : "",
-                              world->pieces.pieces[i].node);
+                buffer_format(&text, "%s%u", text.length > 0 ? " " : "", world->pieces.pieces[i].node);
     ledger_rollback(world->ledger, mark);
     if (strcmp(buffer_c_string(&text), expected) != 0)
         fail_msg("%s: on %s, not %s", policy->name, buffer_c_string(&text), expected);
@@ -84,9 +82,8 @@ static void check_nodes(struct world *world, const struct placement_policy *poli
 }
 
 #define HELD_NONE ((struct held_pieces){NULL, 0})
-#define UNIFORM(nodes, gpus)                                                                       \
-    "{\"pools\": [{\"nodes\": " nodes ", \"gpus_per_node\": " gpus                                 \
-    "}], \"fabric\": {\"nodes_per_unit\": 2}}"
+#define UNIFORM(nodes, gpus)                                                                                           \
+    "{\"pools\": [{\"nodes\": " nodes ", \"gpus_per_node\": " gpus "}], \"fabric\": {\"nodes_per_unit\": 2}}"
 
 static void pack_takes_few_nodes_and_spread_many(void **state)
 {
@@ -167,10 +164,9 @@ static void binpack_counts_what_is_being_released(void **state)
 static void members_without_gpus_prefer_nodes_without(void **state)
 {
     (void)state;
-    struct world world =
-        world_of("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, \"cpus\": 8},"
-                 "{\"name\": \"cpu\", \"node_name\": \"c%u\", \"nodes\": 2, \"gpus_per_node\": 0, "
-                 "\"cpus\": 16}]}");
+    struct world world = world_of("{\"pools\": [{\"nodes\": 1, \"gpus_per_node\": 4, \"cpus\": 8},"
+                                  "{\"name\": \"cpu\", \"node_name\": \"c%u\", \"nodes\": 2, \"gpus_per_node\": 0, "
+                                  "\"cpus\": 16}]}");
     struct job job = job_of((struct request){.cpu_milli = 4000}, 1);
     struct space half = {.node = 2, .cpu_milli = 8000, .member_count = 1};
     ledger_take(world.ledger, &half);
@@ -240,7 +236,7 @@ static void the_fullest_unit_that_fits_is_taken(void **state)
     job.first.count = job.first.min_count = 5;
     job.topology = (struct topology_ask){.required = 1};
     check_nodes(&world, &placement_best_fit, &job, HELD_NONE, "none");
-    assert_true(shape_for(&world, &job)->never_fits);
+    assert_true(request_class_for(&world, &job)->never_fits);
     release(&world);
 }
 
@@ -355,10 +351,10 @@ static void an_inner_set_stays_inside(void **state)
 
 /* ---- nodes that are not like others ---- */
 
-#define MIG_NODES                                                                                  \
-    "{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 2, \"gpu_model\": \"h100-80gb\", "             \
-    "\"gpus_layout\": [[\"3g.40gb\", \"3g.40gb\"], [\"4g.40gb\", \"1g.10gb\", \"2g.20gb\"]]},"     \
-    "{\"name\": \"whole\", \"node_name\": \"w%u\", \"nodes\": 1, \"gpus_per_node\": 2, "           \
+#define MIG_NODES                                                                                                      \
+    "{\"pools\": [{\"nodes\": 2, \"gpus_per_node\": 2, \"gpu_model\": \"h100-80gb\", "                                 \
+    "\"gpus_layout\": [[\"3g.40gb\", \"3g.40gb\"], [\"4g.40gb\", \"1g.10gb\", \"2g.20gb\"]]},"                         \
+    "{\"name\": \"whole\", \"node_name\": \"w%u\", \"nodes\": 1, \"gpus_per_node\": 2, "                               \
     "\"gpu_model\": \"h100-80gb\"}]}"
 
 static void instances_are_taken_one_by_one(void **state)
@@ -375,23 +371,22 @@ static void instances_are_taken_one_by_one(void **state)
     check_nodes(&world, &placement_spread, &two, HELD_NONE, "0 1");
     check_nodes(&world, &placement_best_fit, &whole, HELD_NONE, "2 2");
     check_nodes(&world, &placement_best_fit, &share, HELD_NONE, "2");
-    assert_true(shape_for(&world, &many)->never_fits);
-    assert_true(shape_for(&world, &four)->never_fits);
+    assert_true(request_class_for(&world, &many)->never_fits);
+    assert_true(request_class_for(&world, &four)->never_fits);
     whole.first.request.gpus = 2;
-    assert_true(shape_for(&world, &whole)->never_fits);
+    assert_true(request_class_for(&world, &whole)->never_fits);
     size_t mark = ledger_mark(world.ledger);
-    assert_true(placement_place(&placement_best_fit, world.ledger, shape_for(&world, &two), 1,
-                                &world.pieces));
+    assert_true(placement_place(&placement_best_fit, world.ledger, request_class_for(&world, &two), 1, &world.pieces));
     assert_int_equal(world.pieces.count, 2); /* one member a piece */
     assert_int_equal(world.pieces.pieces[0].mig_start, 0);
     assert_int_equal(world.pieces.pieces[1].mig_start, 4);
     assert_int_equal(world.pieces.pieces[1].gpu_milli, 500);
     assert_int_equal(world.pieces.pieces[1].gpu_mask, 1);
-    assert_true(shape_fits_member(shape_for(&world, &two), world.ledger, 1));
-    assert_false(shape_fits_member(shape_for(&world, &two), world.ledger, 0));
-    assert_false(shape_fits_member(shape_for(&world, &two), world.ledger, 2));
+    assert_true(request_class_fits_member(request_class_for(&world, &two), world.ledger, 1));
+    assert_false(request_class_fits_member(request_class_for(&world, &two), world.ledger, 0));
+    assert_false(request_class_fits_member(request_class_for(&world, &two), world.ledger, 2));
     ledger_rollback(world.ledger, mark);
-    assert_true(shape_fits_member(shape_for(&world, &two), world.ledger, 0));
+    assert_true(request_class_fits_member(request_class_for(&world, &two), world.ledger, 0));
     release(&world);
 }
 
@@ -406,12 +401,12 @@ static void tainted_and_full_nodes_take_nobody(void **state)
     check_nodes(&world, &placement_best_fit, &job, HELD_NONE, "1 1 2");
     check_nodes(&world, &placement_pack, &job, HELD_NONE, "1 1 2");
     struct job many = job_of((struct request){.gpus = 1}, 5);
-    assert_true(shape_for(&world, &many)->never_fits);
-    assert_false(shape_fits_member(shape_for(&world, &job), world.ledger, 0));
+    assert_true(request_class_for(&world, &many)->never_fits);
+    assert_false(request_class_fits_member(request_class_for(&world, &job), world.ledger, 0));
     occupy(&world, 1, 1, GPU_MILLI);
     occupy(&world, 1, 2, GPU_MILLI);
     check_nodes(&world, &placement_best_fit, &job, HELD_NONE, "none");
-    assert_false(shape_fits_member(shape_for(&world, &job), world.ledger, 1));
+    assert_false(request_class_fits_member(request_class_for(&world, &job), world.ledger, 1));
     occupy(&world, 0, 1, GPU_MILLI); /* what runs there already may */
     assert_null(ledger_check(world.ledger));
     ledger_set_node(world.ledger, 0, NODE_DOWN);
@@ -422,8 +417,8 @@ static void tainted_and_full_nodes_take_nobody(void **state)
 
 /* ---- Buddy cells, and how many nodes a bound leaves to be looked at ---- */
 
-/* Free: a pair on the first node, three GPUs apart on the second, all four on the third.  A single GPU splits no pair, though
- * the first node is the fullest; who asks two gets the pair. */
+/* Free: a pair on the first node, three GPUs apart on the second, all four on the third.  A single GPU splits no pair,
+ * though the first node is the fullest; who asks two gets the pair. */
 static void a_single_gpu_splits_no_cell(void **state)
 {
     (void)state;
@@ -449,22 +444,20 @@ static int64_t counting_score(const struct spot *spot)
 }
 
 /* Nodes, or GPUs, that are looked at to place the job. */
-static uint32_t looks_at(struct world *world, const struct placement_policy *policy,
-                         const struct job *job)
+static uint32_t looks_at(struct world *world, const struct placement_policy *policy, const struct job *job)
 {
     struct placement_policy counting = *policy;
     size_t mark = ledger_mark(world->ledger);
     counted = policy;
     counting.score = counting_score;
     look_count = 0;
-    assert_true(
-        placement_place(&counting, world->ledger, shape_for(world, job), 1, &world->pieces));
+    assert_true(placement_place(&counting, world->ledger, request_class_for(world, job), 1, &world->pieces));
     ledger_rollback(world->ledger, mark);
     return look_count;
 }
 
-/* Buddy: the first node has a cell of just one GPU, and no other is looked at.  Gather: of shared GPUs that with the least left
- * goes, and those of its kind score no higher; the others are left out. */
+/* Buddy: the first node has a cell of just one GPU, and no other is looked at.  Gather: of shared GPUs that with the
+ * least left goes, and those of its kind score no higher; the others are left out. */
 static void what_cannot_win_is_not_looked_at(void **state)
 {
     (void)state;
@@ -489,8 +482,7 @@ static void what_cannot_win_is_not_looked_at(void **state)
 static void the_fullest_with_room_ends_the_search(void **state)
 {
     (void)state;
-    struct world world =
-        world_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 8, \"cpus\": 16}]}");
+    struct world world = world_of("{\"pools\": [{\"nodes\": 3, \"gpus_per_node\": 8, \"cpus\": 16}]}");
     struct job one = job_of((struct request){.gpus = 1, .cpu_milli = 1000}, 1);
     struct space cpus = {.node = 2, .cpu_milli = 16000};
     occupy(&world, 1, 0x0f, GPU_MILLI);

@@ -36,8 +36,7 @@ static void release(struct world *world)
 /* Whole GPUs, or a share of each, are taken by somebody else. */
 static void occupy(struct world *world, node_id node, uint16_t gpu_mask, uint16_t gpu_milli)
 {
-    struct space space = {
-        .node = node, .gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .member_count = 1};
+    struct space space = {.node = node, .gpu_mask = gpu_mask, .gpu_milli = gpu_milli, .member_count = 1};
     ledger_take(world->ledger, &space);
 }
 
@@ -46,21 +45,21 @@ struct drawn {
     uint32_t nodes[DRAWN_NODES], gpus[DRAWN_NODES][DRAWN_GPUS];
 };
 
-static struct piece draw_one(struct world *world, const struct shape *shape, uint32_t owner)
+static struct piece draw_one(struct world *world, const struct request_class *request_class, uint32_t owner)
 {
     size_t mark = ledger_mark(world->ledger);
-    assert_true(placement_place(&placement_random, world->ledger, shape, owner, &world->pieces));
+    assert_true(placement_place(&placement_random, world->ledger, request_class, owner, &world->pieces));
     ledger_rollback(world->ledger, mark);
     return world->pieces.pieces[0];
 }
 
 /* The same job draws the same again. */
-static struct drawn draw_many(struct world *world, const struct shape *shape)
+static struct drawn draw_many(struct world *world, const struct request_class *request_class)
 {
     struct drawn drawn = {{0}, {{0}}};
     for (uint32_t owner = 1; owner <= DRAWS; owner++) {
-        const struct piece piece = draw_one(world, shape, owner);
-        const struct piece again = draw_one(world, shape, owner);
+        const struct piece piece = draw_one(world, request_class, owner);
+        const struct piece again = draw_one(world, request_class, owner);
         assert_int_equal(piece.node, again.node);
         assert_int_equal(piece.gpu_mask, again.gpu_mask);
         drawn.nodes[piece.node]++;
@@ -70,8 +69,8 @@ static struct drawn draw_many(struct world *world, const struct shape *shape)
     return drawn;
 }
 
-/* Were those of the mask drawn equally often, and nothing else ever?  By Pearson's chi-square of at most 7 degrees of freedom:
- * above 24.3 once in a thousand times if chance is fair. */
+/* Were those of the mask drawn equally often, and nothing else ever?  By Pearson's chi-square of at most 7 degrees of
+ * freedom: above 24.3 once in a thousand times if chance is fair. */
 static void check_is_fair(const uint32_t counts[], uint32_t length, uint32_t mask)
 {
     double sum = 0, total = 0;
@@ -90,13 +89,13 @@ static void check_is_fair(const uint32_t counts[], uint32_t length, uint32_t mas
         fail_msg("chi-square is %f", sum);
 }
 
-/* Whatever is free of them, all nodes with room are drawn alike, and all GPUs with room of the one that was; others never. */
+/* Whatever is free of them, all nodes with room are drawn alike, and all GPUs with room of the one that was; others
+ * never. */
 static void chance_is_fair(void **state)
 {
     (void)state;
     struct world world = world_of(8);
-    const struct placement_config choices[] = {{.gpu_choice = GPU_CHOICE_LOWEST},
-                                               {.gpu_choice = GPU_CHOICE_NEAR}};
+    const struct placement_config choices[] = {{.gpu_choice = GPU_CHOICE_LOWEST}, {.gpu_choice = GPU_CHOICE_NEAR}};
     struct random_placement_ask two, share;
     random_placement_group(&two, (struct request){.gpus = 2, .cpu_milli = 1000}, 1);
     random_placement_group(&share, (struct request){.gpu_milli = 300, .cpu_milli = 1000}, 1);
@@ -111,9 +110,9 @@ static void chance_is_fair(void **state)
     ledger_set_node(world.ledger, 7, NODE_CORDONED);
     for (uint32_t c = 0; c < 2; c++) {
         world.ledger->placement = &choices[c];
-        struct drawn drawn = draw_many(&world, &two.shape);
+        struct drawn drawn = draw_many(&world, &two.request_class);
         check_is_fair(drawn.nodes, DRAWN_NODES, 0x6c);
-        drawn = draw_many(&world, &share.shape);
+        drawn = draw_many(&world, &share.request_class);
         check_is_fair(drawn.nodes, DRAWN_NODES, 0x6d);
         check_is_fair(drawn.gpus[0], DRAWN_GPUS, 0x8);
         check_is_fair(drawn.gpus[2], DRAWN_GPUS, 0xc);
@@ -135,7 +134,7 @@ static void members_are_drawn_apart(void **state)
         random_placement_group(&pair, requests[r], 2);
         uint32_t pairs[4] = {0};
         for (uint32_t owner = 1; owner <= DRAWS; owner++) {
-            const node_id first = draw_one(&world, &pair.shape, owner).node;
+            const node_id first = draw_one(&world, &pair.request_class, owner).node;
             const node_id last = world.pieces.pieces[world.pieces.count - 1].node;
             pairs[2 * first + last]++;
         }

@@ -12,19 +12,17 @@
 enum { NODES = 96, GPUS = 4 }; /* three units of 32 */
 
 /* The node of a member of so many GPUs; of a gang the nodes of its first and last member. */
-static node_id place(struct ledger *ledger, uint16_t weight, uint16_t gpus, uint32_t count,
-                     node_id *last)
+static node_id place(struct ledger *ledger, uint16_t weight, uint16_t gpus, uint32_t count, node_id *last)
 {
     struct placement_config config = placement_config_default();
     struct job_group group = {.request = {.gpus = gpus, .cpu_milli = gpus == 0}, .count = count};
     const uint16_t order = 0;
-    struct shape shape = {
-        .groups = &group, .order = &order, .group_count = 1, .member_count = count};
+    struct request_class request_class = {.groups = &group, .order = &order, .group_count = 1, .member_count = count};
     struct piece_list pieces = {0};
     config.topology.weight = weight;
     ledger->placement = &config;
     size_t mark = ledger_mark(ledger);
-    assert_true(placement_place(&placement_topology, ledger, &shape, 1, &pieces));
+    assert_true(placement_place(&placement_topology, ledger, &request_class, 1, &pieces));
     ledger_rollback(ledger, mark);
     ledger->placement = NULL;
     node_id first = pieces.pieces[0].node;
@@ -36,8 +34,7 @@ static node_id place(struct ledger *ledger, uint16_t weight, uint16_t gpus, uint
 
 static void take(struct ledger *ledger, node_id node, uint16_t mask)
 {
-    struct space space = {
-        .node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
+    struct space space = {.node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
     ledger_take(ledger, &space);
 }
 

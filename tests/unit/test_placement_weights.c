@@ -81,11 +81,8 @@ static int64_t formula(const struct world *w, const struct request *request, nod
 
 static int64_t score_of(struct world *w, const struct request *request, node_id node)
 {
-    const struct spot spot = {.node = node,
-                              .gpus = request->gpus,
-                              .gpu_left = GPU_MILLI,
-                              .ledger = w->ledger,
-                              .request = request};
+    const struct spot spot = {
+        .node = node, .gpus = request->gpus, .gpu_left = GPU_MILLI, .ledger = w->ledger, .request = request};
     return placement_weighted_binpack.score(&spot);
 }
 
@@ -120,8 +117,7 @@ static node_id fullest(const struct world *w, const struct request *request)
     node_id best = NODE_NONE;
     for (node_id n = 0; n < NODES; n++) {
         const struct used *used = &w->used[n];
-        if (used->gpu_milli + request->gpus * 1000 <= 8000 &&
-            used->cpu_milli + request->cpu_milli <= CPU_MILLI &&
+        if (used->gpu_milli + request->gpus * 1000 <= 8000 && used->cpu_milli + request->cpu_milli <= CPU_MILLI &&
             used->memory_mib + request->memory_mib <= MEMORY_MIB &&
             (best == NODE_NONE || formula(w, request, n) > formula(w, request, best)))
             best = n;
@@ -151,11 +147,11 @@ static void the_fullest_node_is_taken(void **state)
             struct random_placement_ask ask;
             const struct request request = random_ask(&stream);
             random_placement_group(&ask, request, 1);
-            ask.shape.member_count = 1;
+            ask.request_class.member_count = 1;
             const node_id expected = fullest(&w, &request);
             const size_t mark = ledger_mark(w.ledger);
             const bool is_placed =
-                placement_place(&placement_weighted_binpack, w.ledger, &ask.shape, 1, &w.pieces);
+                placement_place(&placement_weighted_binpack, w.ledger, &ask.request_class, 1, &w.pieces);
             const node_id node = is_placed ? w.pieces.pieces[0].node : NODE_NONE;
             const uint16_t mask = is_placed ? w.pieces.pieces[0].gpu_mask : 0;
             ledger_rollback(w.ledger, mark);

@@ -38,10 +38,10 @@ static int remove_scratch(void **state)
 
 static struct plot plot_of(struct plot_series *series, const char *text)
 {
-    series[0] = (struct plot_series){
-        .label = text, .x = xs, .y = ys, .count = 3, .colour = PLOT_SKY, .is_filled = true};
-    series[1] = (struct plot_series){
-        .label = "second", .x = xs, .y = ys, .count = 3, .colour = PLOT_BLACK, .is_dashed = true};
+    series[0] =
+        (struct plot_series){.label = text, .x = xs, .y = ys, .count = 3, .colour = PLOT_SKY, .is_filled = true};
+    series[1] =
+        (struct plot_series){.label = "second", .x = xs, .y = ys, .count = 3, .colour = PLOT_BLACK, .is_dashed = true};
     return (struct plot){.title = text,
                          .description = text,
                          .id = "p",
@@ -80,8 +80,7 @@ static void a_plot_is_drawn_and_dressed(void **state)
     assert_int_equal(strncmp(buffer_c_string(&svg), "<svg viewBox=", 13), 0);
     assert_string_equal(buffer_c_string(&svg) + svg.length - 7, "</svg>\n");
     assert_int_equal(occurrences(&svg, "<title id=\"p-title\">a &amp; b</title>"), 1);
-    assert_int_equal(occurrences(&svg, "<g class=\"series c3\"><title>a &amp; b</title>"),
-                     2); /* fill and line */
+    assert_int_equal(occurrences(&svg, "<g class=\"series c3\"><title>a &amp; b</title>"), 2); /* fill and line */
     assert_int_equal(occurrences(&svg, "<g class=\"series c1\"><title>second</title>"), 1);
     assert_true(occurrences(&svg, "<polygon") >= 1);
     assert_int_equal(occurrences(&svg, "10 min"), 1);
@@ -193,10 +192,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_plot_is_drawn_and_dressed, make_scratch, remove_scratch),
-        cmocka_unit_test_setup_teardown(nobody_s_text_is_in_the_script, make_scratch,
-                                        remove_scratch),
-        cmocka_unit_test_setup_teardown(a_nasty_scratch_folder_is_harmless, make_scratch,
-                                        remove_scratch),
+        cmocka_unit_test_setup_teardown(nobody_s_text_is_in_the_script, make_scratch, remove_scratch),
+        cmocka_unit_test_setup_teardown(a_nasty_scratch_folder_is_harmless, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(failures_of_gnuplot_are_told, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(the_environment_is_empty, make_scratch, remove_scratch),
     };

@@ -17,9 +17,8 @@ static void test_abi_goes_with_the_structs(void **state)
     static const struct {
         uint32_t policy_size, view_size;
     } sizes_of_abi_10[] = {
-        [PLUGIN_ORDER] = {40, 408},     [PLUGIN_QUOTA] = {168, 1384},
-        [PLUGIN_PLACEMENT] = {72, 868}, [PLUGIN_GANG] = {40, 120},
-        [PLUGIN_ESTIMATE] = {56, 8},    [PLUGIN_VICTIM] = {24, 72},
+        [PLUGIN_ORDER] = {40, 408},     [PLUGIN_QUOTA] = {168, 1384},  [PLUGIN_PLACEMENT] = {72, 868},
+        [PLUGIN_GANG] = {40, 120},      [PLUGIN_ESTIMATE] = {56, 8},   [PLUGIN_VICTIM] = {24, 72},
         [PLUGIN_PREEMPTION] = {40, 72}, [PLUGIN_BACKFILL] = {96, 240},
     };
     (void)state;
@@ -30,10 +29,8 @@ static void test_abi_goes_with_the_structs(void **state)
     assert_int_equal(PLUGIN_ABI, 10);
     for (enum plugin_seam seam = PLUGIN_NONE + 1; seam < PLUGIN_SEAM_COUNT; seam++) {
         uint32_t policy_size = plugin_policy_size(seam), view_size = plugin_view_size(seam);
-        if (policy_size != sizes_of_abi_10[seam].policy_size ||
-            view_size != sizes_of_abi_10[seam].view_size)
-            fail_msg("%s: {%u, %u}: raise PLUGIN_ABI", plugin_seam_name(seam), policy_size,
-                     view_size);
+        if (policy_size != sizes_of_abi_10[seam].policy_size || view_size != sizes_of_abi_10[seam].view_size)
+            fail_msg("%s: {%u, %u}: raise PLUGIN_ABI", plugin_seam_name(seam), policy_size, view_size);
     }
     assert_int_equal(offsetof(struct windtunnel_plugin, abi), 0);
 }
@@ -44,10 +41,8 @@ static uint64_t rank(const struct order_view *view, const struct order_config *c
     return (uint64_t)view->submit;
 }
 
-static const struct order_policy mine = {
-    .name = "mine", .version = 1, .summary = "as fifo", .rank = rank};
-static const struct windtunnel_plugin good = {PLUGIN_FOR(ORDER), .name = "test", .version = "1",
-                                              .policy = &mine};
+static const struct order_policy mine = {.name = "mine", .version = 1, .summary = "as fifo", .rank = rank};
+static const struct windtunnel_plugin good = {PLUGIN_FOR(ORDER), .name = "test", .version = "1", .policy = &mine};
 static const struct plugin_set nobody;
 
 static void expect_refused(const struct windtunnel_plugin *plugin, const char *said)
@@ -66,11 +61,11 @@ static void test_what_is_refused(void **state)
     struct order_policy policy;
     (void)state;
     assert_false(error_is(plugin_check(&good, "some.so", &nobody)));
-#define REFUSED(assignment, said)                                                                  \
-    bad = good;                                                                                    \
-    policy = mine;                                                                                 \
-    bad.policy = &policy;                                                                          \
-    assignment;                                                                                    \
+#define REFUSED(assignment, said)                                                                                      \
+    bad = good;                                                                                                        \
+    policy = mine;                                                                                                     \
+    bad.policy = &policy;                                                                                              \
+    assignment;                                                                                                        \
     expect_refused(&bad, said)
     REFUSED(bad.abi = 99, "built for plug-in ABI 99, this is ABI 10");
     REFUSED(bad.seam = PLUGIN_NONE, "unknown seam, number 0");
@@ -108,10 +103,8 @@ static void note_run(void *last, time_ns ran)
 /* A policy that learns has a state and both hooks; one that does not needs none of them. */
 static void test_learning(void **state)
 {
-    struct estimate_policy policy = {
-        .name = "mine", .version = 1, .summary = "s", .length = length};
-    const struct windtunnel_plugin plugin = {PLUGIN_FOR(ESTIMATE), .name = "test", .version = "1",
-                                             .policy = &policy};
+    struct estimate_policy policy = {.name = "mine", .version = 1, .summary = "s", .length = length};
+    const struct windtunnel_plugin plugin = {PLUGIN_FOR(ESTIMATE), .name = "test", .version = "1", .policy = &policy};
     (void)state;
     assert_false(error_is(plugin_check(&plugin, "some.so", &nobody)));
     policy.state_size = sizeof(time_ns);
@@ -126,8 +119,7 @@ static void test_learning(void **state)
     expect_refused(&plugin, "'mine' lacks the hook 'length'");
 }
 
-static struct error read_policy(struct policy_config *config, const char *text,
-                                const struct plugin_set *plugins)
+static struct error read_policy(struct policy_config *config, const char *text, const struct plugin_set *plugins)
 {
     struct json_doc *doc;
     struct error error = json_doc_parse(&doc, "test", text_of(text), ERROR_CONFIG);
@@ -143,8 +135,8 @@ static void test_named_as_any_other(void **state)
     static const struct plugin_set set = {.plugins = {&good}, .count = 1};
     struct policy_config config;
     (void)state;
-    struct error error = read_policy(
-        &config, "{\"plugins\": [\"some.so\"], \"order\": [\"priority\", \"mine\"]}", &set);
+    struct error error =
+        read_policy(&config, "{\"plugins\": [\"some.so\"], \"order\": [\"priority\", \"mine\"]}", &set);
     assert_false(error_is(error));
     assert_int_equal(config.order_count, 2);
     assert_ptr_equal(config.order[0], &order_priority);

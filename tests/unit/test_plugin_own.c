@@ -1,5 +1,5 @@
-/* policies/own.h: parameters and states of plug-ins, and the hooks of preemption and backfill; the plug-in is the worked
- * example, compiled in. */
+/* policies/own.h: parameters and states of plug-ins, and the hooks of preemption and backfill; the plug-in is the
+ * worked example, compiled in. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,7 @@
 
 static const struct plugin_set example = {.plugins = {&windtunnel_plugin}, .count = 1};
 
-static struct error read_with(struct policy_config *config, const char *text,
-                              const struct plugin_set *plugins)
+static struct error read_with(struct policy_config *config, const char *text, const struct plugin_set *plugins)
 {
     struct json_doc *doc;
     struct error error = json_doc_parse(&doc, "p.json", text_of(text), ERROR_CONFIG);
@@ -56,8 +55,7 @@ static void parameters_have_defaults_and_are_read(void **state)
                          &example);
     assert_int_equal(config.plugins[0].params[COUNTS], COUNTS_JOBS);
     assert_int_equal(config.plugins[0].params[FORGET_AFTER], 7);
-    assert_true(digest_policy(&config) !=
-                before); /* another policy: a saved state is not its own */
+    assert_true(digest_policy(&config) != before); /* another policy: a saved state is not its own */
     config = policy_with("{\"order\": [\"fifo\"]}", &example);
     assert_int_equal(config.plugin_count, 0);
 }
@@ -84,10 +82,8 @@ static void bad_parameters_are_refused_at_their_place(void **state)
     (void)state;
     refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"forget_after\": @0}}}",
                "'forget_after' must be an integer from 1 to 1000000, got 0");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"counts\": @\"gpu\"}}}",
-               "did you mean 'gpus'?");
-    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {@\"forget\": 1}}}",
-               "unknown key 'forget'");
+    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"counts\": @\"gpu\"}}}", "did you mean 'gpus'?");
+    refused_at("{\"order\": [\"turns\"], \"params\": {\"turns\": {@\"forget\": 1}}}", "unknown key 'forget'");
     refused_at("{\"order\": [\"turns\"], \"params\": {\"turnz\": @{}}}", "did you mean 'turns'?");
     refused_at("{\"order\": [\"fifo\"], \"params\": {\"turns\": @{}}}",
                "this policy uses no policy 'turns' of a plug-in");
@@ -103,9 +99,8 @@ static void every_kind_is_read_and_told(void **state)
         {"b", PARAM_BOOL, 0, 0, 1, NULL, "h"},
         {"d", PARAM_DURATION, TIME_NS_PER_S, 3600 * TIME_NS_PER_S, 60 * TIME_NS_PER_S, NULL, "h"},
         {"c", PARAM_CHOICE, 0, 0, 1, choices, "h"}};
-    static const char *const told[] = {"an integer from -5 to 5", "a number from 0 to 2",
-                                       "true or false", "a duration from 1 to 3600 s",
-                                       "one of \"a\", \"b\""};
+    static const char *const told[] = {"an integer from -5 to 5", "a number from 0 to 2", "true or false",
+                                       "a duration from 1 to 3600 s", "one of \"a\", \"b\""};
     static const char *const written[] = {"1", "0.5", "true", "60", "\"b\""};
     struct windtunnel_plugin plugin = windtunnel_plugin;
     struct plugin_set set = {.plugins = {&plugin}, .count = 1};
@@ -114,10 +109,9 @@ static void every_kind_is_read_and_told(void **state)
     plugin.params = all;
     plugin.param_count = 5;
     assert_false(error_is(plugin_check(&plugin, "x.so", &(struct plugin_set){.count = 0})));
-    config =
-        policy_with("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"i\": -5, \"m\": 1.25, "
-                    "\"b\": false, \"d\": \"2m\", \"c\": \"a\"}}}",
-                    &set);
+    config = policy_with("{\"order\": [\"turns\"], \"params\": {\"turns\": {\"i\": -5, \"m\": 1.25, "
+                         "\"b\": false, \"d\": \"2m\", \"c\": \"a\"}}}",
+                         &set);
     const int64_t expected[] = {-5, 1250, 0, 120 * TIME_NS_PER_S, 0};
     for (int i = 0; i < 5; i++) {
         struct buffer out = {0};
@@ -129,8 +123,7 @@ static void every_kind_is_read_and_told(void **state)
         assert_string_equal(buffer_c_string(&out), written[i]);
         buffer_release(&out);
     }
-    struct error error =
-        read_with(&config, "{\"order\": [\"turns\"], \"params\": {\"turns\": {\"d\": 0.5}}}", &set);
+    struct error error = read_with(&config, "{\"order\": [\"turns\"], \"params\": {\"turns\": {\"d\": 0.5}}}", &set);
     assert_string_equal(error_message(&error), "'d' must be a duration from 1 to 3600 s");
     error_release(&error);
 }
@@ -151,14 +144,14 @@ static void bad_declarations_are_refused(void **state)
     struct plugin_param param;
     struct order_policy policy;
     (void)state;
-#define REFUSED(assignment, said)                                                                  \
-    bad = windtunnel_plugin;                                                                       \
-    policy = *(const struct order_policy *)bad.policy;                                             \
-    param = params[FORGET_AFTER];                                                                  \
-    bad.params = &param;                                                                           \
-    bad.param_count = 1;                                                                           \
-    bad.policy = &policy;                                                                          \
-    assignment;                                                                                    \
+#define REFUSED(assignment, said)                                                                                      \
+    bad = windtunnel_plugin;                                                                                           \
+    policy = *(const struct order_policy *)bad.policy;                                                                 \
+    param = params[FORGET_AFTER];                                                                                      \
+    bad.params = &param;                                                                                               \
+    bad.param_count = 1;                                                                                               \
+    bad.policy = &policy;                                                                                              \
+    assignment;                                                                                                        \
     expect_refused(&bad, said)
     REFUSED(param.name = "A", "the name of parameter 0");
     REFUSED(param.help = NULL, "'forget_after' of 'turns' has no help");
@@ -187,8 +180,8 @@ static struct job job_of(job_id id)
     return job;
 }
 
-/* Jobs come two a second and run for 5 s; which start when, as text.  reload_at: the second before which the scheduler is
- * saved and loaded. */
+/* Jobs come two a second and run for 5 s; which start when, as text.  reload_at: the second before which the scheduler
+ * is saved and loaded. */
 static void play(const struct policy_config *policy, int reload_at, struct buffer *told)
 {
     struct cluster *cluster = cluster_uniform_new(1, GPUS);
@@ -223,8 +216,8 @@ static void play(const struct policy_config *policy, int reload_at, struct buffe
     queue_table_free(queues);
 }
 
-#define TURNS                                                                                      \
-    "{\"order\": [\"turns\", \"fifo\"], \"order_config\": {\"period_s\": 1}, \"blocking\": "       \
+#define TURNS                                                                                                          \
+    "{\"order\": [\"turns\", \"fifo\"], \"order_config\": {\"period_s\": 1}, \"blocking\": "                           \
     "\"skip\", \"params\": {\"turns\": {\"forget_after\": 20}}}"
 
 static void a_state_is_saved_and_loaded_midway(void **state)
@@ -284,17 +277,13 @@ static bool spares(const struct victim_view *view)
     return view->priority >= view->own->params[0];
 }
 
-static const struct preemption_policy gentle = {.name = "gentle",
-                                                .version = 1,
-                                                .summary = "s",
-                                                .evicts = true,
-                                                .is_kill = true,
-                                                .spares = spares};
+static const struct preemption_policy gentle = {
+    .name = "gentle", .version = 1, .summary = "s", .evicts = true, .is_kill = true, .spares = spares};
 static const struct windtunnel_plugin gentle_plugin = {PLUGIN_FOR(PREEMPTION), .name = "gentle",
                                                        .version = "1",         .policy = &gentle,
                                                        .params = floor_params, .param_count = 1};
 
-/* Those of a priority from the floor on are given forecasts. */
+/* Those of a priority from the floor on are given planned starts. */
 static bool reserves(const struct order_view *view)
 {
     return view->priority >= view->own->params[0];
@@ -307,9 +296,8 @@ static const struct backfill_policy choosy = {
     .overtakes = true,
     .defaults = {.reservations = 1, .depth = BACKFILL_ALL, .window = TIME_NEVER},
     .reserves = reserves};
-static const struct windtunnel_plugin choosy_plugin = {PLUGIN_FOR(BACKFILL),   .name = "choosy",
-                                                       .version = "1",         .policy = &choosy,
-                                                       .params = floor_params, .param_count = 1};
+static const struct windtunnel_plugin choosy_plugin = {PLUGIN_FOR(BACKFILL), .name = "choosy",       .version = "1",
+                                                       .policy = &choosy,    .params = floor_params, .param_count = 1};
 static const struct plugin_set both = {.plugins = {&gentle_plugin, &choosy_plugin}, .count = 2};
 
 /* Of priority 10 one runs and one of 30: a job of 90 takes the lower; with a floor of 5 neither. */
@@ -319,12 +307,11 @@ static size_t evictions_with(const char *search, int priority_floor)
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct queue_table *queues = queue_table_new();
     struct error error = ERROR_OK;
-    snprintf(
-        text, sizeof text,
-        "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "
-        "\"gentle\", "
-        "\"min_runtime_s\": 0, \"search\": \"%s\"}, \"params\": {\"gentle\": {\"floor\": %d}}}",
-        search, priority_floor);
+    snprintf(text, sizeof text,
+             "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"preemption\": {\"policy\": "
+             "\"gentle\", "
+             "\"min_runtime_s\": 0, \"search\": \"%s\"}, \"params\": {\"gentle\": {\"floor\": %d}}}",
+             search, priority_floor);
     const struct policy_config policy = policy_with(text, &both);
     struct sched *sched = sched_new(cluster, queues, &policy, &error);
     const struct decision *decisions;
@@ -332,8 +319,7 @@ static size_t evictions_with(const char *search, int priority_floor)
     time_ns ignored;
     for (job_id id = 0; id < 2; id++) {
         struct job job = sched_case_job(id, 1, 1, id == 0 ? 10 : 30);
-        struct piece piece = {
-            .gpu_mask = (uint16_t)(1u << id), .gpu_milli = GPU_MILLI, .member_count = 1};
+        struct piece piece = {.gpu_mask = (uint16_t)(1u << id), .gpu_milli = GPU_MILLI, .member_count = 1};
         sched_job_adopted(sched, &job, &piece, 1, 0, SECONDS(10));
     }
     struct job wide = sched_case_job(2, 1, 2, 90);
@@ -365,8 +351,7 @@ static bool overtakes_with(int priority_floor)
     struct cluster *cluster = cluster_uniform_new(1, 2);
     struct queue_table *queues = queue_table_new();
     struct error error = ERROR_OK;
-    snprintf(text, sizeof text,
-             "{\"backfill\": {\"policy\": \"choosy\"}, \"params\": {\"choosy\": {\"floor\": %d}}}",
+    snprintf(text, sizeof text, "{\"backfill\": {\"policy\": \"choosy\"}, \"params\": {\"choosy\": {\"floor\": %d}}}",
              priority_floor);
     const struct policy_config policy = policy_with(text, &both);
     struct sched *sched = sched_new(cluster, queues, &policy, &error);
@@ -392,7 +377,7 @@ static bool overtakes_with(int priority_floor)
 static void a_backfill_policy_chooses_who_is_promised(void **state)
 {
     (void)state;
-    assert_false(overtakes_with(50)); /* the head has a forecast */
+    assert_false(overtakes_with(50)); /* the head has a planned start */
     assert_true(overtakes_with(51));  /* it has none */
 }
 

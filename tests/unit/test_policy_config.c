@@ -46,19 +46,14 @@ static void test_unknown_fields(void **state)
 static void test_backfill_needs_lines_that_suit(void **state)
 {
     (void)state;
-    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"conservative\"}}",
-                   "strict");
+    expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"conservative\"}}", "strict");
     expect_refused("{\"blocking\": \"skip\", \"backfill\": {\"policy\": \"slurm\"}}", "strict");
-    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}",
-                   "a quota policy without queues");
-    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"interval_s\": 30}}",
-                   "interval_s");
-    expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}",
-                   "'reservations' must be");
+    expect_refused("{\"quota\": \"drf\", \"backfill\": {\"policy\": \"slurm\"}}", "a quota policy without queues");
+    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"interval_s\": 30}}", "interval_s");
+    expect_refused("{\"backfill\": {\"policy\": \"easy\", \"reservations\": 0}}", "'reservations' must be");
     expect_refused("{\"backfill\": {\"policy\": \"easy\", \"compression\": \"replan\"}}",
                    "'compression' is for 'conservative'");
-    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"compression\": \"gzip\"}}",
-                   "gzip");
+    expect_refused("{\"backfill\": {\"policy\": \"conservative\", \"compression\": \"gzip\"}}", "gzip");
     expect_refused("{\"backfill\": {\"policy\": \"hard\"}}", "hard");
     expect_refused("{\"backfill\": {\"colour\": 1}}", "colour");
 }
@@ -97,12 +92,11 @@ static void test_placement_parameters(void **state)
     expect_refused("{\"placement_weights\": {\"cpu\": -1}}", "'cpu' must be");
     expect_refused("{\"placement_weights\": {\"memory\": 0.5}}", "'memory' must be");
     expect_refused("{\"placement_weights\": {\"disk\": 1}}", "disk");
-    expect_refused("{\"placement_weights\": {\"gpu\": 0, \"cpu\": 0, \"memory\": 0}}",
-                   "a weight above 0");
+    expect_refused("{\"placement_weights\": {\"gpu\": 0, \"cpu\": 0, \"memory\": 0}}", "a weight above 0");
     expect_refused("{\"placement_weights\": 5}", "placement_weights");
 }
 
-/* What a policy does not use it may not be given; forecasts that stand count on the nodes that a drain keeps. */
+/* What a policy does not use it may not be given; planned starts that stand count on the nodes that a drain keeps. */
 static void test_defragmentation(void **state)
 {
     (void)state;
@@ -110,12 +104,9 @@ static void test_defragmentation(void **state)
     expect_refused("{\"defrag\": {\"colour\": 1}}", "colour");
     expect_refused("{\"defrag\": {\"policy\": \"none\", \"wait_s\": 1}}", "wait_s");
     expect_refused("{\"defrag\": {\"policy\": \"drain\", \"moves_per_h\": 1}}", "moves_per_h");
-    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"drain_expiry_s\": 1}}",
-                   "drain_expiry_s");
-    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": -2}}",
-                   "from -1");
-    expect_refused("{\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 2}}",
-                   "drain_nodes_ratio");
+    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"drain_expiry_s\": 1}}", "drain_expiry_s");
+    expect_refused("{\"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": -2}}", "from -1");
+    expect_refused("{\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 2}}", "drain_nodes_ratio");
     expect_refused("{\"backfill\": {\"policy\": \"conservative\"}, \"defrag\": {\"policy\": "
                    "\"drain\"}}",
                    "what backfill 'conservative' promises");
@@ -124,10 +115,8 @@ static void test_defragmentation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_actions),
-        cmocka_unit_test(test_unknown_fields),
-        cmocka_unit_test(test_placement_parameters),
-        cmocka_unit_test(test_backfill_needs_lines_that_suit),
+        cmocka_unit_test(test_unknown_actions),      cmocka_unit_test(test_unknown_fields),
+        cmocka_unit_test(test_placement_parameters), cmocka_unit_test(test_backfill_needs_lines_that_suit),
         cmocka_unit_test(test_defragmentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,11 +84,11 @@ static void queues_of_traces_are_added_once_under_the_root(void **state)
 static void an_array_is_read_field_by_field(void **state)
 {
     (void)state;
-    struct queue_table *table = table_of(
-        "[{\"name\": \"org\", \"parent\": null, \"quota_gpus\": 4},\n"
-        " {\"name\": \"q0\", \"parent\": \"org\", \"quota_gpus\": 2.5, \"limit_gpus\": -1,\n"
-        "  \"over_quota_weight\": 0.25, \"priority\": -3, \"$comment\": \"half\"},\n"
-        " {\"name\": \"q1\", \"quota_gpus\": -1, \"limit_gpus\": 0}]");
+    struct queue_table *table =
+        table_of("[{\"name\": \"org\", \"parent\": null, \"quota_gpus\": 4},\n"
+                 " {\"name\": \"q0\", \"parent\": \"org\", \"quota_gpus\": 2.5, \"limit_gpus\": -1,\n"
+                 "  \"over_quota_weight\": 0.25, \"priority\": -3, \"$comment\": \"half\"},\n"
+                 " {\"name\": \"q1\", \"quota_gpus\": -1, \"limit_gpus\": 0}]");
     assert_int_equal(table->count, 4);
     const struct queue_spec *q0 = &table->queues[2], *q1 = &table->queues[3];
     assert_int_equal(table->queues[1].deserved[RESOURCE_GPU], 4000);
@@ -127,36 +127,31 @@ static void nonsense_is_refused_with_its_place(void **state)
 {
     (void)state;
     check_refused("[{\"quota_gpus\": 1}]", "error: q.json:1:2: 'name' is missing", "at /0");
-    check_refused("[{\"name\": \"\"}]",
-                  "error: q.json:1:11: a queue needs a name that is not empty", "at /0/name");
-    check_refused("[{\"name\": \"a\"},\n {\"name\": \"a\"}]",
-                  "error: q.json:2:11: there is a queue named 'a' already", "at /1/name");
+    check_refused("[{\"name\": \"\"}]", "error: q.json:1:11: a queue needs a name that is not empty", "at /0/name");
+    check_refused("[{\"name\": \"a\"},\n {\"name\": \"a\"}]", "error: q.json:2:11: there is a queue named 'a' already",
+                  "at /1/name");
     check_refused("[{\"name\": \"b\", \"parent\": \"a\"}, {\"name\": \"a\"}]",
-                  "error: q.json:1:26: no queue named 'a' stands before this one",
-                  "list a parent before its children");
+                  "error: q.json:1:26: no queue named 'a' stands before this one", "list a parent before its children");
     check_refused("[{\"name\": \"a\", \"parent\": \"a\"}]",
                   "error: q.json:1:26: no queue named 'a' stands before this one", "at /0/parent");
     check_refused("[{\"name\": \"a\", \"quota_gpus\": -0.5}]",
-                  "error: q.json:1:30: 'quota_gpus' must be -1 (unlimited) or not negative",
-                  "at /0/quota_gpus");
-    check_refused("[{\"name\": \"a\", \"quota\": 1}]", "error: q.json:1:16: unknown key 'quota'",
-                  "at /0");
+                  "error: q.json:1:30: 'quota_gpus' must be -1 (unlimited) or not negative", "at /0/quota_gpus");
+    check_refused("[{\"name\": \"a\", \"quota\": 1}]", "error: q.json:1:16: unknown key 'quota'", "at /0");
 }
 
 /* Every field away from its default, and a queue with none. */
 static void what_was_written_reads_back(void **state)
 {
     (void)state;
-    static const char text[] =
-        "[{\"name\":\"a\",\"quota_gpus\":1.5,\"quota_cpus\":0.001,\"quota_memory_gb\":0.5,"
-        "\"limit_gpus\":2,\"limit_cpus\":3,\"limit_memory_gb\":4,\"guarantee_gpus\":5,"
-        "\"guarantee_cpus\":6,\"guarantee_memory_gb\":7,\"borrowing_limit_gpus\":0,"
-        "\"borrowing_limit_cpus\":8,\"borrowing_limit_memory_gb\":9,\"lending_limit_gpus\":10,"
-        "\"lending_limit_cpus\":11,\"lending_limit_memory_gb\":12,\"over_quota_weight\":0.25,"
-        "\"over_quota_weight_cpus\":3,\"over_quota_weight_memory\":2,\"priority\":-3,"
-        "\"age_s\":86400,\"reclaim_min_runtime_s\":\"1ns\",\"preempt_min_runtime_s\":0,"
-        "\"usage_ratio\":0.125,\"credit_gpu_h\":2.5},"
-        "{\"name\":\"b \\\"\",\"parent\":\"a\",\"quota_gpus\":-1},{\"name\":\"c\"}]";
+    static const char text[] = "[{\"name\":\"a\",\"quota_gpus\":1.5,\"quota_cpus\":0.001,\"quota_memory_gb\":0.5,"
+                               "\"limit_gpus\":2,\"limit_cpus\":3,\"limit_memory_gb\":4,\"guarantee_gpus\":5,"
+                               "\"guarantee_cpus\":6,\"guarantee_memory_gb\":7,\"borrowing_limit_gpus\":0,"
+                               "\"borrowing_limit_cpus\":8,\"borrowing_limit_memory_gb\":9,\"lending_limit_gpus\":10,"
+                               "\"lending_limit_cpus\":11,\"lending_limit_memory_gb\":12,\"over_quota_weight\":0.25,"
+                               "\"over_quota_weight_cpus\":3,\"over_quota_weight_memory\":2,\"priority\":-3,"
+                               "\"age_s\":86400,\"reclaim_min_runtime_s\":\"1ns\",\"preempt_min_runtime_s\":0,"
+                               "\"usage_ratio\":0.125,\"credit_gpu_h\":2.5},"
+                               "{\"name\":\"b \\\"\",\"parent\":\"a\",\"quota_gpus\":-1},{\"name\":\"c\"}]";
     struct queue_table *table = table_of(text);
     struct buffer out = {0};
     queue_table_write(table, 1, &out);

@@ -1,4 +1,4 @@
-/* What quota policies measure: what is in dispute between a gainer and a unit, and that one of
+/* What quota policies measure: what is in dispute between a preemptor and a unit, and that one of
  * the smallest amount, a MiB, counts. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,12 +11,11 @@
 #include "tests/support/quota_case.h"
 
 /* Of GPUs, CPUs and memory. */
-#define AMOUNTS(gpus, cpus, memory)                                                                \
-    ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cpus)*1000, (memory)*1024})
+#define AMOUNTS(gpus, cpus, memory) ((const int64_t[QUEUE_SUM_COUNT]){(gpus)*1000, (cpus)*1000, (memory)*1024})
 
 static void check_disputed(const int64_t *ask, const int64_t *unit, bool gpu, bool cpu, bool memory)
 {
-    struct taking taking = {.gainer_ask = ask, .victim_unit = unit};
+    struct taking taking = {.preemptor_ask = ask, .victim_unit = unit};
     assert_int_equal(amount_is_disputed(&taking, RESOURCE_GPU), gpu);
     assert_int_equal(amount_is_disputed(&taking, RESOURCE_CPU), cpu);
     assert_int_equal(amount_is_disputed(&taking, RESOURCE_MEMORY), memory);

@@ -144,7 +144,7 @@ static void reclaim_is_for_what_stays_within_the_deserved(void **state)
     assert_true(quota_case_may_take(&c, a, GPUS(4), b, GPUS(4)));
     assert_false(quota_case_may_take(&c, a, GPUS(5), b, GPUS(4)));
     assert_false(quota_case_may_take(&c, a, GPUS(4), b, GPUS_CPUS(0, 4))); /* nothing shared */
-    assert_true(quota_case_may_take(&c, a, GPUS(4), b, GPUS(0))); /* could b lose anything? */
+    assert_true(quota_case_may_take(&c, a, GPUS(4), b, GPUS(0)));          /* could b lose anything? */
     quota_case_uncharge(&c, b, GPUS(1));
     assert_false(quota_case_may_take(&c, a, GPUS(4), b, GPUS(4)));
     quota_case_charge(&c, a, GPUS(4));
@@ -159,8 +159,7 @@ static void no_victim_breaks_its_guarantee(void **state)
     (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
-    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 8),
-             org = quota_case_add(&c, "org", QUEUE_ROOT, 4);
+    queue_id a = quota_case_add(&c, "a", QUEUE_ROOT, 8), org = quota_case_add(&c, "org", QUEUE_ROOT, 4);
     queue_id b = quota_case_add(&c, "b", org, 4), d = quota_case_add(&c, "d", org, 0);
     guarantee(&c, b, 3);
     quota_case_ready(&c);
@@ -201,14 +200,13 @@ static void limits_and_firm_quota_hold_at_every_level(void **state)
     quota_case_release(&c);
 }
 
-/* The gainer's own queue is short, but the one above has all that it deserves: only siblings give. */
+/* The preemptor's own queue is short, but the one above has all that it deserves: only siblings give. */
 static void every_level_below_the_common_one_is_asked(void **state)
 {
     (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_capacity, 16);
-    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 6),
-             b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
+    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 6), b = quota_case_add(&c, "b", QUEUE_ROOT, 4);
     queue_id a = quota_case_add(&c, "a", org, 3), s = quota_case_add(&c, "s", org, 3);
     quota_case_ready(&c);
     quota_case_charge(&c, s, GPUS(6));

@@ -10,8 +10,8 @@
 #include "tests/support/quota_case.h"
 
 /* A node of 8 GPUs and one of 4. */
-#define LARGE_AND_SMALL                                                                            \
-    "{\"pools\": [{\"name\": \"p\", \"nodes\": 1, \"gpus_per_node\": 8, \"node_name\": \"a%u\"},"  \
+#define LARGE_AND_SMALL                                                                                                \
+    "{\"pools\": [{\"name\": \"p\", \"nodes\": 1, \"gpus_per_node\": 8, \"node_name\": \"a%u\"},"                      \
     " {\"name\": \"q\", \"nodes\": 1, \"gpus_per_node\": 4, \"node_name\": \"b%u\"}]}"
 enum { LARGE, SMALL };
 
@@ -33,16 +33,13 @@ static void open_case(struct quota_case *c)
 
 static struct piece on_gpu(node_id node, uint32_t gpu_index)
 {
-    return (struct piece){.node = node,
-                          .gpu_mask = (uint16_t)(1u << gpu_index),
-                          .gpu_milli = GPU_MILLI,
-                          .member_count = 1};
+    return (struct piece){
+        .node = node, .gpu_mask = (uint16_t)(1u << gpu_index), .gpu_milli = GPU_MILLI, .member_count = 1};
 }
 
 static void occupy(struct quota_case *c, struct piece piece)
 {
-    struct space space = {
-        .node = piece.node, .gpu_mask = piece.gpu_mask, .gpu_milli = GPU_MILLI, .member_count = 1};
+    struct space space = {.node = piece.node, .gpu_mask = piece.gpu_mask, .gpu_milli = GPU_MILLI, .member_count = 1};
     ledger_take(c->ledger, &space);
 }
 
@@ -50,7 +47,7 @@ static void occupy(struct quota_case *c, struct piece piece)
 static void guarantee(struct quota_case *c, queue_id queue, struct piece piece)
 {
     occupy(c, piece);
-    ledger_note_firm(c->ledger, &piece, queue, 1);
+    ledger_note_non_preemptible(c->ledger, &piece, queue, 1);
 }
 
 /* The GPUs of the node that are in a cell of the queue. */
@@ -107,8 +104,8 @@ static void what_is_known_of_cells_follows_them(void **state)
     quota_case_release(&c);
 }
 
-/* At first b has the small node, a and c the halves of the large one.  c's half is in use; that makes nothing of a's, in
- * front of it, in use, so that it goes where nobody is busy. */
+/* At first b has the small node, a and c the halves of the large one.  c's half is in use; that makes nothing of a's,
+ * in front of it, in use, so that it goes where nobody is busy. */
 static void what_lies_behind_a_cell_does_not_keep_it(void **state)
 {
     (void)state;
@@ -163,7 +160,8 @@ static void no_cell_stands_on_a_guaranteed_job_of_another(void **state)
     quota_case_release(&c);
 }
 
-/* Three nodes of two GPUs, of which so many are busy with jobs that would have to go.  First a cell of a, then one of b. */
+/* Three nodes of two GPUs, of which so many are busy with jobs that would have to go.  First a cell of a, then one of
+ * b. */
 static void assign_pairs(struct quota_case *c, const uint32_t busy[3], queue_id *a, queue_id *b)
 {
     quota_case_init(c, &quota_cells, 1);
@@ -181,8 +179,8 @@ static void assign_pairs(struct quota_case *c, const uint32_t busy[3], queue_id 
     cells_assign(&c->tree, *a);
 }
 
-/* Of places that cost alike the first is taken: behind the last place that cost nothing, for none is left before it; of all
- * when that cost something. */
+/* Of places that cost alike the first is taken: behind the last place that cost nothing, for none is left before it;
+ * of all when that cost something. */
 static void of_places_that_cost_alike_the_first_is_taken(void **state)
 {
     (void)state;

@@ -55,7 +55,7 @@ static void idle_quota_of_the_whole_tree_is_available(void **state)
     quota_case_ready(&org.c);
     assert_int_equal(now(&org, org.left).quota[RESOURCE_GPU], 16000);
     assert_int_equal(now(&org, org.top).quota[RESOURCE_GPU], 26000);
-    assert_int_equal(now(&org, org.a).potential[RESOURCE_GPU], 26000);
+    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 26000);
     quota_case_charge(&org.c, org.far, GPUS(10));
     quota_case_charge(&org.c, org.big, GPUS(12));
     assert_int_equal(available(&org, org.a), 4000);
@@ -94,8 +94,8 @@ static void a_borrowing_limit_binds_where_it_stands(void **state)
     quota_case_spec(&org.c, org.a)->borrowing_limit[RESOURCE_GPU] = 1000;
     quota_case_spec(&org.c, org.left)->borrowing_limit[RESOURCE_GPU] = 0;
     quota_case_ready(&org.c);
-    assert_int_equal(now(&org, org.a).potential[RESOURCE_GPU], 5000);
-    assert_int_equal(now(&org, org.b).potential[RESOURCE_GPU], 16000);
+    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 5000);
+    assert_int_equal(now(&org, org.b).preemption_bound[RESOURCE_GPU], 16000);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.a, GPUS(5)), QUEUE_NONE);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.a, GPUS(6)), org.a);
     assert_int_equal(quota_cohort.forbids(&org.c.tree, org.b, GPUS(17)), org.left);
@@ -172,9 +172,9 @@ static void fair_sharing_goes_by_weighted_share_with_the_job(void **state)
     quota_case_spec(&org.c, org.b)->weight_milli[RESOURCE_GPU] = 0;
     assert_true(quota_case_compare(&org.c, org.a, GPUS(1), org.b, GPUS(20)) < 0);
     /* Victims: the larger share as it is. */
-    assert_true(quota_cohort.compare_victims(
-                    &org.c.tree, (struct contender){.queue = org.a, .ask = GPUS(1), .leaf = org.a},
-                    (struct contender){.queue = org.b, .ask = GPUS(1), .leaf = org.b}) < 0);
+    assert_true(quota_cohort.compare_victims(&org.c.tree,
+                                             (struct contender){.queue = org.a, .ask = GPUS(1), .leaf = org.a},
+                                             (struct contender){.queue = org.b, .ask = GPUS(1), .leaf = org.b}) < 0);
     quota_case_release(&org.c);
 }
 
@@ -215,8 +215,7 @@ static void classical_reclaim_is_for_what_fits_the_quota(void **state)
     assert_false(quota_cohort.may_reclaim(&org.c.tree, org.a, GPUS(9))); /* more than there is */
     assert_true(quota_case_may_take(&org.c, org.a, GPUS(4), org.b, GPUS(2)));
     assert_false(quota_case_may_take(&org.c, org.a, GPUS(5), org.b, GPUS(2)));
-    assert_true(
-        quota_case_may_take(&org.c, org.a, GPUS(4), org.b, GPUS(0))); /* could it lose anything? */
+    assert_true(quota_case_may_take(&org.c, org.a, GPUS(4), org.b, GPUS(0))); /* could it lose anything? */
     quota_case_uncharge(&org.c, org.b, GPUS(4));
     assert_false(quota_case_may_take(&org.c, org.a, GPUS(4), org.b, GPUS(2))); /* within its own */
     quota_case_charge(&org.c, org.a, GPUS(4));
@@ -265,12 +264,12 @@ static void borrow_within_cohort_takes_lower_priorities_up_to_a_bound(void **sta
     taking.victim_priority = 31; /* above the bound */
     assert_false(quota_cohort.may_take(&org.c.tree, &taking));
     taking.victim_priority = 30;
-    taking.gainer_priority = 30; /* not lower */
+    taking.preemptor_priority = 30; /* not lower */
     assert_false(quota_cohort.may_take(&org.c.tree, &taking));
     quota_case_release(&org.c);
 }
 
-/* The gainer borrows itself, but its cohort does not: from other cohorts it takes what is its cohort's. */
+/* The preemptor borrows itself, but its cohort does not: from other cohorts it takes what is its cohort's. */
 static void a_cohort_within_its_quota_has_the_advantage(void **state)
 {
     (void)state;
@@ -325,7 +324,7 @@ static void fair_strategies(void **state)
     quota_case_release(&org.c);
 }
 
-/* Kueue's issue 14543: a plan was good until a victim of the gainer's own queue was given back. */
+/* Kueue's issue 14543: a plan was good until a victim of the preemptor's own queue was given back. */
 static void shares_are_looked_at_again_after_trimming(void **state)
 {
     (void)state;
@@ -334,8 +333,7 @@ static void shares_are_looked_at_again_after_trimming(void **state)
     org.c.config.fair_sharing = true;
     quota_case_ready(&org.c);
     quota_case_charge(&org.c, org.b, GPUS(9)); /* borrows 5 */
-    quota_case_charge(&org.c, org.a,
-                      GPUS(9)); /* the job of 4 included, one of 3 evicted: borrows 5 */
+    quota_case_charge(&org.c, org.a, GPUS(9)); /* the job of 4 included, one of 3 evicted: borrows 5 */
     assert_true(quota_case_is_valid(&org.c, org.a, GPUS(4), org.b));
     quota_case_charge(&org.c, org.a, GPUS(3));
     assert_false(quota_case_is_valid(&org.c, org.a, GPUS(4), org.b));
@@ -353,25 +351,18 @@ static void a_changed_quota_is_noticed_once(void **state)
     quota_case_spec(&org.c, org.far)->deserved[RESOURCE_GPU] = 12000;
     queue_tree_update(&org.c.tree, org.c.table);
     assert_true(quota_case_advance(&org.c, 20));
-    assert_int_equal(now(&org, org.a).potential[RESOURCE_GPU], 28000);
+    assert_int_equal(now(&org, org.a).preemption_bound[RESOURCE_GPU], 28000);
     assert_false(quota_case_advance(&org.c, 30));
     quota_case_release(&org.c);
 }
 
-static int compare_jobs(struct org *org, int32_t priority_a, time_ns submit_a, int32_t priority_b,
-                        time_ns submit_b)
+static int compare_jobs(struct org *org, int32_t priority_a, time_ns submit_a, int32_t priority_b, time_ns submit_b)
 {
-    return quota_cohort.compare(&org->c.tree,
-                                (struct contender){.queue = org->a,
-                                                   .ask = GPUS(1),
-                                                   .leaf = org->a,
-                                                   .priority = priority_a,
-                                                   .submit = submit_a},
-                                (struct contender){.queue = org->b,
-                                                   .ask = GPUS(1),
-                                                   .leaf = org->b,
-                                                   .priority = priority_b,
-                                                   .submit = submit_b});
+    return quota_cohort.compare(
+        &org->c.tree,
+        (struct contender){.queue = org->a, .ask = GPUS(1), .leaf = org->a, .priority = priority_a, .submit = submit_a},
+        (struct contender){
+            .queue = org->b, .ask = GPUS(1), .leaf = org->b, .priority = priority_b, .submit = submit_b});
 }
 
 /* Whatever the queues use: both stay within what is theirs. */

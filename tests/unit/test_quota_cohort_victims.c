@@ -1,5 +1,5 @@
-/* policies/quota/cohort.h: of which queue a victim is taken first.  Without fair sharing, of the one that would be let go
- * last; with it, of the one with the larger share as it stands, whatever is asked. */
+/* policies/quota/cohort.h: of which queue a victim is taken first.  Without fair sharing, of the one that would be let
+ * go last; with it, of the one with the larger share as it stands, whatever is asked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,10 @@ static int sign(int order)
     return (order > 0) - (order < 0);
 }
 
-static int victims(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b,
-                   const int64_t *ask_b)
+static int victims(struct quota_case *c, queue_id a, const int64_t *ask_a, queue_id b, const int64_t *ask_b)
 {
-    return sign(c->policy->compare_victims(
-        &c->tree, (struct contender){.queue = a, .ask = ask_a, .leaf = a},
-        (struct contender){.queue = b, .ask = ask_b, .leaf = b}));
+    return sign(c->policy->compare_victims(&c->tree, (struct contender){.queue = a, .ask = ask_a, .leaf = a},
+                                           (struct contender){.queue = b, .ask = ask_b, .leaf = b}));
 }
 
 static void who_would_go_last_loses_first(void **state)

@@ -142,7 +142,7 @@ static void borrowers_give_back_to_owners_and_to_credit(void **state)
     assert_true(quota_case_may_take(&c, a, GPUS(5), b, GPUS(2)));
     assert_true(quota_case_may_take(&c, a, GPUS(5), b, GPUS(0)));  /* could it lose anything? */
     assert_false(quota_case_may_take(&c, a, GPUS(5), b, GPUS(3))); /* leaves b its own */
-    quota_case_charge(&c, d, GPUS(4)); /* d spends: its excess is its own */
+    quota_case_charge(&c, d, GPUS(4));                             /* d spends: its excess is its own */
     assert_false(quota_case_may_take(&c, a, GPUS(4), d, GPUS(1)));
     quota_case_charge(&c, a, GPUS(5));
     assert_true(quota_case_is_valid(&c, a, GPUS(5), b));

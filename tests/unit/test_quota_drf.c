@@ -68,8 +68,7 @@ static void children_count_by_the_smallest_share_among_them(void **state)
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 10);
     c.capacity[RESOURCE_CPU] = 10 * 1000;
-    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0),
-             b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
+    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0), b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
     queue_id x = quota_case_add(&c, "x", org, 0), y = quota_case_add(&c, "y", org, 0);
     ready(&c);
     quota_case_charge(&c, x, GPUS(8));
@@ -87,8 +86,7 @@ static void the_saturated_count_in_full_and_go_last(void **state)
     (void)state;
     struct quota_case c;
     quota_case_init(&c, &quota_drf, 10);
-    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0),
-             b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
+    queue_id org = quota_case_add(&c, "org", QUEUE_ROOT, 0), b = quota_case_add(&c, "b", QUEUE_ROOT, 0);
     queue_id x = quota_case_add(&c, "x", org, 0), y = quota_case_add(&c, "y", org, 0);
     quota_case_ready(&c);
     quota_case_demand(&c, x, GPUS(4));

@@ -8,8 +8,7 @@
 
 #include "tests/support/quota_case.h"
 
-static queue_id add(struct quota_case *c, const char *name, queue_id parent, int64_t weight,
-                    int64_t guarantee)
+static queue_id add(struct quota_case *c, const char *name, queue_id parent, int64_t weight, int64_t guarantee)
 {
     queue_id queue = quota_case_add(c, name, parent, 0);
     quota_case_spec(c, queue)->weight_milli[RESOURCE_GPU] = weight * 1000;
@@ -137,8 +136,7 @@ static void two_queues_do_not_take_one_gpu_in_turn(void **state)
     assert_false(c.policy->may_reclaim(&c.tree, q[1], GPUS(1)));
     assert_true(c.policy->may_reclaim(&c.tree, q[2], GPUS(1)));
     assert_true(quota_case_may_take(&c, q[2], GPUS(1), q[0], GPUS(1)));
-    assert_true(
-        quota_case_may_take(&c, q[2], GPUS(1), q[0], GPUS(0))); /* could it lose anything? */
+    assert_true(quota_case_may_take(&c, q[2], GPUS(1), q[0], GPUS(0)));  /* could it lose anything? */
     assert_false(quota_case_may_take(&c, q[2], GPUS(1), q[1], GPUS(1))); /* not over */
     quota_case_charge(&c, q[2], GPUS(1));
     assert_true(quota_case_is_valid(&c, q[2], GPUS(1), q[0]));

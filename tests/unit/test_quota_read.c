@@ -53,13 +53,13 @@ static void every_field_is_read(void **state)
 {
     (void)state;
     struct reading r;
-    struct error error = read_text(
-        "{\"quota\": {\"policy\": \"cohort\", \"firm_needs_quota\": true,"
-        " \"saturation_multiplier\": 1.25, \"window_s\": \"7d\", \"half_life_s\": \"1d\","
-        " \"usage_weight\": 0.5, \"share_period_s\": 30, \"fair_sharing\": true,"
-        " \"reclaim_within_cohort\": \"any\", \"borrow_within_cohort\": \"lower_priority\","
-        " \"borrow_max_priority\": -5, \"strategies\": [\"initial_share\"], \"credit_cap_s\": 9}}",
-        &r);
+    struct error error =
+        read_text("{\"quota\": {\"policy\": \"cohort\", \"firm_needs_quota\": true,"
+                  " \"saturation_multiplier\": 1.25, \"window_s\": \"7d\", \"half_life_s\": \"1d\","
+                  " \"usage_weight\": 0.5, \"share_period_s\": 30, \"fair_sharing\": true,"
+                  " \"reclaim_within_cohort\": \"any\", \"borrow_within_cohort\": \"lower_priority\","
+                  " \"borrow_max_priority\": -5, \"strategies\": [\"initial_share\"], \"credit_cap_s\": 9}}",
+                  &r);
     assert_false(error_is(error));
     assert_ptr_equal(r.policy, &quota_cohort);
     assert_true(r.config.firm_needs_quota);
@@ -113,8 +113,7 @@ static void bad_fields_are_refused(void **state)
         struct error error = read_text(text, &r);
         assert_true(error_is(error));
         if (strstr(error_message(&error), cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error),
-                     cases[i].message);
+            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error), cases[i].message);
         error_release(&error);
     }
 }

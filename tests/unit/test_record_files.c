@@ -26,10 +26,9 @@ static const struct fake_run usual = {.jobs = 3000,
                                       .price_usd_per_gpu_h = 1.99,
                                       .rejected_every = 100};
 
-static const char *const nasty_names[] = {"plain",      "with,comma",   "with \"quotes\"",
-                                          "two\nlines", "<script>",     "\xc3\xa9t\xc3\xa9",
-                                          "",           "=1+1",         "\"",
-                                          ",",          "a\"\nb,\"\nc", "tab\there"};
+static const char *const nasty_names[] = {
+    "plain", "with,comma", "with \"quotes\"", "two\nlines", "<script>", "\xc3\xa9t\xc3\xa9", "", "=1+1",
+    "\"",    ",",          "a\"\nb,\"\nc",    "tab\there"};
 
 static char folder[64];
 
@@ -50,8 +49,7 @@ static const char *path_of(const char *name)
 static int remove_folder(void **state)
 {
     (void)state;
-    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
-                                        RECORD_TIMELINE_FILE, RESULT_FILE};
+    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE, RECORD_TIMELINE_FILE, RESULT_FILE};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unlink(path_of(names[i]));
     return rmdir(folder); /* fails if anything else was left behind */
@@ -72,47 +70,42 @@ struct rows {
 static struct error rows_job(void *self, const struct job_row *row)
 {
     struct buffer *out = &((struct rows *)self)->jobs;
-    buffer_format(out, "%u|%s|%s|%s|%d|%s|%d|%lld|%u|%d|", row->id,
-                  row->name != NULL ? row->name : "its number", row->queue, row->user, row->class,
-                  row->workload_class != NULL ? row->workload_class : job_class_names[row->class],
-                  row->priority, (long long)row->gpu_milli, row->members, row->model);
-    const int64_t times[] = {row->submit,      row->eligible,       row->start,
-                             row->end,         row->wait,           row->wait_total,
-                             row->run,         row->work,           row->work_asked,
-                             row->lost_gpu_ns, row->overhead_gpu_ns};
+    buffer_format(out, "%u|%s|%s|%s|%d|%s|%d|%lld|%u|%d|", row->id, row->name != NULL ? row->name : "its number",
+                  row->queue, row->user, row->class,
+                  row->workload_class != NULL ? row->workload_class : job_class_names[row->class], row->priority,
+                  (long long)row->gpu_milli, row->members, row->model);
+    const int64_t times[] = {row->submit,         row->eligible, row->start, row->end,        row->wait,
+                             row->wait_total,     row->run,      row->work,  row->work_asked, row->lost_gpu_ns,
+                             row->overhead_gpu_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         buffer_format(out, "%lld ", (long long)times[i]);
-    buffer_format(out, "%d %d %u %d %d ", row->state, row->reason, row->evictions,
-                  row->sm_active_milli, row->is_counted);
-    buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes,
-                  (long long)row->held_gpu_us, (long long)row->preempted_gpu_ns,
-                  row->evictions_wasted);
+    buffer_format(out, "%d %d %u %d %d ", row->state, row->reason, row->evictions, row->sm_active_milli,
+                  row->is_counted);
+    buffer_format(out, "%d %u %lld %lld %u\n", row->source, row->resizes, (long long)row->held_gpu_us,
+                  (long long)row->preempted_gpu_ns, row->evictions_wasted);
     for (int r = 0; r < REASON_COUNT && row->waits != NULL; r++)
         if (row->waits->mask >> r & 1)
-            buffer_format(out, " %s %lld", reason_name((enum reason)r),
-                          (long long)row->waits->of[r]);
+            buffer_format(out, " %s %lld", reason_name((enum reason)r), (long long)row->waits->of[r]);
     return ERROR_OK;
 }
 
 static struct error rows_attempt(void *self, const struct attempt_row *row)
 {
-    buffer_format(
-        &((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld %d %d %lld\n",
-        row->id, row->attempt, (long long)row->start, (long long)row->end,
-        (long long)row->gpu_milli, row->placement, row->why, row->reason, (long long)row->saved,
-        (long long)row->lost, row->is_partial, row->link_tier, (long long)row->link_bytes_per_s);
+    buffer_format(&((struct rows *)self)->attempts, "%u %u %lld %lld %lld %s %d %d %lld %lld %d %d %lld\n", row->id,
+                  row->attempt, (long long)row->start, (long long)row->end, (long long)row->gpu_milli, row->placement,
+                  row->why, row->reason, (long long)row->saved, (long long)row->lost, row->is_partial, row->link_tier,
+                  (long long)row->link_bytes_per_s);
     return ERROR_OK;
 }
 
 static struct error rows_sample(void *self, const struct timeline_row *row)
 {
     struct buffer *out = &((struct rows *)self)->samples;
-    buffer_format(out, "%lld %u %u %lld %lld %lld %lld %lld %lu %lu %lu %lu %lu ",
-                  (long long)row->time, row->pending_jobs, row->running_jobs,
-                  (long long)row->pending_gpu_milli, (long long)row->allocated_gpu_milli,
-                  (long long)row->active_gpu_milli, (long long)row->reserved_gpu_milli,
-                  (long long)row->down_gpu_milli, row->submitted, row->started, row->ended,
-                  row->evicted, row->rejected);
+    buffer_format(out, "%lld %u %u %lld %lld %lld %lld %lld %lu %lu %lu %lu %lu ", (long long)row->time,
+                  row->pending_jobs, row->running_jobs, (long long)row->pending_gpu_milli,
+                  (long long)row->allocated_gpu_milli, (long long)row->active_gpu_milli,
+                  (long long)row->reserved_gpu_milli, (long long)row->down_gpu_milli, row->submitted, row->started,
+                  row->ended, row->evicted, row->rejected);
     const struct space_row *space = &row->space;
     buffer_format(out, "%d %lld %lld %lld ", space->is_known, (long long)space->idle_gpu_milli,
                   (long long)space->stranded_gpu_milli, (long long)space->mig_slices_unplaceable);
@@ -120,16 +113,14 @@ static struct error rows_sample(void *self, const struct timeline_row *row)
         buffer_format(out, "%a ", space->fragmented_gpus[c]);
     for (int s = 0; s < RECORD_GANG_SIZE_COUNT; s++)
         buffer_format(out, "%lld ", (long long)space->gang_gpus[s]);
-    buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s,
-                  row->reserved_gpu_s, row->down_gpu_s, row->pending_job_s, row->running_job_s,
-                  row->partial_gang_gpu_s);
+    buffer_format(out, "%a %a %a %a %a %a %a\n", row->allocated_gpu_s, row->active_gpu_s, row->reserved_gpu_s,
+                  row->down_gpu_s, row->pending_job_s, row->running_job_s, row->partial_gang_gpu_s);
     return ERROR_OK;
 }
 
 static struct record_sink rows_sink(struct rows *rows)
 {
-    return (struct record_sink){
-        .self = rows, .on_job = rows_job, .on_attempt = rows_attempt, .on_sample = rows_sample};
+    return (struct record_sink){.self = rows, .on_job = rows_job, .on_attempt = rows_attempt, .on_sample = rows_sample};
 }
 
 static void same(struct buffer *a, struct buffer *b)
@@ -393,8 +384,7 @@ static void check_refused(enum error_kind kind, const char *piece, const char *o
     struct error error = record_read(folder, &sink);
     char *text = error_text_new(&error);
     if (error.kind != kind || strstr(text, piece) == NULL || strstr(text, other) == NULL)
-        fail_msg("expected kind %d with '%s' and '%s', got %d: %s", kind, piece, other, error.kind,
-                 text);
+        fail_msg("expected kind %d with '%s' and '%s', got %d: %s", kind, piece, other, error.kind, text);
     free(text);
     error_release(&error);
     buffer_release(&rows.jobs);
@@ -408,8 +398,8 @@ static void an_edited_field_is_named_with_its_place(void **state)
     static const struct {
         const char *file, *from, *to, *place, *what;
     } cases[] = {
-        {RECORD_JOBS_FILE, "evictions_wasted,wait_by_reason_s,end_s\n",
-         "evictions_wasted,wait_by_reason_s,end_s\n-", "jobs.csv.zst:2:1", "submit_s"},
+        {RECORD_JOBS_FILE, "evictions_wasted,wait_by_reason_s,end_s\n", "evictions_wasted,wait_by_reason_s,end_s\n-",
+         "jobs.csv.zst:2:1", "submit_s"},
         {RECORD_JOBS_FILE, ",job-13,", ",job-13,more,", "jobs.csv.zst:2", "33 fields"},
         {RECORD_JOBS_FILE, ",job-13,", ",\"job\"-13,", "jobs.csv.zst:2:", "closing quote"},
         {RECORD_JOBS_FILE, "completed", "finished", "jobs.csv.zst:", "state"},
@@ -426,8 +416,7 @@ static void an_edited_field_is_named_with_its_place(void **state)
         {RECORD_TIMELINE_FILE, "\n7200,", "\n72,", "timeline.csv.zst:4:1", "before the row above"},
         {RESULT_FILE, "\"end_s\": ", "\"end_s\": -", "result.json:", "end_s"},
         {RESULT_FILE, "\"facts\"", "\"fact\"", "result.json:", "fact"},
-        {RESULT_FILE, "\"schema_version\": 2", "\"schema_version\": 1", "result.json:1",
-         "schema_version"},
+        {RESULT_FILE, "\"schema_version\": 2", "\"schema_version\": 1", "result.json:1", "schema_version"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_record(&usual, NULL);
@@ -451,8 +440,7 @@ static void every_field_is_filled(void **state)
         "20",
         NULL};
     static const char *const attempts[] = {"7,8,1,n0:0,1,ended,,0,0,0,,,9",
-                                           "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9",
-                                           NULL};
+                                           "7,8,0,\"n0:0,2\",1.5,ended,,1,1,0,leaf,12.500000001,9", NULL};
     write_some();
     check_lines(RECORD_JOBS_FILE, jobs);
     check_lines(RECORD_ATTEMPTS_FILE, attempts);
@@ -477,16 +465,14 @@ static void columns_are_found_by_name(void **state)
 {
     (void)state;
     write_record(&usual, NULL);
-    edit(RECORD_ATTEMPTS_FILE, "why,reason,attempt,",
-         "reason,why,attempt,"); /* now every row has them swapped */
+    edit(RECORD_ATTEMPTS_FILE, "why,reason,attempt,", "reason,why,attempt,"); /* now every row has them swapped */
     check_refused(ERROR_DATA, "attempts.csv.zst:2:", "why");
 }
 
 static void a_truncated_file_is_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
-                                        RECORD_TIMELINE_FILE};
+    static const char *const names[] = {RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE, RECORD_TIMELINE_FILE};
     for (size_t i = 0; i < 3; i++) {
         write_record(&usual, NULL);
         struct stat status;
@@ -499,8 +485,7 @@ static void a_truncated_file_is_refused(void **state)
 static void a_missing_file_is_named(void **state)
 {
     (void)state;
-    static const char *const names[] = {RESULT_FILE, RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE,
-                                        RECORD_TIMELINE_FILE};
+    static const char *const names[] = {RESULT_FILE, RECORD_JOBS_FILE, RECORD_ATTEMPTS_FILE, RECORD_TIMELINE_FILE};
     for (size_t i = 0; i < 4; i++) {
         write_record(&usual, NULL);
         assert_int_equal(unlink(path_of(names[i])), 0);
@@ -532,10 +517,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_and_metrics_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(extreme_rows_come_back, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(every_field_is_filled, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder,
-                                        remove_folder),
+        cmocka_unit_test_setup_teardown(what_is_discarded_never_appears, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(an_edited_field_is_named_with_its_place, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(columns_are_found_by_name, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_truncated_file_is_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_missing_file_is_named, make_folder, remove_folder),

@@ -49,8 +49,7 @@ static void close_court(struct court *court)
 static const char *verdict(struct court *court, const char *text)
 {
     struct wire_line line;
-    struct error error =
-        wire_read(court->wire, "events", 1, text_of(text), WIRE_TOLD | WIRE_ANSWERED, &line);
+    struct error error = wire_read(court->wire, "events", 1, text_of(text), WIRE_TOLD | WIRE_ANSWERED, &line);
     if (error_is(error))
         fail_msg("%s: %s", text, error_message(&error));
     bool may_be = line.kind == WIRE_FACT ? referee_told(court->referee, &line.fact)
@@ -65,16 +64,13 @@ struct story {
     const char *wrong;
 };
 
-#define JOB(id, rest) "{\"job_submitted\":0,\"job\":{\"id\":" #id ",\"groups\":[" rest "]}}"
-#define START(number, job, pieces)                                                                 \
-    "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[" pieces "]}"
-#define CUT(number, job, node, layout)                                                             \
-    "{\"repartition\":" #number ",\"job\":" #job ",\"node\":\"" node                               \
-    "\",\"gpu\":0,\"layout\":\"" layout "\"}"
-#define PAIR(node, gpus, group)                                                                    \
-    "{\"node\":\"" node "\",\"gpus\":\"" gpus "\",\"members\":2,\"group\":" group "}"
-#define TWO_OF_THREE                                                                               \
-    "{\"job_submitted\":0,\"job\":{\"id\":0,\"min_sets\":2,\"groups\":[{\"count\":2,\"gpus\":1},"  \
+#define JOB(id, rest)              "{\"job_submitted\":0,\"job\":{\"id\":" #id ",\"groups\":[" rest "]}}"
+#define START(number, job, pieces) "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[" pieces "]}"
+#define CUT(number, job, node, layout)                                                                                 \
+    "{\"repartition\":" #number ",\"job\":" #job ",\"node\":\"" node "\",\"gpu\":0,\"layout\":\"" layout "\"}"
+#define PAIR(node, gpus, group) "{\"node\":\"" node "\",\"gpus\":\"" gpus "\",\"members\":2,\"group\":" group "}"
+#define TWO_OF_THREE                                                                                                   \
+    "{\"job_submitted\":0,\"job\":{\"id\":0,\"min_sets\":2,\"groups\":[{\"count\":2,\"gpus\":1},"                      \
     "{\"count\":2,\"gpus\":1},{\"count\":2,\"gpus\":1}]}}"
 #define SMALL            JOB(0, "{\"mig\":\"1g.10gb\"}")
 #define LARGE            JOB(1, "{\"mig\":\"7g.80gb\"}")
@@ -83,14 +79,11 @@ struct story {
 
 static const struct story stories[] = {
     {{START(1, 0, ON("n0", "0"))}, "there is no job 0"},
-    {{JOB(0, "{\"gpus\":1}"), JOB(0, "{\"gpus\":1}")},
-     "job 0 came before: ids are never used again"},
-    {{JOB(9000000, "{\"gpus\":1}")},
-     "job 9000000: ids of jobs and arrays count from 0 without gaps"},
+    {{JOB(0, "{\"gpus\":1}"), JOB(0, "{\"gpus\":1}")}, "job 0 came before: ids are never used again"},
+    {{JOB(9000000, "{\"gpus\":1}")}, "job 9000000: ids of jobs and arrays count from 0 without gaps"},
     {{JOB(0, "{\"gpus\":2}"), START(1, 0, ON("n0", "0-1")), START(2, 0, ON("n0", "2-3"))},
      "job 0: it was started already, with all its members"},
-    {{JOB(0, "{\"gpus\":2}"), JOB(1, "{\"gpus\":2}"), START(1, 0, ON("n0", "0-1")),
-      START(2, 1, ON("n0", "1-2"))},
+    {{JOB(0, "{\"gpus\":2}"), JOB(1, "{\"gpus\":2}"), START(1, 0, ON("n0", "0-1")), START(2, 1, ON("n0", "1-2"))},
      "job 1: GPU 1 of node n0 is not free"},
     /* Space that is being left is free when it has been left. */
     {{JOB(0, "{\"gpus\":4}"), JOB(1, "{\"gpus\":4}"), START(1, 0, ON("n0", "0-3")),
@@ -99,9 +92,9 @@ static const struct story stories[] = {
      "job 1: GPU 0 of node n0 is not free"},
     {{JOB(0, "{\"gpus\":4}"), JOB(1, "{\"gpus\":4}"), START(1, 0, ON("n0", "0-3")),
       "{\"job_started\":0,\"job\":0,\"decision\":1}", "{\"evict\":2,\"job\":0,\"for_job\":1}",
-      "{\"reserve\":3,\"job\":1}", "{\"job_evicted\":1,\"job\":0,\"end\":\"lost\"}",
-      START(4, 1, ON("n0", "0-3")), "{\"job_started\":0,\"job\":1,\"decision\":4}",
-      "{\"job_ended\":2,\"job\":1,\"end\":\"completed\"}", START(5, 0, ON("n0", "0-3"))},
+      "{\"reserve\":3,\"job\":1}", "{\"job_evicted\":1,\"job\":0,\"end\":\"lost\"}", START(4, 1, ON("n0", "0-3")),
+      "{\"job_started\":0,\"job\":1,\"decision\":4}", "{\"job_ended\":2,\"job\":1,\"end\":\"completed\"}",
+      START(5, 0, ON("n0", "0-3"))},
      NULL},
     {{JOB(0, "{\"gpus\":1}"), START(2, 0, ON("n0", "0")), "{\"release\":2,\"job\":0}"},
      "numbers of decisions must rise; the one before is 2"},
@@ -115,12 +108,9 @@ static const struct story stories[] = {
     {{JOB(0, "{\"count\":2,\"min_members\":1,\"gpus\":1}"), START(1, 0, ON("n0", "0")),
       START(2, 0, ON("n1", "0") "," ON("n1", "1"))},
      "job 0: it would have 3 members of group 0, which has 2"},
-    {{JOB(0, "{\"count\":2,\"min_members\":1,\"gpus\":1}"), START(1, 0, ON("n0", "0")),
-      START(2, 0, ON("n1", "0"))},
+    {{JOB(0, "{\"count\":2,\"min_members\":1,\"gpus\":1}"), START(1, 0, ON("n0", "0")), START(2, 0, ON("n1", "0"))},
      NULL},
-    {{JOB(0, "{\"count\":2,\"gpus\":1}"),
-      START(1, 0, "{\"node\":\"n0\",\"gpus\":\"0-1\",\"members\":2}")},
-     NULL},
+    {{JOB(0, "{\"count\":2,\"gpus\":1}"), START(1, 0, "{\"node\":\"n0\",\"gpus\":\"0-1\",\"members\":2}")}, NULL},
     /* Two of three groups are needed: any two; the third comes as a whole. */
     {{TWO_OF_THREE, START(1, 0, PAIR("n0", "0-1", "2"))},
      "job 0: it would have fewer members than must run together: 2"},
@@ -137,11 +127,8 @@ static const struct story stories[] = {
      "job 1: GPU 0 of node n0 is not free"},
     {{JOB(0, "{\"gpu_fraction\":0.6}"), START(1, 0, ON("n0", "0"))},
      "job 0: 'milli' of group 0 is 600 on node n0, not 1000"},
-    {{JOB(0, "{\"gpu_memory_gb\":40}"),
-      START(1, 0, "{\"node\":\"n0\",\"gpus\":\"3\",\"milli\":500}")},
-     NULL},
-    {{JOB(0, "{\"gpu_memory_gb\":90}"), START(1, 0, ON("n0", "3"))},
-     "job 0: no GPU of node n0 has so much memory"},
+    {{JOB(0, "{\"gpu_memory_gb\":40}"), START(1, 0, "{\"node\":\"n0\",\"gpus\":\"3\",\"milli\":500}")}, NULL},
+    {{JOB(0, "{\"gpu_memory_gb\":90}"), START(1, 0, ON("n0", "3"))}, "job 0: no GPU of node n0 has so much memory"},
     {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n3", "0"))},
      "job 0: a GPU of node n3 is partitioned: it is neither whole nor shared"},
     /* GPUs that are cut anew. */
@@ -150,54 +137,42 @@ static const struct story stories[] = {
      "job 1: GPU 0 of node n3 is in use where it is to be cut"},
     {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), CUT(2, 1, "n3", "empty")},
      "job 1: GPU 0 of node n3 is being cut already"},
-    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), ON_SMALL(2)},
-     "job 0: GPU 0 of node n3 is being cut otherwise"},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), ON_SMALL(2)}, "job 0: GPU 0 of node n3 is being cut otherwise"},
     {{SMALL, CUT(1, 0, "n3", "1g.10gb@0"), ON_SMALL(2)}, NULL}, /* it stays */
-    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
-      "{\"decision_refused\":1,\"decision\":1,\"why\":\"busy\"}", ON_SMALL(2)},
+    {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"), "{\"decision_refused\":1,\"decision\":1,\"why\":\"busy\"}",
+      ON_SMALL(2)},
      NULL},
     {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
-      "{\"gpu_changed\":1,\"node\":\"n3\",\"gpu\":0,\"layout\":\"7g.80gb@0\"}",
-      START(2, 1, ON("n3", "0"))},
+      "{\"gpu_changed\":1,\"node\":\"n3\",\"gpu\":0,\"layout\":\"7g.80gb@0\"}", START(2, 1, ON("n3", "0"))},
      NULL},
     {{SMALL, LARGE, CUT(1, 1, "n3", "7g.80gb@0"),
       "{\"gpu_changed\":1,\"node\":\"n3\",\"gpu\":0,\"layout\":\"7g.80gb@0\"}", ON_SMALL(2)},
      "job 0: GPU 0 of node n3 has no instance of that profile at slice 0"},
-    {{JOB(0, "{\"mig\":\"1g.10gb\"}"),
-      START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}"),
-      JOB(1, "{\"mig\":\"1g.10gb\"}"),
-      START(2, 1, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}")},
+    {{JOB(0, "{\"mig\":\"1g.10gb\"}"), START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}"),
+      JOB(1, "{\"mig\":\"1g.10gb\"}"), START(2, 1, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":125}")},
      "job 1: GPU 0 of node n3 is not free"},
-    {{JOB(0, "{\"mig\":\"3g.40gb\"}"),
-      START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":500}")},
+    {{JOB(0, "{\"mig\":\"3g.40gb\"}"), START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":500}")},
      "job 0: GPU 0 of node n3 has no instance of that profile at slice 0"},
-    {{JOB(0, "{\"mig\":\"3g.40gb\"}"),
-      START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":400,\"mig_start\":4}")},
+    {{JOB(0, "{\"mig\":\"3g.40gb\"}"), START(1, 0, "{\"node\":\"n3\",\"gpus\":\"0\",\"milli\":400,\"mig_start\":4}")},
      "job 0: 'milli' of that MIG profile is 500, not 400"},
     {{JOB(0, "{\"gpus\":1,\"gpu_model\":\"h100-80gb\"}"), START(1, 0, ON("n5", "0"))},
      "job 0: the GPUs of node n5 are of a model that will not do: generic"},
     /* The node. */
-    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n4", "0"))},
-     "job 0: node n4 has a taint that is not tolerated"},
+    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n4", "0"))}, "job 0: node n4 has a taint that is not tolerated"},
     {{JOB(0, "{\"gpus\":1,\"tolerations\":[\"a\"]}"), START(1, 0, ON("n4", "0"))}, NULL},
-    {{JOB(0, "{\"gpus\":1,\"node_selector\":{\"rack\":\"r1\"}}"), START(1, 0, ON("n2", "0"))},
-     NULL},
+    {{JOB(0, "{\"gpus\":1,\"node_selector\":{\"rack\":\"r1\"}}"), START(1, 0, ON("n2", "0"))}, NULL},
     {{JOB(0, "{\"gpus\":1,\"node_selector\":{\"rack\":\"r2\"}}"), START(1, 0, ON("n0", "0"))},
      "job 0: node n0 has not the labels that are asked"},
     {{JOB(0, "{\"gpus\":1}"), "{\"node_changed\":0,\"node\":\"n0\",\"state\":\"cordoned\"}",
       START(1, 0, ON("n0", "0"))},
      "job 0: node n0 takes no new work"},
-    {{JOB(0, "{\"gpus\":1,\"cpus\":16.001}"), START(1, 0, ON("n0", "0"))},
-     "job 0: node n0 has not so many CPUs free"},
-    {{JOB(0, "{\"cpus\":1,\"memory_gb\":40,\"count\":2}"),
-      START(1, 0, "{\"node\":\"n0\",\"members\":2}")},
+    {{JOB(0, "{\"gpus\":1,\"cpus\":16.001}"), START(1, 0, ON("n0", "0"))}, "job 0: node n0 has not so many CPUs free"},
+    {{JOB(0, "{\"cpus\":1,\"memory_gb\":40,\"count\":2}"), START(1, 0, "{\"node\":\"n0\",\"members\":2}")},
      "job 0: node n0 has not so much memory free"},
-    {{JOB(0, "{\"gpus\":1,\"count\":2}"),
-      START(1, 0, "{\"node\":\"n5\",\"gpus\":\"0-1\",\"members\":2}")},
+    {{JOB(0, "{\"gpus\":1,\"count\":2}"), START(1, 0, "{\"node\":\"n5\",\"gpus\":\"0-1\",\"members\":2}")},
      "job 0: node n5 takes no more than 1 members"},
     /* What it waits for. */
-    {{"{\"job_submitted\":0,\"job\":{\"id\":0,\"held\":true,\"groups\":[{\"gpus\":1}]}}",
-      START(1, 0, ON("n0", "0"))},
+    {{"{\"job_submitted\":0,\"job\":{\"id\":0,\"held\":true,\"groups\":[{\"gpus\":1}]}}", START(1, 0, ON("n0", "0"))},
      "job 0: it is held by its submitter"},
     {{JOB(0, "{\"gpus\":1}"),
       "{\"job_submitted\":0,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}],\"after\":[{\"job\":0}]}}",
@@ -228,9 +203,8 @@ static const struct story stories[] = {
      "job 0: the members of its set 0 are not all in one node"},
     /* Evictions, rejections. */
     {{JOB(0, "{\"gpus\":1}"), "{\"evict\":1,\"job\":0}"}, "job 0: it does not run"},
-    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n0", "0")),
-      "{\"job_started\":0,\"job\":0,\"decision\":1}", "{\"evict\":2,\"job\":0}",
-      "{\"evict\":3,\"job\":0}"},
+    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n0", "0")), "{\"job_started\":0,\"job\":0,\"decision\":1}",
+      "{\"evict\":2,\"job\":0}", "{\"evict\":3,\"job\":0}"},
      "job 0: it is being evicted already"},
     {{JOB(0, "{\"count\":2,\"gpus\":1}"), START(1, 0, ON("n0", "0") "," ON("n1", "0")),
       "{\"job_started\":0,\"job\":0,\"decision\":1}",
@@ -249,10 +223,8 @@ static const struct story stories[] = {
      NULL},
     {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n0", "0")), "{\"reject\":2,\"job\":0}"},
      "job 0: a job that runs cannot be rejected"},
-    {{JOB(0, "{\"gpus\":1}"), "{\"reject\":1,\"job\":0}", "{\"reserve\":2,\"job\":0}"},
-     "job 0 is over"},
-    {{JOB(0, "{\"gpus\":1}"), "{\"evict\":1,\"job\":0,\"for_job\":5}"},
-     "there is no job 5 that could gain"},
+    {{JOB(0, "{\"gpus\":1}"), "{\"reject\":1,\"job\":0}", "{\"reserve\":2,\"job\":0}"}, "job 0 is over"},
+    {{JOB(0, "{\"gpus\":1}"), "{\"evict\":1,\"job\":0,\"for_job\":5}"}, "there is no job 5 that could gain"},
     /* Jobs that ran before. */
     {{"{\"job_adopted\":0,\"job\":{\"id\":0,\"groups\":[{\"gpus\":1}]},\"started_ns\":0,"
       "\"pieces\":[{\"node\":\"n4\",\"gpus\":\"0\"}]}",
@@ -261,13 +233,11 @@ static const struct story stories[] = {
      "GPU 0 of node n4 is not free"},
     {{"{\"job_adopted\":0,\"job\":{\"id\":0,\"groups\":[{\"gpus\":1}]},\"started_ns\":0}"},
      "a job that runs stands on at least one piece"},
-    {{JOB(0, "{\"gpus\":1}"),
-      "{\"reserve\":1,\"job\":0,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0\"}]}",
+    {{JOB(0, "{\"gpus\":1}"), "{\"reserve\":1,\"job\":0,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0\"}]}",
       "{\"job_adopted\":0,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}]},\"started_ns\":0,"
       "\"pieces\":[{\"node\":\"n0\",\"gpus\":\"1\"}]}"},
      "space of node n0 is reserved: it is not free for a job to be there"},
-    {{JOB(0, "{\"gpus\":1}"),
-      "{\"reserve\":1,\"job\":0,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0\"}]}",
+    {{JOB(0, "{\"gpus\":1}"), "{\"reserve\":1,\"job\":0,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0\"}]}",
       "{\"release\":2,\"job\":0}",
       "{\"job_adopted\":0,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1}]},\"started_ns\":0,"
       "\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0\"}]}",
@@ -276,9 +246,8 @@ static const struct story stories[] = {
     {{"{\"job_adopted\":0,\"job\":{\"id\":0,\"groups\":[{\"gpus\":1}]},\"started_ns\":0,"
       "\"pieces\":[{\"node\":\"n0\",\"gpus\":\"0-1\",\"members\":2}]}"},
      "more members of group 0 than it has"},
-    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n0", "0")),
-      "{\"decision_refused\":0,\"decision\":1,\"why\":\"busy\"}", JOB(1, "{\"gpus\":4}"),
-      START(2, 1, ON("n0", "0-3"))},
+    {{JOB(0, "{\"gpus\":1}"), START(1, 0, ON("n0", "0")), "{\"decision_refused\":0,\"decision\":1,\"why\":\"busy\"}",
+      JOB(1, "{\"gpus\":4}"), START(2, 1, ON("n0", "0-3"))},
      NULL},
 };
 
@@ -292,10 +261,8 @@ static void what_cannot_be_is_told_from_what_can(void **state)
             bool is_last = i == 11 || stories[s].lines[i + 1] == NULL;
             const char *wrong = verdict(&court, stories[s].lines[i]);
             const char *expected = is_last ? stories[s].wrong : NULL;
-            if ((wrong == NULL) != (expected == NULL) ||
-                (wrong != NULL && strcmp(wrong, expected) != 0))
-                fail_msg("story %zu, %s: %s", s, stories[s].lines[i],
-                         wrong != NULL ? wrong : "is let pass");
+            if ((wrong == NULL) != (expected == NULL) || (wrong != NULL && strcmp(wrong, expected) != 0))
+                fail_msg("story %zu, %s: %s", s, stories[s].lines[i], wrong != NULL ? wrong : "is let pass");
         }
         close_court(&court);
     }

@@ -10,12 +10,11 @@
 #include "sim/referee.h"
 
 /* n0 and n1 are in rack r1, n2 in r2, n3 in none. */
-static const char header_text[] =
-    "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["
-    "{\"nodes\":2,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r1\"}},"
-    "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r2\"}},"
-    "{\"name\":\"c\",\"nodes\":1,\"gpus_per_node\":4}],\"levels\":[\"rack\"]},"
-    "\"queues\":[],\"policy\":{}}";
+static const char header_text[] = "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["
+                                  "{\"nodes\":2,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r1\"}},"
+                                  "{\"name\":\"b\",\"nodes\":1,\"gpus_per_node\":4,\"labels\":{\"rack\":\"r2\"}},"
+                                  "{\"name\":\"c\",\"nodes\":1,\"gpus_per_node\":4}],\"levels\":[\"rack\"]},"
+                                  "\"queues\":[],\"policy\":{}}";
 
 struct court {
     struct wire_header header;
@@ -46,8 +45,7 @@ static void close_court(struct court *court)
 static const char *verdict(struct court *court, const char *text)
 {
     struct wire_line line;
-    struct error error =
-        wire_read(court->wire, "events", 1, text_of(text), WIRE_TOLD | WIRE_ANSWERED, &line);
+    struct error error = wire_read(court->wire, "events", 1, text_of(text), WIRE_TOLD | WIRE_ANSWERED, &line);
     if (error_is(error))
         fail_msg("%s: %s", text, error_message(&error));
     bool may_be = line.kind == WIRE_FACT ? referee_told(court->referee, &line.fact)
@@ -62,16 +60,13 @@ struct story {
     const char *wrong;
 };
 
-#define JOB(id, tags)                                                                              \
-    "{\"job_submitted\":0,\"job\":{\"id\":" #id "," tags ",\"groups\":[{\"gpus\":1}]}}"
-#define START(number, job, node)                                                                   \
-    "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[{\"node\":\"" node "\",\"gpus\":\"" #job  \
-    "\"}]}"
+#define JOB(id, tags) "{\"job_submitted\":0,\"job\":{\"id\":" #id "," tags ",\"groups\":[{\"gpus\":1}]}}"
+#define START(number, job, node)                                                                                       \
+    "{\"start\":" #number ",\"job\":" #job ",\"pieces\":[{\"node\":\"" node "\",\"gpus\":\"" #job "\"}]}"
 #define STARTED(number, job)   "{\"job_started\":0,\"job\":" #job ",\"decision\":" #number "}"
 #define RULE(kind, tag, level) "\"" kind "\":[{\"tag\":" #tag ",\"level\":\"" level "\"}]"
-#define WISH(kind, tag, level)                                                                     \
-    "\"" kind "\":[{\"tag\":" #tag ",\"level\":\"" level "\",\"mode\":\"preferred\"}]"
-#define DB "\"tags\":[4]"
+#define WISH(kind, tag, level) "\"" kind "\":[{\"tag\":" #tag ",\"level\":\"" level "\",\"mode\":\"preferred\"}]"
+#define DB                     "\"tags\":[4]"
 
 static const struct story stories[] = {
     /* A required affinity. */
@@ -85,11 +80,11 @@ static const struct story stories[] = {
     {{JOB(0, DB), JOB(1, RULE("affinity", 4, "rack")), START(1, 0, "n3"), START(2, 1, "n3")},
      "job 1: its rule 0 is not met in the rack of node 'n3'"},
     /* Of its own tag, of which nobody is anywhere; and then somebody is. */
-    {{JOB(0, DB "," RULE("affinity", 4, "rack")), JOB(1, DB "," RULE("affinity", 4, "rack")),
-      START(1, 0, "n0"), START(2, 1, "n2")},
+    {{JOB(0, DB "," RULE("affinity", 4, "rack")), JOB(1, DB "," RULE("affinity", 4, "rack")), START(1, 0, "n0"),
+      START(2, 1, "n2")},
      "job 1: its rule 0 is not met in the rack of node 'n2'"},
-    {{JOB(0, DB "," RULE("affinity", 4, "rack")), JOB(1, DB "," RULE("affinity", 4, "rack")),
-      START(1, 0, "n0"), START(2, 1, "n1")},
+    {{JOB(0, DB "," RULE("affinity", 4, "rack")), JOB(1, DB "," RULE("affinity", 4, "rack")), START(1, 0, "n0"),
+      START(2, 1, "n1")},
      NULL},
     /* Who leaves draws nobody in, and keeps others away until it has left. */
     {{JOB(0, DB), JOB(1, RULE("affinity", 4, "rack")), START(1, 0, "n0"), STARTED(1, 0),
@@ -99,28 +94,22 @@ static const struct story stories[] = {
       "{\"evict\":2,\"job\":0,\"for_job\":1}", START(3, 1, "n1")},
      "job 1: its rule 0 must keep it from the rack of node 'n1'"},
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "rack")), START(1, 0, "n0"), STARTED(1, 0),
-      "{\"evict\":2,\"job\":0,\"for_job\":1}", "{\"job_evicted\":1,\"job\":0,\"end\":\"lost\"}",
-      START(3, 1, "n1")},
+      "{\"evict\":2,\"job\":0,\"for_job\":1}", "{\"job_evicted\":1,\"job\":0,\"end\":\"lost\"}", START(3, 1, "n1")},
      NULL},
     /* A required anti-affinity. */
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "rack")), START(1, 0, "n0"), START(2, 1, "n1")},
      "job 1: its rule 0 must keep it from the rack of node 'n1'"},
     {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "node")), START(1, 0, "n0"), START(2, 1, "n0")},
      "job 1: its rule 0 must keep it from the node of node 'n0'"},
-    {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "node")), START(1, 0, "n0"), START(2, 1, "n1")},
-     NULL},
+    {{JOB(0, DB), JOB(1, RULE("anti_affinity", 4, "node")), START(1, 0, "n0"), START(2, 1, "n1")}, NULL},
     /* And of those who are there. */
     {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n1")},
      "job 1: job 0 keeps it from the rack of node 'n1'"},
-    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n2")},
-     NULL},
-    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, "\"tags\":[5]"), START(1, 0, "n0"),
-      START(2, 1, "n1")},
-     NULL},
+    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n2")}, NULL},
+    {{JOB(0, RULE("anti_affinity", 4, "rack")), JOB(1, "\"tags\":[5]"), START(1, 0, "n0"), START(2, 1, "n1")}, NULL},
     /* What is only preferred binds nobody. */
     {{JOB(0, DB), JOB(1, WISH("affinity", 4, "rack")), START(1, 0, "n0"), START(2, 1, "n2")}, NULL},
-    {{JOB(0, WISH("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n0")},
-     NULL},
+    {{JOB(0, WISH("anti_affinity", 4, "rack")), JOB(1, DB), START(1, 0, "n0"), START(2, 1, "n0")}, NULL},
 };
 
 static void rules_of_tags_bind(void **state)
@@ -133,10 +122,8 @@ static void rules_of_tags_bind(void **state)
             const bool is_last = i == 7 || stories[s].lines[i + 1] == NULL;
             const char *wrong = verdict(&court, stories[s].lines[i]);
             const char *expected = is_last ? stories[s].wrong : NULL;
-            if ((wrong == NULL) != (expected == NULL) ||
-                (wrong != NULL && strcmp(wrong, expected) != 0))
-                fail_msg("story %zu, %s: %s", s, stories[s].lines[i],
-                         wrong != NULL ? wrong : "is let pass");
+            if ((wrong == NULL) != (expected == NULL) || (wrong != NULL && strcmp(wrong, expected) != 0))
+                fail_msg("story %zu, %s: %s", s, stories[s].lines[i], wrong != NULL ? wrong : "is let pass");
         }
         close_court(&court);
     }

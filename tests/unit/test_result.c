@@ -70,8 +70,7 @@ static void it_is_json_and_holds_what_was_given(void **state)
     (void)state;
     struct metrics *metrics = make_metrics(2000);
     struct buffer text = {0};
-    result_text(&manifest, metrics, &(struct result_host){.system = "<here>", .wall_s = 1.5},
-                &text);
+    result_text(&manifest, metrics, &(struct result_host){.system = "<here>", .wall_s = 1.5}, &text);
     json_t *root = parse(&text);
     assert_int_equal(number_at(root, (const char *[]){"schema_version", NULL}), 2);
     assert_int_equal(number_at(root, (const char *[]){"manifest", "seed", NULL}), 42);
@@ -103,8 +102,7 @@ static void it_is_json_and_holds_what_was_given(void **state)
 static void keys_stand_in_their_order(void **state)
 {
     (void)state;
-    static const char *const order[] = {"schema_version", "manifest", "facts",
-                                        "metrics",        "by",       "host"};
+    static const char *const order[] = {"schema_version", "manifest", "facts", "metrics", "by", "host"};
     struct metrics *metrics = make_metrics(200);
     struct buffer text = {0};
     result_text(&manifest, metrics, NULL, &text);
@@ -196,10 +194,8 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_json_and_holds_what_was_given),
-        cmocka_unit_test(keys_stand_in_their_order),
-        cmocka_unit_test(only_host_depends_on_the_host),
-        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(it_is_json_and_holds_what_was_given),    cmocka_unit_test(keys_stand_in_their_order),
+        cmocka_unit_test(only_host_depends_on_the_host),          cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

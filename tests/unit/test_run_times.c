@@ -1,5 +1,6 @@
-/* policies/state/run_times.h and policies/estimate/history.c: whose runs predict a job's, what counts as a run, and when a
- * prediction is made.  What is predicted is read from the forecast of a job that waits for another's end. */
+/* policies/state/run_times.h and policies/estimate/history.c: whose runs predict a job's, what counts as a run, and
+ * when a prediction is made.  What is predicted is read from the planned start of a job that waits for another's end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,7 @@ static void open_world(struct world *world, const char *policy)
     sched_case_open(&world->c, cluster_uniform_new(1, GPUS), queue_table_new(), policy);
 }
 
-static const char planning[] =
-    "{\"estimate\": \"history\", \"backfill\": {\"policy\": \"conservative\"}}";
+static const char planning[] = "{\"estimate\": \"history\", \"backfill\": {\"policy\": \"conservative\"}}";
 
 static struct job job_of(struct world *world, uint32_t user, uint16_t gpus)
 {
@@ -47,7 +47,7 @@ static time_ns start(struct world *world, struct job job)
     struct job head = job_of(world, NOBODY, GPUS);
     sched_case_submit(&world->c, head, world->now);
     sched_case_cycle(&world->c, world->now);
-    time_ns end = sched_forecast(world->c.sched, head.id);
+    time_ns end = sched_planned_start(world->c.sched, head.id);
     sched_job_cancelled(world->c.sched, head.id, world->now);
     return end == TIME_NEVER ? TIME_NEVER : end - world->now;
 }
@@ -96,24 +96,17 @@ static void whose_runs_are_asked(void **state)
     struct world w;
     (void)state;
     open_world(&w, planning);
-    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), TIME_NEVER), SECONDS(10)) ==
-                SECONDS(500));
-    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), SECONDS(400)), SECONDS(30)) ==
-                SECONDS(10));
-    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), TIME_NEVER), SECONDS(50)) ==
-                SECONDS(20));
+    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), TIME_NEVER), SECONDS(10)) == SECONDS(500));
+    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), SECONDS(400)), SECONDS(30)) == SECONDS(10));
+    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(500), TIME_NEVER), SECONDS(50)) == SECONDS(20));
     assert_true(run(&w, limited(job_of(&w, 1, 2), SECONDS(500), TIME_NEVER), SECONDS(90)) ==
                 SECONDS(40)); /* it asks otherwise: all the user's */
-    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(25), TIME_NEVER), SECONDS(25)) ==
-                SECONDS(25));
-    assert_true(run(&w, limited(job_of(&w, 1, 2), SECONDS(500), TIME_NEVER), SECONDS(90)) ==
-                SECONDS(90));
+    assert_true(run(&w, limited(job_of(&w, 1, 4), SECONDS(25), TIME_NEVER), SECONDS(25)) == SECONDS(25));
+    assert_true(run(&w, limited(job_of(&w, 1, 2), SECONDS(500), TIME_NEVER), SECONDS(90)) == SECONDS(90));
     assert_true(run(&w, limited(job_of(&w, 2, 4), SECONDS(500), SECONDS(400)), SECONDS(7)) ==
                 SECONDS(400)); /* another user */
-    assert_true(run(&w, limited(job_of(&w, NOBODY, 4), SECONDS(500), TIME_NEVER), SECONDS(7)) ==
-                SECONDS(500));
-    assert_true(run(&w, limited(job_of(&w, NOBODY, 4), SECONDS(500), SECONDS(3)), SECONDS(7)) ==
-                SECONDS(3));
+    assert_true(run(&w, limited(job_of(&w, NOBODY, 4), SECONDS(500), TIME_NEVER), SECONDS(7)) == SECONDS(500));
+    assert_true(run(&w, limited(job_of(&w, NOBODY, 4), SECONDS(500), SECONDS(3)), SECONDS(7)) == SECONDS(3));
     sched_case_close(&w.c);
 }
 
@@ -173,8 +166,7 @@ static void what_is_kept_of_an_attempt(void **state)
 /* However it ends it held its space so long; what never ran teaches nothing, nor what is tried again. */
 static void which_ends_count(void **state)
 {
-    static const enum job_end ends[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED,
-                                        JOB_END_LIMIT};
+    static const enum job_end ends[] = {JOB_END_COMPLETED, JOB_END_FAILED, JOB_END_CANCELLED, JOB_END_LIMIT};
     struct world w;
     (void)state;
     open_world(&w, planning);
@@ -199,8 +191,7 @@ static void which_ends_count(void **state)
     sched_case_cycle(&w.c, w.now); /* its START is never confirmed */
     w.now += SECONDS(100);
     end(&w, job.id, JOB_END_FAILED, false);
-    assert_true(run(&w, limited(job_of(&w, 10, 4), SECONDS(500), TIME_NEVER), SECONDS(5)) ==
-                SECONDS(500));
+    assert_true(run(&w, limited(job_of(&w, 10, 4), SECONDS(500), TIME_NEVER), SECONDS(5)) == SECONDS(500));
     sched_case_close(&w.c);
 }
 
@@ -218,8 +209,7 @@ static void a_prediction_stands(void **state)
     held.is_held = true;
     sched_case_submit(&w.c, waits, w.now);
     sched_case_submit(&w.c, held, w.now);
-    struct job other =
-        job_of(&w, 1, 4); /* ends 90 s after its start, when `waits` waits long since */
+    struct job other = job_of(&w, 1, 4); /* ends 90 s after its start, when `waits` waits long since */
     w.c.sched = reload(w.c.sched, w.c.cluster, w.c.queues, &policy);
     w.now += SECONDS(90);
     sched_job_evicted(w.c.sched, runs.id, MEMBERS_ALL, EVICT_LOST, w.now);
@@ -238,7 +228,7 @@ static void a_prediction_stands(void **state)
     const uint32_t held_slot = job_table_find(&w.c.sched->jobs, held.id);
     assert_true(times->runs[other_slot].estimate == SECONDS(10));
     assert_true(times->runs[held_slot].estimate == SECONDS(50));
-    assert_true(forecast_length(w.c.sched, other_slot) == SECONDS(10));
+    assert_true(planned_length(w.c.sched, other_slot) == SECONDS(10));
     sched_case_close(&w.c);
 }
 
@@ -250,12 +240,11 @@ static void an_adopted_job(void **state)
     open_world(&w, planning);
     run(&w, job_of(&w, 1, 4), SECONDS(100));
     struct job job = job_of(&w, 1, 4), head = job_of(&w, 2, 4);
-    const struct piece piece = {
-        .node = 0, .gpu_mask = 15, .gpu_milli = GPU_MILLI, .member_count = 1};
+    const struct piece piece = {.node = 0, .gpu_mask = 15, .gpu_milli = GPU_MILLI, .member_count = 1};
     sched_job_adopted(w.c.sched, &job, &piece, 1, w.now - SECONDS(60), w.now);
     sched_case_submit(&w.c, head, w.now);
     sched_case_cycle(&w.c, w.now);
-    assert_true(sched_forecast(w.c.sched, head.id) == w.now + SECONDS(40));
+    assert_true(sched_planned_start(w.c.sched, head.id) == w.now + SECONDS(40));
     sched_job_cancelled(w.c.sched, head.id, w.now);
     w.now += SECONDS(20);
     end(&w, job.id, JOB_END_COMPLETED, false);
@@ -266,10 +255,9 @@ static void an_adopted_job(void **state)
 /* Where nothing is learned, or nothing plans, nothing is kept. */
 static void others_keep_nothing(void **state)
 {
-    static const char *const policies[] = {
-        "{\"estimate\": \"declared\", \"backfill\": {\"policy\": \"conservative\"}}",
-        "{\"estimate\": \"limit\", \"backfill\": {\"policy\": \"conservative\"}}",
-        "{\"estimate\": \"history\"}"};
+    static const char *const policies[] = {"{\"estimate\": \"declared\", \"backfill\": {\"policy\": \"conservative\"}}",
+                                           "{\"estimate\": \"limit\", \"backfill\": {\"policy\": \"conservative\"}}",
+                                           "{\"estimate\": \"history\"}"};
     (void)state;
     for (size_t p = 0; p < 3; p++) {
         struct world w;

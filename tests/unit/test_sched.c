@@ -18,9 +18,9 @@ static struct cluster *two_models(void)
                               " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}");
 }
 
-#define PREEMPTING(order, blocking, quota, placement, min_runtime, attempts)                       \
-    "{\"order\": [" order "], \"blocking\": \"" blocking "\", \"quota\": \"" quota                 \
-    "\", \"placement\": \"" placement "\", \"preemption\": {\"policy\": \"checkpoint\", "          \
+#define PREEMPTING(order, blocking, quota, placement, min_runtime, attempts)                                           \
+    "{\"order\": [" order "], \"blocking\": \"" blocking "\", \"quota\": \"" quota "\", \"placement\": \"" placement   \
+    "\", \"preemption\": {\"policy\": \"checkpoint\", "                                                                \
     "\"grace_s\": 30, \"min_runtime_s\": " min_runtime ", \"attempts_per_cycle\": " attempts "}}"
 
 /* Spread puts a flat job's members on both nodes in turn: several pieces of one victim on one node. */
@@ -73,14 +73,12 @@ static void test_plans_keep_limits(void **state)
     (void)state;
     struct sched_case c;
     struct queue_table *queues = queue_table_new();
-    queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT),
-             b = queue_table_add(queues, TEXT("b"), QUEUE_ROOT);
+    queue_id a = queue_table_add(queues, TEXT("a"), QUEUE_ROOT), b = queue_table_add(queues, TEXT("b"), QUEUE_ROOT);
     queues->queues[a].limit[RESOURCE_GPU] = 2000;
     sched_case_open(&c, cluster_uniform_new(1, 4), queues,
                     PREEMPTING("\"priority\"", "skip", "fairshare", "first_fit", "0", "4"));
-    struct job jobs[] = {sched_case_job(0, 1, 1, 10), sched_case_job(1, 1, 1, 10),
-                         sched_case_job(2, 1, 1, 10), sched_case_job(3, 1, 2, 10),
-                         sched_case_job(4, 1, 2, 90)};
+    struct job jobs[] = {sched_case_job(0, 1, 1, 10), sched_case_job(1, 1, 1, 10), sched_case_job(2, 1, 1, 10),
+                         sched_case_job(3, 1, 2, 10), sched_case_job(4, 1, 2, 90)};
     jobs[0].queue = jobs[1].queue = jobs[4].queue = a;
     jobs[2].queue = jobs[3].queue = b;
     jobs[1].is_preemptible = jobs[2].is_preemptible = false;
@@ -97,7 +95,7 @@ static void test_plans_keep_limits(void **state)
     sched_case_close(&c);
 }
 
-/* The only victim starts in the same cycle: the gainer must be looked at again when it has run long enough. */
+/* The only victim starts in the same cycle: the preemptor must be looked at again when it has run long enough. */
 static void test_wakes_for_one_that_starts(void **state)
 {
     (void)state;
@@ -108,10 +106,8 @@ static void test_wakes_for_one_that_starts(void **state)
     firm.is_preemptible = false;
     sched_case_submit(&c, firm, 0);
     sched_case_start(&c, 0);
-    sched_case_submit(&c, sched_case_job(1, 2, 4, 90),
-                      SECONDS(1)); /* both nodes: only when the firm job is gone */
-    sched_case_submit(&c, sched_case_job(2, 1, 4, 10),
-                      SECONDS(1)); /* takes the other node meanwhile */
+    sched_case_submit(&c, sched_case_job(1, 2, 4, 90), SECONDS(1)); /* both nodes: only when the firm job is gone */
+    sched_case_submit(&c, sched_case_job(2, 1, 4, 10), SECONDS(1)); /* takes the other node meanwhile */
     sched_case_start(&c, SECONDS(1));
     assert_int_equal(sched_case_count(&c, DECISION_START), 1);
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(200));
@@ -244,8 +240,7 @@ static void test_strict_is_not_overtaken_by_plans(void **state)
     sched_case_start(&c, 0);
     sched_case_submit(&c, sched_case_job(2, 1, 4, 5), SECONDS(1)); /* blocks its kind */
     sched_case_start(&c, SECONDS(1));
-    sched_case_submit(&c, sched_case_job(3, 2, 4, 99),
-                      SECONDS(2)); /* the whole cluster: waits for the firm job */
+    sched_case_submit(&c, sched_case_job(3, 2, 4, 99), SECONDS(2)); /* the whole cluster: waits for the firm job */
     sched_case_submit(&c, sched_case_job(4, 1, 4, 90), SECONDS(2)); /* could have job 1's node */
     sched_case_start(&c, SECONDS(2));
     sched_case_start(&c, SECONDS(3));

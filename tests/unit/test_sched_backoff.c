@@ -1,5 +1,5 @@
-/* policies/eviction/attempts.c, agenda.c: when a plan that came to nothing is tried again, counted in plans tried.  All in one
- * cluster that somebody fills; facts that change nothing else stand for whatever else happens. */
+/* policies/eviction/attempts.c, retry_queue.c: when a plan that came to nothing is tried again, counted in plans tried.
+ * All in one cluster that somebody fills; facts that change nothing else stand for whatever else happens. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 
 #include "tests/support/sched_case.h"
 
-#define PREEMPTING(quota, blocking, more)                                                          \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"" blocking "\", \"quota\": \"" quota    \
-    "\", \"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", "        \
+#define PREEMPTING(quota, blocking, more)                                                                              \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"" blocking "\", \"quota\": \"" quota                        \
+    "\", \"actions\": [\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", "                            \
     "\"victims\": [], \"search\": \"ordered\", " more "}}"
 #define AT_ONCE "\"min_runtime_s\": 0"
 
@@ -109,8 +109,8 @@ static void a_start_halves_it(void **state)
     sched_case_close(&c);
 }
 
-/* The lane sleeps, and wakes with another head, who may take job 0's place. */
-static void a_new_head_wakes_with_its_lane(void **state)
+/* The class queue sleeps, and wakes with another head, who may take job 0's place. */
+static void a_new_head_wakes_with_its_class_queue(void **state)
 {
     (void)state;
     struct sched_case c;
@@ -134,7 +134,7 @@ static void a_new_head_wakes_with_its_lane(void **state)
     sched_case_close(&c);
 }
 
-/* One plan a cycle, three lanes: the others go on in the next, at once. */
+/* One plan a cycle, three class queues: the others go on in the next, at once. */
 static void the_budget_is_per_cycle(void **state)
 {
     (void)state;
@@ -152,16 +152,14 @@ static void the_budget_is_per_cycle(void **state)
     sched_case_close(&c);
 }
 
-/* All lanes that are due are tried in one cycle when the budget lets them, each once. */
+/* All class queues that are due are tried in one cycle when the budget lets them, each once. */
 static void each_lane_once_a_cycle(void **state)
 {
     (void)state;
     struct sched_case c;
     setup(&c, PREEMPTING("none", "skip", AT_ONCE ", \"attempts_per_cycle\": 10"));
     for (job_id id = 1; id <= 6; id++)
-        sched_case_submit(&c,
-                          sched_case_job(id, id > 3 ? 2 : 1, (uint16_t)(id > 3 ? id - 3 : id), 10),
-                          SECONDS(1));
+        sched_case_submit(&c, sched_case_job(id, id > 3 ? 2 : 1, (uint16_t)(id > 3 ? id - 3 : id), 10), SECONDS(1));
     sched_case_cycle(&c, SECONDS(1));
     /* 1, 2 and 3 GPUs, and twice 1 and twice 2; twice 3 never fit and were sent away. */
     assert_int_equal(sched_case_count(&c, DECISION_REJECT), 1);
@@ -189,7 +187,8 @@ static void patience_comes_first(void **state)
     sched_case_close(&c);
 }
 
-/* The head would be patient at 90 s and goes away; who is behind it in the lane has waited longer, and is at 60 s. */
+/* The head would be patient at 90 s and goes away; who is behind it in the class queue has waited longer, and is at 60
+ * s. */
 static void the_next_head_has_its_own_patience(void **state)
 {
     (void)state;
@@ -208,8 +207,8 @@ static void the_next_head_has_its_own_patience(void **state)
     sched_case_close(&c);
 }
 
-/* Ten victims of one GPU each, ripe at 1000, 1100, ... 1900 s; all must go.  The first six plans look again when the next
- * is ripe; then only when the last is. */
+/* Ten victims of one GPU each, ripe at 1000, 1100, ... 1900 s; all must go.  The first six plans look again when the
+ * next is ripe; then only when the last is. */
 static void who_fails_often_waits_for_the_last(void **state)
 {
     (void)state;
@@ -232,14 +231,13 @@ static void who_fails_often_waits_for_the_last(void **state)
     sched_case_close(&c);
 }
 
-/* The victim's START is not confirmed: when it is, the plan is tried at once, though the back-off of 2 changes is not over;
- * and no START of long ago counts. */
+/* The victim's START is not confirmed: when it is, the plan is tried at once, though the back-off of 2 changes is not
+ * over; and no START of long ago counts. */
 static void a_start_told_ends_the_wait(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    PREEMPTING("none", "skip", AT_ONCE));
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), PREEMPTING("none", "skip", AT_ONCE));
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), 0);
     sched_case_cycle(&c, 0);
     sched_case_submit(&c, sched_case_job(2, 1, 4, 90), SECONDS(1));
@@ -254,8 +252,8 @@ static void a_start_told_ends_the_wait(void **state)
     sched_case_close(&c);
 }
 
-/* In its queue there is nobody whom the head may evict: no plan before the queue's jobs change.  Then one, when the back-off
- * that ran on meanwhile lets it. */
+/* In its queue there is nobody whom the head may evict: no plan before the queue's jobs change.  Then one, when the
+ * back-off that ran on meanwhile lets it. */
 static void nobody_is_nobody_until_they_change(void **state)
 {
     (void)state;
@@ -295,8 +293,7 @@ static void no_plan_for_what_never_fits(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    PREEMPTING("none", "skip", AT_ONCE));
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), PREEMPTING("none", "skip", AT_ONCE));
     struct job firm = sched_case_job(0, 1, 1, 50);
     firm.is_preemptible = false;
     sched_case_submit(&c, firm, 0);
@@ -311,8 +308,8 @@ static void no_plan_for_what_never_fits(void **state)
     sched_case_close(&c);
 }
 
-/* Ranks that move are computed anew every 5 minutes, and all plans are void then.  A lane that had no jobs at the time knows
- * that too when it has some again. */
+/* Ranks that move are computed anew every 5 minutes, and all plans are void then.  A class queue that had no jobs at
+ * the time knows that too when it has some again. */
 static void who_comes_to_an_empty_lane_is_tried(void **state)
 {
     (void)state;
@@ -340,14 +337,14 @@ static void who_comes_to_an_empty_lane_is_tried(void **state)
     sched_case_close(&c);
 }
 
-#define LENDING(ratio)                                                                             \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "      \
-    "[\"allocate\", \"reclaim\"], \"headroom\": {\"owners_gpus\": 8}, \"preemption\": {"           \
-    "\"policy\": \"kill\", \"victims\": [], \"search\": \"ordered\", \"min_runtime_s\": 100, "     \
+#define LENDING(ratio)                                                                                                 \
+    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "                          \
+    "[\"allocate\", \"reclaim\"], \"headroom\": {\"owners_gpus\": 8}, \"preemption\": {"                               \
+    "\"policy\": \"kill\", \"victims\": [], \"search\": \"ordered\", \"min_runtime_s\": 100, "                         \
     "\"loss_ratio\": " ratio "}}"
 
-/* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: whoever goes has run for 100 s, so that 800
- * GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */
+/* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: whoever goes has run for 100 s, so that
+ * 800 GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */
 static void no_plan_before_the_wait_is_worth_it(void **state)
 {
     (void)state;
@@ -384,7 +381,7 @@ int main(void)
         cmocka_unit_test(twice_as_many_changes_each_time),
         cmocka_unit_test(time_alone_tries_nothing),
         cmocka_unit_test(a_start_halves_it),
-        cmocka_unit_test(a_new_head_wakes_with_its_lane),
+        cmocka_unit_test(a_new_head_wakes_with_its_class_queue),
         cmocka_unit_test(the_budget_is_per_cycle),
         cmocka_unit_test(each_lane_once_a_cycle),
         cmocka_unit_test(patience_comes_first),

@@ -1,5 +1,5 @@
-/* policies/cycle/check.c, agenda_check.c, roster_check: each book is broken in turn, and that is noticed.  The other tests
- * ask sched_check whether the scheduler keeps its books; here it is asked whether it would tell. */
+/* policies/cycle/check.c, retry_queue_check.c, candidates_check: each book is broken in turn, and that is noticed.  The
+ * other tests ask sched_check whether the scheduler keeps its books; here it is asked whether it would tell. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,8 @@ static struct sched_job *job_at(struct fixture *f, job_id id)
     return &f->sched->jobs.jobs[job_table_find(&f->sched->jobs, id)];
 }
 
-/* One of everything: who runs, grows, leaves, is promised space, is stale, is held, and waits for one reason or another. */
+/* One of everything: who runs, grows, leaves, is promised space, is stale, is held, and waits for one reason or
+ * another. */
 static void setup(struct fixture *f)
 {
     struct queue_table *queues = queue_table_new();
@@ -57,9 +58,8 @@ static void setup(struct fixture *f)
     sched_case_open(&f->c, cluster_uniform_new(6, 4), queues, policy_text);
     f->sched = f->c.sched;
     struct job jobs[] = {
-        job_of(GANG, f->own, 2, 4, 50),    job_of(FIRM, f->own, 1, 4, 50),
-        job_of(VICTIM, f->own, 1, 4, 20),  job_of(OLD, f->own, 1, 3, 60),
-        job_of(ELASTIC, f->own, 2, 1, 55),
+        job_of(GANG, f->own, 2, 4, 50), job_of(FIRM, f->own, 1, 4, 50),    job_of(VICTIM, f->own, 1, 4, 20),
+        job_of(OLD, f->own, 1, 3, 60),  job_of(ELASTIC, f->own, 2, 1, 55),
     };
     jobs[FIRM].is_preemptible = false;
     jobs[VICTIM].checkpoint.duration = SECONDS(100);
@@ -85,8 +85,7 @@ static void setup(struct fixture *f)
     sched_case_submit(&f->c, job_of(WAITS, f->own, 1, 4, 30), SECONDS(1100));
     sched_case_submit(&f->c, job_of(WAITS_TOO, f->own, 1, 4, 30), SECONDS(1100));
     struct job limited = job_of(LIMITED, f->full, 2, 1, 90);
-    limited.class =
-        JOB_INFERENCE; /* what is kept is kept for it: only its queue's limit holds it up */
+    limited.class = JOB_INFERENCE; /* what is kept is kept for it: only its queue's limit holds it up */
     sched_case_submit(&f->c, limited, SECONDS(1100));
     sched_case_submit(&f->c, job_of(BORROWS, f->other, 1, 1, 50), SECONDS(1100));
     sched_case_cycle(&f->c, SECONDS(1100));
@@ -100,21 +99,21 @@ static void teardown(struct fixture *f)
 }
 
 /* Off by so much, each way of being wrong in turn. */
-#define NOTICED(f, word, delta)                                                                    \
-    do {                                                                                           \
-        __typeof__(word) *const at_ = &(word);                                                     \
-        const __typeof__(word) kept_ = *at_;                                                       \
-        *at_ = (__typeof__(word))((__int128)kept_ + (delta));                                      \
-        if (sched_check((f)->sched) == NULL)                                                       \
-            fail_msg("%s off by %d is not noticed", #word, (int)(delta));                          \
-        *at_ = kept_;                                                                              \
-        assert_null(sched_check((f)->sched));                                                      \
+#define NOTICED(f, word, delta)                                                                                        \
+    do {                                                                                                               \
+        __typeof__(word) *const at_ = &(word);                                                                         \
+        const __typeof__(word) kept_ = *at_;                                                                           \
+        *at_ = (__typeof__(word))((__int128)kept_ + (delta));                                                          \
+        if (sched_check((f)->sched) == NULL)                                                                           \
+            fail_msg("%s off by %d is not noticed", #word, (int)(delta));                                              \
+        *at_ = kept_;                                                                                                  \
+        assert_null(sched_check((f)->sched));                                                                          \
     } while (0)
 #define NOTICED_FLIPPED(f, word) NOTICED(f, word, (word) ? -1 : 1)
-#define NOTICED_BOTH(f, word)                                                                      \
-    do {                                                                                           \
-        NOTICED(f, word, 1);                                                                       \
-        NOTICED(f, word, -1);                                                                      \
+#define NOTICED_BOTH(f, word)                                                                                          \
+    do {                                                                                                               \
+        NOTICED(f, word, 1);                                                                                           \
+        NOTICED(f, word, -1);                                                                                          \
     } while (0)
 
 static void the_scene_is_rich(void **state)
@@ -128,10 +127,9 @@ static void the_scene_is_rich(void **state)
     assert_int_equal(f.sched->leaving_count, 1);
     assert_int_equal(job_at(&f, VICTIM)->state, SJOB_EVICTING);
     assert_int_equal(job_at(&f, ELASTIC)->fill, FILL_ABOVE);
-    assert_true(f.sched->pending.lanes[job_at(&f, BORROWS)->lane].is_borrower);
-    assert_int_equal(f.sched->pending.lanes[job_at(&f, LIMITED)->lane].quota_block, f.full);
-    assert_true(f.sched->pending.memos[job_at(&f, WAITS)->lane][PLAN_PREEMPT].ripe_at ==
-                SECONDS(1800));
+    assert_true(f.sched->pending.class_queues[job_at(&f, BORROWS)->class_queue].is_over_quota);
+    assert_int_equal(f.sched->pending.class_queues[job_at(&f, LIMITED)->class_queue].quota_block, f.full);
+    assert_true(f.sched->pending.memos[job_at(&f, WAITS)->class_queue][PLAN_PREEMPT].eligible_at == SECONDS(1800));
     teardown(&f);
 }
 
@@ -160,7 +158,7 @@ static void what_jobs_are_called(void **state)
     NOTICED_BOTH(&f, job_at(&f, WAITS)->rank[0]);
     NOTICED_BOTH(&f, job_at(&f, OLD)->rank[1]);
     NOTICED(&f, job_at(&f, WAITS)->ask, -1);
-    NOTICED(&f, job_at(&f, WAITS)->lane, 1);
+    NOTICED(&f, job_at(&f, WAITS)->class_queue, 1);
     NOTICED(&f, job_at(&f, WAITS)->id, 1);
     NOTICED_BOTH(&f, f.sched->jobs.facts[job_table_find(&f.sched->jobs, HELD)].after_left);
     NOTICED(&f, f.sched->jobs.facts[job_table_find(&f.sched->jobs, CLAIMER)].after_left, 1);
@@ -174,29 +172,28 @@ static void what_waits_where(void **state)
     struct fixture f;
     setup(&f);
     struct pending *pending = &f.sched->pending;
-    struct lane *lane = &pending->lanes[job_at(&f, WAITS)->lane];
-    NOTICED_BOTH(&f, lane->count);
-    NOTICED_BOTH(&f, lane->line);
-    NOTICED_BOTH(&f, lane->shape);
-    NOTICED(&f, lane->busy_position, 1);
-    NOTICED(&f, lane->class_position, 1);
+    struct class_queue *class_queue = &pending->class_queues[job_at(&f, WAITS)->class_queue];
+    NOTICED_BOTH(&f, class_queue->count);
+    NOTICED_BOTH(&f, class_queue->leaf_queue);
+    NOTICED_BOTH(&f, class_queue->request_class);
+    NOTICED(&f, class_queue->busy_position, 1);
+    NOTICED(&f, class_queue->class_position, 1);
     NOTICED(&f, pending->by_class_count[JOB_TRAINING], -1);
-    NOTICED(&f, lane->heap[0].slot, job_table_find(&f.sched->jobs, WAITS) - lane->heap[0].slot);
-    NOTICED_FLIPPED(&f, lane->is_borrower);
-    NOTICED_BOTH(&f, pending->lines[f.own].job_count);
+    NOTICED(&f, class_queue->heap[0].slot, job_table_find(&f.sched->jobs, WAITS) - class_queue->heap[0].slot);
+    NOTICED_FLIPPED(&f, class_queue->is_over_quota);
+    NOTICED_BOTH(&f, pending->leaf_queues[f.own].job_count);
     NOTICED_BOTH(&f, pending->job_count);
     NOTICED_BOTH(&f, pending->class_jobs[JOB_TRAINING]);
     NOTICED(&f, pending->class_jobs[JOB_INFERENCE], 1);
-    NOTICED(&f, pending->lanes[job_at(&f, BORROWS)->lane].owed_by, -1);
+    NOTICED(&f, pending->class_queues[job_at(&f, BORROWS)->class_queue].owed_by, -1);
     NOTICED(&f, f.sched->headroom.owners_milli, -f.sched->headroom.owners_milli);
-    NOTICED_FLIPPED(&f, f.sched->tree.queues[f.full].has_closed_lanes);
+    NOTICED_FLIPPED(&f, f.sched->tree.queues[f.full].has_closed_class_queues);
     NOTICED_BOTH(&f, f.sched->tree.closing_count);
-    NOTICED(&f, lane->class, 1);
+    NOTICED(&f, class_queue->class, 1);
     NOTICED_BOTH(&f, f.sched->tree.waits[QUEUE_ROOT].jobs);
     NOTICED_BOTH(&f, f.sched->tree.waits[f.full].jobs);
-    NOTICED(&f, f.sched->tree.waits[QUEUE_ROOT].first,
-            QUEUE_NONE - f.sched->tree.waits[QUEUE_ROOT].first);
-    NOTICED_BOTH(&f, f.sched->shapes.closed_count);
+    NOTICED(&f, f.sched->tree.waits[QUEUE_ROOT].first, QUEUE_NONE - f.sched->tree.waits[QUEUE_ROOT].first);
+    NOTICED_BOTH(&f, f.sched->request_classes.closed_count);
     NOTICED(&f, f.sched->tree.queues[f.own].demand[RESOURCE_GPU], 1);
     NOTICED(&f, f.sched->tree.queues[QUEUE_ROOT].demand[RESOURCE_MEMORY], -1);
     teardown(&f);
@@ -209,18 +206,17 @@ static void what_is_held(void **state)
     setup(&f);
     struct ledger *ledger = f.sched->ledger;
     const struct piece *piece = &sched_job_holding(job_at(&f, OLD), 0)->piece;
-    gpu_id gpu =
-        f.c.cluster->nodes[piece->node].first_gpu + (uint32_t)__builtin_ctz(piece->gpu_mask);
+    gpu_id gpu = f.c.cluster->nodes[piece->node].first_gpu + (uint32_t)__builtin_ctz(piece->gpu_mask);
     node_id left = sched_job_holding(job_at(&f, VICTIM), 0)->piece.node;
     NOTICED_BOTH(&f, ledger->gpus[gpu].holders);
     NOTICED(&f, ledger->gpus[gpu].free, 1);
     NOTICED(&f, ledger->gpus[gpu].coming, 1);
     NOTICED(&f, ledger->gpus[f.c.cluster->nodes[left].first_gpu].claimed, -1);
     NOTICED(&f, ledger->owner[gpu], 1);
-    NOTICED(&f, ledger->keeps[gpu].firm_holders, 1);
-    NOTICED(&f, f.sched->potential.firm[gpu], 1);
-    NOTICED(&f, f.sched->potential.room[left], -1);
-    NOTICED(&f, f.sched->potential.by_room[4], 1);
+    NOTICED(&f, ledger->keeps[gpu].non_preemptible_holders, 1);
+    NOTICED(&f, f.sched->preemption_bound.firm[gpu], 1);
+    NOTICED(&f, f.sched->preemption_bound.room[left], -1);
+    NOTICED(&f, f.sched->preemption_bound.by_room[4], 1);
     NOTICED_BOTH(&f, ledger->nodes[piece->node].cpu_free);
     NOTICED_BOTH(&f, ledger->nodes[piece->node].memory_free);
     NOTICED_BOTH(&f, ledger->nodes[left].cpu_claimed);
@@ -267,16 +263,16 @@ static void who_is_kept_from_what_is_free(void **state)
     struct fixture f;
     setup(&f);
     struct headroom *headroom = &f.sched->headroom;
-    const uint32_t asks = job_at(&f, BORROWS)->shape, inference = job_at(&f, LIMITED)->shape;
-    assert_int_equal(headroom->shapes_seen, f.sched->shapes.count);
-    assert_true((headroom->spared & shape_bit(asks)) != 0);
-    assert_true((headroom->spared & shape_bit(inference)) == 0);
-    NOTICED(&f, headroom->spared, -(int64_t)shape_bit(asks));
-    NOTICED(&f, headroom->spared, (int64_t)shape_bit(inference));
-    NOTICED(&f, headroom->shapes_seen, 1);
-    headroom->shapes_seen = 0; /* and so none of them may be known */
+    const uint32_t asks = job_at(&f, BORROWS)->request_class, inference = job_at(&f, LIMITED)->request_class;
+    assert_int_equal(headroom->request_classes_seen, f.sched->request_classes.count);
+    assert_true((headroom->spared & request_class_bit(asks)) != 0);
+    assert_true((headroom->spared & request_class_bit(inference)) == 0);
+    NOTICED(&f, headroom->spared, -(int64_t)request_class_bit(asks));
+    NOTICED(&f, headroom->spared, (int64_t)request_class_bit(inference));
+    NOTICED(&f, headroom->request_classes_seen, 1);
+    headroom->request_classes_seen = 0; /* and so none of them may be known */
     assert_non_null(sched_check(f.sched));
-    headroom->shapes_seen = f.sched->shapes.count;
+    headroom->request_classes_seen = f.sched->request_classes.count;
     teardown(&f);
 }
 
@@ -285,22 +281,22 @@ static void what_victims_cards_say(void **state)
     (void)state;
     struct fixture f;
     setup(&f);
-    struct victim_card *card = roster_card(f.sched, job_table_find(&f.sched->jobs, OLD));
-    NOTICED_FLIPPED(&f, card->is_firm);
-    NOTICED_FLIPPED(&f, card->is_spent);
-    NOTICED_FLIPPED(&f, card->is_claiming);
-    NOTICED_FLIPPED(&f, card->is_starting);
-    NOTICED_FLIPPED(&f, card->has_surplus);
-    NOTICED_BOTH(&f, card->decided);
-    NOTICED_BOTH(&f, card->decided_cycle);
-    NOTICED_BOTH(&f, card->held_milli);
-    NOTICED_BOTH(&f, card->growth_milli);
-    NOTICED_BOTH(&f, card->lost_at_least);
-    NOTICED_BOTH(&f, card->save_interval);
-    NOTICED_BOTH(&f, card->unsaved_since);
-    roster_floor(f.sched, f.own);
+    struct victim_candidate *candidate = candidates_get(f.sched, job_table_find(&f.sched->jobs, OLD));
+    NOTICED_FLIPPED(&f, candidate->is_non_preemptible);
+    NOTICED_FLIPPED(&f, candidate->is_spent);
+    NOTICED_FLIPPED(&f, candidate->is_claiming);
+    NOTICED_FLIPPED(&f, candidate->is_starting);
+    NOTICED_FLIPPED(&f, candidate->has_surplus);
+    NOTICED_BOTH(&f, candidate->decided);
+    NOTICED_BOTH(&f, candidate->decided_cycle);
+    NOTICED_BOTH(&f, candidate->held_milli);
+    NOTICED_BOTH(&f, candidate->growth_milli);
+    NOTICED_BOTH(&f, candidate->lost_at_least);
+    NOTICED_BOTH(&f, candidate->save_interval);
+    NOTICED_BOTH(&f, candidate->unsaved_since);
+    candidates_floor(f.sched, f.own);
     assert_null(sched_check(f.sched));
-    NOTICED(&f, f.sched->queue_rosters[f.own].floor_gpu_ns, INT64_C(1) << 60);
+    NOTICED(&f, f.sched->candidate_queues[f.own].floor_gpu_ns, INT64_C(1) << 60);
     teardown(&f);
 }
 
@@ -309,22 +305,22 @@ static void who_will_be_woken(void **state)
     (void)state;
     struct fixture f;
     setup(&f);
-    uint32_t lane = job_at(&f, WAITS)->lane;
-    struct plan_memo *memo = &f.sched->pending.memos[lane][PLAN_PREEMPT];
-    struct agenda *agenda = &f.sched->agendas[PLAN_PREEMPT];
+    uint32_t class_queue = job_at(&f, WAITS)->class_queue;
+    struct plan_memo *memo = &f.sched->pending.memos[class_queue][PLAN_PREEMPT];
+    struct retry_queue *retry_queue = &f.sched->retry_queues[PLAN_PREEMPT];
     NOTICED_BOTH(&f, memo->sleep);
     NOTICED_BOTH(&f, memo->retry_change);
-    NOTICED_BOTH(&f, memo->ripe_at);
+    NOTICED_BOTH(&f, memo->eligible_at);
     NOTICED_FLIPPED(&f, memo->awaits_start);
     NOTICED(&f, memo->state, MEMO_AWAKE - MEMO_ASLEEP);
     NOTICED(&f, memo->state, MEMO_ABSENT - MEMO_ASLEEP);
-    NOTICED(&f, f.sched->pending.memos[lane][PLAN_CONSOLIDATE].state, MEMO_ASLEEP - MEMO_AWAKE);
-    NOTICED(&f, f.sched->agendas[PLAN_CONSOLIDATE].awake_count, -1);
-    NOTICED(&f, f.sched->agendas[PLAN_CONSOLIDATE].awake[0], 1);
-    NOTICED(&f, agenda->by_time.count, -1);
-    assert_true(agenda->by_change.count > 1);
-    NOTICED(&f, agenda->by_change.at[0].key, 100);
-    NOTICED(&f, agenda->by_change.at[agenda->by_change.count - 1].key, -100);
+    NOTICED(&f, f.sched->pending.memos[class_queue][PLAN_CONSOLIDATE].state, MEMO_ASLEEP - MEMO_AWAKE);
+    NOTICED(&f, f.sched->retry_queues[PLAN_CONSOLIDATE].awake_count, -1);
+    NOTICED(&f, f.sched->retry_queues[PLAN_CONSOLIDATE].awake[0], 1);
+    NOTICED(&f, retry_queue->by_time.count, -1);
+    assert_true(retry_queue->by_change.count > 1);
+    NOTICED(&f, retry_queue->by_change.at[0].key, 100);
+    NOTICED(&f, retry_queue->by_change.at[retry_queue->by_change.count - 1].key, -100);
     teardown(&f);
 }
 
@@ -346,8 +342,8 @@ static void sleepers_do_not_pile_up(void **state)
     for (int64_t at = 300; at < 86400; at += 300)
         sched_case_cycle(&c, SECONDS(at));
     for (int k = 0; k < PLAN_KIND_COUNT; k++)
-        assert_in_range(c.sched->agendas[k].by_change.count, 0, 16);
-    assert_int_equal(c.sched->agendas[PLAN_PREEMPT].is_used, true);
+        assert_in_range(c.sched->retry_queues[k].by_change.count, 0, 16);
+    assert_int_equal(c.sched->retry_queues[PLAN_PREEMPT].is_used, true);
     sched_case_close(&c);
 }
 

@@ -1,5 +1,5 @@
-/* policies/drain/drain.c and policies/eviction/moves.c by single decisions: whom a drain keeps from its nodes, when it ends, what becomes of
- * it when nodes change or the scheduler is saved; what facts do to a job that is being moved. */
+/* policies/drain/drain.c and policies/eviction/moves.c by single decisions: whom a drain keeps from its nodes, when it
+ * ends, what becomes of it when nodes change or the scheduler is saved; what facts do to a job that is being moved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,18 +14,17 @@
 #include "tests/support/reload.h"
 #include "tests/support/sched_case.h"
 
-#define DRAINING(more)                                                                             \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"estimate\": \"declared\", "   \
+#define DRAINING(more)                                                                                                 \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"estimate\": \"declared\", "                       \
     "\"defrag\": {\"policy\": \"drain\", \"drain_nodes_ratio\": 1" more "}}"
-#define MOVING                                                                                     \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"actions\": [\"allocate\", "   \
-    "\"consolidation\"], \"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 30, "           \
+#define MOVING                                                                                                         \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"actions\": [\"allocate\", "                       \
+    "\"consolidation\"], \"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 30, "                               \
     "\"search\": \"ordered\"}, \"defrag\": {\"policy\": \"consolidation\", \"moves_per_h\": 1}}"
 
 static struct piece gpus_on(node_id node, uint16_t mask)
 {
-    return (struct piece){
-        .node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
+    return (struct piece){.node = node, .gpu_mask = mask, .gpu_milli = GPU_MILLI, .member_count = 1};
 }
 
 static bool is_kept(const struct sched_case *c, node_id node)
@@ -33,8 +32,8 @@ static bool is_kept(const struct sched_case *c, node_id node)
     return c->sched->ledger->is_kept[node] != 0;
 }
 
-/* Three nodes of 4: job 0 has all of node 0, job 1 one GPU of node 1, job 2 three of node 2 and ends first.  Job 3 asks two
- * nodes; it is drained for in the first cycle. */
+/* Three nodes of 4: job 0 has all of node 0, job 1 one GPU of node 1, job 2 three of node 2 and ends first.  Job 3
+ * asks two nodes; it is drained for in the first cycle. */
 static void open_draining(struct sched_case *c, const char *policy)
 {
     static const uint16_t masks[] = {0xf, 0x1, 0x7};
@@ -151,7 +150,8 @@ static void a_node_that_comes_free_is_kept_instead(void **state)
     sched_case_close(&c);
 }
 
-/* A node that goes is kept no more, another takes its place; what the world said of it is known when the drain is over. */
+/* A node that goes is kept no more, another takes its place; what the world said of it is known when the drain is
+ * over. */
 static void nodes_change_under_it(void **state)
 {
     (void)state;
@@ -196,8 +196,8 @@ static void a_drain_is_saved_and_loaded(void **state)
 
 /* ---- Moves ---- */
 
-/* Two nodes of 2 with a job on each.  For job 2, which asks a node, job 1 goes to node 0 with a grace; the decisions of that
- * cycle, at 100 s, stand in c. */
+/* Two nodes of 2 with a job on each.  For job 2, which asks a node, job 1 goes to node 0 with a grace; the decisions
+ * of that cycle, at 100 s, stand in c. */
 static void open_moving(struct sched_case *c)
 {
     sched_case_open(c, cluster_uniform_new(2, 2), queue_table_new(), MOVING);
@@ -246,7 +246,7 @@ static void the_moved_may_end_while_it_saves(void **state)
     sched_case_close(&c);
 }
 
-/* Neither the gainer nor the moved keeps a promise; the moved runs where it was. */
+/* Neither the preemptor nor the moved keeps a promise; the moved runs where it was. */
 static void a_move_may_be_refused(void **state)
 {
     (void)state;
@@ -282,8 +282,7 @@ static void the_budget_is_there_again_after_an_hour(void **state)
     (void)state;
     struct sched_case c;
     open_moving(&c);
-    sched_job_evicted(c.sched, 1, (struct members){c.decisions[0].id, NODE_NONE}, EVICT_SAVED,
-                      SECONDS(110));
+    sched_job_evicted(c.sched, 1, (struct members){c.decisions[0].id, NODE_NONE}, EVICT_SAVED, SECONDS(110));
     assert_int_equal(sched_case_start(&c, SECONDS(110)), 2);
     sched_job_ended(c.sched, 2, JOB_END_COMPLETED, false, SECONDS(120));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(120));
@@ -302,7 +301,8 @@ static void the_budget_is_there_again_after_an_hour(void **state)
     sched_case_close(&c);
 }
 
-/* Whose place in line is fixed need not settle when it starts, but for those who weigh a move against what is left of it. */
+/* Whose place in line is fixed need not settle when it starts, but for those who weigh a move against what is left of
+ * it. */
 static void how_long_it_ran_is_known_where_jobs_move(void **state)
 {
     (void)state;

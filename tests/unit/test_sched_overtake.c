@@ -1,4 +1,4 @@
-/* policies/reservation/overtake.c, forecast.c: backfill beside what else holds space back. */
+/* policies/reservation/overtake.c, planned_start.c: backfill beside what else holds space back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ static void overtakers_leave_the_headroom(void **state)
     sched_case_close(&c);
 }
 
-/* Job 1 is promised 3 of 4 GPUs at 5,001 s and will have them for 1,000 s: the head, which needs all, whole or in halves,
- * cannot start before, and who ends at 5,502 s delays nobody. */
+/* Job 1 is promised 3 of 4 GPUs at 5,001 s and will have them for 1,000 s: the head, which needs all, whole or in
+ * halves, cannot start before, and who ends at 5,502 s delays nobody. */
 static void what_is_promised_will_be_used(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void what_is_promised_will_be_used(void **state)
         sched_case_submit(&c, limited(3, 1, 20, 500), SECONDS(5002));
         assert_int_equal(sched_case_start(&c, SECONDS(5002)), 1);
         assert_int_equal(c.decisions[0].job, 3);
-        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(5001 + 300 + 1000));
+        assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(5001 + 300 + 1000));
         sched_case_close(&c);
     }
 }
@@ -98,8 +98,8 @@ static struct job with_cpus(struct job job, uint32_t cpus)
     return job;
 }
 
-/* Job 1 is promised all CPUs of job 0, which has 300 s to leave, and runs for 1,000 s then: job 2 needs them too and comes
- * after it.  GPUs there are for all of them. */
+/* Job 1 is promised all CPUs of job 0, which has 300 s to leave, and runs for 1,000 s then: job 2 needs them too and
+ * comes after it.  GPUs there are for all of them. */
 static void claimed_cpus_are_nobody_elses(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void claimed_cpus_are_nobody_elses(void **state)
     sched_case_submit(&c, with_cpus(limited(2, 1, 50, 100), 8), SECONDS(20));
     sched_case_submit(&c, limited(3, 1, 20, 100), SECONDS(20));
     assert_int_equal(sched_case_start(&c, SECONDS(20)), 1); /* job 3 needs no CPU */
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(10 + 300 + 1000));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(10 + 300 + 1000));
     sched_case_close(&c);
 }
 
@@ -174,20 +174,18 @@ static struct sched_counts counts_when(enum meanwhile meanwhile)
     sched_case_submit(&c, limited(1, 4, 50, 100), SECONDS(1));
     sched_case_submit(&c, limited(4, 1, 5, 10), SECONDS(1)); /* so that there is a pass */
     assert_int_equal(sched_case_start(&c, SECONDS(1)), 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
     sched_job_ended(c.sched, 4, JOB_END_COMPLETED, false, SECONDS(11));
     come(&c, meanwhile);
-    assert_int_equal(sched_case_start(&c, SECONDS(12)),
-                     meanwhile != NOTHING_COMES && meanwhile != IS_ADOPTED);
+    assert_int_equal(sched_case_start(&c, SECONDS(12)), meanwhile != NOTHING_COMES && meanwhile != IS_ADOPTED);
     if (meanwhile == WAITS_BEFORE)
         sched_job_ended(c.sched, 3, JOB_END_COMPLETED, false, SECONDS(22));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
-    if (meanwhile == IS_ADOPTED) /* again a pass, in which a later start is forecast */
+    if (meanwhile == IS_ADOPTED) /* again a pass, in which a later start is planned start */
         sched_case_submit(&c, limited(5, 1, 5, 500), SECONDS(100));
-    assert_int_equal(sched_case_start(&c, SECONDS(100)),
-                     meanwhile == NOTHING_COMES || meanwhile == WAITS_BEFORE);
+    assert_int_equal(sched_case_start(&c, SECONDS(100)), meanwhile == NOTHING_COMES || meanwhile == WAITS_BEFORE);
     if (meanwhile == IS_ADOPTED)
-        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(150));
+        assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(150));
     if (meanwhile != NOTHING_COMES) {
         sched_job_ended(c.sched, 2, JOB_END_COMPLETED, false, SECONDS(150));
         assert_int_equal(sched_case_start(&c, SECONDS(150)), 1);
@@ -226,14 +224,15 @@ static void slurm_plans_in_multiples(void **state)
     assert_int_equal(sched_case_start(&c, 0), 2);
     assert_int_equal(c.decisions[0].job, 0);
     assert_int_equal(c.decisions[1].job, 4);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(120));
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(180));
-    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(240));
-    assert_int_equal(sched_forecast(c.sched, 4), TIME_NEVER);
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(120));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(180));
+    assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(240));
+    assert_int_equal(sched_planned_start(c.sched, 4), TIME_NEVER);
     sched_case_close(&c);
 }
 
-/* Source: slurm.conf(5), SchedulerParameters: bf_max_job_test, bf_interval, bf_resolution, bf_window, bf_max_job_user. */
+/* Source: slurm.conf(5), SchedulerParameters: bf_max_job_test, bf_interval, bf_resolution, bf_window, bf_max_job_user.
+ */
 static void slurm_has_slurms_defaults(void **state)
 {
     (void)state;
@@ -245,11 +244,10 @@ static void slurm_has_slurms_defaults(void **state)
     assert_int_equal(config->per_user, 0);
 }
 
-static const char conservative[] =
-    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
+static const char conservative[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
 
-/* Shares are planned in the ledger, where the promise of job 3 counts again once it was looked at and stayed as it is, or was
- * moved: in both, all GPUs are its own before the newcomer would end. */
+/* Shares are planned in the ledger, where the promise of job 3 counts again once it was looked at and stayed as it is,
+ * or was moved: in both, all GPUs are its own before the newcomer would end. */
 static void a_promise_that_was_looked_at_counts_again(void **state)
 {
     (void)state;
@@ -261,7 +259,7 @@ static void a_promise_that_was_looked_at_counts_again(void **state)
         sched_case_submit(&c, limited(2, 1, 50, 50), 0);
         sched_case_submit(&c, limited(3, 4, 50, 50), 0);
         assert_int_equal(sched_case_start(&c, 0), 3);
-        assert_int_equal(sched_forecast(c.sched, 3), SECONDS(100));
+        assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(100));
         sched_job_ended(c.sched, moves ? 0 : 2, JOB_END_COMPLETED, false, SECONDS(10));
         for (job_id id = 4; id < 6; id++) {
             struct job share = limited(id, 0, 50, id == 4 ? 1000 : 40);
@@ -270,15 +268,15 @@ static void a_promise_that_was_looked_at_counts_again(void **state)
         }
         assert_int_equal(sched_case_start(&c, SECONDS(10)), 1);
         assert_int_equal(c.decisions[0].job, 5); /* it ends in time */
-        assert_int_equal(sched_forecast(c.sched, 3), SECONDS(moves ? 60 : 100));
-        assert_int_equal(sched_forecast(c.sched, 4), SECONDS(moves ? 110 : 150));
+        assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(moves ? 60 : 100));
+        assert_int_equal(sched_planned_start(c.sched, 4), SECONDS(moves ? 110 : 150));
         sched_case_close(&c);
     }
 }
 
-/* Job 2 is promised the node of job 0 at 101 s.  Whatever is seen in the instant in which the promise is made, or later,
- * excuses a late start: that a node is cordoned, or that job 0 stays longer, when that is looked at, when it ends, or when job
- * 2 starts elsewhere.  A promise that is made anew counts. */
+/* Job 2 is promised the node of job 0 at 101 s.  Whatever is seen in the instant in which the promise is made, or
+ * later, excuses a late start: that a node is cordoned, or that job 0 stays longer, when that is looked at, when it
+ * ends, or when job 2 starts elsewhere.  A promise that is made anew counts. */
 static void what_comes_with_the_promise_excuses_it(void **state)
 {
     (void)state;
@@ -298,18 +296,16 @@ static void what_comes_with_the_promise_excuses_it(void **state)
         sched_case_submit(&c, limited(1, 4, 50, 900), SECONDS(1));
         sched_case_submit(&c, limited(2, 4, 50, 50), SECONDS(1));
         assert_int_equal(sched_case_start(&c, SECONDS(1)), 2);
-        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(101));
+        assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(101));
         if (cases[i].cordoned != NOBODY)
-            sched_node_changed(c.sched, c.decisions[cases[i].cordoned].pieces[0].node,
-                               NODE_CORDONED, SECONDS(1));
+            sched_node_changed(c.sched, c.decisions[cases[i].cordoned].pieces[0].node, NODE_CORDONED, SECONDS(1));
         assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
-        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(cases[i].promised_s));
+        assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(cases[i].promised_s));
         if (cases[i].look_s != 0)
             assert_int_equal(sched_case_start(&c, SECONDS(cases[i].look_s)), 0);
         for (job_id id = 0; id < 2; id++)
             if (cases[i].ended_s[id] != 0)
-                sched_job_ended(c.sched, id, JOB_END_COMPLETED, false,
-                                SECONDS(cases[i].ended_s[id]));
+                sched_job_ended(c.sched, id, JOB_END_COMPLETED, false, SECONDS(cases[i].ended_s[id]));
         assert_int_equal(sched_case_start(&c, SECONDS(cases[i].start_s)), 1);
         assert_int_equal(sched_case_counts(&c).promised_starts, 1);
         assert_int_equal(sched_case_counts(&c).late_starts, cases[i].late);
@@ -317,7 +313,8 @@ static void what_comes_with_the_promise_excuses_it(void **state)
     }
 }
 
-/* Under easy the head starts before the pass would see that job 0 stays longer, on the node of job 1, which ends early. */
+/* Under easy the head starts before the pass would see that job 0 stays longer, on the node of job 1, which ends
+ * early. */
 static void what_stays_longer_excuses_the_head(void **state)
 {
     (void)state;
@@ -329,7 +326,7 @@ static void what_stays_longer_excuses_the_head(void **state)
     sched_case_submit(&c, limited(2, 5, 50, 50), 0);
     sched_case_submit(&c, limited(3, 1, 50, 10), 0);
     assert_int_equal(sched_case_start(&c, 0), 3);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
     sched_job_ended(c.sched, 3, JOB_END_COMPLETED, false, SECONDS(10));
     sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(105));
     assert_int_equal(sched_case_start(&c, SECONDS(105)), 1);
@@ -338,8 +335,8 @@ static void what_stays_longer_excuses_the_head(void **state)
     sched_case_close(&c);
 }
 
-/* A promise is kept once: job 1, which starts in time, fails and starts again at once, was promised one start.  That it may not
- * be evicted makes no difference. */
+/* A promise is kept once: job 1, which starts in time, fails and starts again at once, was promised one start.  That
+ * it may not be evicted makes no difference. */
 static void a_promise_is_kept_once(void **state)
 {
     (void)state;
@@ -350,7 +347,7 @@ static void a_promise_is_kept_once(void **state)
     sched_case_submit(&c, limited(0, 4, 50, 100), 0);
     sched_case_submit(&c, firm, 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
     assert_int_equal(sched_case_start(&c, SECONDS(100)), 1);
     sched_job_ended(c.sched, 1, JOB_END_FAILED, true, SECONDS(110));
@@ -380,14 +377,15 @@ static void who_cannot_move_up_waits_for_resources(void **state)
         assert_int_equal(sched_why(c.sched, id), REASON_RESOURCES);
     sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 0);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(200));
-    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(250));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(200));
+    assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(250));
     for (job_id id = 2; id < 4; id++)
         assert_int_equal(sched_why(c.sched, id), REASON_RESOURCES);
     sched_case_close(&c);
 }
 
-/* Another quarter of what has been planned, at least a second, until that is ahead: the same wherever the cycles fall. */
+/* Another quarter of what has been planned, at least a second, until that is ahead: the same wherever the cycles fall.
+ */
 static void what_outlives_its_plan_is_given_a_quarter(void **state)
 {
     (void)state;
@@ -406,10 +404,10 @@ static void what_outlives_its_plan_is_given_a_quarter(void **state)
         sched_case_submit(&c, limited(0, 3, 50, at[i].limit_s), 0);
         sched_case_submit(&c, limited(1, 4, 50, 50), 0);
         assert_int_equal(sched_case_start(&c, 0), 1);
-        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(at[i].limit_s));
+        assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(at[i].limit_s));
         assert_int_equal(c.wake_at, SECONDS(at[i].limit_s));
         assert_int_equal(sched_case_start(&c, at[i].now), 0);
-        assert_int_equal(sched_forecast(c.sched, 1), at[i].end);
+        assert_int_equal(sched_planned_start(c.sched, 1), at[i].end);
         assert_int_equal(c.wake_at, at[i].end);
         sched_case_close(&c);
     }
@@ -426,18 +424,18 @@ static void what_outlives_its_plan_keeps_its_node(void **state)
     sched_case_submit(&c, limited(2, 4, 50, 50), 0);
     sched_case_submit(&c, limited(3, 4, 50, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
-    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(110));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(110));
     assert_int_equal(sched_case_start(&c, SECONDS(100)), 0);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(125));
-    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(110));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(125));
+    assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(110));
     sched_case_close(&c);
 }
 
-/* One node of 2 GPUs: job 0 has one until 10 s, job 1 the other until 4 s.  Job 2 asks both for 10 s and is promised 10 s;
- * job 3 asks one for 5 s and is promised 4 s, before it.  Job 0 ends at 1 s.  In the order of promises job 3 goes first: it
- * starts at once, and job 2 moves up to its end.  In the order of arrival job 2 goes first: it moves up to 4 s, no 5 s are
- * free before, and job 3 starts after it, later than it was promised. */
+/* One node of 2 GPUs: job 0 has one until 10 s, job 1 the other until 4 s.  Job 2 asks both for 10 s and is promised
+ * 10 s; job 3 asks one for 5 s and is promised 4 s, before it.  Job 0 ends at 1 s.  In the order of promises job 3
+ * goes first: it starts at once, and job 2 moves up to its end.  In the order of arrival job 2 goes first: it moves up
+ * to 4 s, no 5 s are free before, and job 3 starts after it, later than it was promised. */
 static void promises_move_up_in_their_order_or_are_made_anew(void **state)
 {
     (void)state;
@@ -445,20 +443,19 @@ static void promises_move_up_in_their_order_or_are_made_anew(void **state)
                                  "\"conservative\", \"compression\": \"replan\"}}";
     for (int is_anew = 0; is_anew < 2; is_anew++) {
         struct sched_case c;
-        sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
-                        is_anew ? replan : conservative);
+        sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(), is_anew ? replan : conservative);
         sched_case_submit(&c, limited(0, 1, 50, 10), 0);
         sched_case_submit(&c, limited(1, 1, 50, 4), 0);
         sched_case_submit(&c, limited(2, 2, 50, 10), 0);
         sched_case_submit(&c, limited(3, 1, 50, 5), 0);
         assert_int_equal(sched_case_start(&c, 0), 2);
-        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(10));
-        assert_int_equal(sched_forecast(c.sched, 3), SECONDS(4));
+        assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(10));
+        assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(4));
         sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(1));
         assert_int_equal(sched_case_start(&c, SECONDS(1)), is_anew ? 0 : 1);
-        assert_int_equal(sched_forecast(c.sched, 2), SECONDS(is_anew ? 4 : 6));
+        assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(is_anew ? 4 : 6));
         if (is_anew) {
-            assert_int_equal(sched_forecast(c.sched, 3), SECONDS(14));
+            assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(14));
             sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(4));
             assert_int_equal(sched_case_start(&c, SECONDS(4)), 1);
             sched_job_ended(c.sched, 2, JOB_END_COMPLETED, false, SECONDS(14));
@@ -480,7 +477,7 @@ static void a_planned_end_wakes_the_scheduler(void **state)
     sched_case_submit(&c, limited(1, 1, 50, 50), 0);
     sched_case_submit(&c, limited(2, 4, 50, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
     assert_int_equal(c.wake_at, SECONDS(50));
     sched_case_close(&c);
 }
@@ -497,7 +494,7 @@ static void what_has_not_ended_ends_in_the_next_instant(void **state)
     sched_case_submit(&c, limited(1, 4, 50, 50), SECONDS(100));
     sched_case_submit(&c, limited(2, 1, 50, 1), SECONDS(100));
     assert_int_equal(sched_case_start(&c, SECONDS(100)), 0);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100) + 1);
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100) + 1);
     sched_job_cancelled(c.sched, 1, SECONDS(101));
     sched_job_cancelled(c.sched, 2, SECONDS(101));
     assert_int_equal(sched_case_start(&c, SECONDS(101)), 0);
@@ -521,8 +518,8 @@ static void a_promise_without_end_is_remembered(void **state)
         sched_case_submit(&c, limited(2, 4, 50, 50), SECONDS(came_s));
         sched_case_submit(&c, limited(3, 1, 50, 50), SECONDS(came_s));
         assert_int_equal(sched_case_start(&c, SECONDS(came_s)), came_s > 0 ? 0 : 1);
-        assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
-        assert_int_equal(sched_forecast(c.sched, 2), TIME_NEVER);
+        assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
+        assert_int_equal(sched_planned_start(c.sched, 2), TIME_NEVER);
         sched_case_close(&c);
     }
 }
@@ -555,13 +552,13 @@ static void a_promise_leaves_a_node_that_is_cordoned(void **state)
     sched_case_submit(&c, limited(1, 4, 50, 200), 0);
     sched_case_submit(&c, limited(2, 3, 50, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
     sched_node_changed(c.sched, c.decisions[0].pieces[0].node, NODE_CORDONED, SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 0);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(200));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(200));
     sched_node_changed(c.sched, 0, NODE_UP, SECONDS(20));
     assert_int_equal(sched_case_start(&c, SECONDS(20)), 0);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(100));
     assert_int_equal(sched_case_start(&c, SECONDS(100)), 1);
     assert_int_equal(sched_case_counts(&c).late_starts, 0);

@@ -1,5 +1,5 @@
-/* policies/eviction/plan.c, offers.c, headroom.c: a plan after another in one cycle, nodes with more victims than are looked at, and a
- * consolidation that must not be sought node by node. */
+/* policies/eviction/plan.c, node_search.c, headroom.c: a plan after another in one cycle, nodes with more victims than
+ * are looked at, and a consolidation that must not be sought node by node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,46 +17,44 @@ static struct job share_job(job_id id, uint16_t gpu_milli, int32_t priority)
     return job;
 }
 
-static size_t evicted_for(const struct sched_case *c, job_id gainer)
+static size_t evicted_for(const struct sched_case *c, job_id preemptor)
 {
     size_t count = 0;
     for (size_t i = 0; i < c->count; i++)
-        count += c->decisions[i].kind == DECISION_EVICT && c->decisions[i].for_job == gainer;
+        count += c->decisions[i].kind == DECISION_EVICT && c->decisions[i].for_job == preemptor;
     return count;
 }
 
-#define KEEPING_FOUR(action, more)                                                                 \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "       \
-    "[\"allocate\", \"" action "\"], \"headroom\": {\"gpus\": 4}, \"preemption\": {\"policy\": "   \
+#define KEEPING_FOUR(action, more)                                                                                     \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "                           \
+    "[\"allocate\", \"" action "\"], \"headroom\": {\"gpus\": 4}, \"preemption\": {\"policy\": "                       \
     "\"kill\", \"victims\": [\"priority\"], " more "}}"
 
-/* Two nodes of 4 are full when the scheduler comes, at 1000 s.  Job 0 has the first since ever, others have 1, 1 and 2 of the
- * second since 950 s; 4 GPUs are to stay free for inference. */
+/* Two nodes of 4 are full when the scheduler comes, at 1000 s.  Job 0 has the first since ever, others have 1, 1 and 2
+ * of the second since 950 s; 4 GPUs are to stay free for inference. */
 static void setup_full(struct sched_case *c, const char *policy)
 {
     static const uint16_t masks[] = {0xf, 0x1, 0x2, 0xc};
     sched_case_open(c, cluster_uniform_new(2, 4), queue_table_new(), policy);
     for (job_id id = 0; id < 4; id++) {
         struct job job = sched_case_job(id, 1, (uint16_t)__builtin_popcount(masks[id]), 20);
-        struct piece piece = {.node = id == 0 ? 0 : 1,
-                              .gpu_mask = masks[id],
-                              .gpu_milli = GPU_MILLI,
-                              .member_count = 1};
+        struct piece piece = {
+            .node = id == 0 ? 0 : 1, .gpu_mask = masks[id], .gpu_milli = GPU_MILLI, .member_count = 1};
         time_ns started = id == 0 ? 0 : SECONDS(950);
         sched_job_adopted(c->sched, &job, &piece, 1, started, SECONDS(1000));
     }
 }
 
-/* Inference takes 4 GPUs by a plan, and in the same cycle 4 more are freed: everybody goes once.  The gainer gets the node that
- * loses less, whose three jobs are young, and job 0 goes for nobody. */
+/* Inference takes 4 GPUs by a plan, and in the same cycle 4 more are freed: everybody goes once.  The preemptor gets
+ * the node that loses less, whose three jobs are young, and job 0 goes for nobody. */
 static void what_a_plan_takes_is_freed_again_at_once(void **state)
 {
     (void)state;
     struct sched_case c;
     setup_full(&c, KEEPING_FOUR("preempt", "\"min_runtime_s\": 0"));
-    struct job gainer = sched_case_job(4, 1, 4, 90);
-    gainer.class = JOB_INFERENCE;
-    sched_case_submit(&c, gainer, SECONDS(1000));
+    struct job preemptor = sched_case_job(4, 1, 4, 90);
+    preemptor.class = JOB_INFERENCE;
+    sched_case_submit(&c, preemptor, SECONDS(1000));
     sched_case_cycle(&c, SECONDS(1000));
     assert_int_equal(sched_case_count(&c, DECISION_EVICT), 4);
     assert_int_equal(sched_case_count(&c, DECISION_RESERVE), 1);
@@ -65,8 +63,8 @@ static void what_a_plan_takes_is_freed_again_at_once(void **state)
     sched_case_close(&c);
 }
 
-/* A consolidation tries to move everybody, and there is nowhere to go.  Then the headroom is freed: by job 0 alone, for the
- * others are too young for that, and what the plan wanted of them is nothing to it. */
+/* A consolidation tries to move everybody, and there is nowhere to go.  Then the headroom is freed: by job 0 alone,
+ * for the others are too young for that, and what the plan wanted of them is nothing to it. */
 static void what_a_failed_plan_took_stays(void **state)
 {
     (void)state;
@@ -84,8 +82,8 @@ static void what_a_failed_plan_took_stays(void **state)
     sched_case_close(&c);
 }
 
-/* Of 16 GPUs 15 hold 17 shares each, and the last two.  Whoever asks all 16 needs 257 to go: one more than are looked at on a
- * node.  When one of them has ended, the 256 go. */
+/* Of 16 GPUs 15 hold 17 shares each, and the last two.  Whoever asks all 16 needs 257 to go: one more than are looked
+ * at on a node.  When one of them has ended, the 256 go. */
 static void no_more_than_256_leave_a_node(void **state)
 {
     (void)state;
@@ -110,14 +108,14 @@ static void no_more_than_256_leave_a_node(void **state)
     sched_case_close(&c);
 }
 
-#define MOVING_ONE(search)                                                                         \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"placement\": \"worst_fit\", " \
-    "\"quota\": \"none\", \"actions\": [\"allocate\", \"consolidation\"], \"preemption\": "        \
-    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [\"priority\"], \"search\": "       \
+#define MOVING_ONE(search)                                                                                             \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"placement\": \"worst_fit\", "                     \
+    "\"quota\": \"none\", \"actions\": [\"allocate\", \"consolidation\"], \"preemption\": "                            \
+    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [\"priority\"], \"search\": "                           \
     "\"" search "\"}, \"defrag\": {\"policy\": \"consolidation\", \"moves_per_plan\": 1}}"
 
-/* Three nodes of 4, of which the first has a job of 3 and the others one of 2 each.  For a gainer of 4 only one may move.  In
- * order that is the first, for whom there is no other place; node by node it is one of the others. */
+/* Three nodes of 4, of which the first has a job of 3 and the others one of 2 each.  For a preemptor of 4 only one may
+ * move.  In order that is the first, for whom there is no other place; node by node it is one of the others. */
 static size_t moved_for_four(const char *policy)
 {
     struct sched_case c;

@@ -8,11 +8,11 @@
 
 #include "tests/support/sched_case.h"
 
-#define GANG_WITH_PATIENCE                                                                         \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "          \
-    "{\"policy\": "                                                                                \
-    "\"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", \"preempt\", "        \
-    "\"stale_gang\"], \"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 300, "             \
+#define GANG_WITH_PATIENCE                                                                                             \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"gang\": "                              \
+    "{\"policy\": "                                                                                                    \
+    "\"all_or_nothing\", \"stale_after_s\": 60}, \"actions\": [\"allocate\", \"preempt\", "                            \
+    "\"stale_gang\"], \"preemption\": {\"policy\": \"checkpoint\", \"grace_s\": 300, "                                 \
     "\"min_runtime_s\": 0}}"
 
 /* A gang of two that lost one of them at 10 s, and was promised the place of another job. */
@@ -66,8 +66,8 @@ static void no_wake_for_what_will_be_told(void **state)
     sched_case_close(&c);
 }
 
-#define PATIENT(delay)                                                                             \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "                   \
+#define PATIENT(delay)                                                                                                 \
+    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "                                       \
     "\"preemption\": {\"policy\": \"checkpoint\", \"delay_s\": " delay "}}"
 
 /* What comes is promised to a borrower only where nobody's patience is asked for. */
@@ -78,8 +78,7 @@ static void borrowers_are_promised_nothing_within_a_delay(void **state)
         struct sched_case c;
         struct queue_table *queues = queue_table_new();
         queue_id borrower = queue_table_add(queues, TEXT("borrower"), QUEUE_ROOT);
-        sched_case_open(&c, cluster_uniform_new(1, 1), queues,
-                        delayed ? PATIENT("5") : PATIENT("0"));
+        sched_case_open(&c, cluster_uniform_new(1, 1), queues, delayed ? PATIENT("5") : PATIENT("0"));
         struct job job = sched_case_job(0, 1, 1, 50);
         job.queue = borrower;
         sched_case_submit(&c, job, 0);

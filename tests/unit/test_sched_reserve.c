@@ -1,4 +1,4 @@
-/* policies/reservation/reserve.c: for how long forecasts of a contest stand, and whom they hold up. */
+/* policies/reservation/reserve.c: for how long planned starts of a queue selection stand, and whom they hold up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ static void open_with_gang(struct sched_case *c, const char *policy)
     sched_case_submit(c, job_of(1, OWNER, 4, 50), SECONDS(1));
 }
 
-#define POLICY(backfill)                                                                           \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "                   \
+#define POLICY(backfill)                                                                                               \
+    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "                                       \
     "\"backfill\": {\"policy\": \"easy\"" backfill "}}"
 
 static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
@@ -56,7 +56,7 @@ static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
     assert_true(sched_explain(c.sched, 2, &why));
     assert_int_equal(why.nodes[EXPLAIN_KEPT], 1);
     assert_non_null(strstr(why.text, "in front of it"));
-    assert_true(sched_explain(c.sched, 1, &why)); /* its own forecast keeps nothing from it */
+    assert_true(sched_explain(c.sched, 1, &why)); /* its own planned start keeps nothing from it */
     assert_int_equal(why.nodes[EXPLAIN_GPUS_BUSY], 1);
     sched_job_cancelled(c.sched, 1, SECONDS(2));
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 1);
@@ -64,7 +64,7 @@ static void who_waits_for_a_forecast_goes_when_it_falls(void **state)
     sched_case_close(&c);
 }
 
-/* The gang's forecast was on node 0, which is cordoned: it falls, and the pass in the same cycle finds none. */
+/* The gang's planned start was on node 0, which is cordoned: it falls, and the pass in the same cycle finds none. */
 static void a_forecast_falls_with_its_node(void **state)
 {
     (void)state;
@@ -80,13 +80,12 @@ static void a_forecast_falls_with_its_node(void **state)
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
     sched_node_changed(c.sched, 0, NODE_UP, SECONDS(3));
     sched_job_ended(c.sched, 1, JOB_END_COMPLETED, false, SECONDS(4));
-    assert_int_equal(sched_case_start(&c, SECONDS(4)),
-                     2); /* the gang on node 1, and who waited for it */
+    assert_int_equal(sched_case_start(&c, SECONDS(4)), 2); /* the gang on node 1, and who waited for it */
     sched_case_close(&c);
 }
 
-/* The next pass is 30 s after the first: until then what comes is held up by nobody but the gang, and gets no forecast;
- * then the scheduler is woken, once. */
+/* The next pass is 30 s after the first: until then what comes is held up by nobody but the gang, and gets no planned
+ * start; then the scheduler is woken, once. */
 static void check_interval(int64_t first_s)
 {
     struct sched_case c;
@@ -99,11 +98,10 @@ static void check_interval(int64_t first_s)
     assert_int_equal(sched_case_start(&c, SECONDS(first_s)), 0);
     assert_int_equal(c.wake_at, TIME_NEVER); /* nothing has changed since */
     struct job second = job_of(3, OWNER, 4, 0);
-    second.first.request.cpu_milli = 1; /* another shape: of each only the first is given one */
+    second.first.request.cpu_milli = 1; /* another request class: of each only the first is given one */
     sched_case_submit(&c, second, SECONDS(2));
     sched_case_submit(&c, job_of(4, OTHER, 1, 0), SECONDS(2));
-    assert_int_equal(sched_case_start(&c, SECONDS(2)),
-                     1); /* beside the first gang, in the way of the second */
+    assert_int_equal(sched_case_start(&c, SECONDS(2)), 1); /* beside the first gang, in the way of the second */
     assert_int_equal(c.decisions[0].job, 4);
     assert_int_equal(c.decisions[0].pieces[0].node, 1);
     assert_int_equal(c.wake_at, SECONDS(first_s + 30));
@@ -126,15 +124,15 @@ static void passes_keep_their_interval(void **state)
 /* Job 0 of `other` has 3 of the 4 GPUs, job 1 is promised all of them. */
 static void open_promised(struct sched_case *c)
 {
-    sched_case_open(c, cluster_uniform_new(1, 4), two_queues(4, 0),
-                    POLICY(", \"interval_s\": 500"));
+    sched_case_open(c, cluster_uniform_new(1, 4), two_queues(4, 0), POLICY(", \"interval_s\": 500"));
     sched_case_submit(c, job_of(0, OTHER, 3, 1000), 0);
     assert_int_equal(sched_case_start(c, 0), 1);
     sched_case_submit(c, job_of(1, OTHER, 4, 50), SECONDS(1));
     assert_int_equal(sched_case_start(c, SECONDS(1)), 0);
 }
 
-/* `other` is promised all 4 GPUs; a job of the owner that comes later, within what he deserves, does not wait for that. */
+/* `other` is promised all 4 GPUs; a job of the owner that comes later, within what he deserves, does not wait for
+ * that. */
 static void owners_do_not_wait_for_borrowers(void **state)
 {
     (void)state;
@@ -143,7 +141,7 @@ static void owners_do_not_wait_for_borrowers(void **state)
     sched_case_submit(&c, job_of(2, OTHER, 1, 0), SECONDS(2));
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
     struct job own = job_of(3, OWNER, 1, 0);
-    own.first.request.cpu_milli = 1; /* a shape of its own */
+    own.first.request.cpu_milli = 1; /* a request class of its own */
     sched_case_submit(&c, own, SECONDS(3));
     assert_int_equal(sched_case_start(&c, SECONDS(3)), 1);
     assert_int_equal(c.decisions[0].job, 3);
@@ -170,8 +168,8 @@ static void an_explanation_looks_at_who_is_held_up(void **state)
     sched_case_close(&c);
 }
 
-/* Of a lane whose head would be in the way the first that would not goes, however many are before it. */
-static void the_shorter_go_before_the_head_of_their_lane(void **state)
+/* Of a class queue whose head would be in the way the first that would not goes, however many are before it. */
+static void the_shorter_go_before_the_head_of_their_class_queue(void **state)
 {
     (void)state;
     struct sched_case c;
@@ -185,16 +183,16 @@ static void the_shorter_go_before_the_head_of_their_lane(void **state)
     sched_case_close(&c);
 }
 
-/* There is room for job 2, of the owner who may take back what is lent, but a forecast is in front: nobody is evicted for him. */
-static void nobody_is_evicted_for_who_waits_for_a_forecast(void **state)
+/* There is room for job 2, of the owner who may take back what is lent, but a planned start is in front: nobody is
+ * evicted for him. */
+static void nobody_is_evicted_for_who_waits_for_a_planned_start(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(
-        &c, cluster_uniform_new(1, 4), two_queues(4, 0),
-        "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
-        "\"backfill\": {\"policy\": \"easy\"}, \"actions\": [\"allocate\", \"reclaim\"], "
-        "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}");
+    sched_case_open(&c, cluster_uniform_new(1, 4), two_queues(4, 0),
+                    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", "
+                    "\"backfill\": {\"policy\": \"easy\"}, \"actions\": [\"allocate\", \"reclaim\"], "
+                    "\"preemption\": {\"policy\": \"kill\", \"min_runtime_s\": 0}}");
     struct job firm = job_of(0, OTHER, 2, 1000), lent = job_of(1, OTHER, 1, 5000);
     firm.is_preemptible = false;
     lent.is_preemptible = true;
@@ -210,8 +208,8 @@ static void nobody_is_evicted_for_who_waits_for_a_forecast(void **state)
     sched_case_close(&c);
 }
 
-/* Inference that goes before all queues is held up by no forecast. */
-static void inference_first_waits_for_no_forecast(void **state)
+/* Inference that goes before all queues is held up by no planned start. */
+static void inference_first_waits_for_no_planned_start(void **state)
 {
     (void)state;
     struct sched_case c;
@@ -225,8 +223,8 @@ static void inference_first_waits_for_no_forecast(void **state)
     sched_case_close(&c);
 }
 
-/* Of 40 jobs, which would end every 100 s, one ends early and 22, or 30, others must have left: that is so at 2,200 s, or
- * 3,000 s. */
+/* Of 40 jobs, which would end every 100 s, one ends early and 22, or 30, others must have left: that is so at 2,200 s,
+ * or 3,000 s. */
 static void the_end_that_suffices_is_found(void **state)
 {
     (void)state;
@@ -241,8 +239,7 @@ static void the_end_that_suffices_is_found(void **state)
         gang.limit = SECONDS(50);
         sched_case_submit(&c, gang, SECONDS(1));
         assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
-        sched_job_ended(c.sched, 17, JOB_END_COMPLETED, false,
-                        SECONDS(2)); /* at 4,000 s by its limit */
+        sched_job_ended(c.sched, 17, JOB_END_COMPLETED, false, SECONDS(2)); /* at 4,000 s by its limit */
         sched_case_submit(&c, job_of(41, OTHER, 1, 100 * others - 1), SECONDS(2));
         assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
         sched_case_submit(&c, job_of(42, OTHER, 1, 100 * others - 2), SECONDS(2));
@@ -260,9 +257,9 @@ int main(void)
         cmocka_unit_test(passes_keep_their_interval),
         cmocka_unit_test(owners_do_not_wait_for_borrowers),
         cmocka_unit_test(an_explanation_looks_at_who_is_held_up),
-        cmocka_unit_test(the_shorter_go_before_the_head_of_their_lane),
-        cmocka_unit_test(nobody_is_evicted_for_who_waits_for_a_forecast),
-        cmocka_unit_test(inference_first_waits_for_no_forecast),
+        cmocka_unit_test(the_shorter_go_before_the_head_of_their_class_queue),
+        cmocka_unit_test(nobody_is_evicted_for_who_waits_for_a_planned_start),
+        cmocka_unit_test(inference_first_waits_for_no_planned_start),
         cmocka_unit_test(the_end_that_suffices_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* tests/unit/test_sched_save.c -- saved schedulers that are damaged, cut off, or of something else: each is refused with an
- * error that says so, and nothing is half loaded.  tests/property/test_sched_save.c has what loads and goes on. */
+/* tests/unit/test_sched_save.c -- saved schedulers that are damaged, cut off, or of something else: each is refused
+ * with an error that says so, and nothing is half loaded.  tests/property/test_sched_save.c has what loads and goes
+ * on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,11 +24,10 @@ enum { /* of the header, as policies/cycle/save.c writes it */
        HEADER_BYTES = 64
 };
 
-static const char policy_text[] =
-    "{\"order\": [\"priority\", \"fairtree\"], \"blocking\": \"skip\", "
-    "\"quota\": {\"policy\": \"credits\"}, "
-    "\"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 0, \"grace_s\": 30, "
-    "\"evictions_per_queue_h\": 4}}";
+static const char policy_text[] = "{\"order\": [\"priority\", \"fairtree\"], \"blocking\": \"skip\", "
+                                  "\"quota\": {\"policy\": \"credits\"}, "
+                                  "\"preemption\": {\"policy\": \"checkpoint\", \"min_runtime_s\": 0, \"grace_s\": 30, "
+                                  "\"evictions_per_queue_h\": 4}}";
 
 static struct queue_table *make_queues(void)
 {
@@ -74,15 +74,13 @@ static struct buffer save(const struct sched_case *c)
     return saved;
 }
 
-static struct sched *load(const struct sched_case *c, const struct buffer *saved, size_t length,
-                          struct error *error)
+static struct sched *load(const struct sched_case *c, const struct buffer *saved, size_t length, struct error *error)
 {
     const struct policy_config policy = sched_case_policy(policy_text);
     /* In a block of its own, so that whoever reads behind it is seen. */
     char *bytes = mem_alloc(length);
     memcpy(bytes, saved->bytes, length);
-    struct sched *sched =
-        sched_load(c->cluster, c->queues, &policy, (struct text){bytes, length}, error);
+    struct sched *sched = sched_load(c->cluster, c->queues, &policy, (struct text){bytes, length}, error);
     mem_free(bytes);
     return sched;
 }
@@ -173,11 +171,8 @@ static void what_is_whole_but_too_short_is_refused(void **state)
         put(&saved, LENGTH_AT, content, 8);
         put(&saved, CHECKSUM_AT, 0, 8);
         put(&saved, CHECKSUM_AT,
-            hash_bytes(saved.bytes + HEADER_BYTES, content,
-                       hash_bytes(saved.bytes, HEADER_BYTES, 0)),
-            8);
-        expect_refusal(load(&c, &saved, length, &error), &error,
-                       "it does not hold what its version says");
+            hash_bytes(saved.bytes + HEADER_BYTES, content, hash_bytes(saved.bytes, HEADER_BYTES, 0)), 8);
+        expect_refusal(load(&c, &saved, length, &error), &error, "it does not hold what its version says");
     }
     buffer_release(&saved);
     sched_case_close(&c);
@@ -193,16 +188,13 @@ static void what_belongs_to_another_world_is_refused(void **state)
     struct buffer saved = save(&c);
     const struct text bytes = {saved.bytes, saved.length};
     struct cluster *cluster = cluster_uniform_new(2, 8);
-    expect_refusal(sched_load(cluster, c.queues, &policy, bytes, &error), &error,
-                   "another cluster");
+    expect_refusal(sched_load(cluster, c.queues, &policy, bytes, &error), &error, "another cluster");
     cluster_free(cluster);
     policy.preempt.grace++;
-    expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error,
-                   "another policy");
+    expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error, "another policy");
     policy = sched_case_policy(policy_text);
     policy.quota = &quota_limits;
-    expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error,
-                   "another policy");
+    expect_refusal(sched_load(c.cluster, c.queues, &policy, bytes, &error), &error, "another policy");
     policy = sched_case_policy(policy_text);
     struct queue_table *queues = queue_table_new();
     expect_refusal(sched_load(c.cluster, queues, &policy, bytes, &error), &error, "other queues");
@@ -231,8 +223,7 @@ static void what_decides_the_same_is_taken(void **state)
     struct queue_table *queues = make_queues();
     queue_table_add(queues, TEXT("new"), QUEUE_ROOT);
     strcpy(policy.name, "another name");
-    struct sched *sched =
-        sched_load(c.cluster, queues, &policy, (struct text){saved.bytes, saved.length}, &error);
+    struct sched *sched = sched_load(c.cluster, queues, &policy, (struct text){saved.bytes, saved.length}, &error);
     assert_non_null(sched);
     assert_null(sched_check(sched));
     assert_int_equal(sched_hash(sched), sched_hash(c.sched));

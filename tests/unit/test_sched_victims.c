@@ -1,4 +1,5 @@
-/* policies/eviction/node_search.c, headroom.c, eligible.c: victims that are shares, nodes that are not up, elements that run already. */
+/* policies/eviction/node_search.c, headroom.c, eligible.c: victims that are shares, nodes that are not up, elements
+ * that run already. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +9,9 @@
 
 #include "tests/support/sched_case.h"
 
-#define BY_NODE(more)                                                                              \
-    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "          \
-    "\"actions\": [\"allocate\", \"preempt\"], " more "\"preemption\": {\"policy\": \"kill\", "    \
+#define BY_NODE(more)                                                                                                  \
+    "{\"order\": [\"priority\", \"fifo\"], \"blocking\": \"skip\", \"quota\": \"none\", "                              \
+    "\"actions\": [\"allocate\", \"preempt\"], " more "\"preemption\": {\"policy\": \"kill\", "                        \
     "\"victims\": [], \"search\": \"node\", \"min_runtime_s\": 0}}"
 
 static struct job share(job_id id, uint32_t count, uint16_t milli, int32_t priority)
@@ -20,8 +21,8 @@ static struct job share(job_id id, uint32_t count, uint16_t milli, int32_t prior
     return job;
 }
 
-/* Two nodes of a GPU; on one 700 and 200 thousandths are used, on the other 600.  A member of 500 finds room where 600 go,
- * not where 700 do; one of 400 is there already. */
+/* Two nodes of a GPU; on one 700 and 200 thousandths are used, on the other 600.  A member of 500 finds room where 600
+ * go, not where 700 do; one of 400 is there already. */
 static void the_cheapest_share_goes(void **state)
 {
     (void)state;
@@ -65,29 +66,28 @@ static void all_the_memory_is_a_whole_gpu(void **state)
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(), BY_NODE(""));
-    struct job gainer = sched_case_job(1, 1, 0, 90);
-    gainer.first.request.gpu_memory_mib = c.cluster->models[0].memory_mib;
+    struct job preemptor = sched_case_job(1, 1, 0, 90);
+    preemptor.first.request.gpu_memory_mib = c.cluster->models[0].memory_mib;
     sched_case_submit(&c, share(0, 1, 100, 10), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    sched_case_submit(&c, gainer, SECONDS(1));
+    sched_case_submit(&c, preemptor, SECONDS(1));
     sched_case_cycle(&c, SECONDS(1));
     assert_int_equal(sched_case_count(&c, DECISION_EVICT), 1);
-    gainer.id = 2;
-    gainer.first.request.gpu_memory_mib++;
-    sched_case_submit(&c, gainer, SECONDS(1));
+    preemptor.id = 2;
+    preemptor.first.request.gpu_memory_mib++;
+    sched_case_submit(&c, preemptor, SECONDS(1));
     sched_case_cycle(&c, SECONDS(1));
     assert_int_equal(sched_case_count(&c, DECISION_REJECT), 1);
     sched_case_close(&c);
 }
 
-/* One whole node is kept for inference.  The only one that is empty is cordoned, so another is emptied, where that takes least; once that is on its way,
- * nobody else goes. */
+/* One whole node is kept for inference.  The only one that is empty is cordoned, so another is emptied, where that
+ * takes least; once that is on its way, nobody else goes. */
 static void a_cordoned_node_is_no_headroom(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(),
-                    BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
+    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 4, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 3, 40), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
@@ -109,8 +109,7 @@ static void a_cordoned_node_is_none_later_either(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(),
-                    BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
+    sched_case_open(&c, cluster_uniform_new(3, 4), queue_table_new(), BY_NODE("\"headroom\": {\"whole_nodes\": 1}, "));
     sched_case_submit(&c, sched_case_job(0, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(1, 1, 2, 50), 0);
     sched_case_submit(&c, sched_case_job(2, 1, 3, 40), 0);
@@ -123,7 +122,8 @@ static void a_cordoned_node_is_none_later_either(void **state)
     sched_case_close(&c);
 }
 
-/* Two elements of an array run already, of three that may; the third starts, the fourth waits until one of them ends. */
+/* Two elements of an array run already, of three that may; the third starts, the fourth waits until one of them ends.
+ */
 static void adopted_elements_count(void **state)
 {
     (void)state;
@@ -155,8 +155,7 @@ static void a_promise_ends_on_the_dot(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
-                    BY_NODE("\"reservation_expiry_s\": 50, "));
+    sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(), BY_NODE("\"reservation_expiry_s\": 50, "));
     sched_case_submit(&c, sched_case_job(0, 1, 4, 10), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, sched_case_job(1, 1, 4, 90), SECONDS(1));

@@ -8,8 +8,8 @@
 
 #include "tests/support/sched_case.h"
 
-#define STRICT_PREEMPTING                                                                          \
-    "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": \"none\", \"preemption\": "  \
+#define STRICT_PREEMPTING                                                                                              \
+    "{\"order\": [\"priority\"], \"blocking\": \"strict\", \"quota\": \"none\", \"preemption\": "                      \
     "{\"policy\": \"kill\", \"min_runtime_s\": 100}}"
 
 /* Limits of 10, 100 and 70 s.  The second waits for 50 s and runs for 10: 90 s are left, more than 70. */
@@ -46,10 +46,9 @@ static void what_was_adopted_has_run(void **state)
 {
     (void)state;
     struct sched_case c;
-    sched_case_open(
-        &c, cluster_uniform_new(1, 2), queue_table_new(),
-        "{\"order\": [\"priority\", \"srtf\"], \"blocking\": \"skip\", \"preemption\": "
-        "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [], \"search\": \"ordered\"}}");
+    sched_case_open(&c, cluster_uniform_new(1, 2), queue_table_new(),
+                    "{\"order\": [\"priority\", \"srtf\"], \"blocking\": \"skip\", \"preemption\": "
+                    "{\"policy\": \"kill\", \"min_runtime_s\": 0, \"victims\": [], \"search\": \"ordered\"}}");
     struct job first = sched_case_job(0, 1, 1, 10), second = sched_case_job(1, 1, 1, 10);
     struct piece piece = {.gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1};
     first.limit = SECONDS(1500);
@@ -76,8 +75,7 @@ static void adopted_elements_count_whatever_the_limit(void **state)
         struct job job = sched_case_job(id, 1, 1, 50);
         job.array = 1;
         job.array_max = 1;
-        struct piece piece = {
-            .gpu_mask = (uint16_t)(1 << id), .gpu_milli = 1000, .member_count = 1};
+        struct piece piece = {.gpu_mask = (uint16_t)(1 << id), .gpu_milli = 1000, .member_count = 1};
         if (id < 2)
             sched_job_adopted(c.sched, &job, &piece, 1, 0, SECONDS(1));
         else
@@ -169,11 +167,9 @@ static void a_strict_line_sleeps_until_its_head_may_go_on(void **state)
     sched_case_submit(&c, firm, 0);
     sched_case_submit(&c, sched_case_job(1, 1, 4, 10), 0); /* ripe at 100 s */
     assert_int_equal(sched_case_start(&c, 0), 2);
-    sched_case_submit(&c, sched_case_job(2, 1, 4, 5),
-                      SECONDS(1)); /* evicts nobody: backs off for two changes */
+    sched_case_submit(&c, sched_case_job(2, 1, 4, 5), SECONDS(1)); /* evicts nobody: backs off for two changes */
     assert_int_equal(sched_case_start(&c, SECONDS(1)), 0);
-    sched_case_submit(&c, sched_case_job(3, 1, 3, 99),
-                      SECONDS(2)); /* the new head: backs off for two changes too */
+    sched_case_submit(&c, sched_case_job(3, 1, 3, 99), SECONDS(2)); /* the new head: backs off for two changes too */
     assert_int_equal(sched_case_start(&c, SECONDS(2)), 0);
     sched_case_submit(&c, sched_case_job(4, 1, 4, 1), SECONDS(3)); /* the second since, for job 2 */
     assert_int_equal(sched_case_start(&c, SECONDS(3)), 0);

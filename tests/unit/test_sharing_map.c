@@ -43,8 +43,7 @@ struct asked {
 static struct request map_as(const struct fixture *f, const struct sharing_policy *policy,
                              const struct sharing_config *config, struct asked asked)
 {
-    const struct sharing sharing = {policy, config != NULL ? config : &policy->defaults, f->cluster,
-                                    f->queues, true};
+    const struct sharing sharing = {policy, config != NULL ? config : &policy->defaults, f->cluster, f->queues, true};
     struct job_group groups[1];
     struct job job = job_default();
     job.queue = f->deep;
@@ -54,8 +53,8 @@ static struct request map_as(const struct fixture *f, const struct sharing_polic
     return groups[0].request;
 }
 
-static struct request map(const struct fixture *f, const struct sharing_policy *policy,
-                          struct request request, enum job_class class)
+static struct request map(const struct fixture *f, const struct sharing_policy *policy, struct request request,
+                          enum job_class class)
 {
     return map_as(f, policy, NULL, (struct asked){request, class});
 }
@@ -72,8 +71,7 @@ static void test_whole(void **state)
     assert_int_equal(map(&f, &sharing_whole, (struct request){.gpus = 4}, 0).gpus, 4);
     assert_int_equal(map(&f, &sharing_whole, (struct request){.cpu_milli = 4}, 0).gpus, 0);
     /* more than a GPU has is no GPU's */
-    assert_int_equal(map(&f, &sharing_whole, (struct request){.gpu_memory_mib = 90 << 10}, 0).gpus,
-                     0);
+    assert_int_equal(map(&f, &sharing_whole, (struct request){.gpu_memory_mib = 90 << 10}, 0).gpus, 0);
     close_fixture(&f);
 }
 
@@ -84,18 +82,16 @@ static void test_mig(void **state)
         uint16_t milli;
         uint32_t memory_gib;
         int profile; /* -1: whole */
-    } rows[] = {{142, 0, MIG_1G}, {143, 0, MIG_2G},     {285, 0, MIG_2G},     {286, 0, MIG_3G},
-                {428, 0, MIG_3G}, {429, 0, MIG_4G},     {571, 0, MIG_4G},     {572, 0, -1},
-                {0, 9, MIG_1G},   {0, 10, MIG_1G_2MEM}, {0, 19, MIG_1G_2MEM}, {0, 20, MIG_3G},
-                {0, 39, MIG_3G},  {0, 40, -1}};
+    } rows[] = {{142, 0, MIG_1G},     {143, 0, MIG_2G}, {285, 0, MIG_2G}, {286, 0, MIG_3G}, {428, 0, MIG_3G},
+                {429, 0, MIG_4G},     {571, 0, MIG_4G}, {572, 0, -1},     {0, 9, MIG_1G},   {0, 10, MIG_1G_2MEM},
+                {0, 19, MIG_1G_2MEM}, {0, 20, MIG_3G},  {0, 39, MIG_3G},  {0, 40, -1}};
     struct fixture f;
     (void)state;
     open_fixture(&f, one_model);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct request got = map(&f, &sharing_mig,
-                                       (struct request){.gpu_milli = rows[i].milli,
-                                                        .gpu_memory_mib = rows[i].memory_gib << 10},
-                                       JOB_TRAINING);
+        const struct request got =
+            map(&f, &sharing_mig,
+                (struct request){.gpu_milli = rows[i].milli, .gpu_memory_mib = rows[i].memory_gib << 10}, JOB_TRAINING);
         assert_int_equal(got.mig, rows[i].profile + 1);
         assert_int_equal(got.gpus, rows[i].profile < 0);
         assert_int_equal(got.gpu_milli + got.gpu_memory_mib, 0);
@@ -106,22 +102,20 @@ static void test_mig(void **state)
 /* Seven of the smallest instances fit one GPU, as shares too. */
 static void test_mps(void **state)
 {
-    static const uint16_t milli[] = {[MIG_1G] = 142, [MIG_1G_ME] = 142, [MIG_1G_2MEM] = 250,
-                                     [MIG_2G] = 285, [MIG_3G] = 500,    [MIG_4G] = 571};
+    static const uint16_t milli[] = {
+        [MIG_1G] = 142, [MIG_1G_ME] = 142, [MIG_1G_2MEM] = 250, [MIG_2G] = 285, [MIG_3G] = 500, [MIG_4G] = 571};
     struct fixture f;
     (void)state;
     open_fixture(&f, one_model);
     for (uint8_t p = 0; p < MIG_7G; p++) {
-        const struct request got =
-            map(&f, &sharing_mps, (struct request){.mig = (uint8_t)(p + 1)}, JOB_INFERENCE);
+        const struct request got = map(&f, &sharing_mps, (struct request){.mig = (uint8_t)(p + 1)}, JOB_INFERENCE);
         assert_int_equal(got.gpu_milli, milli[p]);
         assert_int_equal(got.share, SHARE_MPS);
         assert_int_equal(got.domain, f.deep + 1);
     }
     assert_int_equal(map(&f, &sharing_mps, (struct request){.mig = 1 + MIG_7G}, 0).gpus, 1);
     assert_int_equal(map(&f, &sharing_mps, (struct request){.gpu_milli = 333}, 0).gpu_milli, 333);
-    const struct request memory =
-        map(&f, &sharing_mps, (struct request){.gpu_memory_mib = 4096}, JOB_TRAINING);
+    const struct request memory = map(&f, &sharing_mps, (struct request){.gpu_memory_mib = 4096}, JOB_TRAINING);
     assert_int_equal(memory.gpu_memory_mib, 4096); /* another part of each model */
     assert_int_equal(memory.share, SHARE_MPS);
     assert_int_equal(map(&f, &sharing_mps, (struct request){.gpus = 1}, 0).domain, 0);
@@ -165,20 +159,17 @@ static void test_trust(void **state)
 /* Isolation says whose it is, apart from the kind; trust how far a team reaches. */
 static void test_domains(void **state)
 {
-    const struct asked share = {{.gpu_milli = 100}, JOB_TRAINING},
-                       whole = {{.gpus = 1}, JOB_TRAINING}, instance = {{.mig = 1}, JOB_TRAINING};
+    const struct asked share = {{.gpu_milli = 100}, JOB_TRAINING}, whole = {{.gpus = 1}, JOB_TRAINING},
+                       instance = {{.mig = 1}, JOB_TRAINING};
     struct fixture f;
     (void)state;
     open_fixture(&f, one_model);
     for (uint8_t i = ISOLATION_PROCESS; i <= ISOLATION_NODE; i++) {
         const struct sharing_config config = {.trust = TRUST_PARENT, .isolation = i};
         const uint32_t own = f.team + 1;
-        assert_int_equal(map_as(&f, &sharing_as_asked, &config, share).domain,
-                         i == ISOLATION_PROCESS ? 0 : own);
-        assert_int_equal(map_as(&f, &sharing_as_asked, &config, whole).domain,
-                         i == ISOLATION_NODE ? own : 0);
-        assert_int_equal(map_as(&f, &sharing_as_asked, &config, instance).domain,
-                         i == ISOLATION_NODE ? own : 0);
+        assert_int_equal(map_as(&f, &sharing_as_asked, &config, share).domain, i == ISOLATION_PROCESS ? 0 : own);
+        assert_int_equal(map_as(&f, &sharing_as_asked, &config, whole).domain, i == ISOLATION_NODE ? own : 0);
+        assert_int_equal(map_as(&f, &sharing_as_asked, &config, instance).domain, i == ISOLATION_NODE ? own : 0);
     }
     assert_int_equal(sharing_domain(f.queues, f.deep, TRUST_QUEUE), f.deep);
     assert_int_equal(sharing_domain(f.queues, f.deep, TRUST_PARENT), f.team);
@@ -193,10 +184,9 @@ static void test_models(void **state)
 {
     struct fixture f;
     (void)state;
-    open_fixture(
-        &f, "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
-            "\"h100-80gb\"}, {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, "
-            "\"gpu_model\": \"a100-40gb\"}]}");
+    open_fixture(&f, "{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 1, \"gpu_model\": "
+                     "\"h100-80gb\"}, {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 1, "
+                     "\"gpu_model\": \"a100-40gb\"}]}");
     const struct request large = {.gpu_memory_mib = 50 << 10}, small = {.gpu_memory_mib = 20 << 10};
     const struct request got = map(&f, &sharing_whole, large, JOB_TRAINING);
     assert_int_equal(got.gpus, 1);
@@ -208,10 +198,9 @@ static void test_models(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole), cmocka_unit_test(test_mig),
-        cmocka_unit_test(test_mps),   cmocka_unit_test(test_timeslice),
-        cmocka_unit_test(test_trust), cmocka_unit_test(test_domains),
-        cmocka_unit_test(test_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_mig),
+                                       cmocka_unit_test(test_mps),   cmocka_unit_test(test_timeslice),
+                                       cmocka_unit_test(test_trust), cmocka_unit_test(test_domains),
+                                       cmocka_unit_test(test_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,7 @@ static const struct workload_spec native = {.format = "native"};
 static void test_sorts_and_numbers(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read(HEADER "10,30,1,1\nb,20,1,1\n30,20,1,1\n40,25,1,1\n", &native, NULL);
+    struct trace_case read = trace_case_read(HEADER "10,30,1,1\nb,20,1,1\n30,20,1,1\n40,25,1,1\n", &native, NULL);
     static const int seconds[] = {0, 0, 5, 10};
     assert_int_equal(read.count, 4);
     for (uint32_t i = 0; i < 4; i++)
@@ -94,8 +93,8 @@ static void test_duration_scale_takes_limits_along(void **state)
     (void)state;
     struct workload_spec spec = native;
     spec.duration_scale = 3;
-    struct trace_case read = trace_case_read(
-        "job_id,submit_s,duration_s,gpus,limit_s\n1,0,10.5,1,60\n2,0,1,1,\n", &spec, NULL);
+    struct trace_case read =
+        trace_case_read("job_id,submit_s,duration_s,gpus,limit_s\n1,0,10.5,1,60\n2,0,1,1,\n", &spec, NULL);
     assert_true(read.truths[0].duration == 31500 * TIME_NS_PER_MS);
     assert_true(read.jobs[0].limit == 180 * TIME_NS_PER_S);
     assert_true(read.jobs[1].limit == TIME_NEVER);
@@ -255,8 +254,7 @@ static void test_synthesized_source(void **state)
     const struct workload_facts *facts = job_source_facts(source);
     assert_int_equal(facts->job_count, 5000);
     assert_true(facts->gpu_s == 5000 * 120);
-    assert_true(fabs(facts->load_recorded - 0.5) <
-                0.04); /* 5 sigma of the span of 5,000 arrivals */
+    assert_true(fabs(facts->load_recorded - 0.5) < 0.04); /* 5 sigma of the span of 5,000 arrivals */
     assert_string_equal(facts->digest, "");
     assert_string_equal(facts->format, "synth");
     job_source_close(source);

@@ -1,4 +1,5 @@
-/* The guard against runs that never end: what it counts, what begins the counts anew, and that legal runs do not trip it. */
+/* The guard against runs that never end: what it counts, what begins the counts anew, and that legal runs do not trip
+ * it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,10 +88,8 @@ static void test_one_instant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_time_counts_while_something_comes),
-        cmocka_unit_test(test_evictions),
-        cmocka_unit_test(test_no_limit),
+        cmocka_unit_test(test_cycles),      cmocka_unit_test(test_time_counts_while_something_comes),
+        cmocka_unit_test(test_evictions),   cmocka_unit_test(test_no_limit),
         cmocka_unit_test(test_one_instant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

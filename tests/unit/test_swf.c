@@ -14,13 +14,12 @@ static const struct workload_spec swf = {.format = "swf"};
 static void test_fields(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read("; Version: 2.2\n"
-                        " 5  10 3  600 8 -1 -1 16  900 -1 1  3 1 -1  1 -1 -1 -1\n"
-                        "; in the middle\n"
-                        " 6\t12 3 60.5 4 -1 -1 -1   -1 -1 0 -1 1 -1 -1 -1 -1 -1  \n"
-                        " 7  12 3    0 1 -1 -1  1    0 -1 5  3 1 -1  0 -1 -1 -1",
-                        &swf, NULL);
+    struct trace_case read = trace_case_read("; Version: 2.2\n"
+                                             " 5  10 3  600 8 -1 -1 16  900 -1 1  3 1 -1  1 -1 -1 -1\n"
+                                             "; in the middle\n"
+                                             " 6\t12 3 60.5 4 -1 -1 -1   -1 -1 0 -1 1 -1 -1 -1 -1 -1  \n"
+                                             " 7  12 3    0 1 -1 -1  1    0 -1 5  3 1 -1  0 -1 -1 -1",
+                                             &swf, NULL);
     assert_int_equal(read.count, 3);
     assert_int_equal(read.jobs[0].trace_id, 5);
     assert_int_equal(read.jobs[0].first.count, 16); /* asked, not given; flat */
@@ -45,18 +44,16 @@ static void test_fields(void **state)
 static void test_jobs_that_never_ran_are_counted(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n"
-                        "2 0 -1 10 0 -1 -1 -1 900 -1 1 1 1 -1 1 -1 -1 -1\n"
-                        "3 0 -1 10 1 -1 -1 1 900 -1 2 1 1 -1 1 -1 -1 -1\n" /* a part of a job */
-                        "4 0 -1 10 1 -1 -1 1 900 -1 1 1 1 -1 1 -1 -1 -1\n",
-                        &swf, NULL);
+    struct trace_case read = trace_case_read("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n"
+                                             "2 0 -1 10 0 -1 -1 -1 900 -1 1 1 1 -1 1 -1 -1 -1\n"
+                                             "3 0 -1 10 1 -1 -1 1 900 -1 2 1 1 -1 1 -1 -1 -1\n" /* a part of a job */
+                                             "4 0 -1 10 1 -1 -1 1 900 -1 1 1 1 -1 1 -1 -1 -1\n",
+                                             &swf, NULL);
     assert_int_equal(read.count, 1);
     assert_int_equal(read.jobs[0].trace_id, 4);
     assert_int_equal(read.facts.skipped_count, 3);
     trace_case_release(&read);
-    trace_case_refused("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 0, 0,
-                       "holds no jobs");
+    trace_case_refused("1 0 -1 -1 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 0, 0, "holds no jobs");
 }
 
 static void check_gpus(double per_gpu, const char *processors, uint32_t gpus)
@@ -83,12 +80,9 @@ static void test_bad_lines(void **state)
 {
     (void)state;
     trace_case_refused("1 0 -1\n", &swf, NULL, 1, 0, "18 fields, got 3");
-    trace_case_refused("1 x -1 5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 3,
-                       "submit");
-    trace_case_refused("1 0 -1 -5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 8,
-                       "run time");
-    trace_case_refused("1 0 -1 5 8 -1 -1 8 1e400 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 20,
-                       "requested time");
+    trace_case_refused("1 x -1 5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 3, "submit");
+    trace_case_refused("1 0 -1 -5 8 -1 -1 8 900 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 8, "run time");
+    trace_case_refused("1 0 -1 5 8 -1 -1 8 1e400 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 20, "requested time");
     trace_case_refused("1 0 -1 5 8 -1 -1 2000000 9 -1 5 1 1 -1 1 -1 -1 -1\n", &swf, NULL, 1, 18,
                        "requested processors");
 }

@@ -127,8 +127,7 @@ static void no_line_is_wider_than_a_screen(void **state)
         run.span_s = is_large ? 300 * 86400.0 : 3600;
         fake_run_feed(&run, &sink);
         metrics_finish(metrics);
-        struct table_options options = {
-            .cluster = names[0], .policy = names[0], .is_ascii = is_large};
+        struct table_options options = {.cluster = names[0], .policy = names[0], .is_ascii = is_large};
         struct buffer out = {0};
         table_run(metrics, &options, &out);
         check_lines(&out);
@@ -158,10 +157,8 @@ static void an_empty_run_still_prints(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_written_as_people_do),
-        cmocka_unit_test(durations_have_two_units),
-        cmocka_unit_test(names_are_cut_and_cleaned),
-        cmocka_unit_test(no_line_is_wider_than_a_screen),
+        cmocka_unit_test(numbers_are_written_as_people_do), cmocka_unit_test(durations_have_two_units),
+        cmocka_unit_test(names_are_cut_and_cleaned),        cmocka_unit_test(no_line_is_wider_than_a_screen),
         cmocka_unit_test(an_empty_run_still_prints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,18 +62,15 @@ static const struct refused_text lines[] = {
     {LINE ", \"tags\": [\"a\", \"b\", \"c\", \"d\", @\"e\"]}\n", "a job has at most 4 tags", NULL},
     {LINE ", \"affinity\": @{\"tag\": \"a\"}}\n", "'affinity' must be an array", NULL},
     {LINE ", \"affinity\": [@\"a\"]}\n", "a rule must be an object", NULL},
-    {LINE ", \"affinity\": [{\"tag\": \"a\", \"@where\": \"rack\"}]}\n",
-     "a rule has 'tag', 'level' and 'mode'", NULL},
+    {LINE ", \"affinity\": [{\"tag\": \"a\", \"@where\": \"rack\"}]}\n", "a rule has 'tag', 'level' and 'mode'", NULL},
     {LINE "}\n" LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": @\"rak\"}]}\n",
      "'level' must be a level of the cluster, or \"node\"", "did you mean 'rack'?"},
-    {LINE ", \"anti_affinity\": [{\"tag\": \"a\", \"level\": @\"nod\"}]}\n", "'level' must be",
-     "did you mean 'node'?"},
+    {LINE ", \"anti_affinity\": [{\"tag\": \"a\", \"level\": @\"nod\"}]}\n", "'level' must be", "did you mean 'node'?"},
     {LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": \"rack\", \"mode\": @\"prefered\"}]}\n",
      "'mode' must be one of", NULL},
     {LINE ", \"affinity\": [{\"tag\": \"a\", \"level\": \"node\"}], \"anti_affinity\": @[{\"tag\": "
           "\"a\", \"level\": \"rack\"}]}\n",
-     "near a tag, and apart from the same tag",
-     "the level of 'anti_affinity' must be the narrower one"},
+     "near a tag, and apart from the same tag", "the level of 'anti_affinity' must be the narrower one"},
     {LINE ", \"anti_affinity\": [{\"tag\": \"a\", \"level\": \"node\"}, {\"tag\": \"b\", "
           "\"level\": \"node\"}, {\"tag\": \"c\", \"level\": \"node\"}, {\"tag\": \"d\", "
           "\"level\": \"node\"}, @{\"tag\": \"e\", \"level\": \"node\"}]}\n",
@@ -99,19 +96,18 @@ static void good_lines_are_understood(void **state)
 {
     (void)state;
     struct cluster *cluster = racks();
-    struct trace_case read = trace_case_read(
-        LINE ", \"tags\": [\"web\"]}\n" LINE ", \"tags\": [\"db\", \"web\"], \"affinity\": "
-             "[{\"tag\": \"web\", \"level\": \"rack\"}], \"anti_affinity\": [{\"tag\": \"web\", "
-             "\"level\": \"node\"}, {\"tag\": \"db\", \"level\": \"rack\", \"mode\": "
-             "\"preferred\"}]}\n" LINE "}\n",
-        &jsonl, cluster);
-    const struct job_tags both = {
-        .tags = {1, 0},
-        .tag_count = 2,
-        .rules = {{.tag = 0, .level = LEVEL_RACK},
-                  {.tag = 0, .is_apart = true},
-                  {.tag = 1, .level = LEVEL_RACK, .is_apart = true, .is_preferred = true}},
-        .rule_count = 3};
+    struct trace_case read =
+        trace_case_read(LINE ", \"tags\": [\"web\"]}\n" LINE ", \"tags\": [\"db\", \"web\"], \"affinity\": "
+                             "[{\"tag\": \"web\", \"level\": \"rack\"}], \"anti_affinity\": [{\"tag\": \"web\", "
+                             "\"level\": \"node\"}, {\"tag\": \"db\", \"level\": \"rack\", \"mode\": "
+                             "\"preferred\"}]}\n" LINE "}\n",
+                        &jsonl, cluster);
+    const struct job_tags both = {.tags = {1, 0},
+                                  .tag_count = 2,
+                                  .rules = {{.tag = 0, .level = LEVEL_RACK},
+                                            {.tag = 0, .is_apart = true},
+                                            {.tag = 1, .level = LEVEL_RACK, .is_apart = true, .is_preferred = true}},
+                                  .rule_count = 3};
     assert_int_equal(read.count, 3);
     assert_true(job_tags_are_same(read.jobs[1].tags, &both));
     assert_null(read.jobs[2].tags);
@@ -121,10 +117,10 @@ static void good_lines_are_understood(void **state)
 
 /* ---- cases ---- */
 
-#define CASE(members)                                                                              \
-    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"labels\": {\"rack\": "        \
-    "\"r\"}}],\n\"levels\": [\"rack\"], \"queues\": [{\"name\": \"q\"}],\n"                        \
-    "\"jobs\": [{\"name\": \"a\", \"queue\": \"q\", \"tasks\": [{\"gpus\": 1}],\n" members "}],\n" \
+#define CASE(members)                                                                                                  \
+    "{\"name\": \"c\", \"nodes\": [{\"name\": \"n0\", \"gpus\": 4, \"labels\": {\"rack\": "                            \
+    "\"r\"}}],\n\"levels\": [\"rack\"], \"queues\": [{\"name\": \"q\"}],\n"                                            \
+    "\"jobs\": [{\"name\": \"a\", \"queue\": \"q\", \"tasks\": [{\"gpus\": 1}],\n" members "}],\n"                     \
     "\"expect\": {\"a\": {}}}"
 
 static const struct refused_text cases[] = {
@@ -134,14 +130,12 @@ static const struct refused_text cases[] = {
           "{\"tag\": \"d\", \"level\": \"rack\"}]"),
      "it has this tag already", NULL},
     {CASE("\"tags\": @[\"v\", \"w\", \"x\", \"y\", \"z\"]"), "'tags' holds at most 4", NULL},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"rak\"}]"), "there is no level 'rak'",
-     "did you mean 'rack'?"},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"continent\"}]"),
-     "there is no level 'continent'", "a level of the cluster, or \"node\""},
+    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"rak\"}]"), "there is no level 'rak'", "did you mean 'rack'?"},
+    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": @\"continent\"}]"), "there is no level 'continent'",
+     "a level of the cluster, or \"node\""},
     {CASE("\"affinity\": [@{\"tag\": \"x\"}]"), "level", NULL},
     {CASE("\"affinity\": [@{\"level\": \"rack\"}]"), "tag", NULL},
-    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": \"rack\", \"mode\": @\"soft\"}]"),
-     "'mode' must be one of", NULL},
+    {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": \"rack\", \"mode\": @\"soft\"}]"), "'mode' must be one of", NULL},
     {CASE("\"affinity\": [{\"tag\": \"x\", \"level\": \"node\"}],\n\"anti_affinity\": @[{\"tag\": "
           "\"x\", \"level\": \"node\"}]"),
      "near a tag, and apart from the same tag", "must be the narrower one"},
@@ -165,8 +159,7 @@ static void bad_cases_are_refused_at_their_place(void **state)
         char *said = error_text_new(&error);
         if (strstr(said, buffer_c_string(&place)) == NULL || strstr(said, cases[i].words) == NULL ||
             (cases[i].hint != NULL && strstr(said, cases[i].hint) == NULL))
-            fail_msg("case %zu: expected %s ... %s, got %s", i, buffer_c_string(&place),
-                     cases[i].words, said);
+            fail_msg("case %zu: expected %s ... %s, got %s", i, buffer_c_string(&place), cases[i].words, said);
         free(said);
         error_release(&error);
         buffer_release(&place);

@@ -39,8 +39,7 @@ static void test_dependencies(void **state)
                                              &native, NULL);
     assert_int_equal(read.jobs[0].after_count, 0);
     check_after(&read.jobs[1], 1, (struct job_after[]){{0, AFTER_ANY}});
-    check_after(&read.jobs[2], 3,
-                (struct job_after[]){{0, AFTER_OK}, {1, AFTER_NOT_OK}, {0, AFTER_ANY}});
+    check_after(&read.jobs[2], 3, (struct job_after[]){{0, AFTER_OK}, {1, AFTER_NOT_OK}, {0, AFTER_ANY}});
     check_after(&read.jobs[4], 1, (struct job_after[]){{3, AFTER_ANY}}); /* the last of that id */
     trace_case_release(&read);
 }
@@ -66,8 +65,7 @@ static void test_window(void **state)
     struct workload_spec spec = native;
     spec.window_from = 10 * TIME_NS_PER_S;
     spec.window_to = 20 * TIME_NS_PER_S;
-    struct trace_case read =
-        trace_case_read(HEADER "1,5,1,1,,,\n2,10,1,1,1,,\n3,12,1,1,1;ok:2,,\n", &spec, NULL);
+    struct trace_case read = trace_case_read(HEADER "1,5,1,1,,,\n2,10,1,1,1,,\n3,12,1,1,1;ok:2,,\n", &spec, NULL);
     assert_int_equal(read.count, 2);
     assert_int_equal(read.jobs[0].after_count, 0);
     check_after(&read.jobs[1], 1, (struct job_after[]){{0, AFTER_OK}});
@@ -100,10 +98,9 @@ static void test_refused_dependencies(void **state)
 static void test_arrays_and_times(void **state)
 {
     (void)state;
-    struct trace_case read =
-        trace_case_read("job_id,submit_s,duration_s,gpus,array,array_max,estimate_s,deadline_s\n"
-                        "1,100,1,1,sweep,2,50,400\n2,100,1,1,7,,,\n3,110,1,1,sweep,2,,\n",
-                        &native, NULL);
+    struct trace_case read = trace_case_read("job_id,submit_s,duration_s,gpus,array,array_max,estimate_s,deadline_s\n"
+                                             "1,100,1,1,sweep,2,50,400\n2,100,1,1,7,,,\n3,110,1,1,sweep,2,,\n",
+                                             &native, NULL);
     assert_int_equal(read.jobs[0].array, 1);
     assert_int_equal(read.jobs[0].array_max, 2);
     assert_int_equal(read.jobs[1].array, 2);
@@ -113,8 +110,8 @@ static void test_arrays_and_times(void **state)
     assert_true(read.jobs[0].deadline == 300 * TIME_NS_PER_S); /* the trace begins at 100 */
     assert_true(read.jobs[1].estimate == TIME_NEVER && read.jobs[1].deadline == TIME_NEVER);
     trace_case_release(&read);
-    trace_case_refused("job_id,submit_s,duration_s,gpus,deadline_s\n1,5,1,1,5\n", &native, NULL, 2,
-                       9, "later than 'submit_s'");
+    trace_case_refused("job_id,submit_s,duration_s,gpus,deadline_s\n1,5,1,1,5\n", &native, NULL, 2, 9,
+                       "later than 'submit_s'");
 }
 
 /* A trace too long to be held is read twice, and means the same both times. */
@@ -161,8 +158,7 @@ static void test_sets(void **state)
         " \"sets\": [{\"name\": \"a\", \"min_sets\": 1}, {\"name\": \"b\", \"parent\": \"a\", "
         "\"min_members\": 3,"
         " \"topology\": {\"preferred\": \"node\"}}]}\n"
-        "{\"job_id\": 3, " MUST
-        ", \"min_sets\": 2, \"groups\": [{\"gpus\": 1}, {\"gpus\": 2}, {\"gpus\": 3}]}\n",
+        "{\"job_id\": 3, " MUST ", \"min_sets\": 2, \"groups\": [{\"gpus\": 1}, {\"gpus\": 2}, {\"gpus\": 3}]}\n",
         &jsonl, cluster);
     const struct job *job = &read.jobs[1];
     uint8_t node = cluster_level_of(cluster, TEXT("node"));
@@ -193,10 +189,10 @@ static void test_slices(void **state)
 {
     (void)state;
     struct cluster *cluster = cluster_uniform_new(4, 8);
-    struct trace_case read = trace_case_read(
-        "{\"job_id\": 1, " MUST ", \"groups\": [{\"gpus\": 4, \"count\": 6, \"slice_members\": 3,"
-        " \"slice_level\": \"unit\", \"one_island\": true}, {\"gpus\": 1}]}\n",
-        &jsonl, cluster);
+    struct trace_case read =
+        trace_case_read("{\"job_id\": 1, " MUST ", \"groups\": [{\"gpus\": 4, \"count\": 6, \"slice_members\": 3,"
+                        " \"slice_level\": \"unit\", \"one_island\": true}, {\"gpus\": 1}]}\n",
+                        &jsonl, cluster);
     const struct job *job = &read.jobs[0];
     assert_int_equal(job->first.slice_members, 3);
     assert_int_equal(job->first.slice_level, cluster_level_of(cluster, TEXT("unit")));
@@ -218,10 +214,8 @@ static void test_refused_sets(void **state)
         {"\"sets\": {}, \"groups\": [{\"gpus\": 1}]", "'sets' must be an array"},
         {"\"sets\": [1], \"groups\": [{\"gpus\": 1}]", "a set must be an object"},
         {"\"sets\": [{}], \"groups\": [{\"gpus\": 1}]", "'name' must be a name"},
-        {"\"sets\": [{\"name\": \"a\"}, {\"name\": \"a\"}], \"groups\": [{\"gpus\": 1}]",
-         "no set before it has"},
-        {"\"sets\": [{\"name\": \"a\", \"parent\": \"a\"}], \"groups\": [{\"gpus\": 1}]",
-         "a set before it"},
+        {"\"sets\": [{\"name\": \"a\"}, {\"name\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "no set before it has"},
+        {"\"sets\": [{\"name\": \"a\", \"parent\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "a set before it"},
         {"\"sets\": [{\"name\": \"a\"}], \"groups\": [{\"gpus\": 1}]", "one of the job's sets"},
         {"\"groups\": [{\"gpus\": 1, \"set\": \"a\"}]", "no 'sets'"},
         {"\"sets\": [{\"name\": \"a\"}], \"groups\": [{\"gpus\": 1, \"set\": \"a\", "
@@ -233,10 +227,8 @@ static void test_refused_sets(void **state)
         {"\"sets\": [{\"name\": \"a\", \"min_members\": 0}], \"groups\": [{\"gpus\": 1, \"set\": "
          "\"a\"}]",
          "at least one member"},
-        {"\"min_sets\": 3, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]",
-         "'min_sets' must be an integer from 1 to 2"},
-        {"\"min_sets\": 0, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]",
-         "'min_sets' must be an integer from 1 to 2"},
+        {"\"min_sets\": 3, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]", "'min_sets' must be an integer from 1 to 2"},
+        {"\"min_sets\": 0, \"groups\": [{\"gpus\": 1}, {\"gpus\": 1}]", "'min_sets' must be an integer from 1 to 2"},
         {"\"min_sets\": 2, \"sets\": [{\"name\": \"a\"}, {\"name\": \"b\", \"parent\": \"a\"}], "
          "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
          "'min_sets' must be an integer from 1 to 1"},
@@ -248,8 +240,7 @@ static void test_refused_sets(void **state)
          "\"groups\": [{\"gpus\": 1, \"set\": \"a\"}, {\"gpus\": 1, \"set\": \"b\"}]",
          "at least one member"},
         {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2}]", "are given together"},
-        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_level\": \"unit\"}]",
-         "are given together"},
+        {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_level\": \"unit\"}]", "are given together"},
         {"\"groups\": [{\"gpus\": 1, \"count\": 4, \"slice_members\": 2, \"slice_level\": "
          "\"row\"}]",
          "a level of the cluster"},

@@ -23,7 +23,7 @@ static void assert_first(const struct victim_key *key, struct victim_view a, str
 static void each_key_asks_its_question(void **state)
 {
     (void)state;
-    struct victim_view a = {0}, b = {.is_borrower = true};
+    struct victim_view a = {0}, b = {.is_over_quota = true};
     assert_first(&victim_borrowers, b, a);
     b = (struct victim_view){.is_surplus = true};
     assert_first(&victim_surplus, b, a);
@@ -117,8 +117,7 @@ static struct error read_text(const char *text, struct reading *reading)
     struct json_value root = json_doc_root(doc, &error);
     json_object_open(&object, &root);
     struct json_value value = json_member(&object, "preemption");
-    preemption_config_read(&reading->config, &reading->policy, preemption_policies, victim_keys,
-                           &value);
+    preemption_config_read(&reading->config, &reading->policy, preemption_policies, victim_keys, &value);
     json_object_close(&object);
     json_doc_free(doc);
     return error;
@@ -128,18 +127,18 @@ static void every_field_is_read(void **state)
 {
     (void)state;
     struct reading r;
-    struct error error = read_text(
-        "{\"preemption\": {\"policy\": \"kill\", \"victims\": [\"queue\", \"class\", \"cost\"],"
-        " \"search\": \"ordered\", \"within_queue\": \"lower_or_newer\", \"replaces_victims\": "
-        "true,"
-        " \"victims_of_this_cycle\": true,"
-        " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
-        " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
-        " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
-        " \"rematch_cycles\": 10,"
-        " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5,"
-        " \"spares_inference\": true}}",
-        &r);
+    struct error error =
+        read_text("{\"preemption\": {\"policy\": \"kill\", \"victims\": [\"queue\", \"class\", \"cost\"],"
+                  " \"search\": \"ordered\", \"within_queue\": \"lower_or_newer\", \"replaces_victims\": "
+                  "true,"
+                  " \"victims_of_this_cycle\": true,"
+                  " \"resolve\": \"queue\", \"grace_s\": 1, \"preempt_min_runtime_s\": 2,"
+                  " \"reclaim_min_runtime_s\": 3, \"delay_s\": 4, \"attempts_per_cycle\": 5,"
+                  " \"victims_max\": 6, \"evictions_per_cycle\": 7, \"evictions_per_job_max\": 8,"
+                  " \"rematch_cycles\": 10,"
+                  " \"evictions_per_queue_h\": 9, \"loss_ratio\": 1.5,"
+                  " \"spares_inference\": true}}",
+                  &r);
     struct preemption_config want = {.victims = {&victim_class, &victim_cost},
                                      .victim_key_count = 2,
                                      .by_queue = true,
@@ -227,8 +226,7 @@ static void bad_fields_are_refused(void **state)
         struct error error = read_text(text, &r);
         assert_true(error_is(error));
         if (strstr(error_message(&error), cases[i].message) == NULL)
-            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error),
-                     cases[i].message);
+            fail_msg("%s: \"%s\" does not say \"%s\"", text, error_message(&error), cases[i].message);
         error_release(&error);
     }
 }

@@ -1,4 +1,5 @@
-/* tests/unit/test_wire.c -- every kind of line reads and writes as the same bytes; bad ones are refused with their place. */
+/* tests/unit/test_wire.c -- every kind of line reads and writes as the same bytes; bad ones are refused with their
+ * place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,7 @@ static void the_header_is_written_as_it_was_read(void **state)
 {
     struct wire_lines *fixture = *state;
     struct buffer out = {0};
-    wire_write_header(&out, fixture->header.cluster, fixture->header.queues,
-                      TEXT("{\"order\":[\"fifo\"]}"));
+    wire_write_header(&out, fixture->header.cluster, fixture->header.queues, TEXT("{\"order\":[\"fifo\"]}"));
     assert_string_equal(buffer_c_string(&out), wire_lines_header);
     buffer_release(&out);
     const struct cluster *cluster = fixture->header.cluster;
@@ -54,8 +54,7 @@ static void every_kind_of_line_comes_back(void **state)
         struct wire_line line;
         struct buffer out = {0};
         struct error error =
-            wire_read(fixture->wire, "events", i + 1, wire_lines_text(wire_lines[i]),
-                      WIRE_TOLD | WIRE_ANSWERED, &line);
+            wire_read(fixture->wire, "events", i + 1, wire_lines_text(wire_lines[i]), WIRE_TOLD | WIRE_ANSWERED, &line);
         assert_string_equal(error_message(&error), "");
         if (line.kind == WIRE_FACT)
             has_fact[line.fact.kind] = true;
@@ -76,8 +75,7 @@ static void a_job_means_what_it_says(void **state)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
-    struct error error =
-        wire_read(fixture->wire, "events", 1, wire_lines_text(wire_lines[1]), WIRE_TOLD, &line);
+    struct error error = wire_read(fixture->wire, "events", 1, wire_lines_text(wire_lines[1]), WIRE_TOLD, &line);
     assert_false(error_is(error));
     const struct job *job = line.fact.job;
     assert_int_equal(line.fact.id, 7);
@@ -112,9 +110,8 @@ static void members_that_have_succeeded_are_left_out(void **state)
     assert_int_equal(line.fact.job->first.count, 3);
     assert_int_equal(line.fact.job->first.min_count, 1);
     wire_lines_write(fixture, &line, &out);
-    assert_string_equal(buffer_c_string(&out),
-                        "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{"
-                        "\"count\":3,\"gpus\":1,\"min_members\":1}]}}\n");
+    assert_string_equal(buffer_c_string(&out), "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{"
+                                               "\"count\":3,\"gpus\":1,\"min_members\":1}]}}\n");
     text = "{\"job_submitted\":1,\"job\":{\"id\":1,\"groups\":[{\"gpus\":1,\"succeeded\":1}]}}";
     error = wire_read(fixture->wire, "events", 1, text_of(text), WIRE_TOLD, &line);
     assert_true(error_is(error)); /* nothing would be left of the group */
@@ -147,8 +144,7 @@ static const struct bad bads[] = {
     {"[]", "error: events:5:1: "},
     {"{\"cycle\":1", "error: events:5:11: "},
     {"{\"job\":1}", "error: events:5:1: such a line has no place here"},
-    {"{\"cycle\":1.5}",
-     "error: events:5:10: 'cycle' must be an integer from 0 to 9223372036854775806, got 1.5"},
+    {"{\"cycle\":1.5}", "error: events:5:10: 'cycle' must be an integer from 0 to 9223372036854775806, got 1.5"},
     {"{\"cycle\":1,\"cycel\":2}", "error: events:5:12: "},
     {"{\"job_ended\":1,\"end\":\"completed\"}", "error: events:5:1: "},
     {"{\"job_ended\":1,\"job\":2}", "error: events:5:1: "},
@@ -157,8 +153,7 @@ static const struct bad bads[] = {
      "\"done\""},
     {"{\"job_ended\":1,\"job\":-2,\"end\":\"failed\"}",
      "error: events:5:22: 'job' must be an integer from 0 to 4294967294, got -2"},
-    {"{\"node_changed\":1,\"node\":\"n9\",\"state\":\"up\"}",
-     "error: events:5:26: the cluster has no node 'n9'"},
+    {"{\"node_changed\":1,\"node\":\"n9\",\"state\":\"up\"}", "error: events:5:26: the cluster has no node 'n9'"},
     {"{\"gpu_changed\":1,\"node\":\"n0\",\"gpu\":8,\"layout\":\"whole\"}",
      "error: events:5:36: 'gpu' must be an integer from 0 to 7, got 8"},
     {"{\"gpu_changed\":1,\"node\":\"n0\",\"gpu\":0}", "error: events:5:1: "},
@@ -178,10 +173,8 @@ static const struct bad bads[] = {
      "error: events:5:55: 'gpus' must name some of the 2 GPUs of the node, as in \"0-3,6\""},
     {"{\"start\":1,\"job\":1,\"pieces\":[{\"node\":\"n0\",\"gpus\":\"3-1\"}]}",
      "error: events:5:50: 'gpus' must name some of the 8 GPUs of the node, as in \"0-3,6\""},
-    {"{\"start\":0,\"job\":1}",
-     "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
-    {"{\"evict\":1,\"job\":1,\"reason\":\"Because\"}",
-     "error: events:5:29: 'reason' must be one of "},
+    {"{\"start\":0,\"job\":1}", "error: events:5:10: 'start' must be an integer of at least 1, got 0"},
+    {"{\"evict\":1,\"job\":1,\"reason\":\"Because\"}", "error: events:5:29: 'reason' must be one of "},
     {"{\"done\":0,\"wake_at\":\"soon\"}", "error: events:5:21: "},
     {"{\"queues_changed\":1,\"queues\":[{\"name\":\"a\"}]}",
      "error: events:5:31: the queue 'a' has another parent already"},
@@ -192,8 +185,8 @@ static void bad_lines_are_refused_with_their_place(void **state)
     struct wire_lines *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
         struct wire_line line;
-        struct error error = wire_read(fixture->wire, "events", 5, text_of(bads[i].line),
-                                       WIRE_TOLD | WIRE_ANSWERED, &line);
+        struct error error =
+            wire_read(fixture->wire, "events", 5, text_of(bads[i].line), WIRE_TOLD | WIRE_ANSWERED, &line);
         assert_int_equal(error.kind, ERROR_DATA);
         char *report = error_text_new(&error);
         if (strncmp(report, bads[i].report, strlen(bads[i].report)) != 0)
@@ -208,17 +201,14 @@ static void only_what_is_awaited_may_come(void **state)
 {
     struct wire_lines *fixture = *state;
     struct wire_line line;
-    struct error error =
-        wire_read(fixture->wire, "events", 1, TEXT("{\"cycle\":1}"), WIRE_ANSWERED, &line);
+    struct error error = wire_read(fixture->wire, "events", 1, TEXT("{\"cycle\":1}"), WIRE_ANSWERED, &line);
     assert_int_equal(error.kind, ERROR_DATA);
     error_release(&error);
-    error =
-        wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0}"), WIRE_TOLD, &line);
+    error = wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0}"), WIRE_TOLD, &line);
     assert_int_equal(error.kind, ERROR_DATA);
     error_release(&error);
     /* Passed over, whatever it names. */
-    error = wire_read(fixture->wire, "events", 1,
-                      TEXT("{\"start\":1,\"job\":0,\"pieces\":[{\"node\":\"gone\"}]}"),
+    error = wire_read(fixture->wire, "events", 1, TEXT("{\"start\":1,\"job\":0,\"pieces\":[{\"node\":\"gone\"}]}"),
                       WIRE_TOLD | WIRE_PASSED, &line);
     assert_false(error_is(error));
     assert_int_equal(line.kind, WIRE_DECISION);
@@ -252,8 +242,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_header_is_written_as_it_was_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_kind_of_line_comes_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_means_what_it_says, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(members_that_have_succeeded_are_left_out, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(members_that_have_succeeded_are_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(queues_that_change_are_changed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_what_is_awaited_may_come, set_up, tear_down),

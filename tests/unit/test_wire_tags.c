@@ -46,8 +46,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define JOB(tags)                                                                                  \
-    "{\"job_submitted\":0,\"job\":{\"id\":0," tags ",\"groups\":[{\"gpus\":"                       \
+#define JOB(tags)                                                                                                      \
+    "{\"job_submitted\":0,\"job\":{\"id\":0," tags ",\"groups\":[{\"gpus\":"                                           \
     "1}]}}\n"
 
 static struct text line_of(const char *text)
@@ -90,12 +90,11 @@ static void a_rule_means_what_it_says(void **state)
 {
     struct fixture *fixture = *state;
     struct wire_line line;
-    const struct job *job =
-        read_job(fixture,
-                 JOB("\"tags\":[7,5],\"affinity\":[{\"tag\":1,\"mode\":\"preferred\",\"level\":"
-                     "\"rack\"}],\"anti_affinity\":[{\"tag\":2,\"level\":\"node\"},"
-                     "{\"tag\":4,\"mode\":\"required\",\"level\":\"zone\"}]"),
-                 &line);
+    const struct job *job = read_job(fixture,
+                                     JOB("\"tags\":[7,5],\"affinity\":[{\"tag\":1,\"mode\":\"preferred\",\"level\":"
+                                         "\"rack\"}],\"anti_affinity\":[{\"tag\":2,\"level\":\"node\"},"
+                                         "{\"tag\":4,\"mode\":\"required\",\"level\":\"zone\"}]"),
+                                     &line);
     const struct job_tags meant = {.tags = {7, 5},
                                    .tag_count = 2,
                                    .rules = {{.tag = 1, .level = LEVEL_RACK, .is_preferred = true},
@@ -117,8 +116,7 @@ static const struct bad bads[] = {
     {JOB("\"tags\":[-1]"), "error: events:5:42: "},
     {JOB("\"tags\":[1,2,3,4,5]"), "error: events:5:41: 'tags' must hold at most 4, got 5"},
     {JOB("\"tags\":[1,1]"), "error: events:5:26: no such job can be: it has a tag twice"},
-    {JOB("\"affinity\":[{\"tag\":1,\"level\":\"row\"}]"),
-     "error: events:5:63: the cluster has no level 'row'"},
+    {JOB("\"affinity\":[{\"tag\":1,\"level\":\"row\"}]"), "error: events:5:63: the cluster has no level 'row'"},
     {JOB("\"affinity\":[{\"tag\":1}]"), "error: events:5:46: "},
     {JOB("\"affinity\":[{\"level\":\"node\"}]"), "error: events:5:46: "},
     {JOB("\"affinity\":[{\"tag\":1,\"level\":\"node\",\"mode\":\"soft\"}]"),
@@ -133,8 +131,7 @@ static void bad_ones_are_refused_with_their_place(void **state)
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof bads / sizeof bads[0]; i++) {
         struct wire_line line;
-        struct error error =
-            wire_read(fixture->wire, "events", 5, line_of(bads[i].line), WIRE_TOLD, &line);
+        struct error error = wire_read(fixture->wire, "events", 5, line_of(bads[i].line), WIRE_TOLD, &line);
         assert_int_equal(error.kind, ERROR_DATA);
         char *report = error_text_new(&error);
         if (strncmp(report, bads[i].report, strlen(bads[i].report)) != 0)

@@ -64,11 +64,11 @@ static void test_defaults(void **state)
 static void test_everything_of_a_trace(void **state)
 {
     (void)state;
-    struct workload_spec spec = spec_good(
-        "{\"trace\": \"/a/b.swf\", \"format\": \"swf\", \"load\": 0.9, \"window\": [\"2017-10-01\","
-        " \"2017-10-15 12:00:00\"], \"duration_scale\": 2, \"processors_per_gpu\": 16, "
-        "\"gpus_per_node\": 4,"
-        " \"bad_lines_max\": 3, \"tz_offset\": \"-8h\", \"default_duration\": \"1h\"}");
+    struct workload_spec spec =
+        spec_good("{\"trace\": \"/a/b.swf\", \"format\": \"swf\", \"load\": 0.9, \"window\": [\"2017-10-01\","
+                  " \"2017-10-15 12:00:00\"], \"duration_scale\": 2, \"processors_per_gpu\": 16, "
+                  "\"gpus_per_node\": 4,"
+                  " \"bad_lines_max\": 3, \"tz_offset\": \"-8h\", \"default_duration\": \"1h\"}");
     const time_ns zone = -8 * 3600 * TIME_NS_PER_S;
     assert_string_equal(spec.trace, "/a/b.swf");
     assert_string_equal(spec.format, "swf");
@@ -165,24 +165,24 @@ static void test_synth_defaults(void **state)
 static void test_synth_everything(void **state)
 {
     (void)state;
-    struct workload_spec spec = spec_good(SYNTH(
-        "\"jobs\": 7, \"load_whole_gpu\": 0.5, \"tenants\": {\"organisations\": 2, \"teams\": 4, "
-        "\"projects\": 9,"
-        " \"zipf_exponent\": 0.5},",
-        "{\"name\": \"serving\", \"class\": \"inference\", \"share\": 1, \"priority\": 125,"
-        " \"arrivals\": {\"process\": \"poisson\", \"diurnal_peak_to_mean\": 2, \"peak_hour\": 9, "
-        "\"weekly\": true,"
-        " \"weekend_factor\": 0.25, \"burst\": {\"factor\": 3, \"duration\": \"20m\", \"per_day\": "
-        "2}},"
-        " \"sizes\": [{\"weight\": 3, \"gpu_milli\": 142}, {\"weight\": 1, \"mig\": \"1g.10gb\", "
-        "\"whole_gpus\": 2},"
-        " {\"weight\": 0, \"gpus\": 16, \"nodes\": 2, \"cpus\": 8, \"memory_gb\": 2, "
-        "\"min_members\": 1}],"
-        " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"6h\", \"sigma\": 1.2, "
-        "\"max\": \"30d\"},"
-        " \"sm_active\": [0.15, 0.35], \"would_do\": 0.5, \"fail_early\": 0.2, \"cancelled\": 0.1,"
-        " \"checkpoint\": {\"interval\": \"30m\", \"duration\": 60, \"restart\": \"5m\"}, "
-        "\"limit\": \"7d\"}"));
+    struct workload_spec spec =
+        spec_good(SYNTH("\"jobs\": 7, \"load_whole_gpu\": 0.5, \"tenants\": {\"organisations\": 2, \"teams\": 4, "
+                        "\"projects\": 9,"
+                        " \"zipf_exponent\": 0.5},",
+                        "{\"name\": \"serving\", \"class\": \"inference\", \"share\": 1, \"priority\": 125,"
+                        " \"arrivals\": {\"process\": \"poisson\", \"diurnal_peak_to_mean\": 2, \"peak_hour\": 9, "
+                        "\"weekly\": true,"
+                        " \"weekend_factor\": 0.25, \"burst\": {\"factor\": 3, \"duration\": \"20m\", \"per_day\": "
+                        "2}},"
+                        " \"sizes\": [{\"weight\": 3, \"gpu_milli\": 142}, {\"weight\": 1, \"mig\": \"1g.10gb\", "
+                        "\"whole_gpus\": 2},"
+                        " {\"weight\": 0, \"gpus\": 16, \"nodes\": 2, \"cpus\": 8, \"memory_gb\": 2, "
+                        "\"min_members\": 1}],"
+                        " \"run_time\": {\"distribution\": \"lognormal\", \"median\": \"6h\", \"sigma\": 1.2, "
+                        "\"max\": \"30d\"},"
+                        " \"sm_active\": [0.15, 0.35], \"would_do\": 0.5, \"fail_early\": 0.2, \"cancelled\": 0.1,"
+                        " \"checkpoint\": {\"interval\": \"30m\", \"duration\": 60, \"restart\": \"5m\"}, "
+                        "\"limit\": \"7d\"}"));
     const struct synth_class *class = &spec.synth->classes[0];
     assert_int_equal(spec.synth->job_count, 7);
     assert_int_equal(spec.synth->tenants.teams, 4);
@@ -216,36 +216,27 @@ static void test_bad_synths(void **state)
     refused(SYNTH("\"jobs\": 5,", CLASS("")), "w.json:1", "load_whole_gpu");
     refused(SYNTH(HEAD, "{\"gpu_hours_per_day\": 5, " SIZES ", " RUN_TIME "}"), "/synth/classes",
             "no class has a 'share'");
-    refused(SYNTH("\"jobs\": 5,",
-                  "{\"gpu_hours_per_day\": 5, \"sizes\": [{\"cpus\": 1}], " RUN_TIME "}"),
+    refused(SYNTH("\"jobs\": 5,", "{\"gpu_hours_per_day\": 5, \"sizes\": [{\"cpus\": 1}], " RUN_TIME "}"),
             "/synth/classes/0", "needs a size that asks GPUs");
     refused("{\"gpu_hours_per_day\": 9, \"synth\": {}}", "w.json:1:23", "in its classes");
     refused(SYNTH(HEAD, ""), "w.json:2:12", "1 to 64 classes");
-    refused(SYNTH(HEAD " \"tenants\": {\"teams\": 5, \"projects\": 3},", CLASS("")), "tenants",
-            "a team a project");
+    refused(SYNTH(HEAD " \"tenants\": {\"teams\": 5, \"projects\": 3},", CLASS("")), "tenants", "a team a project");
     refused(SYNTH(HEAD, CLASS(", \"wat\": 1")), "w.json:2:", "wat");
-    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}"), "w.json:2:12",
-            "must sum to 1");
-    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}, {\"share\": 0.5, " SIZES
-                        ", " RUN_TIME "}"),
+    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}"), "w.json:2:12", "must sum to 1");
+    refused(SYNTH(HEAD, "{\"share\": 0.5, " SIZES ", " RUN_TIME "}, {\"share\": 0.5, " SIZES ", " RUN_TIME "}"),
             "w.json:2:12", "have the name 'training'");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [], " RUN_TIME "}"), "/synth/classes/0/sizes",
-            "1 to 1024 sizes");
+    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [], " RUN_TIME "}"), "/synth/classes/0/sizes", "1 to 1024 sizes");
     refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"gpus\": 3, \"nodes\": 2}], " RUN_TIME "}"),
             "/synth/classes/0/sizes/0", "must divide");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{}], " RUN_TIME "}"), "/sizes/0",
-            "asks for nothing");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"mig\": \"8g\"}], " RUN_TIME "}"), "/sizes/0",
-            "a MIG profile");
-    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"gpus\": 1, \"weight\": 0}], " RUN_TIME "}"),
-            "/sizes", "'weight' above 0");
+    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{}], " RUN_TIME "}"), "/sizes/0", "asks for nothing");
+    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"mig\": \"8g\"}], " RUN_TIME "}"), "/sizes/0", "a MIG profile");
+    refused(SYNTH(HEAD, "{\"share\": 1, \"sizes\": [{\"gpus\": 1, \"weight\": 0}], " RUN_TIME "}"), "/sizes",
+            "'weight' above 0");
     refused(SYNTH(HEAD, CLASS(", \"sm_active\": [0.5, 0.1]")), "/sm_active", "the lower number");
-    refused(SYNTH(HEAD, CLASS(", \"fail_early\": 0.6, \"cancelled\": 0.6")), "/classes/0",
-            "sum to more than 1");
+    refused(SYNTH(HEAD, CLASS(", \"fail_early\": 0.6, \"cancelled\": 0.6")), "/classes/0", "sum to more than 1");
     refused(SYNTH(HEAD, CLASS(", \"limit\": 0")), "/classes/0", "'limit'");
     refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"process\": \"gamma\"}")), "/process", "poisson");
-    refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"diurnal_peak_to_mean\": 2.5}")), "/arrivals",
-            "diurnal_peak_to_mean");
+    refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"diurnal_peak_to_mean\": 2.5}")), "/arrivals", "diurnal_peak_to_mean");
     refused(SYNTH(HEAD, CLASS(", \"arrivals\": {\"burst\": {\"factor\": 3, \"duration\": \"13h\","
                               " \"per_day\": 2}}")),
             "/arrivals/burst", "fit into a day");
@@ -263,15 +254,13 @@ static void test_bad_run_times(void **state)
         {"{\"distribution\": \"lognormal\", \"mean\": 60, \"sigma\": 1}", "median"},
         {"{\"distribution\": \"exponential\", \"mean\": 60, \"sigma\": 1}", "sigma"},
         {"{\"distribution\": \"exponential\", \"mean\": 0}", "microsecond"},
-        {"{\"distribution\": \"exponential\", \"mean\": 60, \"max\": 59}",
-         "'max' must not be below"},
+        {"{\"distribution\": \"exponential\", \"mean\": 60, \"max\": 59}", "'max' must not be below"},
         {"{\"distribution\": \"constant\", \"mean\": -5}", "mean"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char json[512];
         snprintf(json, sizeof json,
-                 "{\"synth\": {" HEAD " \"classes\": [{\"share\": 1, " SIZES
-                 ", \"run_time\": %s}]}}",
+                 "{\"synth\": {" HEAD " \"classes\": [{\"share\": 1, " SIZES ", \"run_time\": %s}]}}",
                  cases[i].run_time);
         refused(json, "/synth/classes/0/run_time", cases[i].says);
     }

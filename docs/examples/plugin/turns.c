@@ -1,8 +1,8 @@
 /* turns.  Users take turns: the one for whom the least was started so far goes first.
  *
- * Idea: fairness over what was begun, without quotas and without knowing how long jobs run.
- * Parameters: `counts`: a started job counts as one, or as its GPUs; `forget_after`: after so many starts all counts are
- * halved, so that what was long ago counts little.
+ * Idea: the user who started the least goes first.  It needs neither quotas nor run times.
+ * Parameters: `counts`: a started job counts as one, or as its GPUs.  `forget_after`: after this number of starts all
+ * counts are halved, so that old starts count little.
  * State: what was started, by user; users that share a counter (256 of them) take turns together.
  * Cost: O(1), but O(256) once in `forget_after` starts.  The rank moves as jobs start: it is computed anew every
  * order_config.period_s.
@@ -18,14 +18,12 @@ struct turns {
     int64_t starts;
 };
 
-static void on_job(void *state, const int64_t *params, enum plugin_event event,
-                   const struct order_view *view)
+static void on_job(void *state, const int64_t *params, enum plugin_event event, const struct order_view *view)
 {
     struct turns *turns = state;
     if (event != PLUGIN_JOB_STARTED)
         return;
-    turns->started[view->user % COUNTERS] +=
-        params[COUNTS] == COUNTS_GPUS ? view->asks[RESOURCE_GPU] : GPU_MILLI;
+    turns->started[view->user % COUNTERS] += params[COUNTS] == COUNTS_GPUS ? view->asks[RESOURCE_GPU] : GPU_MILLI;
     if (++turns->starts % params[FORGET_AFTER] == 0)
         for (int i = 0; i < COUNTERS; i++)
             turns->started[i] /= 2;

@@ -1,6 +1,7 @@
-/* policies/eviction/node_search.c, victims.c, plan.c: of random jobs on random nodes, those go for one that does not fit whom a naive search
- * names: on each node, in the order of admission reversed, as many as it takes, without those who were not needed.  By
- * node, that node goes where they hold least, and lose least; in order, the one that is complete first. */
+/* policies/eviction/node_search.c, victims.c, plan.c: of random jobs on random nodes, those go for one that does not
+ * fit whom a naive search names: on each node, in the order of admission reversed, as many as it takes, without those
+ * who were not needed.  By node, that node goes where they hold least, and lose least; in order, the one that is
+ * complete first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,9 +22,9 @@ enum who_shares { SHARING_ANYBODY, SHARING_GPU, SHARING_NODE, SHARINGS };
 
 #define NOW SECONDS(10000)
 
-#define SEARCHING                                                                                  \
-    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "       \
-    "[\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", \"victims\": [], "        \
+#define SEARCHING                                                                                                      \
+    "{\"order\": [\"priority\"], \"blocking\": \"skip\", \"quota\": \"none\", \"actions\": "                           \
+    "[\"allocate\", \"preempt\"], \"preemption\": {\"policy\": \"kill\", \"victims\": [], "                            \
     "\"search\": \"%s\", \"min_runtime_s\": 0, \"victims_max\": 64}%s}"
 
 static const char *const sharings[SHARINGS] = {
@@ -48,7 +49,7 @@ struct world {
     struct view nodes[NODES];
     struct running jobs[JOBS];
     uint32_t count;
-    struct job gainer;
+    struct job preemptor;
     bool by_node;
     enum who_shares sharing;
 };
@@ -65,9 +66,8 @@ static uint32_t below(struct world *w, uint32_t bound)
     return random_below(&w->stream, bound);
 }
 
-static const char nodes[] =
-    "{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
-    "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}";
+static const char nodes[] = "{\"pools\": [{\"name\": \"p\", \"nodes\": 5, \"gpus_per_node\": 4, \"node_name\": "
+                            "\"n%u\", \"gpu_model\": \"h100-80gb\", \"cpus\": 8, \"memory_gb\": 16}]}";
 
 static void ask(struct world *w, struct request *request)
 {
@@ -103,8 +103,7 @@ static int32_t others(const int32_t counts[DOMAINS], uint32_t domain, int32_t *o
 static bool admits(const struct world *w, const struct view *view, uint32_t gpu, uint32_t domain)
 {
     int32_t own;
-    return w->sharing == SHARING_ANYBODY ||
-           (others(view->clients[gpu], domain, &own) == 0 && own < CLIENTS_MAX);
+    return w->sharing == SHARING_ANYBODY || (others(view->clients[gpu], domain, &own) == 0 && own < CLIENTS_MAX);
 }
 
 static bool holds(const struct world *w, const struct view *view, const struct job *job)
@@ -130,9 +129,8 @@ static void place(struct world *w, struct running *job)
     node_id node = below(w, NODES);
     if (!holds(w, &w->nodes[node], &job->job))
         return;
-    job->piece = (struct piece){.node = node,
-                                .gpu_milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli,
-                                .member_count = 1};
+    job->piece = (struct piece){
+        .node = node, .gpu_milli = request->gpus > 0 ? GPU_MILLI : request->gpu_milli, .member_count = 1};
     if (w->sharing != SHARING_ANYBODY && request->gpu_milli > 0)
         job->piece.mig_start = PIECE_SHARE + SHARE_MPS;
     uint32_t wanted = request->gpu_milli > 0 ? 1 : request->gpus;
@@ -152,13 +150,11 @@ static void open_world(struct world *w, uint64_t seed)
     static const char *const names[DOMAINS] = {"a", "b", "c"};
     char policy[512];
     struct queue_table *queues = queue_table_new();
-    *w =
-        (struct world){.by_node = seed % 2 == 0, .sharing = (enum who_shares)(seed / 2 % SHARINGS)};
+    *w = (struct world){.by_node = seed % 2 == 0, .sharing = (enum who_shares)(seed / 2 % SHARINGS)};
     random_stream_init(&w->stream, seed, "offers", 0);
     for (uint32_t d = 0; d < DOMAINS; d++)
         queue_table_add(queues, text_of(names[d]), QUEUE_ROOT);
-    snprintf(policy, sizeof policy, SEARCHING, w->by_node ? "node" : "ordered",
-             sharings[w->sharing]);
+    snprintf(policy, sizeof policy, SEARCHING, w->by_node ? "node" : "ordered", sharings[w->sharing]);
     sched_case_open(&w->c, sched_case_cluster(nodes), queues, policy);
     for (node_id n = 0; n < NODES; n++)
         w->nodes[n] = (struct view){.cpu = CPUS * 1000, .memory = MEMORY_GB * 1024};
@@ -175,16 +171,15 @@ static void open_world(struct world *w, uint64_t seed)
         ask(w, &job->job.first.request);
         place(w, job);
     }
-    w->gainer = sched_case_job(GAINER, 1, 0, 2 + (int32_t)below(w, 3));
-    w->gainer.queue = 1 + below(w, DOMAINS);
-    ask(w, &w->gainer.first.request);
+    w->preemptor = sched_case_job(GAINER, 1, 0, 2 + (int32_t)below(w, 3));
+    w->preemptor.queue = 1 + below(w, DOMAINS);
+    ask(w, &w->preemptor.first.request);
 }
 
 /* Who is given up before whom: of lower priority, then the later id. */
 static bool goes_before(const struct running *a, const struct running *b)
 {
-    return a->job.priority != b->job.priority ? a->job.priority < b->job.priority
-                                              : a->job.id > b->job.id;
+    return a->job.priority != b->job.priority ? a->job.priority < b->job.priority : a->job.id > b->job.id;
 }
 
 static bool make_offer(const struct world *w, node_id node, struct offer *offer)
@@ -194,24 +189,23 @@ static bool make_offer(const struct world *w, node_id node, struct offer *offer)
     *offer = (struct offer){0};
     for (uint32_t j = 0; j < w->count; j++) {
         const struct running *job = &w->jobs[j];
-        if (job->piece.node != node || !job->job.is_preemptible ||
-            job->job.priority >= w->gainer.priority)
+        if (job->piece.node != node || !job->job.is_preemptible || job->job.priority >= w->preemptor.priority)
             continue;
         uint32_t at = count++;
         for (; at > 0 && goes_before(job, &w->jobs[order[at - 1]]); at--)
             order[at] = order[at - 1];
         order[at] = j;
     }
-    while (taken < count && !holds(w, &view, &w->gainer))
+    while (taken < count && !holds(w, &view, &w->preemptor))
         change(&view, &w->jobs[order[taken++]], 1);
-    if (!holds(w, &view, &w->gainer))
+    if (!holds(w, &view, &w->preemptor))
         return false;
     offer->last = order[taken - 1]; /* there is one: without him it did not fit */
     while (taken-- > 0) {
         const struct running *job = &w->jobs[order[taken]];
         int64_t milli = __builtin_popcount(job->piece.gpu_mask) * (int64_t)job->piece.gpu_milli;
         change(&view, job, -1);
-        if (holds(w, &view, &w->gainer))
+        if (holds(w, &view, &w->preemptor))
             continue;
         change(&view, job, 1);
         offer->goes[order[taken]] = true;
@@ -256,19 +250,17 @@ static void live(uint64_t seed)
     bool fits = false;
     open_world(&w, seed);
     for (node_id n = 0; n < NODES; n++)
-        fits |= holds(&w, &w.nodes[n], &w.gainer);
+        fits |= holds(&w, &w.nodes[n], &w.preemptor);
     bool is_found = !fits && best_offer(&w, &best);
-    sched_case_submit(&w.c, w.gainer, NOW);
+    sched_case_submit(&w.c, w.preemptor, NOW);
     sched_case_cycle(&w.c, NOW);
     if (sched_case_count(&w.c, DECISION_EVICT) != best.count)
         complain(&w, seed, "more or fewer go");
     for (size_t i = 0; i < w.c.count; i++)
         if (w.c.decisions[i].kind == DECISION_EVICT && !best.goes[w.c.decisions[i].job])
             complain(&w, seed, "another goes");
-    if (sched_case_count(&w.c, DECISION_START) != fits ||
-        sched_case_count(&w.c, DECISION_RESERVE) != is_found)
-        complain(&w, seed,
-                 "it starts, or is promised space, when it should not, or not when it should");
+    if (sched_case_count(&w.c, DECISION_START) != fits || sched_case_count(&w.c, DECISION_RESERVE) != is_found)
+        complain(&w, seed, "it starts, or is promised space, when it should not, or not when it should");
     sched_case_close(&w.c);
 }
 

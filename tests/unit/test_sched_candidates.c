@@ -1,5 +1,6 @@
-/* policies/state/candidates.c and worth.c against what they stand for: what an eviction throws away, counted from the job's start and
- * its saves one by one; and the first instant at which a wait is worth that, found by trying. */
+/* policies/state/candidates.c and preemption_cost.c against what they stand for: what an eviction throws away, counted
+ * from the job's start and its saves one by one; and the first instant at which a wait is worth that, found by trying.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +18,10 @@
 
 enum { JOBS = 24, SEEDS = 40 };
 
-#define RECLAIMING(method, grace)                                                                  \
-    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "      \
-    "[\"allocate\", \"reclaim\", \"preempt\"], \"preemption\": {\"policy\": \"" method             \
-    "\", \"grace_s\": " grace ", \"min_runtime_s\": 900, \"loss_ratio\": 1, "                      \
+#define RECLAIMING(method, grace)                                                                                      \
+    "{\"order\": [\"fifo\"], \"blocking\": \"skip\", \"quota\": \"fairshare\", \"actions\": "                          \
+    "[\"allocate\", \"reclaim\", \"preempt\"], \"preemption\": {\"policy\": \"" method "\", \"grace_s\": " grace       \
+    ", \"min_runtime_s\": 900, \"loss_ratio\": 1, "                                                                    \
     "\"evictions_per_job_max\": 2}}"
 
 static const char *const policies[] = {RECLAIMING("checkpoint", "120"), RECLAIMING("kill", "120"),
@@ -69,10 +70,8 @@ static void adopt(struct fixture *f, job_id id)
     job->grace = SECONDS(50 * below(f, 4));
     f->started[id] = f->now - SECONDS(below(f, 2000));
     f->told[id] = TIME_NEVER;
-    struct piece piece = {.node = id,
-                          .gpu_mask = (uint16_t)((1u << gpus) - 1),
-                          .gpu_milli = GPU_MILLI,
-                          .member_count = 1};
+    struct piece piece = {
+        .node = id, .gpu_mask = (uint16_t)((1u << gpus) - 1), .gpu_milli = GPU_MILLI, .member_count = 1};
     sched_job_adopted(f->sched, job, &piece, 1, f->started[id], f->now);
 }
 
@@ -129,33 +128,30 @@ static void check_job(struct fixture *f, job_id id)
 {
     const struct job *job = &f->jobs[id];
     uint32_t slot = job_table_find(&f->sched->jobs, id);
-    struct victim_card *card = roster_card(f->sched, slot);
-    struct forfeit forfeit = roster_forfeit(card, f->now);
+    struct victim_candidate *candidate = candidates_get(f->sched, slot);
+    struct preemption_cost preemption_cost = candidates_cost(candidate, f->now);
     bool is_safe = saves_in_time(f, id);
     assert_int_equal(sched_grace(f->sched, slot), naive_grace(f, id));
-    assert_int_equal(card->is_firm, !job->is_preemptible);
-    assert_int_equal(card->is_spent, f->evictions[id] >= 2);
-    assert_int_equal(card->held_milli, job->first.request.gpus * GPU_MILLI);
-    assert_false(card->is_claiming || card->is_starting || card->has_surplus);
-    assert_int_equal(forfeit.loss_gpu_ns, naive_loss(f, id));
-    assert_int_equal(forfeit.growth_milli, is_safe ? 0 : job->first.request.gpus * GPU_MILLI);
-    assert_int_equal(forfeit.least_gpu_ns,
-                     (job->checkpoint.restart + (is_safe ? job->checkpoint.duration : 0)) *
-                         job->first.request.gpus);
-    assert_true(forfeit.saved_at == (is_safe || !saves_alone(f, id)
-                                         ? TIME_NEVER
-                                         : unsafe_since(f, id) + job->checkpoint.interval));
+    assert_int_equal(candidate->is_non_preemptible, !job->is_preemptible);
+    assert_int_equal(candidate->is_spent, f->evictions[id] >= 2);
+    assert_int_equal(candidate->held_milli, job->first.request.gpus * GPU_MILLI);
+    assert_false(candidate->is_claiming || candidate->is_starting || candidate->has_surplus);
+    assert_int_equal(preemption_cost.loss_gpu_ns, naive_loss(f, id));
+    assert_int_equal(preemption_cost.growth_milli, is_safe ? 0 : job->first.request.gpus * GPU_MILLI);
+    assert_int_equal(preemption_cost.least_gpu_ns,
+                     (job->checkpoint.restart + (is_safe ? job->checkpoint.duration : 0)) * job->first.request.gpus);
+    assert_true(preemption_cost.saved_at ==
+                (is_safe || !saves_alone(f, id) ? TIME_NEVER : unsafe_since(f, id) + job->checkpoint.interval));
 }
 
 static void check_queue(struct fixture *f)
 {
     int64_t least = INT64_MAX;
     for (job_id id = 0; id < JOBS; id++)
-        if (f->jobs[id].is_preemptible && f->started[id] != TIME_NEVER &&
-            naive_least(f, id) < least)
+        if (f->jobs[id].is_preemptible && f->started[id] != TIME_NEVER && naive_least(f, id) < least)
             least = naive_least(f, id);
-    roster_refloor(f->sched, f->queue);
-    assert_int_equal(roster_floor(f->sched, f->queue), least);
+    candidates_refloor(f->sched, f->queue);
+    assert_int_equal(candidates_floor(f->sched, f->queue), least);
     assert_null(sched_check(f->sched));
 }
 
@@ -172,10 +168,10 @@ static void what_an_eviction_throws_away(void **state)
             sched_case_cycle(&f.c, f.now);
             job_id id = below(&f, JOBS);
             if (below(&f, 8) == 0) {
-                uint32_t version = roster_version(f.sched, f.queue);
+                uint32_t version = candidates_version(f.sched, f.queue);
                 sched_job_checkpointed(f.sched, id, f.now);
                 f.told[id] = f.now;
-                assert_int_not_equal(roster_version(f.sched, f.queue), version);
+                assert_int_not_equal(candidates_version(f.sched, f.queue), version);
             }
             check_job(&f, id);
             check_queue(&f);
@@ -191,9 +187,8 @@ static void inference_may_be_spared(void **state)
     for (int is_spared = 0; is_spared < 2; is_spared++) {
         struct sched_case c;
         sched_case_open(&c, cluster_uniform_new(3, 8), queue_table_new(),
-                        is_spared
-                            ? "{\"preemption\": {\"policy\": \"kill\", \"spares_inference\": true}}"
-                            : "{\"preemption\": {\"policy\": \"kill\"}}");
+                        is_spared ? "{\"preemption\": {\"policy\": \"kill\", \"spares_inference\": true}}"
+                                  : "{\"preemption\": {\"policy\": \"kill\"}}");
         for (job_id id = 0; id < 3; id++) {
             struct job job = sched_case_job(id, 1, 8, 50);
             job.class = id == 0 ? JOB_INFERENCE : JOB_TRAINING;
@@ -201,10 +196,10 @@ static void inference_may_be_spared(void **state)
             sched_case_submit(&c, job, 0);
         }
         assert_int_equal(sched_case_start(&c, 0), 3);
-        const bool is_firm[] = {is_spared, false, true};
+        const bool is_non_preemptible[] = {is_spared, false, true};
         for (job_id id = 0; id < 3; id++)
-            assert_int_equal(roster_card(c.sched, job_table_find(&c.sched->jobs, id))->is_firm,
-                             is_firm[id]);
+            assert_int_equal(candidates_get(c.sched, job_table_find(&c.sched->jobs, id))->is_non_preemptible,
+                             is_non_preemptible[id]);
         sched_case_close(&c);
     }
 }
@@ -221,17 +216,17 @@ static void a_floor_is_found_again(void **state)
         struct piece piece = {id, 15, GPU_MILLI, 1, 0, 0};
         sched_job_adopted(f.sched, &f.jobs[id], &piece, 1, f.now - SECONDS(100 * (id + 1)), f.now);
     }
-    assert_int_equal(roster_floor(f.sched, f.queue), SECONDS(400));
+    assert_int_equal(candidates_floor(f.sched, f.queue), SECONDS(400));
     sched_job_ended(f.sched, 0, JOB_END_COMPLETED, false, f.now);
-    assert_int_equal(roster_floor(f.sched, f.queue), SECONDS(400));
-    roster_refloor(f.sched, f.queue);
-    assert_int_equal(roster_floor(f.sched, f.queue), SECONDS(800));
+    assert_int_equal(candidates_floor(f.sched, f.queue), SECONDS(400));
+    candidates_refloor(f.sched, f.queue);
+    assert_int_equal(candidates_floor(f.sched, f.queue), SECONDS(800));
     sched_job_checkpointed(f.sched, 1, f.now);
-    assert_int_equal(roster_floor(f.sched, f.queue), 0);
+    assert_int_equal(candidates_floor(f.sched, f.queue), 0);
     sched_job_ended(f.sched, 1, JOB_END_COMPLETED, false, f.now);
-    roster_refloor(f.sched, f.queue);
-    assert_true(roster_floor(f.sched, f.queue) == INT64_MAX);
-    assert_int_equal(roster_version(f.sched, 1000), 0); /* a queue nobody was ever in */
+    candidates_refloor(f.sched, f.queue);
+    assert_true(candidates_floor(f.sched, f.queue) == INT64_MAX);
+    assert_int_equal(candidates_version(f.sched, 1000), 0); /* a queue nobody was ever in */
     sched_case_close(&f.c);
 }
 
@@ -247,8 +242,8 @@ static void the_spent_have_no_floor(void **state)
     for (uint32_t times = 0; times <= 2; times++) {
         sched_case_start(&f.c, f.now);
         uint32_t slot = job_table_find(&f.sched->jobs, 0);
-        assert_int_equal(roster_card(f.sched, slot)->is_spent, times >= 2);
-        assert_true((roster_floor(f.sched, f.queue) == INT64_MAX) == (times >= 2));
+        assert_int_equal(candidates_get(f.sched, slot)->is_spent, times >= 2);
+        assert_true((candidates_floor(f.sched, f.queue) == INT64_MAX) == (times >= 2));
         sched_job_leaving(f.sched, 0, MEMBERS_ALL, f.now);
         sched_job_evicted(f.sched, 0, MEMBERS_ALL, EVICT_LOST, f.now);
     }
@@ -268,15 +263,15 @@ static void surplus_and_large_losses(void **state)
     for (int i = 0; i < 4; i++)
         sched_case_start(&f.c, f.now + SECONDS(i));
     sched_case_cycle(&f.c, f.now + SECONDS(1000));
-    assert_true(roster_card(f.sched, job_table_find(&f.sched->jobs, 0))->has_surplus);
-    assert_int_equal(roster_floor(f.sched, f.queue), 0);
-    struct victim_card card = {.is_known = true,
-                               .held_milli = INT64_C(1000000) * GPU_MILLI,
-                               .growth_milli = INT64_C(1000000) * GPU_MILLI,
-                               .lost_at_least = SECONDS(10)};
-    struct forfeit forfeit = roster_forfeit(&card, SECONDS(1000));
-    assert_true(forfeit.loss_gpu_ns == SECONDS(1010) * 1000000);
-    assert_true(forfeit.least_gpu_ns == SECONDS(10) * 1000000);
+    assert_true(candidates_get(f.sched, job_table_find(&f.sched->jobs, 0))->has_surplus);
+    assert_int_equal(candidates_floor(f.sched, f.queue), 0);
+    struct victim_candidate candidate = {.is_known = true,
+                                         .held_milli = INT64_C(1000000) * GPU_MILLI,
+                                         .growth_milli = INT64_C(1000000) * GPU_MILLI,
+                                         .lost_at_least = SECONDS(10)};
+    struct preemption_cost preemption_cost = candidates_cost(&candidate, SECONDS(1000));
+    assert_true(preemption_cost.loss_gpu_ns == SECONDS(1010) * 1000000);
+    assert_true(preemption_cost.least_gpu_ns == SECONDS(10) * 1000000);
     sched_case_close(&f.c);
 }
 

@@ -1,4 +1,5 @@
-/* policies/reservation/freed_early.h -- what is kept in mind changes no answer: against a look at every node for everybody. */
+/* policies/reservation/freed_early.h -- what is kept in mind changes no answer: against a look at every node for
+ * everybody. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ struct fixture {
     struct cluster *cluster;
     struct ledger *ledger;
     struct profile profile;
-    struct easing easing;
+    struct freed_early freed_early;
     struct lot lots[LOTS];
     struct random_stream random;
     uint32_t found, refused;
@@ -44,33 +45,29 @@ static void change_lot(struct fixture *f, struct lot *lot)
 {
     if (lot->from < lot->until) {
         give(f, lot);
-        easing_note(&f->easing, NODES, lot->space.node);
+        freed_early_note(&f->freed_early, NODES, lot->space.node);
         lot->until = lot->from;
         return;
     }
     const struct request request = {.gpus = (uint16_t)(1 + random_below(&f->random, ASKS))};
     const time_ns length = 1 + random_below(&f->random, 40);
     struct piece_list pieces = {0};
-    const time_ns at = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, 50),
-                                    length, TIMES, &pieces);
+    const time_ns at = profile_find(&f->profile, &request, 1, 0, random_below(&f->random, 50), length, TIMES, &pieces);
     if (at != TIME_NEVER) {
-        *lot = (struct lot){{.node = pieces.pieces[0].node,
-                             .gpu_mask = pieces.pieces[0].gpu_mask,
-                             .gpu_milli = GPU_MILLI},
-                            at,
-                            at + length};
+        *lot =
+            (struct lot){{.node = pieces.pieces[0].node, .gpu_mask = pieces.pieces[0].gpu_mask, .gpu_milli = GPU_MILLI},
+                         at,
+                         at + length};
         take(f, lot);
     }
     mem_free(pieces.pieces);
 }
 
-static bool naive_has_room(const struct fixture *f, const struct request *request, time_ns length,
-                           time_ns bound)
+static bool naive_has_room(const struct fixture *f, const struct request *request, time_ns length, time_ns bound)
 {
     bool has = false;
-    for (uint32_t i = 0; i < f->easing.nodes.count; i++)
-        has |= profile_find_room(&f->profile, request, f->easing.nodes.nodes[i], 0, length,
-                                 bound) != TIME_NEVER;
+    for (uint32_t i = 0; i < f->freed_early.nodes.count; i++)
+        has |= profile_find_room(&f->profile, request, f->freed_early.nodes.nodes[i], 0, length, bound) != TIME_NEVER;
     return has;
 }
 
@@ -80,20 +77,19 @@ static void check(struct fixture *f)
     const struct lot *own = &f->lots[random_below(&f->random, LOTS)];
     const uint32_t ask = random_below(&f->random, ASKS);
     const struct request request = {.gpus = (uint16_t)(1 + ask)};
-    const time_ns length = 1 + random_below(&f->random, 40),
-                  bound = random_below(&f->random, TIMES);
-    const bool is_near = own->from < own->until && f->easing.nodes.is_marked != NULL &&
-                         f->easing.nodes.is_marked[own->space.node];
+    const time_ns length = 1 + random_below(&f->random, 40), bound = random_below(&f->random, TIMES);
+    const bool is_near = own->from < own->until && f->freed_early.nodes.is_marked != NULL &&
+                         f->freed_early.nodes.is_marked[own->space.node];
     if (is_near)
         profile_give(&f->profile, &own->space, own->from, own->until);
     const bool expected = naive_has_room(f, &request, length, bound);
-    assert_int_equal(easing_has_room(&f->easing, &f->profile, &request, ask,
-                                     is_near ? own->space.node : NODE_NONE, 0, length, bound),
+    assert_int_equal(freed_early_has_room(&f->freed_early, &f->profile, &request, ask,
+                                          is_near ? own->space.node : NODE_NONE, 0, length, bound),
                      expected);
     if (is_near)
         take(f, own);
     f->found += expected;
-    f->refused += !expected && f->easing.nodes.count > 0;
+    f->refused += !expected && f->freed_early.nodes.count > 0;
 }
 
 static void remembers_right(void **state)
@@ -113,10 +109,10 @@ static void remembers_right(void **state)
                 check(&f);
             change_lot(&f, &f.lots[random_below(&f.random, LOTS)]);
             if (random_below(&f.random, 20) == 0)
-                easing_forget(&f.easing);
+                freed_early_forget(&f.freed_early);
         }
         assert_true(f.found > 500 && f.refused > 500); /* or nothing was tried */
-        easing_release(&f.easing);
+        freed_early_release(&f.freed_early);
         profile_release(&f.profile);
         ledger_free(f.ledger);
         cluster_free(f.cluster);

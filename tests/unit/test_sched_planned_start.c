@@ -1,4 +1,5 @@
-/* policies/reservation/planned_start.c: when and where a job is forecast, by the profile alone or in the ledger. */
+/* policies/reservation/planned_start.c: when and where a job is planned start, by the profile alone or in the ledger.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,11 +22,9 @@ static struct job with_cpus(struct job job, uint32_t cpus)
     return job;
 }
 
-static const char conservative[] =
-    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
-static const char firm_on_one_node[] =
-    "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}, "
-    "\"placement\": \"best_fit\", \"placement_firm\": \"strict_pack\"}";
+static const char conservative[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}}";
+static const char firm_on_one_node[] = "{\"order\": [\"fifo\"], \"backfill\": {\"policy\": \"conservative\"}, "
+                                       "\"placement\": \"best_fit\", \"placement_firm\": \"strict_pack\"}";
 
 enum wish { ANYWHERE, FIRM, IN_ONE_RACK, SET_IN_ONE_RACK };
 
@@ -40,17 +39,14 @@ static void what_is_asked_of_topology_is_waited_for(void **state)
                 {300, {.node = 0, .gpu_mask = 12}},
                 {100, {.node = 1, .gpu_mask = 3}},
                 {200, {.node = 1, .gpu_mask = 12}}};
-    const struct job_set set = {
-        .name = "", .parent = SET_NONE, .min_members = 2, .topology = {.required = 1}};
+    const struct job_set set = {.name = "", .parent = SET_NONE, .min_members = 2, .topology = {.required = 1}};
     for (enum wish wish = ANYWHERE; wish <= SET_IN_ONE_RACK; wish++) {
         struct sched_case c;
-        sched_case_open(
-            &c,
-            sched_case_cluster(
-                "{\"levels\": [\"rack\", \"node\"], \"pools\": ["
-                "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
-                "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
-            queue_table_new(), firm_on_one_node);
+        sched_case_open(&c,
+                        sched_case_cluster("{\"levels\": [\"rack\", \"node\"], \"pools\": ["
+                                           "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"a\"}},"
+                                           "{\"nodes\": 1, \"gpus_per_node\": 4, \"labels\": {\"rack\": \"b\"}}]}"),
+                        queue_table_new(), firm_on_one_node);
         for (job_id id = 0; id < 4; id++)
             sched_case_adopt(&c, limited(id, 2, runs[id].limit_s), runs[id].piece);
         struct job gang = sched_case_job(4, 2, 2, 50);
@@ -61,7 +57,7 @@ static void what_is_asked_of_topology_is_waited_for(void **state)
         gang.sets = &set;
         sched_case_submit(&c, gang, 0);
         assert_int_equal(sched_case_start(&c, 0), 0);
-        assert_int_equal(sched_forecast(c.sched, 4), SECONDS(wish == ANYWHERE ? 100 : 200));
+        assert_int_equal(sched_planned_start(c.sched, 4), SECONDS(wish == ANYWHERE ? 100 : 200));
         sched_case_close(&c);
     }
 }
@@ -80,7 +76,7 @@ static void tasks_are_counted(void **state)
     sched_case_adopt(&c, limited(1, 1, 100), (struct piece){.node = 1, .gpu_mask = 1});
     sched_case_submit(&c, limited(2, 3, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 0);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(200));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(200));
     sched_case_close(&c);
 }
 
@@ -100,12 +96,12 @@ static void a_forecast_is_where_the_placement_puts_it(void **state)
     sched_case_submit(&c, limited(3, 2, 500), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
     assert_int_equal(c.decisions[0].job, 3);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(100));
     sched_case_close(&c);
 }
 
-/* Jobs 1 and 2 need 4 of 8 CPUs one after the other, so that 4 are free all the time: a job that may be evicted is planned
- * by the profile, which knows. */
+/* Jobs 1 and 2 need 4 of 8 CPUs one after the other, so that 4 are free all the time: a job that may be evicted is
+ * planned by the profile, which knows. */
 static void who_is_not_firm_is_planned_exactly(void **state)
 {
     (void)state;
@@ -119,8 +115,8 @@ static void who_is_not_firm_is_planned_exactly(void **state)
     sched_case_submit(&c, with_cpus(limited(3, 1, 250), 4), 0);
     assert_int_equal(sched_case_start(&c, 0), 2);
     assert_int_equal(c.decisions[1].job, 3);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(150));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(150));
     sched_case_close(&c);
 }
 
@@ -131,10 +127,9 @@ static struct job share(job_id id, uint16_t gpu_milli, int64_t limit_s)
     return job;
 }
 
-/* On one GPU, in thousandths: what the first two hold ends at 100 s and 200 s, the two that wait have a forecast, the last
- * two would overtake until 101 s and until 100 s. */
-static void check_needs(const uint16_t runs[2], const uint16_t waits[2], int64_t first_s,
-                        int64_t second_s)
+/* On one GPU, in thousandths: what the first two hold ends at 100 s and 200 s, the two that wait have a planned start,
+ * the last two would overtake until 101 s and until 100 s. */
+static void check_needs(const uint16_t runs[2], const uint16_t waits[2], int64_t first_s, int64_t second_s)
 {
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 1), queue_table_new(),
@@ -148,13 +143,13 @@ static void check_needs(const uint16_t runs[2], const uint16_t waits[2], int64_t
     sched_case_submit(&c, share(5, 100, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 3);
     assert_int_equal(c.decisions[2].job, 5);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(first_s));
-    assert_int_equal(sched_forecast(c.sched, 3), SECONDS(second_s));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(first_s));
+    assert_int_equal(sched_planned_start(c.sched, 3), SECONDS(second_s));
     sched_case_close(&c);
 }
 
-/* At 100 s both that wait take all of the GPU but the 100 that stay; or the second takes what 600 leave, long before the
- * first. */
+/* At 100 s both that wait take all of the GPU but the 100 that stay; or the second takes what 600 leave, long before
+ * the first. */
 static void needs_of_one_gpu_are_summed(void **state)
 {
     (void)state;
@@ -179,13 +174,13 @@ static void the_window_has_its_end(void **state)
             sched_case_submit(&c, whole ? limited(1, 1, 50) : share(1, 500, 50), 0);
             sched_case_submit(&c, share(2, 100, 10), 0); /* so that there is a pass */
             assert_int_equal(sched_case_start(&c, 0), 2);
-            assert_int_equal(sched_forecast(c.sched, 1), behind ? TIME_NEVER : SECONDS(100));
+            assert_int_equal(sched_planned_start(c.sched, 1), behind ? TIME_NEVER : SECONDS(100));
             sched_case_close(&c);
         }
 }
 
-/* Job 1, of half a GPU, was promised 100 s and starts at 10 s: what it was promised is nobody's any more, and job 2, which needs
- * both GPUs for longer than until then, follows its end. */
+/* Job 1, of half a GPU, was promised 100 s and starts at 10 s: what it was promised is nobody's any more, and job 2,
+ * which needs both GPUs for longer than until then, follows its end. */
 static void a_share_that_moved_up_leaves_nothing(void **state)
 {
     (void)state;
@@ -194,17 +189,17 @@ static void a_share_that_moved_up_leaves_nothing(void **state)
     sched_case_submit(&c, limited(0, 2, 100), 0);
     sched_case_submit(&c, share(1, 500, 50), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(10));
     sched_case_submit(&c, limited(2, 2, 100), SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 1);
     assert_int_equal(c.decisions[0].job, 1);
-    assert_int_equal(sched_forecast(c.sched, 2), SECONDS(60));
+    assert_int_equal(sched_planned_start(c.sched, 2), SECONDS(60));
     sched_case_close(&c);
 }
 
-/* Job 1, of three quarters of the only GPU, was promised 100 s and would run beyond that from 10 s on: its own promise is
- * not in its way. */
+/* Job 1, of three quarters of the only GPU, was promised 100 s and would run beyond that from 10 s on: its own promise
+ * is not in its way. */
 static void a_share_is_not_in_its_own_way(void **state)
 {
     (void)state;
@@ -213,7 +208,7 @@ static void a_share_is_not_in_its_own_way(void **state)
     sched_case_submit(&c, limited(0, 1, 100), 0);
     sched_case_submit(&c, share(1, 750, 100), 0);
     assert_int_equal(sched_case_start(&c, 0), 1);
-    assert_int_equal(sched_forecast(c.sched, 1), SECONDS(100));
+    assert_int_equal(sched_planned_start(c.sched, 1), SECONDS(100));
     sched_job_ended(c.sched, 0, JOB_END_COMPLETED, false, SECONDS(10));
     assert_int_equal(sched_case_start(&c, SECONDS(10)), 1);
     sched_case_close(&c);

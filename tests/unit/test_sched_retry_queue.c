@@ -1,5 +1,5 @@
-/* policies/state/retry_queue.c, attempts.c: who is woken, and by what; how many lanes are looked at meanwhile; which plans are not even
- * counted as tried. */
+/* policies/state/retry_queue.c, attempts.c: who is woken, and by what; how many class queues are looked at meanwhile;
+ * which plans are not even counted as tried. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +11,9 @@
 #include "policies/state/sched_state.h"
 #include "tests/support/sched_case.h"
 
-#define WITH(order, actions, quota, more)                                                          \
-    "{\"order\": [" order                                                                          \
-    "], \"blocking\": \"skip\", \"placement\": \"worst_fit\", \"quota\": \"" quota                 \
-    "\", \"actions\": [\"allocate\", \"" actions "\"], \"preemption\": {\"policy\": "              \
+#define WITH(order, actions, quota, more)                                                                              \
+    "{\"order\": [" order "], \"blocking\": \"skip\", \"placement\": \"worst_fit\", \"quota\": \"" quota               \
+    "\", \"actions\": [\"allocate\", \"" actions "\"], \"preemption\": {\"policy\": "                                  \
     "\"kill\", \"victims\": [], \"search\": \"ordered\", " more "}}"
 #define PRIORITY "\"priority\", \"fifo\""
 
@@ -23,8 +22,8 @@ static uint64_t tried(const struct sched_case *c)
     return sched_case_counts(c).plans_tried;
 }
 
-/* Facts that count as changes and are none, for no such decision was taken of the job: how many until the next plan is tried,
- * a cycle after each; 0: more than `most`. */
+/* Facts that count as changes and are none, for no such decision was taken of the job: how many until the next plan is
+ * tried, a cycle after each; 0: more than `most`. */
 static uint32_t changes_by_until_tried(struct sched_case *c, job_id job, time_ns now, uint32_t most)
 {
     uint64_t before = tried(c);
@@ -42,7 +41,8 @@ static uint32_t changes_until_tried(struct sched_case *c, time_ns now, uint32_t 
     return changes_by_until_tried(c, 0, now, most);
 }
 
-/* Six lanes: four are tried in the first cycle, as preemption_config.h says by default, the others in the next. */
+/* Six class queues: four are tried in the first cycle, as preemption_config.h says by default, the others in the next.
+ */
 static void four_plans_a_cycle_unless_told_otherwise(void **state)
 {
     (void)state;
@@ -62,8 +62,8 @@ static void four_plans_a_cycle_unless_told_otherwise(void **state)
     sched_case_close(&c);
 }
 
-/* Two nodes of 4 are half full.  For a head of 4, patient at 90 s, somebody would move; it goes away, and who is behind it in
- * the lane is patient at 60 s. */
+/* Two nodes of 4 are half full.  For a head of 4, patient at 90 s, somebody would move; it goes away, and who is
+ * behind it in the class queue is patient at 60 s. */
 static void a_consolidation_waits_for_the_head_there_is(void **state)
 {
     (void)state;
@@ -90,8 +90,9 @@ static void a_consolidation_waits_for_the_head_there_is(void **state)
     sched_case_close(&c);
 }
 
-/* Eight GPUs, of which `lends` deserves 4 and holds all.  What its jobs lose grows as fast as the wait of whoever would take
- * two back, so that no plan is ever worth it: one that failed after a wait of 1000 s is looked at again after as long. */
+/* Eight GPUs, of which `lends` deserves 4 and holds all.  What its jobs lose grows as fast as the wait of whoever
+ * would take two back, so that no plan is ever worth it: one that failed after a wait of 1000 s is looked at again
+ * after as long. */
 static void setup_dear(struct sched_case *c)
 {
     struct queue_table *queues = queue_table_new();
@@ -99,9 +100,9 @@ static void setup_dear(struct sched_case *c)
              asks = queue_table_add(queues, TEXT("asks"), QUEUE_ROOT);
     queues->queues[lends].deserved[RESOURCE_GPU] = 4 * GPU_MILLI;
     queues->queues[asks].deserved[RESOURCE_GPU] = 0;
-    sched_case_open(c, cluster_uniform_new(1, 8), queues,
-                    WITH("\"priority\", \"srtf\"", "reclaim", "fairshare",
-                         "\"min_runtime_s\": 0, \"loss_ratio\": 0.125"));
+    sched_case_open(
+        c, cluster_uniform_new(1, 8), queues,
+        WITH("\"priority\", \"srtf\"", "reclaim", "fairshare", "\"min_runtime_s\": 0, \"loss_ratio\": 0.125"));
     for (job_id id = 0; id < 4; id++) {
         struct job job = sched_case_job(id, 1, 2, 50);
         job.queue = lends;
@@ -129,15 +130,16 @@ static void new_ranks_end_a_wait_for_worth(void **state)
     sched_case_close(&c);
 }
 
-/* Five plans in a row failed, and the next may be tried after 32 changes or when the victim is ripe, at 100 s.  Then one
- * comes to something; its lane has no jobs for a while, and who comes to it finds the 32 changes not over. */
+/* Five plans in a row failed, and the next may be tried after 32 changes or when the victim is ripe, at 100 s.  Then
+ * one comes to something; its class queue has no jobs for a while, and who comes to it finds the 32 changes not over.
+ */
 static void a_lane_keeps_its_back_off_while_it_is_empty(void **state)
 {
     (void)state;
     struct sched_case c;
     sched_case_open(&c, cluster_uniform_new(1, 4), queue_table_new(),
                     WITH(PRIORITY, "preempt", "none", "\"min_runtime_s\": 100"));
-    sched_case_submit(&c, sched_case_job(0, 2, 2, 10), 0); /* of another shape */
+    sched_case_submit(&c, sched_case_job(0, 2, 2, 10), 0); /* of another request class */
     assert_int_equal(sched_case_start(&c, 0), 1);
     sched_case_submit(&c, sched_case_job(1, 1, 4, 90), SECONDS(1));
     sched_case_cycle(&c, SECONDS(1));
@@ -155,7 +157,7 @@ static void a_lane_keeps_its_back_off_while_it_is_empty(void **state)
     sched_case_close(&c);
 }
 
-/* Who waits for a START to be confirmed sleeps until one is: no cycle looks at the lane before. */
+/* Who waits for a START to be confirmed sleeps until one is: no cycle looks at the class queue before. */
 static void no_look_before_the_start_is_told(void **state)
 {
     (void)state;
@@ -167,7 +169,7 @@ static void no_look_before_the_start_is_told(void **state)
     sched_case_submit(&c, sched_case_job(2, 1, 4, 90), SECONDS(1));
     for (int64_t at = 1; at < 5; at++) {
         sched_case_cycle(&c, SECONDS(at));
-        assert_int_equal(c.sched->agendas[PLAN_PREEMPT].awake_count, 0);
+        assert_int_equal(c.sched->retry_queues[PLAN_PREEMPT].awake_count, 0);
         assert_int_equal(tried(&c), 1);
     }
     sched_job_started(c.sched, 1, c.starts[1], SECONDS(5));
@@ -176,8 +178,9 @@ static void no_look_before_the_start_is_told(void **state)
     sched_case_close(&c);
 }
 
-/* `poor` deserves nothing and may take nothing back, so that its job can only wait for what leaves.  Of a job without GPUs
- * nothing comes: no plan; then one, for what half of the GPUs leave, and it comes to something when the other half does. */
+/* `poor` deserves nothing and may take nothing back, so that its job can only wait for what leaves.  Of a job without
+ * GPUs nothing comes: no plan; then one, for what half of the GPUs leave, and it comes to something when the other
+ * half does. */
 static void nothing_to_wait_for_is_no_plan(void **state)
 {
     (void)state;
@@ -189,8 +192,8 @@ static void nothing_to_wait_for_is_no_plan(void **state)
     queues->queues[poor].deserved[RESOURCE_GPU] = 0;
     sched_case_open(&c, cluster_uniform_new(1, 4), queues,
                     WITH(PRIORITY, "reclaim", "fairshare", "\"min_runtime_s\": 0"));
-    struct job jobs[] = {sched_case_job(0, 1, 0, 50), sched_case_job(1, 1, 2, 50),
-                         sched_case_job(2, 1, 2, 50), sched_case_job(3, 1, 4, 50)};
+    struct job jobs[] = {sched_case_job(0, 1, 0, 50), sched_case_job(1, 1, 2, 50), sched_case_job(2, 1, 2, 50),
+                         sched_case_job(3, 1, 4, 50)};
     jobs[0].first.request.cpu_milli = 1000;
     for (job_id id = 0; id < 4; id++)
         jobs[id].queue = id < 3 ? rich : poor;

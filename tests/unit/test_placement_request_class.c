@@ -1,4 +1,4 @@
-/* Shapes: how many members the GPUs, CPUs and memory of a node hold, empty or as it is; and what
+/* Request classes: how many members the GPUs, CPUs and memory of a node hold, empty or as it is; and what
  * one placement leaves to the next. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 struct world {
     struct cluster *cluster;
     struct ledger *ledger;
-    struct shape_table shapes;
+    struct request_class_table request_classes;
 };
 
 /* A node of 4 large GPUs and one of 4 small ones. */
@@ -20,26 +20,25 @@ static struct world two_models(void)
 {
     struct world world;
     struct json_doc *doc;
-    struct error error =
-        json_doc_parse(&doc, "cluster",
-                       TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                            " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
-                            " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
-                            " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
-                       ERROR_CONFIG);
+    struct error error = json_doc_parse(&doc, "cluster",
+                                        TEXT("{\"pools\": [{\"name\": \"a\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                                             " \"gpu_model\": \"h100-80gb\", \"node_name\": \"a%u\"},"
+                                             " {\"name\": \"b\", \"nodes\": 1, \"gpus_per_node\": 4,"
+                                             " \"gpu_model\": \"t4-16gb\", \"node_name\": \"b%u\"}]}"),
+                                        ERROR_CONFIG);
     assert_false(error_is(error));
     struct json_value root = json_doc_root(doc, &error);
     world.cluster = cluster_read(&root, NULL);
     assert_non_null(world.cluster);
     json_doc_free(doc);
     world.ledger = ledger_new(world.cluster);
-    shape_table_init(&world.shapes);
+    request_class_table_init(&world.request_classes);
     return world;
 }
 
 static void release(struct world *world)
 {
-    shape_table_release(&world->shapes);
+    request_class_table_release(&world->request_classes);
     ledger_free(world->ledger);
     cluster_free(world->cluster);
 }
@@ -51,13 +50,11 @@ static uint64_t model_of(const struct world *world, node_id node)
 }
 
 /* Members on the empty node, by its type; and as it is. */
-static void check_room(const struct world *world, struct request request, node_id node,
-                       uint32_t empty, uint32_t now)
+static void check_room(const struct world *world, struct request request, node_id node, uint32_t empty, uint32_t now)
 {
-    assert_int_equal(
-        shape_members_per_node(&request, world->cluster, world->cluster->nodes[node].type, false),
-        empty);
-    assert_int_equal(shape_room(&request, world->ledger, node), now);
+    assert_int_equal(request_class_members_per_node(&request, world->cluster, world->cluster->nodes[node].type, false),
+                     empty);
+    assert_int_equal(request_class_room(&request, world->ledger, node), now);
 }
 
 static void other_models_hold_nobody(void **state)
@@ -66,13 +63,9 @@ static void other_models_hold_nobody(void **state)
     struct world world = two_models();
     for (node_id node = 0; node < 2; node++) {
         check_room(&world, (struct request){.gpus = 1}, node, 4, 4);
-        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, node)}, node,
-                   4, 4);
-        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, 1 - node)},
-                   node, 0, 0);
-        check_room(&world,
-                   (struct request){.gpu_milli = 500, .gpu_models = model_of(&world, 1 - node)},
-                   node, 0, 0);
+        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, node)}, node, 4, 4);
+        check_room(&world, (struct request){.gpus = 1, .gpu_models = model_of(&world, 1 - node)}, node, 0, 0);
+        check_room(&world, (struct request){.gpu_milli = 500, .gpu_models = model_of(&world, 1 - node)}, node, 0, 0);
     }
     release(&world);
 }
@@ -83,8 +76,7 @@ static void a_gpu_too_small_holds_nobody(void **state)
     struct world world = two_models();
     const struct request request = {.gpu_memory_mib = 40 << 10}; /* half a large one */
     check_room(&world, request, 0, 8, 8);
-    assert_int_equal(
-        shape_members_per_node(&request, world.cluster, world.cluster->nodes[1].type, false), 0);
+    assert_int_equal(request_class_members_per_node(&request, world.cluster, world.cluster->nodes[1].type, false), 0);
     release(&world);
 }
 
@@ -104,8 +96,8 @@ static bool fits(struct world *world, struct request request, node_id node)
 {
     struct job job = job_default();
     job.first.request = request;
-    uint32_t id = shape_of(&world->shapes, world->cluster, &job);
-    return shape_fits_member(&world->shapes.shapes[id], world->ledger, node);
+    uint32_t id = request_class_of(&world->request_classes, world->cluster, &job);
+    return request_class_fits_member(&world->request_classes.at[id], world->ledger, node);
 }
 
 static void all_that_is_free_is_enough(void **state)
@@ -132,9 +124,9 @@ static void what_is_asked_again_is_the_same_shape(void **state)
         for (uint32_t i = 0; i < SHAPES; i++) {
             struct job job = job_default();
             job.first.request.cpu_milli = i + 1;
-            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
+            assert_int_equal(request_class_of(&world.request_classes, world.cluster, &job), i);
         }
-    assert_int_equal(world.shapes.count, SHAPES);
+    assert_int_equal(world.request_classes.count, SHAPES);
     release(&world);
 }
 
@@ -144,40 +136,40 @@ static void what_one_job_holds_is_nothing_to_the_next(void **state)
     (void)state;
     struct cluster *cluster = cluster_uniform_new(2, 4);
     struct ledger *ledger = ledger_new(cluster);
-    struct shape_table shapes;
+    struct request_class_table request_classes;
     struct piece_list pieces = {0};
     struct piece piece = {.node = 1, .gpu_mask = 1, .gpu_milli = GPU_MILLI, .member_count = 1};
-    shape_table_init(&shapes);
+    request_class_table_init(&request_classes);
     struct job job = job_default();
     job.first.request.gpus = 1;
-    uint32_t id = shape_of(&shapes, cluster, &job);
-    const struct shape *shape = &shapes.shapes[id];
+    uint32_t id = request_class_of(&request_classes, cluster, &job);
+    const struct request_class *request_class = &request_classes.at[id];
     const struct held_pieces all[] = {{&piece, 1}, {NULL, 0}};
     for (uint32_t i = 0; i < 2; i++) {
         size_t mark = ledger_mark(ledger);
-        assert_true(placement_extend(&placement_pack, ledger, shape, all[i], 1, &pieces));
+        assert_true(placement_extend(&placement_pack, ledger, request_class, all[i], 1, &pieces));
         assert_int_equal(pieces.count, 1);
         assert_int_equal(pieces.pieces[0].node, 1 - i);
         ledger_rollback(ledger, mark);
     }
     piece_list_release(&pieces);
-    shape_table_release(&shapes);
+    request_class_table_release(&request_classes);
     ledger_free(ledger);
     cluster_free(cluster);
 }
 
 /* The most slots of the table that are taken in a row: who hashes alike stands in one. */
-static uint32_t longest_run(const struct shape_table *shapes)
+static uint32_t longest_run(const struct request_class_table *request_classes)
 {
     uint32_t longest = 0, run = 0;
-    for (uint32_t at = 0; at < 2 * shapes->slot_count; at++) { /* it may go round */
-        run = shapes->slots[at % shapes->slot_count] != 0 ? run + 1 : 0;
+    for (uint32_t at = 0; at < 2 * request_classes->slot_count; at++) { /* it may go round */
+        run = request_classes->slots[at % request_classes->slot_count] != 0 ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
     return longest;
 }
 
-/* Shapes that differ in one word alone are found without a look at most of the others. */
+/* Request classes that differ in one word alone are found without a look at most of the others. */
 static void shapes_are_kept_apart(void **state)
 {
     (void)state;
@@ -200,10 +192,10 @@ static void shapes_are_kept_apart(void **state)
                 job.first.set = (uint16_t)(i % 8);
                 more[0].set = (uint16_t)(i / 8);
             }
-            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
-            assert_int_equal(shape_of(&world.shapes, world.cluster, &job), i);
+            assert_int_equal(request_class_of(&world.request_classes, world.cluster, &job), i);
+            assert_int_equal(request_class_of(&world.request_classes, world.cluster, &job), i);
         }
-        assert_true(longest_run(&world.shapes) < SHAPES / 2);
+        assert_true(longest_run(&world.request_classes) < SHAPES / 2);
         release(&world);
     }
 }

@@ -1,5 +1,5 @@
-/* policies/state/preemption_cost.c: the first instant at which a wait is worth what would be thrown away, against one found by trying; when a
- * plan is looked at again; and before when no plan is. */
+/* policies/state/preemption_cost.c: the first instant at which a wait is worth what would be thrown away, against one
+ * found by trying; when a plan is looked at again; and before when no plan is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct fixture {
     struct sched_case c;
     struct sched *sched;
     queue_id queue, other;
-    uint32_t gainer; /* slot of job 0, which asks 8 GPUs and waits */
+    uint32_t preemptor; /* slot of job 0, which asks 8 GPUs and waits */
 };
 
 static void setup(struct fixture *f)
@@ -44,7 +44,7 @@ static void setup(struct fixture *f)
     struct job job = sched_case_job(0, 1, 8, 50);
     job.queue = f->queue;
     sched_case_submit(&f->c, job, NOW);
-    f->gainer = job_table_find(&f->sched->jobs, 0);
+    f->preemptor = job_table_find(&f->sched->jobs, 0);
 }
 
 static void teardown(struct fixture *f)
@@ -54,12 +54,12 @@ static void teardown(struct fixture *f)
 
 static void set_waited(struct fixture *f, time_ns waited)
 {
-    f->sched->jobs.facts[f->gainer].waiting_since = NOW - waited;
+    f->sched->jobs.facts[f->preemptor].waiting_since = NOW - waited;
 }
 
 static void forget(struct fixture *f)
 {
-    f->sched->plan->worth_at = f->sched->plan->ripe_at = TIME_NEVER;
+    f->sched->plan->affordable_at = f->sched->plan->eligible_at = TIME_NEVER;
     f->sched->plan->saw_dear = false;
 }
 
@@ -68,13 +68,12 @@ static void forget(struct fixture *f)
 /* GPU-ns that the wait is worth at `at`; the ratio is in halves. */
 static __int128 worth_then(struct fixture *f, time_ns at, int64_t halves)
 {
-    return (__int128)(at - f->sched->jobs.facts[f->gainer].waiting_since) * 8 * halves / 2;
+    return (__int128)(at - f->sched->jobs.facts[f->preemptor].waiting_since) * 8 * halves / 2;
 }
 
 /* The first instant from `first` on at which the wait is worth `loss` and what is lost with so many GPUs meanwhile, by
  * bisection; TIME_NEVER: none before `last`. */
-static time_ns first_worth(struct fixture *f, time_ns first, int64_t loss, int64_t gpus,
-                           int64_t halves)
+static time_ns first_worth(struct fixture *f, time_ns first, int64_t loss, int64_t gpus, int64_t halves)
 {
     time_ns last = NOW + SECONDS(1000000);
     if (worth_then(f, last, halves) < loss + (__int128)gpus * (last - NOW))
@@ -101,28 +100,27 @@ static void who_waits_long_enough(void **state)
         forget(&f);
         time_ns expected = TIME_NEVER;
         for (uint32_t victim = 0; victim <= random_below(&f.stream, 3); victim++) {
-            int64_t gpus = random_below(&f.stream, 16),
-                    loss = worth_of_wait(f.sched, f.gainer) + 1 +
-                           SECONDS(random_below(&f.stream, 3000)) / (1 + victim);
+            int64_t gpus = random_below(&f.stream, 16), loss = preemption_cost_of_wait(f.sched, f.preemptor) + 1 +
+                                                               SECONDS(random_below(&f.stream, 3000)) / (1 + victim);
             bool is_saved = random_below(&f.stream, 2) == 0;
-            struct forfeit forfeit = {
-                .loss_gpu_ns = loss,
-                .growth_milli = gpus * GPU_MILLI,
-                .least_gpu_ns = SECONDS(random_below(&f.stream, 3000)),
-                .saved_at = is_saved ? NOW + SECONDS(random_below(&f.stream, 600)) : TIME_NEVER};
-            worth_note(f.sched, f.gainer, &forfeit);
+            struct preemption_cost preemption_cost = {.loss_gpu_ns = loss,
+                                                      .growth_milli = gpus * GPU_MILLI,
+                                                      .least_gpu_ns = SECONDS(random_below(&f.stream, 3000)),
+                                                      .saved_at = is_saved ? NOW + SECONDS(random_below(&f.stream, 600))
+                                                                           : TIME_NEVER};
+            preemption_cost_note(f.sched, f.preemptor, &preemption_cost);
             time_ns closed = first_worth(&f, NOW, loss, gpus, halves);
             time_ns saved = is_saved
-                                ? first_worth(&f, forfeit.saved_at, forfeit.least_gpu_ns, 0, halves)
+                                ? first_worth(&f, preemption_cost.saved_at, preemption_cost.least_gpu_ns, 0, halves)
                                 : TIME_NEVER;
             expected = closed < expected ? closed : expected;
             expected = saved < expected ? saved : expected;
         }
         assert_true(f.sched->plan->saw_dear);
-        if (expected != f.sched->plan->worth_at)
-            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->worth_at,
+        if (expected != f.sched->plan->affordable_at)
+            print_error("round %d: %lld, not %lld\n", round, (long long)f.sched->plan->affordable_at,
                         (long long)expected);
-        assert_true(expected == f.sched->plan->worth_at);
+        assert_true(expected == f.sched->plan->affordable_at);
     }
     teardown(&f);
 }
@@ -134,14 +132,14 @@ static void what_a_wait_is_worth(void **state)
     struct fixture f;
     setup(&f);
     set_waited(&f, SECONDS(125));
-    assert_int_equal(worth_of_wait(f.sched, f.gainer), SECONDS(1000));
+    assert_int_equal(preemption_cost_of_wait(f.sched, f.preemptor), SECONDS(1000));
     f.sched->policy.preempt.loss_ratio_milli = 1;
-    assert_int_equal(worth_of_wait(f.sched, f.gainer), SECONDS(1));
+    assert_int_equal(preemption_cost_of_wait(f.sched, f.preemptor), SECONDS(1));
     f.sched->policy.preempt.loss_ratio_milli = 1000000;
     set_waited(&f, SECONDS(3000000));
-    assert_true(worth_of_wait(f.sched, f.gainer) == INT64_MAX);
+    assert_true(preemption_cost_of_wait(f.sched, f.preemptor) == INT64_MAX);
     set_waited(&f, 0);
-    assert_int_equal(worth_of_wait(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_of_wait(f.sched, f.preemptor), 0);
     teardown(&f);
 }
 
@@ -164,9 +162,9 @@ static void a_dear_plan_is_looked_at_again(void **state)
     setup(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         set_waited(&f, SECONDS(rows[i].waited));
-        f.sched->plan->worth_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
-        f.sched->plan->ripe_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
-        assert_int_equal(worth_retry_at(f.sched, f.gainer) - NOW, SECONDS(rows[i].expected));
+        f.sched->plan->affordable_at = rows[i].worth < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].worth);
+        f.sched->plan->eligible_at = rows[i].ripe < 0 ? TIME_NEVER : NOW + SECONDS(rows[i].ripe);
+        assert_int_equal(preemption_cost_retry_at(f.sched, f.preemptor) - NOW, SECONDS(rows[i].expected));
     }
     teardown(&f);
 }
@@ -196,18 +194,18 @@ static void the_least_that_is_lost(void **state)
         struct job job = sched_case_job(i + 1, 2, 1, 50);
         job.queue = f.other;
         job.first.min_count = rows[i].is_elastic ? 1 : 2;
-        job.checkpoint = (struct checkpoint_plan){
-            SECONDS(rows[i].interval), SECONDS(rows[i].duration), SECONDS(rows[i].restart)};
+        job.checkpoint =
+            (struct checkpoint_plan){SECONDS(rows[i].interval), SECONDS(rows[i].duration), SECONDS(rows[i].restart)};
         job.grace = SECONDS(rows[i].grace);
         sched_case_submit(&f.c, job, NOW);
         uint32_t slot = job_table_find(&f.sched->jobs, i + 1);
         if (rows[i].is_told)
             f.sched->jobs.facts[slot].saved_at = NOW;
         f.sched->least_loss = SECONDS(5000);
-        worth_know(f.sched, slot);
+        preemption_cost_know(f.sched, slot);
         assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected));
         f.sched->least_loss = SECONDS(rows[i].expected) - 1;
-        worth_know(f.sched, slot);
+        preemption_cost_know(f.sched, slot);
         assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected) - 1);
     }
     teardown(&f);
@@ -229,16 +227,15 @@ static void the_shortest_protection_counts(void **state)
         f.sched->least_loss = SECONDS(650);
         sched_queues_changed(f.sched, f.c.queues, NOW);
         assert_int_equal(f.sched->reclaim_least_runtime, SECONDS(rows[i].expected));
-        assert_int_equal(f.sched->least_loss,
-                         SECONDS(rows[i].expected < 650 ? rows[i].expected : 650));
+        assert_int_equal(f.sched->least_loss, SECONDS(rows[i].expected < 650 ? rows[i].expected : 650));
     }
     teardown(&f);
 }
 
 /* ---- Before when no plan is worth it ---- */
 
-/* 32 GPUs, 10 of them kept; what is used leaves so many free.  Of the 8 asked those above what is kept are there, and what
- * is coming: the others must be freed, at 100 s each, and the wait is worth 8 GPU-s a second. */
+/* 32 GPUs, 10 of them kept; what is used leaves so many free.  Of the 8 asked those above what is kept are there, and
+ * what is coming: the others must be freed, at 100 s each, and the wait is worth 8 GPU-s a second. */
 static void setup_earliest(struct fixture *f, int64_t free_gpus, int64_t coming_gpus)
 {
     setup(f);
@@ -264,10 +261,9 @@ static void no_plan_before_it_is_worth(void **state)
     struct fixture f;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         setup_earliest(&f, rows[i].free, rows[i].coming);
-        time_ns since = f.sched->jobs.facts[f.gainer].waiting_since;
-        time_ns expected =
-            rows[i].must_free == 0 ? 0 : since + SECONDS(100 * rows[i].must_free) / 8;
-        assert_int_equal(worth_earliest(f.sched, f.gainer), expected);
+        time_ns since = f.sched->jobs.facts[f.preemptor].waiting_since;
+        time_ns expected = rows[i].must_free == 0 ? 0 : since + SECONDS(100 * rows[i].must_free) / 8;
+        assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), expected);
         teardown_earliest(&f);
     }
 }
@@ -278,29 +274,28 @@ static void some_plans_may_be_worth_it_at_once(void **state)
     struct fixture f;
     setup_earliest(&f, 0, 0);
     struct job_group *group =
-        (struct job_group *)(uintptr_t)f.sched->shapes.shapes[f.sched->jobs.jobs[f.gainer].ask]
-            .groups;
-    struct shape *ask = &f.sched->shapes.shapes[f.sched->jobs.jobs[f.gainer].ask];
-    assert_true(worth_earliest(f.sched, f.gainer) > NOW);
+        (struct job_group *)(uintptr_t)f.sched->request_classes.at[f.sched->jobs.jobs[f.preemptor].ask].groups;
+    struct request_class *ask = &f.sched->request_classes.at[f.sched->jobs.jobs[f.preemptor].ask];
+    assert_true(preemption_cost_earliest(f.sched, f.preemptor) > NOW);
     f.sched->headroom.owners_milli = 0; /* nothing is kept: a victim may go for less */
-    assert_int_equal(worth_earliest(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     f.sched->headroom.owners_milli = 1;
-    assert_true(worth_earliest(f.sched, f.gainer) > NOW);
+    assert_true(preemption_cost_earliest(f.sched, f.preemptor) > NOW);
     f.sched->policy.preempt.loss_ratio_milli = 0; /* losses are not weighed */
-    assert_int_equal(worth_earliest(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     f.sched->policy.preempt.loss_ratio_milli = 1000;
     ask->class = JOB_INFERENCE; /* what is kept is for it */
-    assert_int_equal(worth_earliest(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     ask->class = JOB_TRAINING;
     group->request.gpu_memory_mib = 1; /* the model says how many GPUs that is */
-    assert_int_equal(worth_earliest(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     group->request.gpu_memory_mib = 0;
     f.c.queues->queues[f.queue].deserved[RESOURCE_GPU] = 8 * GPU_MILLI; /* an owner */
-    assert_int_equal(worth_earliest(f.sched, f.gainer), 0);
+    assert_int_equal(preemption_cost_earliest(f.sched, f.preemptor), 0);
     f.c.queues->queues[f.queue].deserved[RESOURCE_GPU] = 8 * GPU_MILLI - 1;
-    assert_true(worth_earliest(f.sched, f.gainer) > NOW);
+    assert_true(preemption_cost_earliest(f.sched, f.preemptor) > NOW);
     f.sched->least_loss = INT64_MAX / 1000; /* as good as never, and no overflow */
-    assert_true(worth_earliest(f.sched, f.gainer) > SECONDS(INT64_C(1000000)));
+    assert_true(preemption_cost_earliest(f.sched, f.preemptor) > SECONDS(INT64_C(1000000)));
     teardown_earliest(&f);
 }
 

@@ -1,8 +1,8 @@
 /* policies/repartition/repartition_places.h against a look at every GPU.
  *
- * A random cluster and policy; instances, whole GPUs and CPUs are taken and given back, GPUs cut anew, nodes go down and
- * come up, time passes, some of it in trials that are taken back.  What is found for a random request must be what going
- * through all nodes and GPUs finds, and so must the moment from which a GPU that rests may be cut. */
+ * A random cluster and policy; instances, whole GPUs and CPUs are taken and given back, GPUs cut anew, nodes go down
+ * and come up, time passes, some of it in trials that are taken back.  What is found for a random request must be what
+ * going through all nodes and GPUs finds, and so must the moment from which a GPU that rests may be cut. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,17 +36,15 @@ static uint32_t below(struct bench *b, uint32_t bound)
 
 static struct cluster *cluster_draw(struct bench *b)
 {
-    static const char *const cuts[] = {
-        "", ", \"gpus_layout\": [[\"1g.10gb\",\"2g.20gb\",\"3g.40gb\"],[]]",
-        ", \"gpus_layout\": [[\"7g.80gb\"],[\"3g.40gb\",\"1g.20gb\"]]"};
+    static const char *const cuts[] = {"", ", \"gpus_layout\": [[\"1g.10gb\",\"2g.20gb\",\"3g.40gb\"],[]]",
+                                       ", \"gpus_layout\": [[\"7g.80gb\"],[\"3g.40gb\",\"1g.20gb\"]]"};
     struct buffer text = {0};
     buffer_string(&text, "{\"name\": \"c\", \"pools\": [");
     for (uint32_t p = 0, pools = 1 + below(b, 4); p < pools; p++)
         buffer_format(&text,
                       "%s{\"name\": \"p%u\", \"nodes\": %u, \"gpus_per_node\": 2, \"gpu_model\": "
                       "\"%s\", \"cpus\": 8, \"memory_gb\": 64, \"mig_recut\": %s%s}",
-                      p > 0 ? "," : "", p, 1 + below(b, 6),
-                      below(b, 3) == 0 ? "a100-80gb" : "h100-80gb",
+                      p > 0 ? "," : "", p, 1 + below(b, 6), below(b, 3) == 0 ? "a100-80gb" : "h100-80gb",
                       below(b, 4) > 0 ? "true" : "false", cuts[below(b, 3)]);
     buffer_string(&text, "]}");
     struct cluster *cluster = sched_case_cluster(buffer_c_string(&text));
@@ -75,8 +73,7 @@ static void take_some(struct bench *b)
             return;
         space.mig_start = (uint8_t)__builtin_ctz(free);
         space.mig = ledger->layouts[gpu].profile[space.mig_start];
-        space.gpu_milli =
-            (uint16_t)(mig_slices((enum mig_profile_id)(space.mig - 1)) * MIG_SLICE_MILLI);
+        space.gpu_milli = (uint16_t)(mig_slices((enum mig_profile_id)(space.mig - 1)) * MIG_SLICE_MILLI);
     } else if (ledger->gpus[gpu].free < GPU_MILLI) {
         return;
     }
@@ -103,9 +100,7 @@ static void cut_some(struct bench *b, bool is_trial)
     const gpu_id gpu = below(b, b->c.cluster->gpu_count);
     const node_id node = sched->ledger->index->gpu_node[gpu];
     if (sched->ledger->gpus[gpu].free < GPU_MILLI ||
-        !(cluster_node_type(b->c.cluster, node)->recut_mask >>
-              (gpu - b->c.cluster->nodes[node].first_gpu) &
-          1))
+        !(cluster_node_type(b->c.cluster, node)->recut_mask >> (gpu - b->c.cluster->nodes[node].first_gpu) & 1))
         return;
     struct gpu_cut cut = {.is_partitioned = below(b, 4) > 0};
     if (cut.is_partitioned)
@@ -151,8 +146,7 @@ static bool may_cut(struct sched *sched, node_id node, uint32_t index, time_ns *
     const struct geometry_config *config = &sched->policy.geometry_config;
     const struct ledger *ledger = sched->ledger;
     const gpu_id gpu = ledger->cluster->nodes[node].first_gpu + index;
-    if (!(cluster_node_type(ledger->cluster, node)->recut_mask >> index & 1) ||
-        !ledger_is_open(ledger, node) ||
+    if (!(cluster_node_type(ledger->cluster, node)->recut_mask >> index & 1) || !ledger_is_open(ledger, node) ||
         (config->needs == RECUT_GPU && ledger->gpus[gpu].free < GPU_MILLI) ||
         (config->needs == RECUT_NODE && !is_quiet_node(ledger, node)))
         return false;
@@ -163,8 +157,7 @@ static bool may_cut(struct sched *sched, node_id node, uint32_t index, time_ns *
     return false;
 }
 
-static int64_t score_at(struct sched *sched, gpu_id gpu, enum mig_profile_id profile,
-                        uint32_t start)
+static int64_t score_at(struct sched *sched, gpu_id gpu, enum mig_profile_id profile, uint32_t start)
 {
     const struct gpu_cut cut = ledger_cut_of(sched->ledger, gpu);
     struct cut_place place = {.profile = profile,
@@ -172,37 +165,34 @@ static int64_t score_at(struct sched *sched, gpu_id gpu, enum mig_profile_id pro
                               .busy = ledger_busy_slices(sched->ledger, gpu),
                               .is_whole = !cut.is_partitioned};
     for (uint32_t s = 0; cut.is_partitioned && s < MIG_SLICES; s++)
-        place.destroyed += cut.layout.profile[s] != 0 &&
-                           (mig_mask((enum mig_profile_id)(cut.layout.profile[s] - 1), s) &
-                            mig_mask(profile, start)) != 0;
+        place.destroyed +=
+            cut.layout.profile[s] != 0 &&
+            (mig_mask((enum mig_profile_id)(cut.layout.profile[s] - 1), s) & mig_mask(profile, start)) != 0;
     return sched->policy.geometry->score(&place);
 }
 
-static bool is_there(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile,
-                     uint32_t start)
+static bool is_there(const struct ledger *ledger, gpu_id gpu, enum mig_profile_id profile, uint32_t start)
 {
     const struct gpu_cut cut = ledger_cut_of(ledger, gpu);
     return cut.is_partitioned && cut.layout.profile[start] == profile + 1;
 }
 
 static void look_for_instance(struct sched *sched, node_id node, enum mig_profile_id profile,
-                              struct recut_spot *best, time_ns *rested_at)
+                              struct repartition_spot *best, time_ns *rested_at)
 {
     for (uint32_t i = 0; i < 2; i++) {
         const gpu_id gpu = sched->cluster->nodes[node].first_gpu + i;
-        if (!may_cut(sched, node, i, rested_at) ||
-            ledger_mig_room(sched->ledger, gpu, profile) == 0)
+        if (!may_cut(sched, node, i, rested_at) || ledger_mig_room(sched->ledger, gpu, profile) == 0)
             continue;
         for (uint32_t s = 0; s < MIG_SLICES; s++)
             if ((mig_fit(ledger_busy_slices(sched->ledger, gpu), profile) >> s & 1) &&
-                !is_there(sched->ledger, gpu, profile, s) &&
-                score_at(sched, gpu, profile, s) > best->score)
-                *best = (struct recut_spot){score_at(sched, gpu, profile, s), gpu, s, 0};
+                !is_there(sched->ledger, gpu, profile, s) && score_at(sched, gpu, profile, s) > best->score)
+                *best = (struct repartition_spot){score_at(sched, gpu, profile, s), gpu, s, 0};
     }
 }
 
-static void look_for_whole(struct sched *sched, node_id node, uint32_t gpus,
-                           struct recut_spot *best, time_ns *rested_at)
+static void look_for_whole(struct sched *sched, node_id node, uint32_t gpus, struct repartition_spot *best,
+                           time_ns *rested_at)
 {
     const struct ledger *ledger = sched->ledger;
     const gpu_id first = ledger->cluster->nodes[node].first_gpu;
@@ -220,14 +210,14 @@ static void look_for_whole(struct sched *sched, node_id node, uint32_t gpus,
             more++;
         }
     if (free + more >= gpus && (int64_t)free - gpus > best->score)
-        *best = (struct recut_spot){(int64_t)free - gpus, first, 0, mask};
+        *best = (struct repartition_spot){(int64_t)free - gpus, first, 0, mask};
 }
 
 static void compare(struct bench *b)
 {
     struct sched *sched = b->c.sched;
     struct request request = {.cpu_milli = below(b, 5) * 1000, .memory_mib = below(b, 3) * 20480};
-    struct recut_spot spot = {0}, best = {.score = INT64_MIN};
+    struct repartition_spot spot = {0}, best = {.score = INT64_MIN};
     time_ns rested_at = TIME_NEVER;
     if (below(b, 3) > 0)
         request.mig = (uint8_t)(1 + below(b, MIG_PROFILE_COUNT));
@@ -238,8 +228,7 @@ static void compare(struct bench *b)
     for (node_id n = 0; n < b->c.cluster->node_count; n++) {
         const struct node_cell *cell = &sched->ledger->nodes[n];
         if (cell->cpu_free < request.cpu_milli || cell->memory_free < request.memory_mib ||
-            (request.gpu_models != 0 &&
-             !(request.gpu_models >> cluster_node_type(b->c.cluster, n)->model & 1)))
+            (request.gpu_models != 0 && !(request.gpu_models >> cluster_node_type(b->c.cluster, n)->model & 1)))
             continue;
         if (request.mig != 0)
             look_for_instance(sched, n, (enum mig_profile_id)(request.mig - 1), &best, &rested_at);
@@ -247,7 +236,7 @@ static void compare(struct bench *b)
             look_for_whole(sched, n, request.gpus, &best, &rested_at);
     }
     sched->recuts->rested_at = TIME_NEVER;
-    assert_int_equal(recut_places_best(sched, &request, &spot), best.score != INT64_MIN);
+    assert_int_equal(repartition_places_best(sched, &request, &spot), best.score != INT64_MIN);
     assert_true(sched->recuts->rested_at == rested_at);
     if (best.score == INT64_MIN)
         return;
@@ -290,7 +279,7 @@ static void test_what_is_found(void **state)
                 if (below(&b, 3) == 0)
                     compare_in_trial(&b);
                 compare(&b);
-                assert_null(recut_places_check(b.c.sched));
+                assert_null(repartition_places_check(b.c.sched));
             }
         sched_case_close(&b.c);
     }

@@ -1,6 +1,6 @@
-/* policies/state/preemption_cost.c and attempts.c: when a plan that would throw away more than the gainer's wait is worth is looked at
- * again.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks 8 at 10 s.  Each is
- * due half, so that only what is lost stands in the way. */
+/* policies/state/preemption_cost.c and attempts.c: when a plan that would throw away more than the preemptor's wait is
+ * worth is looked at again.  Two nodes of 8 GPUs; queue `lent` runs 8 GPUs on each from the start, queue `waits` asks
+ * 8 at 10 s.  Each is due half, so that only what is lost stands in the way. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,9 +66,7 @@ static void setup(struct fixture *f, int64_t waits_deserves_gpus, time_ns interv
     policy_config_read(&policy, &root);
     assert_false(error_is(error));
     json_doc_free(doc);
-    *f = (struct fixture){.cluster = cluster_uniform_new(2, 8),
-                          .queues = queue_table_new(),
-                          .evicted_at = TIME_NEVER};
+    *f = (struct fixture){.cluster = cluster_uniform_new(2, 8), .queues = queue_table_new(), .evicted_at = TIME_NEVER};
     f->lent = queue_table_add(f->queues, text_of("lent"), QUEUE_ROOT);
     f->waits = queue_table_add(f->queues, text_of("waits"), QUEUE_ROOT);
     f->queues->queues[f->waits].deserved[RESOURCE_GPU] = waits_deserves_gpus * GPU_MILLI;
