@@ -102,7 +102,7 @@ endif
 # ---- Sources -------------------------------------------------------------------------------------
 
 FOLDERS := base topologies workloads policies sim reports tools
-SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c sim/*/*.c))
+SOURCES := $(sort $(foreach folder,$(FOLDERS),$(wildcard $(folder)/*.c)) $(wildcard policies/*/*.c sim/*/*.c workloads/*/*.c))
 PRESETS := $(sort $(wildcard policies/presets/*.json))
 SUPPORT := $(sort $(wildcard tests/support/*.c))
 

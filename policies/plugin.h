@@ -36,7 +36,7 @@
  *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
  *
  * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
- * loader is sim/live/load.h, which also guards every call.
+ * loader is sim/plugins/load.h, which also guards every call.
  */
 #ifndef POLICIES_PLUGIN_H
 #define POLICIES_PLUGIN_H

@@ -1,7 +1,7 @@
 /* policies/sched.h -- the scheduler, as a simulator or a live adaptor sees it: facts in, decisions out.
  *
  * The world tells what happened (facts) and asks for a cycle; the scheduler answers with decisions, which the world
- * carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine.c), lines of text
+ * carries out and confirms with facts.  Worlds that drive it: the simulator (sim/engine/engine.c), lines of text
  * (policies/wire.h), and anything that links libwindtunnel_sched (tests/library/test_sched_alone.c is a small one).
  *
  * Laws

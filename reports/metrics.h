@@ -23,7 +23,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "sim/record.h"
+#include "sim/record/record.h"
 
 enum better { BETTER_LOWER, BETTER_HIGHER, BETTER_NEITHER };
 

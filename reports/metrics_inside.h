@@ -172,7 +172,7 @@ struct link_use {
 };
 
 struct queue_cache_entry {
-    const char *name; /* borrowed; see the law of sim/record.h */
+    const char *name; /* borrowed; see the law of sim/record/record.h */
     uint32_t queue;
 };
 

@@ -14,7 +14,7 @@
 #ifndef REPORTS_RECORD_READ_H
 #define REPORTS_RECORD_READ_H
 
-#include "sim/record.h"
+#include "sim/record/record.h"
 
 struct error record_read(const char *folder, const struct record_sink *sink) MUST_CHECK;
 

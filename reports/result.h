@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "reports/metrics.h"
 #include "reports/service_levels.h"
-#include "sim/record.h"
+#include "sim/record/record.h"
 
 enum { RESULT_SCHEMA_VERSION = 2 };
 
@@ -49,7 +49,7 @@ struct result_manifest {
     const char *version; /* of this program */
     uint64_t seed;       /* above INT64_MAX it is written as a string: JSON readers lose it */
     const char *fingerprint;
-    const char *arrivals; /* 16 hex digits: workloads/freeze.h; of the jobs that came; NULL: left out */
+    const char *arrivals; /* 16 hex digits: workloads/readers/freeze.h; of the jobs that came; NULL: left out */
     const struct result_input *inputs;
     size_t input_count;
     struct result_workload workload;

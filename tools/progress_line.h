@@ -3,7 +3,7 @@
 #ifndef TOOLS_PROGRESS_LINE_H
 #define TOOLS_PROGRESS_LINE_H
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 struct progress_line {
     double started_s, shown_s; /* wall clock */

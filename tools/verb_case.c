@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sim/case.h"
+#include "sim/cases/case.h"
 #include "tools/verbs.h"
 
 enum { STATUS_FAILED = 10 }; /* as of a gate that failed */

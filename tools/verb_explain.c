@@ -8,6 +8,7 @@
 #include "reports/record_read.h"
 #include "reports/result.h"
 #include "reports/view.h"
+#include "sim/plugins/guard.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -131,7 +132,8 @@ static void on_end(void *self_as_void, struct sched *sched, time_ns now)
 static struct error simulate(struct explaining *self, time_ns end, const struct record_sink *sink, bool is_asking)
 {
     struct engine_result result;
-    struct engine_config config = {.cluster = self->scenario.cluster,
+    struct engine_config config = {.watch = &guard_watch,
+                                   .cluster = self->scenario.cluster,
                                    .policy = &self->scenario.policy,
                                    .world = self->scenario.world,
                                    .typical = self->scenario.typical,

@@ -6,7 +6,7 @@
 #include "base/output.h"
 #include "reports/result.h"
 #include "tools/verbs.h"
-#include "workloads/freeze.h"
+#include "workloads/readers/freeze.h"
 
 static bool ends_in(const char *text, const char *end)
 {

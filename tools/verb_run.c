@@ -18,7 +18,8 @@
 #include "reports/view.h"
 #include "sim/live/event_file.h"
 #include "sim/live/process.h"
-#include "sim/record_files.h"
+#include "sim/plugins/guard.h"
+#include "sim/record/record_files.h"
 #include "tools/progress_line.h"
 #include "tools/verbs.h"
 
@@ -108,7 +109,8 @@ static struct error simulate(struct run *run)
         sinks[sink_count++] = record_files_sink(run->files);
     }
     TRY(open_process(run));
-    struct engine_config config = {.cluster = cluster,
+    struct engine_config config = {.watch = &guard_watch,
+                                   .cluster = cluster,
                                    .source = run->source,
                                    .policy = &run->scenario.policy,
                                    .world = run->scenario.world,

@@ -1,9 +1,9 @@
 /* windtunnel trace info: what a trace holds. */
-#include "sim/shapes.h"
+#include "sim/scenario/typical_kinds.h"
 #include "tools/installed.h"
 #include "tools/verbs.h"
 #include "topologies/cluster_load.h"
-#include "workloads/survey.h"
+#include "workloads/readers/survey.h"
 
 static struct error show_survey(struct job_source *source, const struct cluster *cluster, struct buffer *out)
 {
@@ -34,7 +34,8 @@ static struct error info(const struct args *args, struct buffer *out)
     if (!error_is(error))
         error = job_source_open(&source, &spec, cluster, 1);
     if (!error_is(error))
-        error = args_flag(args, "shapes") ? shapes_write(source, cluster, out) : show_survey(source, cluster, out);
+        error =
+            args_flag(args, "shapes") ? typical_kinds_write(source, cluster, out) : show_survey(source, cluster, out);
     job_source_close(source);
     cluster_free(cluster);
     return error;

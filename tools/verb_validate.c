@@ -1,7 +1,7 @@
 /* windtunnel validate: read everything a run would read, and say what would happen. */
 #include "policies/state/fits.h"
 #include "tools/verbs.h"
-#include "workloads/survey.h"
+#include "workloads/readers/survey.h"
 
 enum { JOB_BYTES = 24 }; /* of metrics kept per job; see reports/metrics.h */
 

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "reports/service_levels.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 #include "tools/args.h"
 
 extern const struct args_verb verb_run, verb_validate, verb_report, verb_topology_show, verb_topology_mig,

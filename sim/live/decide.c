@@ -5,8 +5,8 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "policies/wire.h"
-#include "sim/referee.h"
-#include "sim/scenario.h"
+#include "sim/referee/referee.h"
+#include "sim/scenario/scenario.h"
 #include "topologies/cluster_load.h"
 
 struct decider {

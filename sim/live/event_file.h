@@ -13,7 +13,7 @@
 #ifndef SIM_LIVE_EVENT_FILE_H
 #define SIM_LIVE_EVENT_FILE_H
 
-#include "sim/port.h"
+#include "sim/engine/port.h"
 
 #define EVENT_FILE "events.jsonl.zst"
 

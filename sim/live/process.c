@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/referee.h"
+#include "sim/referee/referee.h"
 
 enum {
     READ_BYTES = 64 << 10,

@@ -4,7 +4,7 @@
  *
  * Laws
  *  - The program is killed with its whole process group at the end, whatever happened.
- *  - No decision reaches the world that the referee (sim/referee.h) did not let pass.
+ *  - No decision reaches the world that the referee (sim/referee/referee.h) did not let pass.
  *  - A program that ends, hangs, writes no JSON or decides nonsense is ERROR_DATA that names the command.
  *
  *   TRY(process_open(&process, &options));
@@ -17,7 +17,7 @@
 #ifndef SIM_LIVE_PROCESS_H
 #define SIM_LIVE_PROCESS_H
 
-#include "sim/port.h"
+#include "sim/engine/port.h"
 
 struct process; /* opaque */
 

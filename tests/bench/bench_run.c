@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "reports/metrics.h"
-#include "sim/engine.h"
-#include "sim/record_files.h"
-#include "sim/scenario.h"
+#include "sim/engine/engine.h"
+#include "sim/record/record_files.h"
+#include "sim/scenario/scenario.h"
 
 #define ROWS_FILE "tests/bench/rows.txt"
 

@@ -1,7 +1,7 @@
 /* No legal policy runs for ever: random combinations of all seams, with numbers at the edges of what is legal, in
  * small random worlds.
  *
- * Properties: the run ends without an error, its invariants hold, it does not stall (sim/stall.h, with a low bound),
+ * Properties: the run ends without an error, its invariants hold, it does not stall (sim/engine/stall.h, with a low bound),
  * and the scheduler's cycles and the evictions are bounded by the jobs and the simulated time. A run that breaks one
  * leaves its scenario in a folder, and the test prints how to replay it:
  *   windtunnel run FOLDER/s.json --check
@@ -20,7 +20,8 @@
 
 #include "base/output.h"
 #include "policies/sched.h"
-#include "sim/scenario.h"
+#include "sim/plugins/guard.h"
+#include "sim/scenario/scenario.h"
 #include "tests/support/interval.h"
 #include "tests/support/random_scenario.h"
 #include "tests/support/scratch.h"
@@ -121,7 +122,8 @@ static void play(struct scenario *scenario, uint32_t jobs, uint64_t seed, struct
     why[0] = '\0';
     struct error error = scenario_open(scenario, &source);
     assert_false(error_is(error));
-    const struct engine_config config = {.cluster = scenario->cluster,
+    const struct engine_config config = {.watch = &guard_watch,
+                                         .cluster = scenario->cluster,
                                          .source = source,
                                          .policy = &scenario->policy,
                                          .world = scenario->world,

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sim/event_queue.h"
+#include "sim/engine/event_queue.h"
 
 enum { STEPS = 20000 };
 

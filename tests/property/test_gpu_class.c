@@ -15,7 +15,7 @@
 #include "policies/policy_config.h"
 #include "policies/sched.h"
 #include "topologies/cluster_load.h"
-#include "workloads/claim.h"
+#include "workloads/request/claim.h"
 
 enum { SEEDS = 60, STEPS = 60, JOBS_MAX = STEPS, CLASSES = 7 };
 

@@ -12,9 +12,9 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "topologies/cluster_load.h"
-#include "workloads/source.h"
-#include "workloads/synth.h"
-#include "workloads/synth_spec.h"
+#include "workloads/readers/source.h"
+#include "workloads/synth/synth.h"
+#include "workloads/synth/synth_spec.h"
 
 enum { SEED = 20260101, GPUS = 4000, MAIN_CLASSES = 4 };
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_CASE_ERROR_H
 #define TESTS_CASE_ERROR_H
 
-#include "sim/case.h"
+#include "sim/cases/case.h"
 
 static inline struct error case_error_of(const char *path)
 {

@@ -1,4 +1,5 @@
 #include "tests/support/random_run.h"
+#include "sim/plugins/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -288,7 +289,8 @@ struct engine_result random_run_engine(struct random_run *run)
 {
     struct engine_result result;
     struct record_sink sink = {.self = run, .on_job = on_job, .on_attempt = on_attempt, .on_sample = on_sample};
-    struct engine_config config = {.cluster = run->cluster,
+    struct engine_config config = {.watch = &guard_watch,
+                                   .cluster = run->cluster,
                                    .source = run->source,
                                    .policy = &run->policy.config,
                                    .world = run->world,

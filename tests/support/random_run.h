@@ -12,7 +12,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_RUN_H
 #define TESTS_SUPPORT_RANDOM_RUN_H
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 #include "tests/support/random_case.h"
 
 enum {

@@ -1,5 +1,6 @@
 #include "tests/support/run.h"
 #include "policies/policy_config.h"
+#include "sim/plugins/guard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +100,8 @@ struct engine_result run_source(const struct run_setup *setup, struct job_source
     struct engine_result result;
     if (setup->fill_queues != NULL)
         setup->fill_queues(job_source_queues(source));
-    struct engine_config config = {.cluster = setup->cluster,
+    struct engine_config config = {.watch = &guard_watch,
+                                   .cluster = setup->cluster,
                                    .source = source,
                                    .policy = &setup->policy,
                                    .world = setup->world,

@@ -5,15 +5,15 @@
  *   assert_int_equal(log->jobs[0].wait, 0);
  *   run_log_free(log);
  *
- * The laws of sim/record.h about the order of rows are checked on the way; an error of the run, or a broken
+ * The laws of sim/record/record.h about the order of rows are checked on the way; an error of the run, or a broken
  * law, fails the test.  Invariants are checked at every instant unless the set-up says otherwise.
  *
- * It does not: make workloads; see the tests, or workloads/synth.h.
+ * It does not: make workloads; see the tests, or workloads/synth/synth.h.
  */
 #ifndef TESTS_SUPPORT_RUN_H
 #define TESTS_SUPPORT_RUN_H
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 struct run_setup {
     const struct cluster *cluster;

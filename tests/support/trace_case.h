@@ -7,7 +7,7 @@
 #ifndef TESTS_SUPPORT_TRACE_CASE_H
 #define TESTS_SUPPORT_TRACE_CASE_H
 
-#include "workloads/source.h"
+#include "workloads/readers/source.h"
 
 enum { TRACE_CASE_JOBS_MAX = 64 };
 

@@ -1,4 +1,4 @@
-/* workloads/read_batsim.c: what its jobs become, and what is refused where. */
+/* workloads/readers/read_batsim.c: what its jobs become, and what is refused where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/case.h"
+#include "sim/cases/case.h"
 #include "tests/support/case_error.h"
 #include "tests/support/scratch.h"
 

@@ -11,7 +11,7 @@
 
 #include "tests/support/trace_case.h"
 #include "topologies/mig.h"
-#include "workloads/claim.h"
+#include "workloads/request/claim.h"
 
 #define MUST "{\"job_id\": 1, \"submit_s\": 0, \"duration_s\": 60"
 

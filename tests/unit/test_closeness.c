@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/closeness.h"
+#include "sim/job/closeness.h"
 #include "topologies/cluster_load.h"
 
 static struct cluster *nvl72(void)

@@ -78,7 +78,7 @@ static void test_placement_texts(void **state)
     assert_string_equal(run_attempt(log, 2, 0)->placement, "n3:2");
     assert_string_equal(run_attempt(log, 3, 0)->placement, "n3:3");
     assert_string_equal(run_attempt(log, 4, 0)->placement, "n3:0@142");
-    /* As in sim/record.h: "n[0-7]:0-7". */
+    /* As in sim/record/record.h: "n[0-7]:0-7". */
     assert_string_equal(run_attempt(log, 0, 0)->placement, "n[0-1]:0-3");
     assert_string_equal(run_attempt(log, 5, 0)->placement, "n[0-2]:0-3");
     close_setup(&setup, log);
@@ -228,7 +228,7 @@ static void test_warmup(void **state)
     close_setup(&setup, log);
 }
 
-/* sim/record.h: a row is the state just after its time. */
+/* sim/record/record.h: a row is the state just after its time. */
 static void test_samples_are_just_after(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "policies/policy_config.h"
 #include "policies/sharing/sharings.h"
-#include "sim/sharing_speed.h"
+#include "sim/engine/sharing_speed.h"
 #include "tests/support/run.h"
 
 #define S(seconds) ((time_ns)(seconds)*TIME_NS_PER_S)

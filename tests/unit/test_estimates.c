@@ -1,4 +1,4 @@
-/* sim/estimates.h, policies/estimate/: what jobs say of their run time, and who believes it. */
+/* sim/engine/estimates.h, policies/estimate/: what jobs say of their run time, and who believes it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include "policies/backfill/backfills.h"
 #include "policies/estimate/estimates.h"
-#include "sim/estimates.h"
+#include "sim/engine/estimates.h"
 #include "tests/support/random_jobs.h"
 
 #define S(n) ((n)*TIME_NS_PER_S)

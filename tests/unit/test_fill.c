@@ -1,4 +1,4 @@
-/* The order in which jobs of a trace fill a cluster, and what becomes of their times; workloads/fill.h. */
+/* The order in which jobs of a trace fill a cluster, and what becomes of their times; workloads/readers/fill.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "tests/support/trace_case.h"
-#include "workloads/fill.h"
+#include "workloads/readers/fill.h"
 
 #define S(seconds) ((seconds)*TIME_NS_PER_S)
 

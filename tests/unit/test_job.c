@@ -9,8 +9,8 @@
 #include "topologies/cluster_load.h"
 #include "topologies/gpu_model.h"
 #include "topologies/mig.h"
-#include "workloads/ask.h"
 #include "workloads/job.h"
+#include "workloads/request/ask.h"
 
 static void test_default_asks_nothing(void **state)
 {

@@ -1,4 +1,4 @@
-/* The table of a job's life: what is drawn in sim/life.h, and nothing else. */
+/* The table of a job's life: what is drawn in sim/job/life.h, and nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/life.h"
+#include "sim/job/life.h"
 
 struct legal {
     enum life_state from;

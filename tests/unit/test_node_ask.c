@@ -14,7 +14,7 @@
 #include "policies/wire.h"
 #include "tests/support/sched_case.h"
 #include "tests/support/trace_case.h"
-#include "workloads/synth.h"
+#include "workloads/synth/synth.h"
 
 /* Types: no label; zone a, rank 5; zone b, rank -7; zone "", rank x; zone a with a taint each. */
 static const char zones[] =

@@ -14,7 +14,7 @@
 #include "base/input.h"
 #include "reports/record_read.h"
 #include "reports/result.h"
-#include "sim/record_files.h"
+#include "sim/record/record_files.h"
 #include "tests/support/fake_run.h"
 
 static const struct fake_run usual = {.jobs = 3000,

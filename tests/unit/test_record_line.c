@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "sim/record_line.h"
+#include "sim/record/record_line.h"
 
 static const int64_t edges[] = {0,
                                 1,

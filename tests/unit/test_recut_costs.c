@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/recut_costs.h"
+#include "sim/engine/recut_costs.h"
 
 #define SECONDS(n) ((time_ns)(n)*TIME_NS_PER_S)
 

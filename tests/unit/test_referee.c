@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/referee.h"
+#include "sim/referee/referee.h"
 
 static const char header_text[] =
     "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["

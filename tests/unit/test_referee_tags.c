@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/referee.h"
+#include "sim/referee/referee.h"
 
 /* n0 and n1 are in rack r1, n2 in r2, n3 in none. */
 static const char header_text[] = "{\"windtunnel_events\":1,\"cluster\":{\"pools\":["

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/sharing_speed.h"
+#include "sim/engine/sharing_speed.h"
 
 enum { ROWS = 4 };
 static const double tenants[ROWS] = {1, 3, 5, 7};

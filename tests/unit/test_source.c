@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "tests/support/trace_case.h"
-#include "workloads/synth.h"
+#include "workloads/synth/synth.h"
 
 #define HEADER "job_id,submit_s,duration_s,gpus\n"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sim/stall.h"
+#include "sim/engine/stall.h"
 #include "tests/support/run.h"
 
 #define S(seconds) ((time_ns)(seconds)*TIME_NS_PER_S)

@@ -118,7 +118,7 @@ static void test_arrays_and_times(void **state)
 static void test_streamed(void **state)
 {
     (void)state;
-    enum { JOBS = (1 << 18) + 10 }; /* more than workloads/source.c holds */
+    enum { JOBS = (1 << 18) + 10 }; /* more than workloads/readers/source.c holds */
     char path[] = "/tmp/windtunnel-ids-XXXXXX";
     int handle = mkstemp(path);
     FILE *file = fdopen(handle, "w");

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "workloads/source.h"
-#include "workloads/synth_spec.h"
+#include "workloads/readers/source.h"
+#include "workloads/synth/synth_spec.h"
 
 /* Read `json` as a workload; the error, if any, goes to *error. */
 static struct workload_spec spec_read(const char *json, struct error *error)

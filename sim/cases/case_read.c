@@ -1,0 +1,246 @@
+/* sim/cases/case_read.c -- a file of cases, and the frame of one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "sim/cases/case_read.h"
+
+enum { CASE_BYTES_MAX = 64 << 20, ROUNDS_MAX = 100000 };
+
+const char *const case_status_names[] = {"pending", "running", "releasing", NULL};
+
+const struct json_value *case_member(struct case_reading *reading, struct json_object *object,
+                                     const struct json_value *parent, const char *key)
+{
+    struct json_value *kept = arena_alloc_array(reading->arena, 1, struct json_value);
+    *kept = json_member(object, key);
+    kept->parent = parent;
+    return kept;
+}
+
+const struct json_value *case_item(struct case_reading *reading, const struct json_value *array, size_t index)
+{
+    struct json_value *kept = arena_alloc_array(reading->arena, 1, struct json_value);
+    *kept = json_array_item(array, index);
+    return kept;
+}
+
+time_ns case_duration(struct json_object *object, const char *key, time_ns otherwise)
+{
+    time_ns duration = json_get_duration(object, key, otherwise);
+    if (duration != otherwise && duration > CASE_NOW) {
+        struct json_value value = json_member(object, key);
+        json_fail(&value, "'%s' must not be more than %d days", key, CASE_PAST_DAYS_MAX);
+    }
+    return duration;
+}
+
+uint32_t case_memory_mib(struct json_object *object, const char *key, double gb_max, uint32_t otherwise)
+{
+    if (!json_has(object, key))
+        return otherwise;
+    return (uint32_t)(json_get_real(object, key, 0, gb_max, 0) * CASE_MIB_PER_GB + 0.5);
+}
+
+uint8_t case_level_read(struct case_reading *reading, struct json_object *object, const char *key)
+{
+    const struct cluster *cluster = reading->spec->cluster;
+    const char *name = json_get_string(object, key, NULL), *names[CLUSTER_LEVELS_MAX + 1];
+    if (name == NULL)
+        return 0;
+    uint8_t level = cluster_level_of(cluster, text_of(name));
+    if (level != 0)
+        return level;
+    struct json_value value = json_member(object, key);
+    json_fail(&value, "there is no level '%s'", name);
+    for (uint32_t i = 0; i < cluster->level_count; i++)
+        names[i] = cluster->levels[i].name;
+    names[cluster->level_count] = NULL;
+    const char *near = text_nearest(text_of(name), names);
+    if (near != NULL)
+        error_set_hint(reading->error, "did you mean '%s'?", near);
+    else
+        error_set_hint(reading->error, "\"levels\" of the case lists them, the widest first");
+    return 0;
+}
+
+struct topology_ask case_topology_read(struct case_reading *reading, struct json_object *object)
+{
+    struct json_value value = json_member(object, "topology");
+    struct topology_ask ask = {0};
+    if (value.node == NULL)
+        return ask;
+    struct json_object topology;
+    json_object_open(&topology, &value);
+    ask.required = case_level_read(reading, &topology, "required");
+    ask.preferred = case_level_read(reading, &topology, "preferred");
+    if (ask.preferred != 0 && ask.preferred < ask.required)
+        json_fail(&value, "the preferred level is wider than the required one");
+    json_object_close(&topology);
+    return ask;
+}
+
+/* The scheduler's own complaint about the policy, the cluster and the queues together.  What never starts a job can
+ * still be watched: it is only a warning. */
+static void try_policy(struct case_reading *reading, const struct json_value *value)
+{
+    struct case_spec *spec = reading->spec;
+    struct error error = ERROR_OK;
+    struct sched *sched = sched_new(spec->cluster, spec->queues, &spec->policy, &error);
+    if (sched == NULL)
+        json_fail(value, "%s", error_message(&error));
+    error_release(&error);
+    sched_free(sched);
+    struct json_value warned = *value;
+    warned.error = &spec->warning;
+    policy_config_need_allocate(&spec->policy, &warned);
+}
+
+/* The name stands in a line of the output. */
+static bool is_plain_name(const char *name)
+{
+    bool is_plain = name != NULL && name[0] != '\0';
+    for (const char *c = name; is_plain && *c != '\0'; c++)
+        is_plain = (unsigned char)*c >= ' ' && *c != 127;
+    return is_plain;
+}
+
+/* What a case is called that may be wrong: its name, or its number in the file. */
+static const char *name_anyway(struct arena *arena, const struct json_value *value, size_t index)
+{
+    const char *name = json_string_value(json_object_get(value->node, "name"));
+    if (is_plain_name(name))
+        return name;
+    char number[32];
+    snprintf(number, sizeof number, "case %zu", index + 1);
+    return arena_copy(arena, text_of(number));
+}
+
+static void check_name(struct json_object *object)
+{
+    json_need(object, "name");
+    const char *name = json_get_string(object, "name", NULL);
+    if (name == NULL || is_plain_name(name))
+        return;
+    struct json_value value = json_member(object, "name");
+    json_fail(&value, "the name of a case must be one line that is not empty");
+}
+
+static void refuse_events(struct json_object *object)
+{
+    struct json_value events = json_member(object, "events");
+    if (events.node == NULL || (json_is_array(events.node) && json_array_size(events.node) == 0))
+        return;
+    json_fail(&events, "'events' are not supported yet");
+    error_set_hint(object->value.error, "write the situation after the event as a case of its own");
+}
+
+static void read_rounds(struct case_spec *spec, struct json_object *object)
+{
+    spec->rounds = (uint32_t)json_get_int(object, "rounds", 1, ROUNDS_MAX, 1);
+    spec->stable_rounds = (uint32_t)json_get_int(object, "stable_rounds", 0, ROUNDS_MAX, 0);
+    spec->round = case_duration(object, "round_s", TIME_NS_PER_S);
+    if (spec->round <= 0) {
+        struct json_value value = json_member(object, "round_s");
+        json_fail(&value, "'round_s' must be positive");
+    }
+}
+
+static void read_parts(struct case_reading *reading, struct json_object *object, const struct json_value *value)
+{
+    const struct json_value *policy = case_member(reading, object, value, "policy");
+    const struct json_value *levels = case_member(reading, object, value, "levels");
+    const struct json_value *classes = case_member(reading, object, value, "gpu_classes");
+    const struct json_value *nodes = case_member(reading, object, value, "nodes");
+    const struct json_value *queues = case_member(reading, object, value, "queues");
+    const struct json_value *jobs = case_member(reading, object, value, "jobs");
+    const struct json_value *expect = case_member(reading, object, value, "expect");
+    json_need(object, "nodes");
+    json_need(object, "jobs");
+    json_need(object, "expect");
+    if (!case_failed(reading))
+        case_policy_read(reading, policy);
+    if (!case_failed(reading))
+        case_nodes_read(reading, nodes, levels);
+    if (!case_failed(reading) && classes->node != NULL)
+        cluster_read_classes(reading->spec->cluster, classes);
+    if (!case_failed(reading))
+        case_queues_read(reading, queues);
+    if (!case_failed(reading))
+        case_jobs_read(reading, jobs);
+    if (!case_failed(reading))
+        case_expect_read(reading, expect);
+    if (!case_failed(reading))
+        try_policy(reading, policy);
+}
+
+static void read_case(struct case_file *file, struct case_spec *spec, const char *path, const struct json_value *value)
+{
+    struct case_reading reading = {.spec = spec,
+                                   .arena = &file->arena,
+                                   .error = value->error,
+                                   .path = path,
+                                   .plugins = &file->plugins,
+                                   .users = names_new(),
+                                   .tags = names_new(),
+                                   .job_names = names_new()};
+    struct json_object object;
+    spec->queues = queue_table_new();
+    json_object_open(&object, value);
+    check_name(&object);
+    read_rounds(spec, &object);
+    refuse_events(&object);
+    read_parts(&reading, &object, value);
+    json_object_close(&object);
+    names_free(reading.users);
+    names_free(reading.tags);
+    names_free(reading.job_names);
+}
+
+static void read_all(struct case_file *file, const char *path, struct error *error)
+{
+    struct json_value root = json_doc_root(file->doc, error);
+    bool is_array = json_is_array(root.node);
+    file->count = is_array ? json_array_size(root.node) : 1;
+    if (file->count == 0)
+        json_fail(&root, "there is no case in this file");
+    file->cases = arena_alloc_array(&file->arena, file->count, struct case_spec);
+    for (size_t i = 0; i < file->count && !error_is(*error); i++) {
+        struct json_value item = is_array ? json_array_item(&root, i) : root;
+        file->cases[i].name = name_anyway(&file->arena, &item, i);
+        item.error = &file->cases[i].error;
+        read_case(file, &file->cases[i], path, &item);
+    }
+}
+
+struct error case_file_read(struct case_file *file, const char *path, const struct plugin_options *plugins)
+{
+    struct error error = ERROR_OK;
+    char *bytes;
+    size_t length;
+    *file = (struct case_file){0};
+    TRY(input_read_all(path, CASE_BYTES_MAX, &bytes, &length));
+    error = json_doc_parse(&file->doc, path, (struct text){bytes, length}, ERROR_DATA);
+    mem_free(bytes);
+    if (!error_is(error) && plugins != NULL)
+        error = plugins_load_all(&file->plugins, plugins);
+    if (!error_is(error))
+        read_all(file, path, &error);
+    if (error_is(error))
+        case_file_release(file);
+    return error;
+}
+
+void case_file_release(struct case_file *file)
+{
+    for (size_t i = 0; file->cases != NULL && i < file->count; i++) {
+        cluster_free(file->cases[i].cluster);
+        queue_table_free(file->cases[i].queues);
+        error_release(&file->cases[i].error);
+        error_release(&file->cases[i].warning);
+    }
+    plugins_release(&file->plugins);
+    json_doc_free(file->doc);
+    arena_release(&file->arena);
+    *file = (struct case_file){0};
+}

@@ -1,0 +1,34 @@
+/* sim/cases/case_state.h -- what a job of a case has right after a cycle, as expectations see it. */
+#ifndef SIM_CASES_CASE_STATE_H
+#define SIM_CASES_CASE_STATE_H
+
+#include "sim/cases/case.h"
+
+struct case_place {
+    node_id node;
+    uint16_t gpu_mask;
+};
+
+struct case_state {
+    enum case_status status;
+    int64_t running, gpu_milli;
+    int64_t evicted;                 /* tasks, so far */
+    int64_t reserved;                /* tasks */
+    enum reason why;                 /* why it waits; REASON_NONE: it does not */
+    enum reason evicted_by;          /* why tasks of it were evicted since it last started; REASON_NONE */
+    const struct case_place *places; /* where it runs, or else leaves, or else is to start; a node once */
+    uint32_t place_count;
+    const struct case_place *reserved_places; /* of what is promised to it; a node once */
+    uint32_t reserved_place_count;
+    const uint32_t *evicted_tasks; /* of those that ran at first; ascending */
+    uint32_t evicted_task_count;
+};
+
+/* Append what differs, separated by "; " from what stands there; nothing if all is as expected. */
+void case_compare(const struct case_spec *spec, const struct case_job *job, const struct case_state *state,
+                  struct buffer *differs);
+
+/* "running 3 tasks, 3 GPUs, on node0:0-2", for people. */
+void case_describe(const struct case_spec *spec, const struct case_state *state, struct buffer *out);
+
+#endif

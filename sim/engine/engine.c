@@ -1,0 +1,369 @@
+/* The loop over instants; see sim/engine/engine.h. */
+#include "sim/engine/engine.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "base/random.h"
+#include "sim/engine/engine_state.h"
+#include "sim/engine/sharing_speed.h"
+
+enum { PROGRESS_EVENTS = 65536 };
+#define LAST_INSTANT (2 * TIME_NS_MAX) /* any span that an input may hold after it is still a time */
+
+struct world_config world_config_default(void)
+{
+    return (struct world_config){.queue_limit = -1,
+                                 .has_wait_times = true,
+                                 .end = TIME_NEVER,
+                                 .sample_interval = 600 * TIME_NS_PER_S,
+                                 .busy_per_sm_active = sharing_busy_per_sm_active,
+                                 .recut = recut_costs_default(),
+                                 .stall_steps = STALL_STEPS_DEFAULT};
+}
+
+/* After a sample at `at`: the next on the grid, and one exactly at the end of the warm-up. */
+static time_ns sample_after(const struct engine *engine, time_ns at)
+{
+    const struct world_config *world = &engine->config->world;
+    time_ns next = (at / world->sample_interval + 1) * world->sample_interval;
+    return at < world->warmup && next > world->warmup ? world->warmup : next;
+}
+
+/* Rows show the state after all that happens at their time, so they are written when time moves on. */
+static void emit_samples(struct engine *engine, time_ns to)
+{
+    if (to > engine->now && (engine->wants_row || engine->next_sample == engine->now)) {
+        engine_emit_sample(engine, engine->now);
+        engine->wants_row = false;
+        if (engine->next_sample == engine->now)
+            engine->next_sample = sample_after(engine, engine->now);
+    }
+    while (engine->next_sample < to) {
+        engine_emit_sample(engine, engine->next_sample);
+        engine->next_sample = sample_after(engine, engine->next_sample);
+    }
+}
+
+static inline void advance(struct engine *engine, time_ns to)
+{
+    if (engine->wants_row || engine->next_sample < to)
+        emit_samples(engine, to);
+    engine->now = to;
+}
+
+/* The first tick of the scheduler at or after `at`. */
+static time_ns tick(const struct engine *engine, time_ns at)
+{
+    time_ns period = engine->config->world.scheduler_period;
+    if (period == 0)
+        return at;
+    time_ns due = (at + period - 1) / period * period;
+    return due > engine->last_cycle ? due : engine->last_cycle + period;
+}
+
+void engine_want_cycle(struct engine *engine, time_ns at)
+{
+    time_ns due = tick(engine, at);
+    if (due < engine->cycle_due)
+        engine->cycle_due = due;
+}
+
+static void tell_queues(struct engine *engine)
+{
+    const struct queue_table *queues = job_source_queues(engine->config->source);
+    if (queues->count == engine->queues_known)
+        return;
+    port_queues_changed(&engine->port, queues, engine->queues_known, engine->now);
+    engine->queues_known = queues->count;
+}
+
+static void fetch(struct engine *engine)
+{
+    if (error_is(engine->error))
+        return;
+    engine->error = job_source_next(engine->config->source, &engine->next_job, &engine->next_truth, &engine->has_next);
+    if (error_is(engine->error))
+        engine->has_next = false;
+    if (!engine->has_next)
+        engine->wants_row = true; /* GPU time is measured until the last job came: a row exactly here */
+}
+
+static void take_submissions(struct engine *engine)
+{
+    while (engine->has_next && engine->next_job.submit <= engine->now) {
+        tell_queues(engine);
+        uint32_t slot = engine_submit(engine, &engine->next_job, &engine->next_truth);
+        engine->last_submit = engine->now;
+        if (engine->config->world.queue_limit >= 0) {
+            MEM_GROW(engine->fresh, engine->fresh_capacity, (size_t)engine->fresh_count + 1);
+            engine->fresh[engine->fresh_count++] = slot;
+        }
+        fetch(engine);
+    }
+}
+
+/* The job of the next event will be needed soon, and has gone from the nearest caches since it started: fetch it
+ * while this event is worked on or another instant passes, and what it points to while the one after that does. */
+static void foresee(struct engine *engine)
+{
+    enum { LINE_BYTES = 64 };
+    uint32_t slot = engine->events.count > 0 ? engine->events.heap[0].subject : UINT32_MAX;
+    if (slot >= engine->job_used || event_kind(&engine->events.heap[0]) == EVENT_NODE)
+        return;
+    const struct sim_job *job = &engine->jobs[slot];
+    if (slot == engine->foreseen) {
+        __builtin_prefetch(job->holding.more);
+        return;
+    }
+    engine->foreseen = slot;
+    for (size_t at = 0; at < offsetof(struct sim_job, checkpoint); at += LINE_BYTES)
+        __builtin_prefetch((const char *)job + at, 1);
+    port_job_foreseen(&engine->port, engine->id_of[slot]);
+}
+
+/* False if there were none. */
+static bool take_events(struct engine *engine)
+{
+    bool has_any = false;
+    while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
+        struct event event = event_queue_pop(&engine->events);
+        if (event_kind(&event) == EVENT_END)
+            __builtin_prefetch(engine->jobs[event.subject].holding.more);
+        foresee(engine);
+        engine_event(engine, &event);
+        has_any = true;
+    }
+    return has_any;
+}
+
+/* Newcomers that could not start at once leave again, last first, while too many wait; those for whom space is
+ * being freed may stay. */
+static void enforce_queue_limit(struct engine *engine)
+{
+    while (engine->fresh_count > 0) {
+        uint32_t slot = engine->fresh[--engine->fresh_count];
+        const struct sim_job *job = &engine->jobs[slot];
+        struct sched_counts counts;
+        port_count(&engine->port, &counts);
+        if (job->state == LIFE_PENDING &&
+            counts.pending_jobs - counts.reserved_jobs > engine->config->world.queue_limit &&
+            port_why(&engine->port, job->row.id) != REASON_RESERVED)
+            engine_reject(engine, slot, REASON_QUEUE_FULL);
+    }
+}
+
+static void note_reserved(struct engine *engine)
+{
+    struct sched_counts counts;
+    port_count(&engine->port, &counts);
+    engine_level(engine, LEVEL_RESERVED, counts.reserved_gpu_milli - engine->levels[LEVEL_RESERVED].value);
+}
+
+static void watch_begin(const struct engine *engine)
+{
+    if (engine->config->watch != NULL)
+        engine->config->watch->begin();
+}
+
+static struct error watch_done(const struct engine *engine)
+{
+    return engine->config->watch != NULL ? engine->config->watch->done() : ERROR_OK;
+}
+
+static void run_cycle(struct engine *engine)
+{
+    const struct decision *decisions;
+    time_ns wake_at;
+    engine->cycle_due = TIME_NEVER;
+    engine->last_cycle = engine->now;
+    engine->cycles++;
+    watch_begin(engine);
+    size_t count = port_cycle(&engine->port, engine->now, &decisions, &wake_at);
+    engine->error = watch_done(engine);
+    if (error_is(engine->error))
+        return;
+    for (size_t i = 0; i < count; i++)
+        engine_apply(engine, &decisions[i]);
+    engine->decisions += count;
+    if (wake_at != TIME_NEVER)
+        engine_want_cycle(engine, wake_at);
+    if (engine->fresh_count > 0)
+        enforce_queue_limit(engine);
+    engine_look_for_stall(engine);
+}
+
+static time_ns next_instant(const struct engine *engine)
+{
+    time_ns at = event_queue_time(&engine->events);
+    if (engine->has_next && engine->next_job.submit < at)
+        at = engine->next_job.submit;
+    return engine->cycle_due < at ? engine->cycle_due : at;
+}
+
+static void tell_progress(struct engine *engine)
+{
+    if (engine->config->on_progress == NULL)
+        return;
+    struct engine_progress progress = {.now = engine->now,
+                                       .end = engine->config->world.end,
+                                       .submitted = engine->submitted,
+                                       .finished = engine->ended + engine->rejected,
+                                       .total_jobs = job_source_facts(engine->config->source)->job_count,
+                                       .events = engine->event_count};
+    engine->config->on_progress(engine->config->progress_self, &progress);
+}
+
+static bool is_stopped(const struct engine *engine)
+{
+    return error_is(engine->error) || error_is(engine->port.error) || error_is(engine->result->stall) ||
+           (engine->config->stop != NULL && *engine->config->stop != 0);
+}
+
+static void run_instant(struct engine *engine, time_ns at)
+{
+    advance(engine, at);
+    if (!take_events(engine))
+        foresee(engine);
+    take_submissions(engine);
+    if (engine->cycle_due <= at && !error_is(engine->error)) {
+        run_cycle(engine);
+        if (engine->has_reserved)
+            note_reserved(engine);
+        if (engine->is_filling)
+            engine_emit_arrived(engine);
+    }
+    if (engine->config->is_checked)
+        engine_check_instant(engine);
+}
+
+static void loop(struct engine *engine)
+{
+    uint64_t next_progress = PROGRESS_EVENTS;
+    fetch(engine);
+    while (!is_stopped(engine)) {
+        time_ns at = next_instant(engine);
+        if (at == TIME_NEVER || at > engine->config->world.end)
+            break;
+        if (at > LAST_INSTANT) {
+            engine->result->stall =
+                error_new(ERROR_INTERNAL, "the run is not over after %.0f s, more than simulated time can hold",
+                          time_to_seconds(engine->now));
+            break;
+        }
+        run_instant(engine, at);
+        if (engine->event_count >= next_progress) {
+            next_progress += PROGRESS_EVENTS;
+            tell_progress(engine);
+        }
+    }
+}
+
+static void finish(struct engine *engine)
+{
+    struct engine_result *result = engine->result;
+    time_ns end = engine->config->world.end;
+    bool is_partial = error_is(engine->result->stall) || (engine->config->stop != NULL && *engine->config->stop != 0);
+    struct sched_counts counts;
+    port_count(&engine->port, &counts);
+    advance(engine, end == TIME_NEVER || is_partial ? engine->now : end);
+    engine_close(engine);
+    if (engine->config->on_end != NULL)
+        engine->config->on_end(engine->config->end_self, engine->port.sched, engine->now);
+    engine_emit_sample(engine, engine->now);
+    struct random_stream last;
+    random_stream_init(&last, engine->config->seed, "fingerprint", 0);
+    engine_hash(engine, 0xff, random_below(&last, UINT32_MAX));
+    result->fingerprint = engine->fingerprint;
+    result->submitted = engine->submitted;
+    result->finished = engine->ended;
+    result->evicted = engine->evicted;
+    result->plans = counts.plans;
+    result->facts.is_partial = is_partial;
+    result->facts.promised_starts = counts.promised_starts;
+    result->facts.late_starts = counts.late_starts;
+    result->facts.drains = counts.drains;
+    result->facts.drains_filled = counts.drains_filled;
+    result->facts.kept_gpu_h = (double)counts.kept_gpu_ns / (3600.0 * TIME_NS_PER_S);
+    engine_emit_finished(engine);
+}
+
+static void find_wants(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        engine->wants_jobs |= sink->on_job != NULL;
+        engine->wants_attempts |= sink->on_attempt != NULL;
+        engine->wants_gangs |= sink->on_gang != NULL;
+        engine->wants_samples |= sink->on_sample != NULL;
+    }
+}
+
+static void release(struct engine *engine)
+{
+    for (uint32_t s = 0; s < engine->job_used; s++) {
+        mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
+        holding_release(&engine->jobs[s].holding);
+        engine_drop_changes(&engine->jobs[s], false);
+        mem_free(engine->jobs[s].changes);
+        mem_free(engine->jobs[s].after);
+        mem_free(engine->jobs[s].close);
+    }
+    engine_release_paces(engine);
+    mem_free(engine->places);
+    mem_free(engine->jobs);
+    mem_free(engine->free_slots);
+    mem_free(engine->slot_of);
+    mem_free(engine->id_of);
+    mem_free(engine->fresh);
+    mem_free(engine->ended_at);
+    mem_free(engine->gpu_used);
+    mem_free(engine->gpus);
+    buffer_release(&engine->placement);
+    buffer_release(&engine->number);
+    mem_free(engine->typical.jobs);
+    census_memo_release(&engine->census);
+    event_queue_release(&engine->events);
+    sched_free(engine->port.sched);
+}
+
+struct error engine_run(const struct engine_config *config, struct engine_result *result)
+{
+    struct engine engine = {.config = config,
+                            .result = result,
+                            .cycle_due = TIME_NEVER,
+                            .last_cycle = -1,
+                            .fingerprint = config->seed,
+                            .stall = {.limit = config->world.stall_steps}};
+    *result = (struct engine_result){0};
+    const struct queue_table *queues = job_source_queues(config->source);
+    engine.queues_known = queues->count;
+    engine.is_filling = job_source_facts(config->source)->is_filling;
+    struct sched *sched = NULL;
+    if (config->decider == NULL) {
+        sched = sched_new(config->cluster, queues, config->policy, &engine.error);
+        TRY(engine.error);
+        sched_count_waits(sched, config->world.has_wait_times);
+    }
+    engine.port = port_new(sched, config->decider, config->listener);
+    if (config->is_checked)
+        engine.gpu_used = mem_zalloc(config->cluster->gpu_count, sizeof *engine.gpu_used);
+    find_wants(&engine);
+    if (config->typical_count > 0)
+        port_typical_told(&engine.port, config->typical, config->typical_count, engine.now);
+    engine.error = engine_know_typical(&engine);
+    if (!error_is(engine.error))
+        loop(&engine);
+    if (!error_is(engine.error)) /* what was told after the last cycle */
+        engine.error = watch_done(&engine);
+    if (!error_is(engine.error))
+        engine.error = engine.port.error; /* else what stopped the loop is the news */
+    else
+        error_release(&engine.port.error);
+    if (!error_is(engine.error))
+        finish(&engine);
+    else
+        error_release(&result->stall);
+    release(&engine);
+    return engine.error;
+}

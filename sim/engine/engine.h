@@ -1,0 +1,110 @@
+/* sim/engine/engine.h -- the simulated world: jobs arrive, the scheduler decides, time passes, rows are written.
+ *
+ * One instant goes in this order: ends, evictions, effects of decisions, submissions; then, if anything was told or
+ * the scheduler asked to be woken, one cycle.  With scheduler_period 0 a cycle follows at each such instant; above 0
+ * cycles lie on that grid and idle ticks are skipped.
+ *
+ * What an eviction costs: a job that can save within its grace stops working, writes its checkpoint and leaves; it
+ * resumes where it stopped, after its restart time.  If the grace is too short it works on until the grace ends and
+ * falls back to its last periodic checkpoint.  Without any checkpoint it leaves at once and starts from nothing. Grace
+ * 0 is a kill: it leaves at once and falls back to its last periodic checkpoint, whatever it could save. Periodic
+ * checkpoints are taken to be part of the recorded run time; one stands after each interval of reference work.
+ *
+ * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
+ * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  Running with n of its N members it
+ * progresses at n/N of its speed (sim/job/progress.h).  Members that come cost nothing and work at once.  Members that go
+ * cost the checkpoint that all write within the grace (no restart, nothing lost); if the job cannot save within it,
+ * they leave at its end, or at once without any checkpoint, and the others go on from where they are.  If too few are
+ * left to run, that is an eviction: unsaved work is lost and coming back takes the restart time.
+ *
+ * A job that depends on others is eligible when the last of them has ended.  Who may start is the scheduler's
+ * business.
+ *
+ * Law: the same cluster, source, policy, world and seed give the same rows and the same fingerprint.
+ *
+ * It does not: read files or clocks, print, or know what metrics are.
+ */
+#ifndef SIM_ENGINE_ENGINE_H
+#define SIM_ENGINE_ENGINE_H
+
+#include <signal.h>
+
+#include "base/error.h"
+#include "policies/policy_config.h"
+#include "sim/engine/cycle_watch.h"
+#include "sim/engine/estimates.h"
+#include "sim/engine/port.h"
+#include "sim/engine/recut_costs.h"
+#include "sim/record/record.h"
+#include "workloads/readers/source.h"
+
+enum world_sharing { SHARING_MEASURED, SHARING_FREE };
+
+struct world_config {
+    time_ns scheduler_period; /* 0: a cycle at every instant that told something */
+    time_ns decision_latency; /* from a START decision to its effect */
+    bool kills_at_limit;
+    int64_t
+        queue_limit; /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
+    time_ns end;     /* TIME_NEVER: when every job has ended */
+    time_ns warmup;  /* metrics count from here */
+    time_ns sample_interval; /* of the timeline */
+    bool has_wait_times;     /* rows tell what jobs waited for, and how long */
+    struct estimates estimates;
+    uint8_t sharing;           /* enum world_sharing: what neighbours on a GPU cost, and pieces of one; free: nothing */
+    double busy_per_sm_active; /* a client's busy time over its SM activity, both when alone */
+    struct recut_costs recut;  /* how long it takes to cut a GPU anew */
+    uint64_t stall_steps;      /* without progress (sim/engine/stall.h) that end the run; 0: no number */
+};
+
+struct world_config world_config_default(void);
+
+struct engine_progress {
+    time_ns now, end;                         /* end: TIME_NEVER if not known */
+    uint64_t submitted, finished, total_jobs; /* total: 0 if not known */
+    uint64_t events;
+};
+
+struct sched;
+
+struct engine_config {
+    const struct cluster *cluster;
+    struct job_source *source;
+    const struct policy_config *policy;
+    struct world_config world;
+    uint64_t seed;
+    const struct job_group
+        *typical; /* the scheduler is told first that these members usually come: sched_typical_told; NULL: nothing */
+    uint32_t typical_count;
+    const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
+    const struct port_outside *listener; /* is told every fact, cycle and decision; NULL: nobody */
+    const struct cycle_watch *watch;     /* NULL: no plug-in runs */
+    const struct record_sink *sinks;
+    size_t sink_count;
+    bool is_checked;                   /* verify the invariants at every instant; O(cluster) each */
+    const volatile sig_atomic_t *stop; /* not NULL and not 0: end the run now, as partial */
+    void (*on_progress)(void *self, const struct engine_progress *progress); /* every 65,536 events; may be NULL */
+    void *progress_self;
+    /* The run is over and all rows are out: the scheduler as it is at `now`, to be asked; may be NULL. */
+    void (*on_end)(void *self, struct sched *sched, time_ns now);
+    void *end_self;
+};
+
+struct engine_result {
+    struct run_facts facts;
+    uint64_t fingerprint; /* of every event and decision, and one last draw */
+    uint64_t never_fits;  /* jobs rejected because no state of the cluster could hold them */
+    uint64_t refused;     /* jobs rejected by another program, but for their dependencies */
+    uint64_t queue_full;  /* jobs rejected by world.queue_limit */
+    uint64_t submitted, finished;
+    uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */
+    uint64_t plans;   /* to make room, booked by the scheduler */
+    struct error
+        stall; /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
+};
+
+/* Run to the end.  Errors: of the source, of a sink, of the decider or the listener, or ERROR_INTERNAL when a law is
+ * broken. */
+struct error engine_run(const struct engine_config *config, struct engine_result *result) MUST_CHECK;
+
+#endif

@@ -1,0 +1,417 @@
+/* What jobs hold: members come and go, attempts open and close, and GPU time is booked. */
+#include "sim/engine/engine_state.h"
+
+void engine_begin_wait(struct engine *engine, struct sim_job *job)
+{
+    job->waiting_since = engine->now;
+    job->is_waiting = true;
+    engine_level(engine, LEVEL_PENDING, 1);
+    engine->pending_milli += job->asked_milli;
+}
+
+void engine_end_wait(struct engine *engine, struct sim_job *job)
+{
+    job->row.wait_total += engine->now - job->waiting_since;
+    job->is_waiting = false;
+    engine_level(engine, LEVEL_PENDING, -1);
+    engine->pending_milli -= job->asked_milli;
+}
+
+/* ---- GPU time ---------------------------------------------------------------------------------- */
+
+/* Time x GPUs held, in GPU-nanoseconds; the product alone may pass 64 bits. */
+static int64_t held_time(const struct sim_job *job, time_ns time)
+{
+    return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
+}
+
+/* GPU time of so many units of work: members of unequal size count by their mean. */
+static int64_t work_time(const struct sim_job *job, wide_ns work)
+{
+    const int64_t units = (int64_t)job->progress.members * job->progress.one;
+    return (int64_t)(work * job->row.gpu_milli / GPU_MILLI / units);
+}
+
+static uint32_t slot_of(const struct engine *engine, const struct sim_job *job)
+{
+    return (uint32_t)(job - engine->jobs);
+}
+
+static bool is_preemption(uint8_t reason)
+{
+    return reason == REASON_PREEMPTED || reason == REASON_RECLAIMED || reason == REASON_CONSOLIDATED ||
+           reason == REASON_HEADROOM;
+}
+
+/* Time without work, and work that is thrown away. */
+static void book_loss(struct sim_job *job, time_ns idle, wide_ns work)
+{
+    const int64_t overhead = held_time(job, idle);
+    const int64_t lost = overhead + work_time(job, work);
+    job->row.overhead_gpu_ns += overhead;
+    job->row.lost_gpu_ns += lost;
+    if (is_preemption(job->evict_reason))
+        job->row.preempted_gpu_ns += lost;
+}
+
+/* What the present attempt says at its end: `work` units are done by now, and `kept` survive. */
+static void book_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
+{
+    const struct progress *progress = &job->progress;
+    struct sim_folded folded = {0};
+    if (engine->paces != NULL)
+        folded = engine_pace_unfold(engine, slot_of(engine, job));
+    time_ns span = engine->now - progress->since + folded.span;
+    if (!job->is_waiting) {
+        const time_ns idle = progress_overhead(progress, engine->now) + folded.overhead;
+        job->row.run += span;
+        job->held_milli_ns += (wide_ns)span * job->held_milli;
+        if (idle > 0 || work > kept)
+            book_loss(job, idle, work - kept);
+    }
+    if (why == ATTEMPT_RESIZED && span == 0)
+        return; /* all that comes or goes in one instant is one change */
+    if (engine->wants_attempts || (engine->wants_gangs && job->held_milli > GPU_MILLI))
+        engine_emit_attempt(engine, job,
+                            &(struct sim_attempt){.start = engine->now - span,
+                                                  .why = why,
+                                                  .before = progress->work - folded.work,
+                                                  .kept = kept,
+                                                  .work = work});
+    job->attempts++;
+    job->row.resizes += why == ATTEMPT_RESIZED;
+}
+
+/* ---- Attempts ---------------------------------------------------------------------------------- */
+
+static void count_held(struct engine *engine, const struct sim_job *job, int sign)
+{
+    int64_t held = sign * job->held_milli;
+    if (job->is_waiting) {
+        engine_level(engine, LEVEL_PARTIAL, held);
+        return;
+    }
+    engine_level(engine, LEVEL_ALLOCATED, held);
+    if (engine->paces != NULL && engine_pace_counts(engine, slot_of(engine, job), sign > 0))
+        return;
+    if (job->row.sm_active_milli != SM_ACTIVE_UNKNOWN)
+        engine_level(engine, LEVEL_ACTIVE, held * job->row.sm_active_milli);
+}
+
+static void close_attempt(struct engine *engine, struct sim_job *job, enum attempt_end why, wide_ns work, wide_ns kept)
+{
+    count_held(engine, job, -1);
+    book_attempt(engine, job, why, work, kept);
+}
+
+/* It changes its members and goes on: nothing is lost. */
+static void resize_attempt(struct engine *engine, struct sim_job *job)
+{
+    const wide_ns work = progress_work_at(&job->progress, engine->now);
+    close_attempt(engine, job, ATTEMPT_RESIZED, work, work);
+}
+
+static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
+{
+    return progress_work_at(&job->progress, engine->now);
+}
+
+static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
+{
+    holding_add(&job->holding, pieces, count);
+    job->held_milli += pieces_gpu_milli(pieces, count);
+    if (engine->config->is_checked) {
+        engine_check_take(engine, pieces, count);
+        engine_check_holding(engine, job);
+    }
+}
+
+static void take_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
+{
+    bool were_held = holding_take(&job->holding, pieces, count);
+    assert(were_held);
+    (void)were_held;
+    job->held_milli -= pieces_gpu_milli(pieces, count);
+    if (engine->config->is_checked)
+        engine_check_give(engine, pieces, count);
+}
+
+static void take_all(struct engine *engine, struct sim_job *job)
+{
+    if (engine->config->is_checked)
+        engine_check_give(engine, holding_pieces(&job->holding), job->holding.piece_count);
+    holding_clear(&job->holding);
+    job->held_milli = 0;
+}
+
+/* When it ends as things stand: its work is done, or its limit is reached (not while it writes its last checkpoint). */
+static void push_end(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    time_ns end = progress_end(&job->progress);
+    job->generation++;
+    bool is_killed =
+        engine->config->world.kills_at_limit && (job->state == LIFE_RUNNING || !progress_is_frozen(&job->progress));
+    if (is_killed && job->limit < end - job->running_since)
+        end = job->running_since + job->limit;
+    if (end != TIME_NEVER)
+        event_queue_push(&engine->events, end > engine->now ? end : engine->now, EVENT_END, slot, job->generation);
+}
+
+/* Members in force: those that work while the gang is complete.  Those that come before others have left add
+ * nothing to the whole. */
+static uint32_t force_of(const struct holding *holding)
+{
+    if (!holding_is_complete(holding))
+        return 0;
+    const uint32_t working = holding_working(holding);
+    return working < holding->member_count ? working : holding->member_count;
+}
+
+static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
+{
+    const uint32_t force = force_of(&job->holding);
+    return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
+}
+
+void engine_turn(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    push_end(engine, slot);
+}
+
+/* ---- They come --------------------------------------------------------------------------------- */
+
+/* Until all it depends on had ended it was not eligible; ends before it came are 0. */
+static time_ns eligible_at(const struct engine *engine, const struct sim_job *job)
+{
+    time_ns eligible = job->row.submit;
+    for (uint32_t i = 0; i < job->after_count; i++)
+        if (engine->ended_at[job->after[i].job] > eligible)
+            eligible = engine->ended_at[job->after[i].job];
+    return eligible;
+}
+
+/* The whole job's GPUs.  Of one that asks memory this is known only now, and differs by model; members that it
+ * does not hold count as those that it does. */
+static int64_t whole_milli(const struct sim_job *job)
+{
+    if (job->is_exact)
+        return job->asked_milli;
+    return job->held_milli * job->holding.member_count / job->holding.held_count;
+}
+
+/* Of where its first piece is; where all nodes are alike, without asking for the node. */
+static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    return cluster->type_count == 1 ? cluster->types[0].model
+                                    : cluster_node_type(cluster, holding_pieces(&job->holding)->node)->model;
+}
+
+/* Its gang is complete: it runs. */
+static void begin_run(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    bool is_first = job->row.start == TIME_NEVER;
+    engine_end_wait(engine, job);
+    engine_step(job, STEP_EFFECT);
+    engine_level(engine, LEVEL_RUNNING, 1);
+    engine->started++;
+    if (is_first) {
+        engine->first_starts++;
+        job->row.start = engine->now;
+        job->row.eligible = eligible_at(engine, job);
+        job->row.wait = engine->now - job->row.eligible;
+    }
+    job->row.model = model_of(engine, job);
+    job->row.gpu_milli = whole_milli(job);
+    job->running_since = engine->now;
+    job->stale_since = TIME_NEVER;
+    progress_begin(&job->progress, engine->now, is_first ? 0 : job->checkpoint.restart, speed_of(engine, job));
+}
+
+void engine_join(struct engine *engine, uint32_t slot, const struct piece *pieces, uint32_t count, decision_id decision)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    if (job->state != LIFE_STARTING)
+        resize_attempt(engine, job);
+    add_pieces(engine, job, pieces, count);
+    if (!job->is_waiting)
+        progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    else if (holding_is_complete(&job->holding))
+        begin_run(engine, slot);
+    else if (job->state == LIFE_STARTING)
+        engine_step(job, STEP_PART);
+    if (job->is_waiting)
+        progress_turn(&job->progress, engine->now, 0);
+    else
+        push_end(engine, slot);
+    count_held(engine, job, 1);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
+    engine_hash(engine, EVENT_EFFECT, job->row.id);
+    port_job_started(&engine->port, job->row.id, decision, engine->now);
+}
+
+/* ---- They go ----------------------------------------------------------------------------------- */
+
+void engine_drop_changes(struct sim_job *job, bool joins_only)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < job->change_count; i++)
+        if (joins_only && !job->changes[i].is_join)
+            job->changes[kept++] = job->changes[i];
+        else
+            mem_free(job->changes[i].pieces);
+    job->change_count = kept;
+}
+
+/* Work that survives if all go now. */
+static wide_ns kept_work(const struct engine *engine, const struct sim_job *job)
+{
+    if (progress_is_frozen(&job->progress) && job->thaws_at <= engine->now)
+        return work_now(engine, job); /* the checkpoint is written */
+    return progress_kept(&job->progress, engine->now, job->checkpoint.interval);
+}
+
+/* The job runs no more and falls back to what was kept. */
+static void stop_run(struct engine *engine, struct sim_job *job, wide_ns kept)
+{
+    if (!job->is_waiting) {
+        engine_level(engine, LEVEL_RUNNING, -1);
+        engine_begin_wait(engine, job);
+    }
+    job->generation++;
+    progress_turn(&job->progress, engine->now, 0);
+    progress_stop(&job->progress, kept);
+}
+
+/* kept: its work that survives. */
+static void count_eviction(struct engine *engine, struct sim_job *job, wide_ns kept)
+{
+    stall_eviction(&engine->stall, progress_reference(&job->progress, kept - job->progress.saved));
+    engine->evicted++;
+    job->row.evictions++;
+    engine_hash(engine, EVENT_EVICT + 0x40, job->row.id);
+}
+
+/* It holds nothing any more; members may be on their way to it. */
+static void wait_again(struct sim_job *job)
+{
+    engine_step(job, STEP_LEFT);
+    for (uint32_t i = 0; i < job->change_count; i++)
+        if (job->changes[i].is_join && job->state == LIFE_PENDING)
+            engine_step(job, STEP_START);
+}
+
+/* Too few are left to run: what it did not save is lost, the rest waits and holds what it holds. */
+static bool part_short(struct engine *engine, struct sim_job *job, const struct sim_change *change)
+{
+    wide_ns kept = kept_work(engine, job);
+    wide_ns work = work_now(engine, job);
+    job->evict_reason = change->reason;
+    close_attempt(engine, job, ATTEMPT_EVICTED, work, kept);
+    count_eviction(engine, job, kept);
+    take_pieces(engine, job, change->pieces, change->piece_count);
+    stop_run(engine, job, kept);
+    job->stale_since = engine->now;
+    if (job->holding.piece_count > 0)
+        engine_step(job, STEP_SHORT);
+    else
+        wait_again(job);
+    return kept == work;
+}
+
+/* The others go on at once, from where they were. */
+static void part_on(struct engine *engine, uint32_t slot, const struct sim_change *change)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    bool thaws = progress_is_frozen(&job->progress) && job->state == LIFE_RUNNING && job->thaws_at <= engine->now;
+    job->evict_reason = change->reason;
+    resize_attempt(engine, job);
+    take_pieces(engine, job, change->pieces, change->piece_count);
+    progress_turn(&job->progress, engine->now, speed_of(engine, job));
+    if (thaws) {
+        progress_thaw(&job->progress);
+        job->progress.saved = job->progress.work;
+    }
+    push_end(engine, slot);
+}
+
+/* A job that waits has nothing unsaved. */
+static void part_waiting(struct engine *engine, struct sim_job *job, const struct sim_change *change)
+{
+    bool is_last =
+        change->piece_count > 0 && pieces_member_count(change->pieces, change->piece_count) == job->holding.held_count;
+    job->evict_reason = change->reason;
+    close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, work_now(engine, job), job->progress.work);
+    take_pieces(engine, job, change->pieces, change->piece_count);
+    progress_turn(&job->progress, engine->now, 0);
+    if (!is_last)
+        return;
+    count_eviction(engine, job, job->progress.saved);
+    if (job->state == LIFE_HOLDING)
+        wait_again(job);
+}
+
+void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *change)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    struct members which = {change->decision, NODE_NONE};
+    bool is_saved = true;
+    if (job->is_waiting)
+        part_waiting(engine, job, change);
+    else if (job->state == LIFE_RUNNING &&
+             !holding_is_complete_without(&job->holding, change->pieces, change->piece_count))
+        is_saved = part_short(engine, job, change);
+    else
+        part_on(engine, slot, change);
+    count_held(engine, job, 1);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
+    engine_hash(engine, EVENT_EVICT + 0x50, job->row.id);
+    port_job_evicted(&engine->port, job->row.id, which, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
+}
+
+void engine_leave(struct engine *engine, uint32_t slot)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    wide_ns kept = job->is_waiting ? job->progress.work : kept_work(engine, job);
+    bool is_saved = progress_is_frozen(&job->progress) && job->thaws_at <= engine->now;
+    close_attempt(engine, job, ATTEMPT_EVICTED, work_now(engine, job), kept);
+    count_eviction(engine, job, kept);
+    take_all(engine, job);
+    engine_drop_changes(job, false);
+    job->tenure++;
+    stop_run(engine, job, kept);
+    if (engine->paces != NULL)
+        engine_pace(engine, slot);
+    engine_step(job, STEP_LEFT);
+    port_job_evicted(&engine->port, job->row.id, MEMBERS_ALL, is_saved ? EVICT_SAVED : EVICT_LOST, engine->now);
+}
+
+void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
+{
+    struct sim_job *job = &engine->jobs[slot];
+    close_attempt(engine, job, ATTEMPT_ENDED, work, work);
+    engine_level(engine, LEVEL_RUNNING, -1);
+    take_all(engine, job);
+    engine_drop_changes(job, false);
+    if (engine->paces != NULL) {
+        engine_pace(engine, slot);
+        engine_pace_close(engine, slot);
+    }
+    job->progress.work = job->progress.saved = work;
+}
+
+void engine_close_job(struct engine *engine, struct sim_job *job)
+{
+    const wide_ns work = work_now(engine, job);
+    if (job->holding.piece_count > 0)
+        book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
+    if (engine->paces != NULL)
+        engine_pace_close(engine, slot_of(engine, job));
+    job->progress.work = work;
+}

@@ -1,0 +1,263 @@
+/* From states to rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine/engine_state.h"
+
+static void check_sink(struct engine *engine, struct error error)
+{
+    if (!error_is(error))
+        return;
+    if (error_is(engine->error))
+        error_release(&error);
+    else
+        engine->error = error;
+}
+
+void engine_emit_job(struct engine *engine, const struct sim_job *job)
+{
+    const struct job_row *row = &job->row;
+    struct job_row named;
+    if (row->name == NULL && job->trace_id != row->id) {
+        engine->number.length = 0;
+        buffer_int(&engine->number, job->trace_id);
+        named = *row;
+        named.name = buffer_c_string(&engine->number);
+        row = &named;
+    }
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_job != NULL)
+            check_sink(engine, sink->on_job(sink->self, row));
+    }
+}
+
+/* Where the number at the end of a node's name begins. */
+static size_t number_at(const char *name)
+{
+    size_t at = strlen(name);
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
+        at--;
+    return at;
+}
+
+/* Do the names count up by one, as n7 and n8 do? */
+static bool counts_up(const char *a, const char *b)
+{
+    size_t at = number_at(a);
+    if (at != number_at(b) || memcmp(a, b, at) != 0 || a[at] == '\0' || b[at] == '\0' || strlen(a + at) > 9 ||
+        strlen(b + at) > 9 || (a[at] == '0' && a[at + 1] != '\0') || b[at] == '0')
+        return false;
+    return strtol(a + at, NULL, 10) + 1 == strtol(b + at, NULL, 10);
+}
+
+static void append_nodes(struct buffer *out, const char *first, const char *last)
+{
+    if (first == last) {
+        buffer_string(out, first);
+        return;
+    }
+    size_t at = number_at(first);
+    buffer_bytes(out, first, at);
+    buffer_char(out, '[');
+    buffer_string(out, first + at);
+    buffer_char(out, '-');
+    buffer_string(out, last + at);
+    buffer_char(out, ']');
+}
+
+/* "n[0-7]:0-7 n9:2@142": runs of equal neighbours, a share after '@' in milli-GPUs. */
+static void write_placement(struct engine *engine, const struct sim_job *job)
+{
+    struct buffer *out = &engine->placement;
+    const struct node *nodes = engine->config->cluster->nodes;
+    const struct piece *pieces = holding_pieces(&job->holding);
+    uint32_t count = job->holding.piece_count;
+    out->length = 0;
+    for (uint32_t i = 0; i < count;) {
+        const struct piece *piece = &pieces[i];
+        uint32_t end = i + 1;
+        while (end < count && pieces[end].gpu_mask == piece->gpu_mask && pieces[end].gpu_milli == piece->gpu_milli &&
+               counts_up(nodes[pieces[end - 1].node].name, nodes[pieces[end].node].name))
+            end++;
+        if (i > 0)
+            buffer_char(out, ' ');
+        append_nodes(out, nodes[piece->node].name, nodes[pieces[end - 1].node].name);
+        if (piece->gpu_mask != 0) {
+            buffer_char(out, ':');
+            buffer_indices(out, piece->gpu_mask);
+        }
+        if (piece->gpu_milli != GPU_MILLI) {
+            buffer_char(out, '@');
+            buffer_int(out, piece->gpu_milli);
+        }
+        i = end;
+    }
+}
+
+/* The narrowest link between its GPUs. */
+static struct link link_of(struct engine *engine, const struct sim_job *job)
+{
+    const struct piece *pieces = holding_pieces(&job->holding);
+    const uint32_t count = job->holding.piece_count;
+    MEM_GROW(engine->places, engine->place_capacity, (size_t)count);
+    for (uint32_t i = 0; i < count; i++)
+        engine->places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};
+    return links_narrowest(engine->config->cluster, engine->places, count);
+}
+
+static void emit_gang(struct engine *engine, const struct gang_row *row)
+{
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_gang != NULL)
+            check_sink(engine, sink->on_gang(sink->self, row));
+    }
+}
+
+static void emit_attempt(struct engine *engine, const struct attempt_row *row)
+{
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_attempt != NULL)
+            check_sink(engine, sink->on_attempt(sink->self, row));
+    }
+}
+
+void engine_emit_attempt(struct engine *engine, const struct sim_job *job, const struct sim_attempt *attempt)
+{
+    struct link link = {.tier = LINK_NONE};
+    if (job->held_milli > GPU_MILLI)
+        link = link_of(engine, job);
+    if (engine->wants_gangs && link.tier != LINK_NONE && !job->is_waiting)
+        emit_gang(engine, &(struct gang_row){.start = attempt->start,
+                                             .end = engine->now,
+                                             .gpu_milli = job->held_milli,
+                                             .link_tier = (uint8_t)link.tier,
+                                             .link_bytes_per_s = link.bytes_per_s});
+    if (!engine->wants_attempts)
+        return;
+    const time_ns kept = progress_reference(&job->progress, attempt->kept);
+    write_placement(engine, job);
+    emit_attempt(engine,
+                 &(struct attempt_row){.id = job->row.id,
+                                       .attempt = job->attempts,
+                                       .start = attempt->start,
+                                       .end = engine->now,
+                                       .gpu_milli = job->held_milli,
+                                       .placement = buffer_c_string(&engine->placement),
+                                       .why = (uint8_t)attempt->why,
+                                       .reason = attempt->why == ATTEMPT_EVICTED ? job->evict_reason : REASON_NONE,
+                                       .saved = kept - progress_reference(&job->progress, attempt->before),
+                                       .lost = progress_reference(&job->progress, attempt->work) - kept,
+                                       .is_partial = job->is_waiting,
+                                       .link_tier = (uint8_t)link.tier,
+                                       .link_bytes_per_s = link.bytes_per_s});
+}
+
+/* From the start of the run to `at`; units x ns to units x s. */
+static double integral_s(const struct engine *engine, enum level_id id, time_ns at, double units)
+{
+    const struct level *level = &engine->levels[id];
+    return (double)((__int128)level->value * at - level->excess) / (1e9 * units);
+}
+
+void engine_emit_sample(struct engine *engine, time_ns at)
+{
+    if (!engine->wants_samples)
+        return;
+    const struct level *levels = engine->levels;
+    double partial_gpu_s = integral_s(engine, LEVEL_PARTIAL, at, GPU_MILLI);
+    struct timeline_row row = {.time = at,
+                               .pending_jobs = (uint32_t)levels[LEVEL_PENDING].value,
+                               .running_jobs = (uint32_t)levels[LEVEL_RUNNING].value,
+                               .pending_gpu_milli = engine->pending_milli,
+                               .allocated_gpu_milli = levels[LEVEL_ALLOCATED].value,
+                               .active_gpu_milli = levels[LEVEL_ACTIVE].value / 1000,
+                               .reserved_gpu_milli = levels[LEVEL_RESERVED].value + levels[LEVEL_PARTIAL].value,
+                               .submitted = engine->submitted,
+                               .started = engine->started,
+                               .ended = engine->ended,
+                               .evicted = engine->evicted,
+                               .rejected = engine->rejected,
+                               .allocated_gpu_s = integral_s(engine, LEVEL_ALLOCATED, at, GPU_MILLI),
+                               .active_gpu_s = integral_s(engine, LEVEL_ACTIVE, at, 1000.0 * GPU_MILLI),
+                               .reserved_gpu_s = integral_s(engine, LEVEL_RESERVED, at, GPU_MILLI) + partial_gpu_s,
+                               .pending_job_s = integral_s(engine, LEVEL_PENDING, at, 1),
+                               .running_job_s = integral_s(engine, LEVEL_RUNNING, at, 1),
+                               .partial_gang_gpu_s = partial_gpu_s,
+                               .space = engine_space(engine)};
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_sample != NULL)
+            check_sink(engine, sink->on_sample(sink->self, &row));
+    }
+}
+
+/* What the cluster looks like right now; the scheduler and its ledger may be asked, the cycle is over. */
+static struct arrived_row arrived_row(struct engine *engine)
+{
+    double gpus = (double)engine->config->cluster->gpu_count;
+    struct space_row space = engine_space(engine);
+    return (struct arrived_row){.allocation_ratio = (double)engine->levels[LEVEL_ALLOCATED].value / (gpus * GPU_MILLI),
+                                .fragmentation_ratio = space.is_known ? space_fragmented_gpus(&space) / gpus : NAN};
+}
+
+void engine_emit_arrived(struct engine *engine)
+{
+    int64_t percent_milli = (int64_t)engine->config->cluster->gpu_count * (GPU_MILLI / 100);
+    int64_t reached = engine->arrived_milli / percent_milli;
+    if (reached == engine->arrived_percent)
+        return;
+    struct arrived_row row = arrived_row(engine);
+    while (engine->arrived_percent < reached) {
+        row.percent = ++engine->arrived_percent;
+        for (size_t i = 0; i < engine->config->sink_count; i++) {
+            const struct record_sink *sink = &engine->config->sinks[i];
+            if (sink->on_arrived != NULL)
+                check_sink(engine, sink->on_arrived(sink->self, &row));
+        }
+    }
+}
+
+/* Mean price of a GPU; 0 if any pool with GPUs has none. */
+static double mean_price(const struct cluster *cluster)
+{
+    double sum = 0;
+    for (uint32_t p = 0; p < cluster->pool_count; p++) {
+        const struct node_pool *pool = &cluster->pools[p];
+        double gpus = (double)pool->node_count * cluster->types[pool->type].gpu_count;
+        if (gpus > 0 && pool->price_usd_per_gpu_h <= 0)
+            return 0;
+        sum += gpus * pool->price_usd_per_gpu_h;
+    }
+    return cluster->gpu_count > 0 ? sum / cluster->gpu_count : 0;
+}
+
+void engine_emit_finished(struct engine *engine)
+{
+    const struct cluster *cluster = engine->config->cluster;
+    struct run_facts *facts = &engine->result->facts;
+    const char *names[CLUSTER_MODELS_MAX + 1] = {NULL};
+    for (uint32_t m = 0; m < cluster->model_count; m++)
+        names[m] = cluster->models[m].name;
+    facts->end = engine->now;
+    facts->warmup = engine->config->world.warmup;
+    bool is_drained = engine->config->world.end == TIME_NEVER && !facts->is_partial;
+    facts->measured_until = is_drained && engine->last_submit > facts->warmup ? engine->last_submit : facts->end;
+    facts->node_count = cluster->node_count;
+    facts->gpu_count = cluster->gpu_count;
+    facts->model_names = names;
+    facts->price_usd_per_gpu_h = mean_price(cluster);
+    facts->is_decided_outside = engine->config->decider != NULL;
+    facts->events = engine->event_count;
+    facts->cycles = engine->cycles;
+    facts->decisions = engine->decisions;
+    for (size_t i = 0; i < engine->config->sink_count; i++) {
+        const struct record_sink *sink = &engine->config->sinks[i];
+        if (sink->on_finished != NULL)
+            check_sink(engine, sink->on_finished(sink->self, facts));
+    }
+    facts->model_names = NULL; /* borrowed for the hooks only */
+}

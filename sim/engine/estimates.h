@@ -1,0 +1,27 @@
+/* sim/engine/estimates.h -- what submitters say of the run time, made from the truth.
+ *
+ * Few traces tell it.  A perfect estimate is the run time itself; a noisy one is that times a factor and a lognormal
+ * error whose median is 1.  Written into the job before the scheduler sees it; the truth stays behind.
+ *
+ * Law: depends on the seed and the job's id alone, so that two policies see the same estimates.
+ */
+#ifndef SIM_ENGINE_ESTIMATES_H
+#define SIM_ENGINE_ESTIMATES_H
+
+#include <stdint.h>
+
+#include "base/time.h"
+
+enum estimates_kind { ESTIMATES_AS_DECLARED, ESTIMATES_PERFECT, ESTIMATES_NOISY };
+
+struct estimates {
+    enum estimates_kind kind;
+    double factor; /* of the median; noisy */
+    double sigma;  /* of the logarithm; noisy */
+};
+
+/* What a job that runs so long says, at least 1 ns; as_declared: what it says by itself. */
+time_ns estimates_make(const struct estimates *estimates, uint64_t seed, uint64_t job, time_ns duration,
+                       time_ns as_declared);
+
+#endif

@@ -1,0 +1,144 @@
+/* sim/engine/port.h -- how the world speaks to the scheduler: the library in this program, or somebody outside.
+ *
+ * Facts and cycles of a run go through here.  The library is called directly; if the run is written down
+ * (sim/live/event_file.h) or another program decides (sim/live/process.h), these are told too, or instead.
+ *
+ * Law: whoever listens changes nothing.  Without listeners a fact costs one test of a word.
+ *
+ *   port_job_ended(&port, id, JOB_END_COMPLETED, false, now);
+ *   size_t count = port_cycle(&port, now, &decisions, &wake_at);
+ *   if (error_is(port.error)) ...
+ *
+ * It does not: own what it speaks to.
+ */
+#ifndef SIM_ENGINE_PORT_H
+#define SIM_ENGINE_PORT_H
+
+#include "policies/census/census.h"
+#include "policies/wire.h"
+
+/* Somebody outside who is told everything.  Hooks are called in the order of what happens. */
+struct port_outside {
+    void *self;
+    struct error (*on_fact)(void *self, const struct fact *fact);
+    /* A cycle of the library took place. NULL: on_decide is there. */
+    struct error (*on_cycle)(void *self, time_ns now, const struct decision *decisions, size_t count,
+                             const struct wire_done *done);
+    /* Decide in place of the library.  decisions: borrowed until the next call. */
+    struct error (*on_decide)(void *self, time_ns now, const struct decision **decisions, struct wire_done *done);
+    /* With on_decide: of what was decided.  See sched_count, sched_why; other counts are 0. */
+    void (*on_count)(const void *self, struct sched_counts *counts);
+    enum reason (*on_why)(const void *self, job_id job);
+};
+
+struct port {
+    struct sched *sched;                 /* NULL: `decider` decides */
+    const struct port_outside *decider;  /* NULL: the library decides */
+    const struct port_outside *listener; /* NULL: nobody listens */
+    int64_t reserved_gpu_milli;          /* of the decider, as of its last cycle */
+    bool is_told;                        /* there is a decider or a listener: facts are made into values */
+    struct error error;                  /* the first of theirs; then they are told no more */
+};
+
+/* Exactly one of sched and decider. */
+struct port port_new(struct sched *sched, const struct port_outside *decider, const struct port_outside *listener);
+
+/* Not for callers: tell those outside, and the library if there is one. */
+void port_tell(struct port *port, const struct fact *fact);
+size_t port_ask(struct port *port, time_ns now, const struct decision **out, time_ns *wake_at);
+
+static inline void port_job_submitted(struct port *port, const struct job *job, time_ns now)
+{
+    if (__builtin_expect(port->is_told, false))
+        port_tell(port, &(struct fact){.kind = FACT_JOB_SUBMITTED, .now = now, .id = job->id, .job = job});
+    else
+        sched_job_submitted(port->sched, job, now);
+}
+
+static inline void port_job_cancelled(struct port *port, job_id job, time_ns now)
+{
+    if (__builtin_expect(port->is_told, false))
+        port_tell(port, &(struct fact){.kind = FACT_JOB_CANCELLED, .now = now, .id = job});
+    else
+        sched_job_cancelled(port->sched, job, now);
+}
+
+static inline void port_job_started(struct port *port, job_id job, decision_id decision, time_ns now)
+{
+    if (__builtin_expect(port->is_told, false))
+        port_tell(port, &(struct fact){.kind = FACT_JOB_STARTED, .now = now, .id = job, .decision = decision});
+    else
+        sched_job_started(port->sched, job, decision, now);
+}
+
+static inline void port_job_evicted(struct port *port, job_id job, struct members which, enum evict_end end,
+                                    time_ns now)
+{
+    if (__builtin_expect(port->is_told, false))
+        port_tell(port,
+                  &(struct fact){.kind = FACT_JOB_EVICTED, .now = now, .id = job, .which = which, .evicted = end});
+    else
+        sched_job_evicted(port->sched, job, which, end, now);
+}
+
+static inline void port_job_ended(struct port *port, job_id job, enum job_end end, bool will_retry, time_ns now)
+{
+    if (__builtin_expect(port->is_told, false))
+        port_tell(port,
+                  &(struct fact){.kind = FACT_JOB_ENDED, .now = now, .id = job, .end = end, .will_retry = will_retry});
+    else
+        sched_job_ended(port->sched, job, end, will_retry, now);
+}
+
+/* first: of the queues that are new or changed, the first; all behind it are too. */
+static inline void port_queues_changed(struct port *port, const struct queue_table *queues, queue_id first, time_ns now)
+{
+    port_tell(port, &(struct fact){.kind = FACT_QUEUES_CHANGED, .now = now, .queues = queues, .first_queue = first});
+}
+
+static inline void port_gpu_changed(struct port *port, node_id node, uint32_t gpu_index, mig_layout_id layout,
+                                    time_ns now)
+{
+    port_tell(port,
+              &(struct fact){.kind = FACT_GPU_CHANGED, .now = now, .node = node, .gpu = gpu_index, .layout = layout});
+}
+
+static inline void port_typical_told(struct port *port, const struct job_group *kinds, uint32_t kind_count, time_ns now)
+{
+    port_tell(port, &(struct fact){.kind = FACT_TYPICAL_TOLD, .now = now, .kinds = kinds, .kind_count = kind_count});
+}
+
+/* As sched_cycle; after an error of those outside no decisions. */
+static inline size_t port_cycle(struct port *port, time_ns now, const struct decision **out, time_ns *wake_at)
+{
+    if (__builtin_expect(port->is_told, false))
+        return port_ask(port, now, out, wake_at);
+    return sched_cycle(port->sched, now, out, wake_at);
+}
+
+static inline void port_job_foreseen(const struct port *port, job_id job)
+{
+    if (__builtin_expect(port->sched != NULL, true))
+        sched_job_foreseen(port->sched, job);
+}
+
+/* What the scheduler counts; of one outside, what the world counts of its decisions. */
+void port_count(const struct port *port, struct sched_counts *counts);
+enum reason port_why(const struct port *port, job_id job);
+
+/* As sched_census; of a decider nothing is known: false. */
+static inline bool port_census(const struct port *port, struct census_memo *memo, const struct typical_jobs *typical,
+                               struct census *census)
+{
+    if (port->sched != NULL)
+        sched_census(port->sched, memo, typical, census);
+    return port->sched != NULL;
+}
+
+/* As sched_waited; of a decider nothing is known: false. */
+static inline bool port_waited(const struct port *port, job_id job, time_ns now, struct wait_times *times)
+{
+    return port->sched != NULL && sched_waited(port->sched, job, now, times);
+}
+
+#endif

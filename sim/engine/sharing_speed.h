@@ -1,0 +1,40 @@
+/* sim/engine/sharing_speed.h -- how much slower a member runs on a piece of a GPU, or beside others, than alone on all of it.
+ *
+ * Pure functions of what is on the GPU.  A member's time on a whole GPU has three parts: `latency` (host, launches),
+ * which no piece changes; `compute`, which grows as SMs are fewer; `bandwidth`, which grows as memory slices are
+ * fewer.
+ *
+ *   slow = sharing_slow_mig(mix, 132, 16, 1);     a 1g.10gb of an H100
+ *   slow = sharing_slow_mps(0.443, 3 * 0.443);
+ *
+ * Sources: the measured table of nebuly-ai/nos, demos/gpu-sharing-comparison/README.md (YOLOS on an A100), to which
+ * the forms were fitted; tests/unit/test_sharing_speed.c holds it.
+ */
+#ifndef SIM_ENGINE_SHARING_SPEED_H
+#define SIM_ENGINE_SHARING_SPEED_H
+
+/* Parts of the time on a whole GPU; they sum to 1. */
+struct sharing_mix {
+    double latency, compute, bandwidth;
+};
+
+extern const struct sharing_mix sharing_small_inference;               /* fitted to the table */
+extern const struct sharing_mix sharing_training, sharing_interactive; /* assumed */
+
+/* The part of the time that a GPU is busy over the SM activity it has then: half of the GPUs of Acme's Seren cluster
+ * are busy 99 % of the time or more and active 50 % or more, of Kalos 98 % and 34 % (Hu et al., NSDI 2024: the medians
+ * of the published samples). */
+extern const double sharing_busy_per_sm_active;
+
+/* Time on an instance of so many SMs and memory slices over that on a GPU of `gpu_sms`: 1 or more. */
+double sharing_slow_mig(struct sharing_mix mix, double gpu_sms, double sms, double memory_slices);
+
+/* A client under MPS that alone uses the part `own` of a GPU's issue slots, where all clients with it would use `used`:
+ * max(1, min(0.535, 1 - own) + used), so that one who is alone pays nothing. */
+double sharing_slow_mps(double own, double used);
+
+/* Clients in turns, together busy `used` of the time, each alone at most 1: 1 while that fits into the time there is,
+ * else 1.11 x used, for switching costs 11 %.  One who is busy all the time and alone pays nothing. */
+double sharing_slow_timeslice(double used);
+
+#endif

@@ -1,0 +1,43 @@
+/* sim/engine/stall.h -- the world's guard against runs that never end: it counts the steps that bring a run no further.
+ *
+ * A step is a cycle of the scheduler, or an eviction that took effect.  The two are counted apart, in steps and in
+ * simulated time, never in time of a clock, so that every machine ends the run at the same step.
+ *
+ *   progress          a job is submitted, starts for the first time, ends or is rejected: both counts begin anew
+ *   time that passes  60 s of simulated time in which the world has something to come (an event, a submission, the
+ *                     end of the run) begin the count of cycles anew
+ *   work that stays   60 s of reference run time that evicted jobs keep begin the count of evictions anew
+ *
+ * A run stalls when a count exceeds the limit (world.stall_steps).  What never stalls: any number of jobs submitted or
+ * started at one instant; one job started per cycle; jobs rotated again and again that save their work; a cycle every
+ * minute for years while jobs run.
+ *
+ * It does not: know jobs or events, or end the run (sim/engine/engine.c does).
+ */
+#ifndef SIM_ENGINE_STALL_H
+#define SIM_ENGINE_STALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+enum { STALL_STEPS_DEFAULT = 1000000 };
+
+struct stall {
+    uint64_t limit;    /* of each count; 0: a run never stalls */
+    uint64_t progress; /* submissions, first starts, ends and rejections so far, as of the last step */
+    uint64_t cycles, evictions;
+    time_ns since; /* when the first of these cycles was */
+    time_ns kept;  /* reference run time kept by these evictions */
+};
+
+/* Count a cycle at `now`.  progress: submissions, first starts, ends and rejections so far.  has_more: the world has
+ * something to come.  True: the run stalls.  O(1). */
+bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more);
+
+/* Count an eviction of a job that keeps so much reference run time of the attempt that it ends.  The next cycle tells
+ * whether the run stalls.  O(1). */
+void stall_eviction(struct stall *stall, time_ns kept);
+
+#endif

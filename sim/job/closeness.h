@@ -1,0 +1,18 @@
+/* sim/job/closeness.h -- whether members that must be close are: slices in one domain, GPUs of a member in one island.
+ *
+ * Law: it knows pieces and the cluster alone, and nothing of how policies place (policies/placement/slices.h).
+ */
+#ifndef SIM_JOB_CLOSENESS_H
+#define SIM_JOB_CLOSENESS_H
+
+#include "policies/sched.h"
+
+/* Does any group ask it? */
+bool closeness_is_asked(const struct job *job);
+
+/* What is broken by the group's pieces among these, of a job that holds no others; NULL: nothing.
+ * O(pieces x domains of its level that they are in). */
+const char *closeness_complaint(const struct cluster *cluster, const struct job_group *group, uint32_t index,
+                                const struct piece *pieces, uint32_t count);
+
+#endif

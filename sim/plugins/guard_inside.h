@@ -1,0 +1,32 @@
+/* sim/plugins/guard_inside.h -- what the guards of hooks share: sim/plugins/guard.c and sim/plugins/guard_quota.c. */
+#ifndef SIM_PLUGINS_GUARD_INSIDE_H
+#define SIM_PLUGINS_GUARD_INSIDE_H
+
+#include "sim/plugins/guard.h"
+
+/* Between HOOK and DONE the plug-in's code runs. */
+#define HOOK(slot_, name_)                                                                                             \
+    struct guard_frame frame_;                                                                                         \
+    const struct guard_slot *slot = guard_slot_at((uint32_t)(slot_));                                                  \
+    guard_enter(&frame_, slot, "in its hook '" name_ "'")
+#define DONE guard_leave(&frame_)
+
+/* Its answer cannot be; the first one is told. */
+void guard_blame(const struct guard_slot *slot, const char *what);
+
+/* The hooks of struct quota_policy, called and looked at; at: the slot. */
+const char *guard_quota_complaint(int at, struct queue_tree *tree, queue_id *queue);
+queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
+const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *shape);
+int guard_quota_compare(int at, struct queue_tree *tree, struct contender a, struct contender b);
+int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contender a, struct contender b);
+void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);
+bool guard_quota_adjust(int at, struct queue_tree *tree, queue_id child, enum resource resource, int64_t demand_before,
+                        int64_t total_before);
+bool guard_quota_may_reclaim(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
+bool guard_quota_may_take(int at, struct queue_tree *tree, const struct taking *taking);
+bool guard_quota_is_valid(int at, struct queue_tree *tree, queue_id gainer, const int64_t ask[QUEUE_SUM_COUNT],
+                          const queue_id *touched, uint32_t touched_count);
+bool guard_quota_advance(int at, struct queue_tree *tree, time_ns now, time_ns *next);
+
+#endif

@@ -1,0 +1,55 @@
+/* sim/plugins/load.h -- plug-ins (policies/plugin.h) from files.
+ *
+ * A file's code runs as the user's own, so a file, or a folder, that others may write is refused.  Nothing is called
+ * before it is known that the plug-in was built for these structs; but the loader runs what the shared object has for
+ * its own start.
+ *
+ *   struct plugins plugins = {.timeout_s = WATCH_DEFAULT_S};
+ *   TRY(plugins_load(&plugins, "mine.so"));
+ *   policy_config_read_with(&policy, &value, &plugins.set);
+ *   ...
+ *   plugins_release(&plugins);              (when nothing uses the policy any more)
+ *
+ * Law: a file that is loaded twice is there once; all sets together hold at most PLUGINS_MAX files.
+ */
+#ifndef SIM_PLUGINS_LOAD_H
+#define SIM_PLUGINS_LOAD_H
+
+#include "base/json.h"
+#include "policies/plugin.h"
+#include "sim/plugins/watch.h"
+
+struct plugin_options {       /* of a command line; {0}: none */
+    const char *const *paths; /* from the present folder */
+    size_t count;
+    const char *timeout; /* seconds, as typed; NULL: WATCH_DEFAULT_S */
+};
+
+struct plugins {
+    struct plugin_set set; /* guarded: sim/plugins/guard.h */
+    int timeout_s;         /* CPU time in plug-ins without a finished cycle; 0: WATCH_DEFAULT_S */
+};
+
+/* Add the plug-in of a file; one the set has already is fine.  ERROR_IO if it cannot be read, ERROR_CONFIG if it
+ * cannot be used; both name the file. */
+struct error plugins_load(struct plugins *plugins, const char *path) MUST_CHECK;
+
+/* Take the timeout of the options. */
+struct error plugins_take_timeout(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
+
+/* The same, and all files that the options name. */
+struct error plugins_load_all(struct plugins *plugins, const struct plugin_options *options) MUST_CHECK;
+
+/* Those that a "plugins" array names (absent: none); paths count from `folder`, "" or ended by '/'.  Fails through the
+ * sticky error. */
+void plugins_read(struct plugins *plugins, const struct json_value *array, const char *folder);
+
+/* Plug-ins whose last set this was are unloaded.  {0} is fine. */
+void plugins_release(struct plugins *plugins);
+
+struct plugin_file {
+    const char *path, *digest; /* as named first; 32 hex digits */
+};
+struct plugin_file plugins_file(const struct plugins *plugins, uint32_t index);
+
+#endif

@@ -1,0 +1,53 @@
+/* sim/record/record.c -- the words and header lines of the record. */
+#include "sim/record/record.h"
+
+const char *const job_end_names[] = {
+    [END_COMPLETED] = "completed", [END_FAILED] = "failed",   [END_CANCELLED] = "cancelled", [END_LIMIT] = "limit",
+    [END_REJECTED] = "rejected",   [END_PENDING] = "pending", [END_RUNNING] = "running",     [END_STATE_COUNT] = NULL,
+};
+
+const char *const attempt_end_names[] = {
+    [ATTEMPT_ENDED] = "ended",
+    [ATTEMPT_EVICTED] = "evicted",
+    [ATTEMPT_UNFINISHED] = "unfinished",
+    [ATTEMPT_RESIZED] = "resized",
+    NULL,
+};
+
+const char *const record_source_names[] = {"free", "headroom", "grace_0", "eviction", NULL};
+
+const char *const record_cause_names[] = {"no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL};
+
+const uint8_t record_gang_sizes[RECORD_GANG_SIZE_COUNT] = {1, 2, 4, 8};
+
+double space_fragmented_gpus(const struct space_row *row)
+{
+    double sum = 0;
+    for (int c = 0; c < RECORD_CAUSE_COUNT; c++)
+        sum += row->fragmented_gpus[c];
+    return sum;
+}
+
+/* What differs from row to row comes first, what often repeats stands together, and since rows come in the order of
+ * their ends, the first digits of those repeat too: it compresses better and faster.  A job's start, submission and
+ * eligibility, its number and its name, its three times of work are mostly the same digits in the same order: one
+ * match each. */
+const char record_job_columns[] =
+    "submit_s,job_id,eligible_s,name,start_s,run_s,work_s,work_asked_s,held_gpu_s,"
+    "gpus,sm_active_ratio,wait_s,wait_total_s,"
+    "queue,user,class,workload_class,priority,members,gpu_model,state,reason,is_counted,source,"
+    "evictions,lost_gpu_s,overhead_gpu_s,resizes,preempted_gpu_s,evictions_wasted,"
+    "wait_by_reason_s,end_s";
+
+const char record_attempt_columns[] = "job_id,start_s,saved_s,placement,gpus,why,reason,attempt,"
+                                      "lost_s,is_partial,link_tier,link_gb_per_s,end_s";
+
+const char record_timeline_columns[] =
+    "time_s,pending_jobs,running_jobs,pending_gpus,allocated_gpus,active_gpus,reserved_gpus,"
+    "down_gpus,submitted,started,ended,evicted,rejected,allocated_gpu_s,active_gpu_s,reserved_gpu_"
+    "s,"
+    "down_gpu_s,pending_job_s,running_job_s,partial_gang_gpu_s,"
+    "idle_gpus,stranded_gpus,fragmented_no_gpu_gpus,fragmented_type_gpus,fragmented_host_gpus,"
+    "fragmented_gpu_count_gpus,fragmented_share_gpus,fragmented_geometry_gpus,"
+    "fragmented_topology_gpus,largest_gang_1_gpus,largest_gang_2_gpus,largest_gang_4_gpus,"
+    "largest_gang_8_gpus,mig_slices_unplaceable";

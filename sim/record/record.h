@@ -1,0 +1,208 @@
+/* sim/record/record.h -- the record of a run: rows, and who takes them.
+ *
+ * The simulator emits rows; sinks consume them: the writer of files (sim/record/record_files.h) and the metrics
+ * (reports/metrics.h).  The reader of files (reports/record_read.h) emits the same rows, so that a report made from
+ * the files equals the one made by the run.
+ *
+ * Law: a job's row comes once, when nothing more can happen to it (or at the end of the run); its attempts' rows come
+ * before it; samples come in order of time, arrived rows in order of percent.  Rows are borrowed during the call, but
+ * the names of queues, users and workload classes stay where they are while rows come: the same address is the same
+ * name.
+ *
+ * Columns of jobs.csv.zst, attempts.csv.zst, timeline.csv.zst: the fields below, named and ordered by
+ * record_job_columns etc.; times in seconds; amounts in GPUs.  Every field is filled, but for these, which are empty
+ * where there is no value:
+ *
+ *   eligible_s    of a job that waited for others until the run ended
+ *   start_s, source   of a job that never started
+ *   end_s         of a job that has not ended
+ *   sm_active_ratio   of a job whose activity the workload does not tell
+ *   wait_s, wait_total_s   of a rejected job
+ *   user          of a job whose user is not known
+ *   reason        of a job that neither waits nor was rejected, or that another program rejected without a reason; of
+ *                 an
+ *                 attempt that was not evicted
+ *   wait_by_reason_s   see below
+ *   link_tier, link_gb_per_s   of an attempt that holds no more than one GPU
+ *   idle_gpus to mig_slices_unplaceable   of a sample when they are not known (struct space_row)
+ *
+ * wait_by_reason_s: "Resources:12.5;Priority:3", exact seconds, in the order of enum reason; empty of a job that never
+ * waited, or when another program decided, or nobody asked for them.  They add up to wait_total_s; of a rejected job
+ * to end_s - submit_s.
+ */
+#ifndef SIM_RECORD_RECORD_H
+#define SIM_RECORD_RECORD_H
+
+#include "base/error.h"
+#include "base/reason.h"
+#include "base/time.h"
+#include "topologies/links.h"
+#include "workloads/job.h"
+
+enum job_end_state {
+    END_COMPLETED,
+    END_FAILED,
+    END_CANCELLED,
+    END_LIMIT,    /* killed at its limit */
+    END_REJECTED, /* never admitted; see reason */
+    END_PENDING,  /* the run ended before it started (censored) */
+    END_RUNNING,  /* the run ended while it ran */
+    END_STATE_COUNT
+};
+extern const char *const job_end_names[]; /* "completed", ..., NULL-terminated */
+
+enum { MODEL_ANY = 255 }; /* several models would do, or none, or it asks no GPUs */
+
+struct job_row {
+    job_id id;
+    const char *name;           /* the trace's own id; NULL: `id` in decimal */
+    const char *queue;          /* leaf queue's name */
+    const char *user;           /* "" if unknown */
+    uint8_t class;              /* enum job_class */
+    const char *workload_class; /* what the workload calls its kind ("small training"); NULL: the name of its class */
+    int32_t priority;
+    int64_t gpu_milli; /* asked by all members; once started, what they hold (of memory: its share) */
+    uint32_t members;  /* asked */
+    uint8_t model;     /* index into the cluster's models: of the last attempt; of a job that never started the one that
+                      all its nodes with GPUs would have, or MODEL_ANY */
+    time_ns submit;
+    time_ns eligible;          /* submit, or when the last job it depends on ended; TIME_NEVER if one has not */
+    time_ns start;             /* first with its minimum of members; TIME_NEVER if never */
+    time_ns end;               /* TIME_NEVER if it has not ended */
+    uint8_t state;             /* enum job_end_state */
+    uint8_t reason;            /* enum reason: of a rejection, or why it still waits */
+    time_ns wait;              /* eligible to first start, or censored at the run's end; 0 if rejected */
+    time_ns wait_total;        /* from the submission, with the waits after evictions */
+    time_ns run;               /* sum of its attempts but partial ones */
+    time_ns work;              /* reference work done and kept */
+    time_ns work_asked;        /* reference work in all; for what-ifs */
+    uint32_t evictions;        /* of all, or of so many that it could not run on */
+    int64_t lost_gpu_ns;       /* GPU time of work thrown away, restarts included */
+    int64_t overhead_gpu_ns;   /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
+    uint16_t sm_active_milli;  /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */
+    bool is_counted;           /* submitted after the warm-up: counts in the metrics of jobs */
+    uint8_t source;            /* what its first start was owed to: an index into record_source_names */
+    uint32_t resizes;          /* attempts that ended because members came or went */
+    int64_t held_gpu_us;       /* if resizes > 0: GPU time held while it ran, in microseconds; else gpu_milli x run
+                        (held_gpu_s has either) */
+    int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns owed to evictions for the sake of others */
+    uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
+    const struct wait_times *
+        /* what it waited for: they add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
+        waits;
+};
+enum { RECORD_SOURCE_COUNT = 4 };
+extern const char *const record_source_names[]; /* "free", "headroom", "grace_0", "eviction", NULL: policies/sched.h */
+
+enum attempt_end { ATTEMPT_ENDED, ATTEMPT_EVICTED, ATTEMPT_UNFINISHED, ATTEMPT_RESIZED };
+extern const char *const attempt_end_names[]; /* "ended", "evicted", "unfinished", "resized", NULL */
+
+/* An interval in which a job held the same members.  One that is resized goes on in its next attempt.
+ *
+ * saved + lost is the reference work done in it.  What a later eviction throws away of an attempt that was resized
+ * is lost then: `saved` of that later one may be negative, so that the sum over a job's attempts is what it has. */
+struct attempt_row {
+    job_id id;
+    uint32_t attempt;         /* from 0 */
+    time_ns start, end;       /* end: the run's end if unfinished */
+    int64_t gpu_milli;        /* held */
+    const char *placement;    /* "n[0-7]:0-7" style: nodes and GPU indices, runs of equal nodes joined by spaces */
+    uint8_t why;              /* enum attempt_end */
+    uint8_t reason;           /* enum reason for evictions */
+    time_ns saved, lost;      /* reference work kept and thrown away */
+    bool is_partial;          /* fewer members than its minimum: it idled, and waited for the others */
+    uint8_t link_tier;        /* enum link_tier (topologies/links.h); LINK_NONE of no more than one GPU */
+    int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
+};
+
+/* Of an attempt that worked on more than one GPU: what its members had between them, and for how long. */
+struct gang_row {
+    time_ns start, end;
+    int64_t gpu_milli;        /* held */
+    uint8_t link_tier;        /* enum link_tier, not LINK_NONE */
+    int64_t link_bytes_per_s; /* of each GPU over the narrowest link between them */
+};
+
+/* What the GPUs that are free are good for (policies/census/census.h has the words), at one moment.  Typical are the
+ * kinds of members that most of the workload's are of, as far as it is known before the first job comes
+ * (workloads/readers/source.h, preview). */
+enum { RECORD_CAUSE_COUNT = 7, RECORD_GANG_SIZE_COUNT = 4 };
+extern const char *const record_cause_names
+    /* "no_gpu", "type", "host", "gpu_count", "share", "geometry", "topology", NULL: policies/jobs/fragmentation.h */
+    [];
+extern const uint8_t record_gang_sizes[]; /* GPUs of a member: 1, 2, 4, 8 */
+
+struct space_row {
+    bool is_known; /* false: another program decided, or the jobs are not known before they come; then all is 0 */
+    int64_t idle_gpu_milli;
+    int64_t stranded_gpu_milli;                 /* of no use for any member that waits */
+    double fragmented_gpus[RECORD_CAUSE_COUNT]; /* of no use for typical ones, by cause */
+    int64_t gang_gpus[RECORD_GANG_SIZE_COUNT];  /* the largest gang that could start, in GPUs */
+    int64_t mig_slices_unplaceable;
+};
+double space_fragmented_gpus(const struct space_row *row); /* the sum over the causes */
+
+/* State just after `time`, and integrals from the start of the run to `time`. */
+struct timeline_row {
+    time_ns time;
+    uint32_t pending_jobs, running_jobs;
+    int64_t pending_gpu_milli;   /* asked by pending jobs */
+    int64_t allocated_gpu_milli; /* to running jobs; not to gangs below their minimum */
+    int64_t active_gpu_milli;    /* allocated x SM activity; of unknown activity: 0 */
+    int64_t reserved_gpu_milli;  /* held for a job that has not started (being freed), or by a gang below its minimum */
+    int64_t down_gpu_milli;
+    uint64_t submitted, started, ended, evicted, rejected;            /* counts so far */
+    double allocated_gpu_s, active_gpu_s, reserved_gpu_s, down_gpu_s; /* integrals */
+    double pending_job_s, running_job_s;                              /* integrals of the counts */
+    double partial_gang_gpu_s; /* GPUs held by gangs below their minimum; part of reserved */
+    struct space_row space;
+};
+
+/* The state when a workload that fills the cluster (workloads/readers/fill.h) had come so far: right after the first cycle of
+ * the scheduler by which the jobs submitted, rejected ones included, asked `percent` % of the cluster's GPUs.  One for
+ * each whole percent, from 1 on without a gap; where a cycle saw several come, they are alike but for `percent`.
+ * Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
+struct arrived_row {
+    uint32_t percent;
+    double allocation_ratio;    /* GPUs allocated to running jobs / all of the cluster's */
+    double fragmentation_ratio; /* fragmented GPUs / all of the cluster's; NAN: not known */
+};
+
+/* Facts of a run that no row holds; known at its end. */
+struct run_facts {
+    time_ns end;                    /* simulated */
+    time_ns warmup;                 /* metrics are taken from here on */
+    time_ns measured_until;         /* GPU time is: world.end, or without one the last submission, so that the drain of
+                               the last jobs does not count as idle; 0: the end */
+    uint64_t node_count, gpu_count; /* of the cluster; 0 nodes: a record that does not tell */
+    const char *const *model_names; /* NULL-terminated */
+    double price_usd_per_gpu_h;     /* mean over the GPUs; 0: unknown */
+    uint64_t events, cycles, decisions;
+    uint64_t promised_starts, late_starts; /* by backfill; policies/sched.h */
+    uint64_t drains, drains_filled;        /* by defragmentation, likewise */
+    double kept_gpu_h;                     /* whole GPUs that drains kept free */
+    uint64_t recuts;                       /* GPUs that were cut anew */
+    double recut_gpu_h;                    /* that took so long in all */
+    bool is_decided_outside;               /* another program decided, and rejected jobs */
+    bool is_partial;                       /* stopped early by a signal */
+};
+
+/* Who takes rows.  Any hook may be NULL: not interested.  An error stops the run. */
+struct record_sink {
+    void *self;
+    struct error (*on_job)(void *self, const struct job_row *row);
+    struct error (*on_attempt)(void *self, const struct attempt_row *row);
+    /* Of attempts that have a link tier and are not partial: who takes only these has no placement written. */
+    struct error (*on_gang)(void *self, const struct gang_row *row);
+    struct error (*on_sample)(void *self, const struct timeline_row *row);
+    struct error (*on_arrived)(void *self, const struct arrived_row *row);
+    struct error (*on_finished)(void *self, const struct run_facts *facts);
+};
+
+#define RECORD_ANY "any" /* as gpu_model: MODEL_ANY */
+
+extern const char record_job_columns[]; /* the header lines, without newline */
+extern const char record_attempt_columns[];
+extern const char record_timeline_columns[];
+
+#endif

@@ -1,0 +1,560 @@
+#include "sim/scenario/scenario.h"
+#include "policies/policy_config.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/input.h"
+#include "policies/config/presets.h"
+#include "sim/scenario/world_read.h"
+#include "topologies/cluster_load.h"
+#include "workloads/readers/freeze.h"
+#include "workloads/synth/synth_spec.h"
+
+enum { SCENARIO_BYTES_MAX = 64 << 20 };
+
+static const char empty_scenario[] = "{}";
+
+/* Set `path` in the document to a string, whatever it looks like. */
+static struct error set_string(struct json_doc *doc, const char *path, const char *value)
+{
+    struct buffer assignment = {0};
+    buffer_string(&assignment, path);
+    buffer_char(&assignment, '=');
+    buffer_json(&assignment, text_of(value));
+    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    return error;
+}
+
+static struct error read_doc(struct json_doc **doc, const char *path)
+{
+    char *bytes;
+    size_t length;
+    TRY(input_read_all(path, SCENARIO_BYTES_MAX, &bytes, &length));
+    struct error error = json_doc_parse(doc, path, (struct text){bytes, length}, ERROR_CONFIG);
+    mem_free(bytes);
+    return error;
+}
+
+/* ---- Paths of the file count from its folder ---- */
+
+/* The string at a dotted path of at most two steps, NULL if there is none. */
+static const char *string_at(struct json_doc *doc, const char *first, const char *second)
+{
+    struct error ignored = ERROR_OK;
+    struct json_value root = json_doc_root(doc, &ignored);
+    json_t *node = json_object_get(root.node, first);
+    if (second != NULL)
+        node = json_object_get(node, second);
+    return json_string_value(node);
+}
+
+static struct error rebase(struct json_doc *doc, const char *folder, const char *first, const char *second)
+{
+    const char *value = string_at(doc, first, second);
+    if (value == NULL || value[0] == '/' || folder[0] == '\0')
+        return ERROR_OK;
+    struct buffer path = {0}, key = {0};
+    buffer_format(&path, "%s%s", folder, value);
+    buffer_string(&key, first);
+    if (second != NULL)
+        buffer_format(&key, ".%s", second);
+    struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
+    buffer_release(&path);
+    buffer_release(&key);
+    return error;
+}
+
+/* ---- Plug-ins: lists that grow ---- */
+
+static json_t *list_at(struct json_doc *doc, const char *first, const char *second)
+{
+    struct error ignored = ERROR_OK;
+    json_t *node = json_object_get(json_doc_root(doc, &ignored).node, first);
+    return second != NULL ? json_object_get(node, second) : node;
+}
+
+static const char *folder_of(struct scenario *scenario, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return arena_copy(&scenario->arena, (struct text){path, slash == NULL ? 0 : (size_t)(slash - path) + 1});
+}
+
+/* Each path of the array at first(.second) counts from the folder. */
+static struct error rebase_list(struct json_doc *doc, const char *folder, const char *first, const char *second)
+{
+    json_t *list = list_at(doc, first, second);
+    for (size_t i = 0; folder[0] != '\0' && i < json_array_size(list); i++) {
+        const char *value = json_string_value(json_array_get(list, i));
+        if (value == NULL || value[0] == '/')
+            continue;
+        struct buffer path = {0}, key = {0};
+        buffer_format(&path, "%s%s", folder, value);
+        buffer_format(&key, "%s%s%s.%zu", first, second != NULL ? "." : "", second != NULL ? second : "", i);
+        struct error error = set_string(doc, buffer_c_string(&key), buffer_c_string(&path));
+        buffer_release(&path);
+        buffer_release(&key);
+        TRY(error);
+    }
+    return ERROR_OK;
+}
+
+/* Append the strings of `more` to the array at the path, which is made if there is none; what is no array is told when
+ * it is read. */
+static struct error append_list(struct json_doc *doc, const char *path, json_t *present, json_t *more)
+{
+    if (json_array_size(more) == 0 || (present != NULL && !json_is_array(present)))
+        return ERROR_OK;
+    json_t *all = json_array();
+    json_array_extend(all, present);
+    json_array_extend(all, more);
+    struct buffer assignment = {0};
+    char *text = json_dumps(all, JSON_COMPACT);
+    buffer_format(&assignment, "%s=%s", path, text);
+    struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    mem_free(text);
+    json_decref(all);
+    return error;
+}
+
+static struct error append_plugins(struct scenario *scenario, const struct plugin_options *options)
+{
+    json_t *paths = json_array();
+    for (size_t i = 0; i < options->count; i++)
+        json_array_append_new(paths, json_string(options->paths[i]));
+    struct error error = json_array_size(paths) != options->count
+                             ? error_new(ERROR_USAGE, "the file that '--plugin' names must be UTF-8")
+                             : append_list(scenario->doc, "plugins", list_at(scenario->doc, "plugins", NULL), paths);
+    json_decref(paths);
+    return error;
+}
+
+static struct error open_doc(struct scenario *scenario, const struct scenario_options *options)
+{
+    const char *path = options->path;
+    if (options->text != NULL)
+        return json_doc_parse(&scenario->doc, "scenario", text_of(options->text), ERROR_CONFIG);
+    if (path == NULL)
+        return json_doc_parse(&scenario->doc, "command line", text_of(empty_scenario), ERROR_CONFIG);
+    TRY(read_doc(&scenario->doc, path));
+    const char *base = folder_of(scenario, path);
+    TRY(rebase(scenario->doc, base, "workload", "trace"));
+    TRY(rebase(scenario->doc, base, "cluster", NULL));
+    TRY(rebase(scenario->doc, base, "policy", "typical"));
+    TRY(rebase_list(scenario->doc, base, "plugins", NULL));
+    TRY(rebase_list(scenario->doc, base, "policy", "plugins"));
+    return rebase(scenario->doc, base, "policy", "file");
+}
+
+/* ---- Overrides ---- */
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Overrides that reach into the cluster's or the policy's own file wait until that is in place. */
+static bool is_late(const char *assignment)
+{
+    if (starts_with(assignment, "cluster."))
+        return true;
+    return starts_with(assignment, "policy.") && !starts_with(assignment, "policy.preset=") &&
+           !starts_with(assignment, "policy.file=");
+}
+
+static bool names_a_file(const char *policy)
+{
+    size_t length = strlen(policy);
+    return strchr(policy, '/') != NULL || (length > 5 && strcmp(policy + length - 5, ".json") == 0);
+}
+
+static struct error apply_shorthands(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct json_doc *doc = scenario->doc;
+    if (options->trace != NULL) {
+        TRY(json_doc_set(doc, "workload={}"));
+        TRY(set_string(doc, "workload.trace", options->trace));
+    }
+    if (options->format != NULL)
+        TRY(set_string(doc, "workload.format", options->format));
+    if (options->cluster != NULL)
+        TRY(set_string(doc, "cluster", options->cluster));
+    if (options->policy != NULL) {
+        TRY(json_doc_set(doc, "policy={}"));
+        TRY(set_string(doc, names_a_file(options->policy) ? "policy.file" : "policy.preset", options->policy));
+    }
+    if (options->title != NULL)
+        TRY(set_string(doc, "title", options->title));
+    TRY(append_plugins(scenario, &options->plugins));
+    if (options->seed != NULL) {
+        struct buffer assignment = {0};
+        buffer_format(&assignment, "seed=%s", options->seed);
+        struct error error = json_doc_set(doc, buffer_c_string(&assignment));
+        buffer_release(&assignment);
+        return error;
+    }
+    return ERROR_OK;
+}
+
+static struct error apply_sets(struct scenario *scenario, const struct scenario_options *options, bool late)
+{
+    for (size_t i = 0; i < options->set_count; i++)
+        if (is_late(options->sets[i]) == late)
+            TRY(json_doc_set(scenario->doc, options->sets[i]));
+    return ERROR_OK;
+}
+
+/* ---- The cluster and the policy come from other files ---- */
+
+static bool has_late_cluster_set(const struct scenario_options *options)
+{
+    for (size_t i = 0; i < options->set_count; i++)
+        if (starts_with(options->sets[i], "cluster."))
+            return true;
+    return false;
+}
+
+static struct error expand_cluster(struct scenario *scenario, const struct scenario_options *options)
+{
+    const char *named = string_at(scenario->doc, "cluster", NULL);
+    scenario->cluster_path = "";
+    if (named == NULL)
+        return ERROR_OK;
+    const char *path = arena_copy(&scenario->arena, text_of(named));
+    bool is_list;
+    scenario->cluster_path = path;
+    TRY(cluster_is_node_list(path, &is_list));
+    TRY(input_digest(path, scenario->cluster_digest));
+    if (!is_list) {
+        struct json_doc *cluster;
+        TRY(cluster_load_doc(&cluster, path));
+        return json_doc_graft(scenario->doc, "cluster", cluster);
+    }
+    if (has_late_cluster_set(options))
+        return error_new(ERROR_CONFIG, "%s is a node list: its nodes cannot be changed by --set cluster.", path);
+    return cluster_load(&scenario->cluster, path);
+}
+
+/* ---- What loads are of ---- */
+
+/* Is some work of the scenario a share of GPUs, and nothing says of how many? */
+static bool has_open_load(struct json_doc *doc)
+{
+    json_t *workload = list_at(doc, "workload", NULL);
+    json_t *synth = json_object_get(workload, "synth");
+    return json_object_get(workload, "load_gpus") == NULL &&
+           (json_number_value(json_object_get(workload, "load")) > 0 ||
+            json_object_get(synth, "load_whole_gpu") != NULL);
+}
+
+/* Overrides of the cluster change what it can do, not what is asked of it: loads are of the GPUs of the cluster that is
+ * named, before the overrides.  Their number goes into the scenario, so that its resolved text asks the same again. */
+static struct error fix_load(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct error error = ERROR_OK;
+    if (!has_late_cluster_set(options) || !has_open_load(scenario->doc))
+        return ERROR_OK;
+    struct json_value value = json_doc_root(scenario->doc, &error);
+    value.node = json_object_get(value.node, "cluster");
+    if (!json_is_object(value.node))
+        return ERROR_OK; /* told when it is read */
+    struct cluster *named = cluster_read(&value, hwloc_read_inside);
+    if (error_is(error)) {
+        error_set_hint(&error, "the workload's load is of the cluster before --set changes it; "
+                               "name its GPUs with workload.load_gpus");
+        cluster_free(named);
+        return error;
+    }
+    struct buffer assignment = {0};
+    buffer_format(&assignment, "workload.load_gpus=%u", named->gpu_count);
+    cluster_free(named);
+    error = json_doc_set(scenario->doc, buffer_c_string(&assignment));
+    buffer_release(&assignment);
+    return error;
+}
+
+struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value)
+{
+    const char *names[64], *name = json_value_string(value);
+    uint32_t count = 0;
+    for (const struct policy_preset_text *preset = policy_preset_texts; preset->name != NULL; preset++) {
+        if (strcmp(preset->name, name) == 0)
+            return json_doc_parse(doc, preset->name, (struct text){preset->text, preset->length}, ERROR_CONFIG);
+        if (count < 63)
+            names[count++] = preset->name;
+    }
+    names[count] = NULL;
+    json_fail(value, "there is no policy preset '%s'", name);
+    const char *near = text_nearest(text_of(name), names);
+    if (near != NULL)
+        error_set_hint(value->error, "did you mean '%s'? `windtunnel policy list` lists them", near);
+    else
+        error_set_hint(value->error, "`windtunnel policy list` lists them; a file's name holds '/' or ends in .json");
+    return *value->error;
+}
+
+struct error scenario_policy_doc(struct json_doc **doc, const char *policy)
+{
+    struct buffer quoted = {0};
+    struct json_doc *name;
+    if (names_a_file(policy))
+        return read_doc(doc, policy);
+    buffer_json(&quoted, text_of(policy));
+    struct error error = json_doc_parse(&name, "--policy", (struct text){quoted.bytes, quoted.length}, ERROR_CONFIG);
+    buffer_release(&quoted);
+    TRY(error);
+    struct json_value value = json_doc_root(name, &error);
+    error = scenario_preset_doc(doc, &value);
+    json_doc_free(name);
+    return error;
+}
+
+/* The fields of policy.set, as assignments below "policy.", kept before the preset takes their place. */
+static char **policy_sets(struct scenario *scenario, size_t *count)
+{
+    struct error ignored = ERROR_OK;
+    json_t *root = json_doc_root(scenario->doc, &ignored).node;
+    json_t *set = json_object_get(json_object_get(root, "policy"), "set"), *value;
+    const char *key;
+    *count = 0;
+    char **list = arena_alloc_array(&scenario->arena, json_object_size(set) + 1, char *);
+    json_object_foreach(set, key, value)
+    {
+        struct buffer assignment = {0};
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        buffer_format(&assignment, "policy.%s=%s", key, text != NULL ? text : "null");
+        list[(*count)++] = arena_copy(&scenario->arena, (struct text){assignment.bytes, assignment.length});
+        mem_free(text);
+        buffer_release(&assignment);
+    }
+    return list;
+}
+
+/* The file or the preset takes the place of the policy that names it; what that sets, plugs in and calls typical is
+ * kept. */
+static struct error replace_policy(struct scenario *scenario, const char *file, const struct json_value *preset)
+{
+    size_t set_count;
+    char **sets = policy_sets(scenario, &set_count);
+    struct json_doc *doc;
+    const char *folder = file != NULL ? folder_of(scenario, file) : "";
+    TRY(file != NULL ? read_doc(&doc, file) : scenario_preset_doc(&doc, preset));
+    struct error error = rebase_list(doc, folder, "plugins", NULL);
+    if (!error_is(error))
+        error = rebase(doc, folder, "typical", NULL);
+    if (error_is(error)) {
+        json_doc_free(doc);
+        return error;
+    }
+    json_t *plugins = json_incref(list_at(scenario->doc, "policy", "plugins"));
+    json_t *typical = json_incref(list_at(scenario->doc, "policy", "typical"));
+    error = json_doc_graft(scenario->doc, "policy", doc);
+    if (!error_is(error))
+        error = append_list(scenario->doc, "policy.plugins", list_at(scenario->doc, "policy", "plugins"), plugins);
+    if (!error_is(error) && typical != NULL)
+        json_object_set(list_at(scenario->doc, "policy", NULL), "typical", typical);
+    json_decref(plugins);
+    json_decref(typical);
+    for (size_t i = 0; i < set_count && !error_is(error); i++)
+        error = json_doc_set(scenario->doc, sets[i]);
+    return error;
+}
+
+/* What policy.typical names takes its place. */
+static struct error expand_typical(struct scenario *scenario)
+{
+    const char *path = string_at(scenario->doc, "policy", "typical");
+    struct json_doc *doc;
+    if (path == NULL)
+        return ERROR_OK;
+    TRY(read_doc(&doc, path));
+    return json_doc_graft(scenario->doc, "policy.typical", doc);
+}
+
+static struct error expand_policy(struct scenario *scenario)
+{
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_object top, object;
+    json_object_open(&top, &root);
+    TRY(error);
+    struct json_value value = json_member(&top, "policy");
+    if (!json_is_object(value.node))
+        return ERROR_OK; /* absent: the defaults; anything else is told when it is read */
+    json_object_open(&object, &value);
+    struct json_value preset = json_member(&object, "preset"), set = json_member(&object, "set");
+    const char *file = json_get_string(&object, "file", NULL);
+    if (preset.node == NULL && file == NULL && !error_is(error))
+        return ERROR_OK; /* inline */
+    if (preset.node != NULL && file != NULL)
+        json_fail(&value, "'policy' names both a preset and a file");
+    if (preset.node != NULL)
+        json_value_string(&preset);
+    if (set.node != NULL)
+        json_object_open(&(struct json_object){0}, &set);
+    json_member(&object, "plugins");
+    json_member(&object, "typical");
+    json_object_close(&object);
+    TRY(error);
+    return replace_policy(scenario, file, &preset);
+}
+
+/* ---- Reading the whole ---- */
+
+static void read_policy(struct scenario *scenario, const struct json_value *value)
+{
+    struct json_object object;
+    if (value->node == NULL) {
+        scenario->policy = policy_config_default();
+        return;
+    }
+    json_object_open(&object, value);
+    struct json_value plugins = json_member(&object, "plugins");
+    plugins_read(&scenario->plugins, &plugins, "");
+    policy_config_read_with(&scenario->policy, value, &scenario->plugins.set);
+    policy_config_need_allocate(&scenario->policy, value);
+}
+
+static void read_typical(struct scenario *scenario, const struct json_value *policy)
+{
+    struct json_object object;
+    if (policy->node == NULL || error_is(*policy->error))
+        return;
+    json_object_open(&object, policy);
+    struct json_value value = json_member(&object, "typical");
+    if (value.node == NULL)
+        return;
+    if (!policy_uses_typical(&scenario->policy)) {
+        json_fail(&value, "the placement policy '%s' does not ask which jobs are typical",
+                  scenario->policy.placement->name);
+        error_set_hint(value.error, "'fgd' does; remove 'typical', or choose that");
+        return;
+    }
+    struct wire *wire = wire_new(scenario->cluster, NULL);
+    const struct job_group *kinds = wire_read_kinds(wire, &value, &scenario->typical_count);
+    if (!error_is(*value.error)) {
+        scenario->typical = arena_alloc_array(&scenario->arena, scenario->typical_count, struct job_group);
+        memcpy(scenario->typical, kinds, scenario->typical_count * sizeof *kinds);
+    }
+    wire_free(wire);
+}
+
+static void need(struct json_object *object, const char *key, const char *what)
+{
+    if (!json_has(object, key))
+        json_fail(&object->value, "the scenario has no '%s': %s", key, what);
+}
+
+static void read_all(struct scenario *scenario, struct error *error)
+{
+    struct json_value root = json_doc_root(scenario->doc, error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    json_get_string(&object, "name", NULL); /* for people; the title of the page unless `title` is */
+    json_get_string(&object, "title", NULL);
+    json_member(&object, "service_levels"); /* read with the metrics: reports/service_levels.h */
+    need(&object, "cluster", "name a file with --cluster or in the scenario");
+    need(&object, "workload", "name a trace with --trace or give the scenario a workload");
+    struct json_value cluster = json_member(&object, "cluster"), workload = json_member(&object, "workload");
+    struct json_value policy = json_member(&object, "policy"), world = json_member(&object, "world"),
+                      plugins = json_member(&object, "plugins");
+    json_member(&object, "queues"); /* read with the jobs */
+    scenario->seed = (uint64_t)json_get_int(&object, "seed", 0, INT64_MAX, 1);
+    if (error_is(*error))
+        return;
+    if (scenario->cluster == NULL)
+        scenario->cluster = cluster_read(&cluster, hwloc_read_inside);
+    workload_read(&scenario->workload, &workload, "");
+    plugins_read(&scenario->plugins, &plugins, "");
+    read_policy(scenario, &policy);
+    read_typical(scenario, &policy);
+    world_config_read(&scenario->world, &world);
+    json_object_close(&object);
+}
+
+static struct error load(struct scenario *scenario, const struct scenario_options *options)
+{
+    struct error error = ERROR_OK;
+    TRY(plugins_take_timeout(&scenario->plugins, &options->plugins));
+    TRY(open_doc(scenario, options));
+    TRY(apply_shorthands(scenario, options));
+    TRY(apply_sets(scenario, options, false));
+    TRY(expand_cluster(scenario, options));
+    TRY(expand_policy(scenario));
+    TRY(fix_load(scenario, options));
+    TRY(apply_sets(scenario, options, true));
+    TRY(expand_typical(scenario));
+    read_all(scenario, &error);
+    TRY(error);
+    scenario->resolved = json_doc_canonical_new(scenario->doc);
+    struct json_value policy = json_doc_root(scenario->doc, &error);
+    policy.node = json_object_get(policy.node, "policy");
+    scenario->policy_text = policy.node != NULL ? json_value_canonical_new(&policy) : mem_copy_text("{}");
+    return ERROR_OK;
+}
+
+struct error scenario_load(struct scenario *scenario, const struct scenario_options *options)
+{
+    *scenario = (struct scenario){0};
+    struct error error = load(scenario, options);
+    if (error_is(error))
+        scenario_release(scenario);
+    return error;
+}
+
+void scenario_release(struct scenario *scenario)
+{
+    plugins_release(&scenario->plugins);
+    cluster_free(scenario->cluster);
+    workload_release(&scenario->workload);
+    json_doc_free(scenario->doc);
+    mem_free(scenario->resolved);
+    mem_free(scenario->policy_text);
+    arena_release(&scenario->arena);
+    *scenario = (struct scenario){0};
+}
+
+const char *scenario_title(const struct scenario *scenario)
+{
+    const char *title = string_at(scenario->doc, "title", NULL);
+    return title != NULL ? title : string_at(scenario->doc, "name", NULL);
+}
+
+/* Tenants of a synthesized workload bring queues that others may lie below, and so does a frozen trace; another only
+ * names those that there are. */
+static bool brings_queues(const struct workload_spec *workload)
+{
+    if (workload->trace != NULL)
+        return freeze_is_frozen(workload->trace);
+    return workload->synth != NULL && workload->synth->tenants.projects > 0;
+}
+
+struct error scenario_open(const struct scenario *scenario, struct job_source **source)
+{
+    struct error error = ERROR_OK;
+    struct json_value root = json_doc_root(scenario->doc, &error);
+    struct json_object object;
+    json_object_open(&object, &root);
+    struct json_value queues = json_member(&object, "queues");
+    const bool is_after = brings_queues(&scenario->workload);
+    struct queue_table *table = queue_table_new();
+    *source = NULL;
+    if (queues.node != NULL && !is_after)
+        queue_table_read(table, &queues);
+    if (error_is(error)) {
+        queue_table_free(table);
+        return error;
+    }
+    TRY(job_source_open_with(source, &scenario->workload, scenario->cluster, scenario->seed, table));
+    if (queues.node != NULL && is_after && scenario->workload.trace != NULL)
+        queue_table_merge(job_source_queues(*source), &queues);
+    else if (queues.node != NULL && is_after)
+        queue_table_read(job_source_queues(*source), &queues);
+    if (error_is(error)) {
+        job_source_close(*source);
+        *source = NULL;
+    }
+    return error;
+}

@@ -1,0 +1,74 @@
+/* sim/scenario/scenario.h -- everything a run needs, read from one JSON object and overrides.
+ *
+ *   {"cluster":  "../topologies/dgx-h100-500.json" or an object,
+ *    "workload": {...}                       see workloads/README.md
+ *    "queues":   [...]                       see topologies/README.md; optional
+ *    "policy":   {"preset": "windtunnel", "set": {"preemption.grace_s": 60}}, or {"file": "mine.json"}, or the fields
+ *    "world":    {"scheduler_period_s": 1, "decision_latency_s": 0, "limits": "kill" | "ignore",
+ *                 "queue_limit": 100, "end": "14d", "warmup": "1d", "sample_s": 600,
+ *                 "wait_times": true, "stall_steps": 1000000},
+ *    "plugins":  ["mine.so"],                policies of your own (policies/plugin.h); a policy may name some too
+ *    "title":    "What-if: 50 nodes more",
+ *    "service_levels": [...],                see reports/service_levels.h
+ *    "seed":     1}
+ *
+ * Order of precedence: the file; the shorthands (trace, cluster, policy...); `--set` in the order given. Overrides
+ * below `cluster.` and `policy.` reach into the files these name: cluster.pools.h100.nodes=512.  They change no work:
+ * loads are of workload.load_gpus, or else of the GPUs of the cluster as it is named, before such overrides. Paths in
+ * the file count from its folder, paths given as options from the present one.
+ *
+ * Law: nothing is read but what the scenario names; unknown fields are errors.
+ */
+#ifndef SIM_SCENARIO_SCENARIO_H
+#define SIM_SCENARIO_SCENARIO_H
+
+#include "base/error.h"
+#include "sim/engine/engine.h"
+#include "sim/plugins/load.h"
+
+struct scenario_options { /* all may be NULL or 0 */
+    const char *path;     /* of the scenario file */
+    const char *text;     /* a resolved scenario, in place of a file; its paths count from here */
+    const char *trace, *format;
+    const char *cluster; /* a file */
+    const char *policy;  /* a preset's name, or a file if it holds '/' or ends in .json */
+    const char *title;   /* of the page */
+    const char *seed;
+    const char *const *sets; /* "path=value" */
+    size_t set_count;
+    struct plugin_options plugins; /* beside those that the files name */
+};
+
+struct scenario {
+    struct cluster *cluster;
+    struct workload_spec workload;
+    struct policy_config policy;
+    struct job_group *typical; /* policy.typical: members that usually come; NULL: not given */
+    uint32_t typical_count;
+    struct world_config world;
+    uint64_t seed;
+    char *resolved;    /* canonical JSON of all of it */
+    char *policy_text; /* of the policy alone */
+    struct json_doc *doc;
+    char cluster_digest[33];  /* of the file; "" for an inline cluster */
+    const char *cluster_path; /* "" for an inline one */
+    struct plugins plugins;   /* that the policy may use */
+    struct arena arena;
+};
+
+struct error scenario_load(struct scenario *scenario, const struct scenario_options *options) MUST_CHECK;
+void scenario_release(struct scenario *scenario);
+
+/* What its page is called: `title`, else `name`; NULL: neither is given.  Borrowed. */
+const char *scenario_title(const struct scenario *scenario);
+
+/* The policy preset that `value` names, as a document of the caller; an unknown name is an error at `value`. */
+struct error scenario_preset_doc(struct json_doc **doc, const struct json_value *value) MUST_CHECK;
+
+/* What --policy names: a preset, or a file if it holds '/' or ends in .json; as a document of the caller. */
+struct error scenario_policy_doc(struct json_doc **doc, const char *policy) MUST_CHECK;
+
+/* The scenario's jobs, with its queues filled in. */
+struct error scenario_open(const struct scenario *scenario, struct job_source **source) MUST_CHECK;
+
+#endif

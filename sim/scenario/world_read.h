@@ -1,0 +1,14 @@
+/* sim/scenario/world_read.h -- the "world" of a scenario, read.  docs/scenario.md lists its keys.
+ *
+ * It does not: say what they mean (sim/engine/engine.h).
+ */
+#ifndef SIM_SCENARIO_WORLD_READ_H
+#define SIM_SCENARIO_WORLD_READ_H
+
+#include "base/json.h"
+#include "sim/engine/engine.h"
+
+/* value->node NULL: the defaults.  Fails through the sticky error. */
+void world_config_read(struct world_config *world, const struct json_value *value);
+
+#endif

@@ -1,0 +1,167 @@
+#include "workloads/readers/csv.h"
+
+#include <assert.h>
+
+static void value_unescape(struct csv *csv, struct text *value)
+{
+    size_t start = csv->scratch.length;
+    for (size_t i = 0; i < value->length; i++) {
+        buffer_char(&csv->scratch, value->at[i]);
+        i += value->at[i] == '"';
+    }
+    *value = (struct text){csv->scratch.bytes + start, csv->scratch.length - start};
+}
+
+/* Cut one field off *at.  place: with quotes; value: without.  *has_escapes: doubled quotes are inside. */
+static const char *field_cut(const char **at, const char *end, struct field *field, bool *has_escapes)
+{
+    const char *start = *at, *p = start;
+    *has_escapes = false;
+    if (p == end || *p != '"') {
+        while (p != end && *p != ',')
+            p++;
+        field->value = field->place = (struct text){start, (size_t)(p - start)};
+        *at = p;
+        return NULL;
+    }
+    for (p++; p != end; p++) {
+        if (*p != '"')
+            continue;
+        if (p + 1 == end || p[1] != '"')
+            break;
+        *has_escapes = true;
+        p++;
+    }
+    field->place = (struct text){start, (size_t)(p - start)};
+    if (p == end)
+        return "a quoted field is not closed on its line";
+    field->value = (struct text){start + 1, (size_t)(p - start - 1)};
+    field->place.length++;
+    *at = ++p;
+    return p != end && *p != ',' ? "a closing quote must be followed by a comma" : NULL;
+}
+
+void csv_init(struct csv *csv, const struct column *columns, uint32_t column_count)
+{
+    assert(column_count <= CSV_WANTED_MAX);
+    *csv = (struct csv){.columns = columns, .column_count = column_count};
+    for (uint32_t i = 0; i < column_count; i++)
+        csv->fields[i].name = columns[i].name;
+}
+
+static int column_find(const struct column *columns, uint32_t count, struct text name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (text_is(name, columns[i].name))
+            return (int)i;
+    return -1;
+}
+
+static struct error header_add(struct csv *csv, const struct line *line, struct field *field)
+{
+    int wanted = column_find(csv->columns, csv->column_count, text_trim(field->value));
+    if (wanted >= 0 && csv->is_there[wanted])
+        return input_error(line->input, line->text, field->place, "column '%s' stands twice",
+                           csv->columns[wanted].name);
+    if (wanted >= 0)
+        csv->is_there[wanted] = true;
+    MEM_GROW(csv->wanted, csv->wanted_capacity, csv->position_count + 1);
+    csv->wanted[csv->position_count++] = (int16_t)wanted;
+    return ERROR_OK;
+}
+
+struct error csv_header(struct csv *csv, const struct line *line)
+{
+    const char *at = line->text.at, *end = at + line->text.length;
+    while (true) {
+        struct field field = {0};
+        bool has_escapes;
+        const char *complaint = field_cut(&at, end, &field, &has_escapes);
+        if (complaint != NULL)
+            return input_error(line->input, line->text, field.place, "%s", complaint);
+        TRY(header_add(csv, line, &field));
+        if (at == end)
+            break;
+        at++;
+    }
+    for (uint32_t i = 0; i < csv->column_count; i++)
+        if (csv->columns[i].is_required && !csv->is_there[i])
+            return input_error(line->input, line->text, (struct text){NULL, 0}, "the header has no column '%s'",
+                               csv->columns[i].name);
+    return ERROR_OK;
+}
+
+static struct error count_error(const struct csv *csv, const struct line *line, uint32_t count)
+{
+    return input_error(line->input, line->text, (struct text){NULL, 0},
+                       "a row must have %u fields as the header has, got %u", csv->position_count, count);
+}
+
+/* Commas that remain, roughly: only for the message about too many fields. */
+static uint32_t commas_in(const char *at, const char *end)
+{
+    uint32_t count = 0;
+    for (; at != end; at++)
+        count += *at == ',';
+    return count;
+}
+
+static struct error row_check(const struct csv *csv, const struct line *line)
+{
+    for (uint32_t i = 0; i < csv->column_count; i++)
+        if (csv->columns[i].is_required && !field_is_set(&csv->fields[i]))
+            return input_error(line->input, line->text, csv->fields[i].place, "'%s' is empty", csv->columns[i].name);
+    return ERROR_OK;
+}
+
+struct error csv_row(struct csv *csv, const struct line *line)
+{
+    const char *at = line->text.at, *end = at + line->text.length;
+    csv->scratch.length = 0;
+    buffer_reserve(&csv->scratch, line->text.length); /* so that values in it do not move */
+    for (uint32_t position = 0;; position++) {
+        struct field field;
+        bool has_escapes;
+        if (position == csv->position_count)
+            return count_error(csv, line, position + 1 + commas_in(at, end));
+        const char *complaint = field_cut(&at, end, &field, &has_escapes);
+        if (complaint != NULL)
+            return input_error(line->input, line->text, field.place, "%s", complaint);
+        int16_t wanted = csv->wanted[position];
+        if (wanted >= 0) {
+            if (has_escapes)
+                value_unescape(csv, &field.value);
+            csv->fields[wanted].value = field.value;
+            csv->fields[wanted].place = field.place;
+        }
+        if (at == end) {
+            if (position + 1 != csv->position_count)
+                return count_error(csv, line, position + 1);
+            return row_check(csv, line);
+        }
+        at++;
+    }
+}
+
+void csv_release(struct csv *csv)
+{
+    mem_free(csv->wanted);
+    buffer_release(&csv->scratch);
+    *csv = (struct csv){0};
+}
+
+bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count)
+{
+    uint32_t missing = 0, seen = 0;
+    for (uint32_t i = 0; i < column_count; i++)
+        missing += columns[i].is_required;
+    struct text rest = line, piece;
+    while (text_cut(&rest, ',', &piece)) {
+        piece = text_trim(piece);
+        if (piece.length >= 2 && piece.at[0] == '"')
+            piece = (struct text){piece.at + 1, piece.length - 2};
+        int found = column_find(columns, column_count, piece);
+        seen += found >= 0 && columns[found].is_required;
+    }
+    return seen >= missing;
+}

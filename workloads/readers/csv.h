@@ -1,0 +1,43 @@
+/* workloads/readers/csv.h -- rows of comma-separated values by the names in their header (RFC 4180).
+ *
+ * Law: columns are found by name; extra ones are tolerated, a missing required one is an error; so is a row
+ * whose number of fields is not the header's.  A quoted field may hold commas and doubled quotes, not a
+ * line break.
+ *
+ *   struct csv csv;
+ *   csv_init(&csv, columns, COLUMN_COUNT);
+ *   TRY(csv_header(&csv, &line));                  the first line
+ *   TRY(csv_row(&csv, &line));                     each other; then csv.fields[COLUMN]
+ *   csv_release(&csv);
+ */
+#ifndef WORKLOADS_READERS_CSV_H
+#define WORKLOADS_READERS_CSV_H
+
+#include "base/buffer.h"
+#include "workloads/readers/fields.h"
+
+enum { CSV_WANTED_MAX = 40 };
+
+struct csv {
+    const struct column *columns;
+    uint32_t column_count;
+    struct field fields[CSV_WANTED_MAX]; /* of the last row, by column; borrowed from its line */
+    bool is_there[CSV_WANTED_MAX];       /* the header has that column */
+    int16_t *wanted;                     /* by position in the file: the column, or -1 */
+    size_t wanted_capacity;
+    uint32_t position_count;
+    struct buffer scratch; /* fields that held doubled quotes */
+};
+
+/* columns: at most CSV_WANTED_MAX; borrowed for good. */
+void csv_init(struct csv *csv, const struct column *columns, uint32_t column_count);
+struct error csv_header(struct csv *csv, const struct line *line) MUST_CHECK;
+
+/* Required fields are not empty afterwards. */
+struct error csv_row(struct csv *csv, const struct line *line) MUST_CHECK;
+void csv_release(struct csv *csv);
+
+/* Whether `line` looks like a header that has all required columns. */
+bool csv_is_header(struct text line, const struct column *columns, uint32_t column_count);
+
+#endif

@@ -1,0 +1,106 @@
+#include "workloads/readers/fields.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { GOT_LENGTH_MAX = 40, MUST_BE_BYTES = 200, MIB_PER_GB = 1024 };
+
+/* A request beyond this is a slip of the pen: 64 TiB. */
+#define FIELD_MIB_MAX (INT64_C(64) << 20)
+
+struct error field_error(const struct line *line, const struct field *field, const char *must_be)
+{
+    if (!field_is_set(field))
+        return input_error(line->input, line->text, field->place, "'%s' must be %s, but is missing", field->name,
+                           must_be);
+    size_t length = field->value.length;
+    return input_error(line->input, line->text, field->place, "'%s' must be %s, got \"%.*s\"%s", field->name, must_be,
+                       (int)(length < GOT_LENGTH_MAX ? length : GOT_LENGTH_MAX), field->value.at,
+                       length > GOT_LENGTH_MAX ? "..." : "");
+}
+
+struct error field_int(const struct line *line, const struct field *field, int64_t low, int64_t high, int64_t *out)
+{
+    if (!field_is_set(field) || text_to_int64(field->value, low, high, out))
+        return ERROR_OK;
+    char must_be[MUST_BE_BYTES];
+    snprintf(must_be, sizeof must_be, "an integer from %" PRId64 " to %" PRId64, low, high);
+    return field_error(line, field, must_be);
+}
+
+struct error field_scaled(const struct line *line, const struct field *field, int64_t scale, int64_t low, int64_t high,
+                          int64_t *out)
+{
+    int64_t scaled;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    if (text_to_scaled(field->value, scale, &scaled) && scaled >= low && scaled <= high) {
+        *out = scaled;
+        return ERROR_OK;
+    }
+    char must_be[MUST_BE_BYTES];
+    snprintf(must_be, sizeof must_be, "a number from %.9g to %.9g", (double)low / (double)scale,
+             (double)high / (double)scale);
+    return field_error(line, field, must_be);
+}
+
+struct error field_mib(const struct line *line, const struct field *field, int64_t *out)
+{
+    enum { SCALE = 1000000 }; /* a MiB is told from the next */
+    int64_t scaled = 0;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    TRY(field_scaled(line, field, SCALE, 0, FIELD_MIB_MAX / MIB_PER_GB * SCALE, &scaled));
+    *out = (scaled * MIB_PER_GB + SCALE - 1) / SCALE;
+    return ERROR_OK;
+}
+
+struct error field_seconds(const struct line *line, const struct field *field, time_ns *out)
+{
+    time_ns time;
+    if (!field_is_set(field))
+        return ERROR_OK;
+    if (!time_parse_seconds(field->value, &time) || time < 0)
+        return field_error(line, field, "a number of seconds, 0 or more (at most 73 years)");
+    *out = time;
+    return ERROR_OK;
+}
+
+struct error field_choice(const struct line *line, const struct field *field, const char *const *names, int *out)
+{
+    if (!field_is_set(field))
+        return ERROR_OK;
+    char must_be[MUST_BE_BYTES] = "one of";
+    size_t length = sizeof "one of" - 1;
+    for (int i = 0; names[i] != NULL; i++) {
+        if (text_is(field->value, names[i])) {
+            *out = i;
+            return ERROR_OK;
+        }
+        if (length < sizeof must_be)
+            length += (size_t)snprintf(must_be + length, sizeof must_be - length, "%s %s", i == 0 ? "" : ",", names[i]);
+    }
+    return field_error(line, field, must_be);
+}
+
+struct error field_bool(const struct line *line, const struct field *field, bool *out)
+{
+    static const char *const names[] = {"false", "true", "0", "1", NULL};
+    int choice = *out;
+    TRY(field_choice(line, field, names, &choice));
+    *out = choice % 2 != 0;
+    return ERROR_OK;
+}
+
+struct error field_utf8(const struct line *line, const struct field *field)
+{
+    struct text rest = field->value;
+    while (rest.length != 0) {
+        size_t bytes = (unsigned char)rest.at[0] < 0x80 ? 1 : text_utf8_bytes(rest);
+        if (bytes == 0)
+            return field_error(line, field, "UTF-8");
+        rest.at += bytes;
+        rest.length -= bytes;
+    }
+    return ERROR_OK;
+}

@@ -1,0 +1,67 @@
+/* workloads/readers/fields.h -- the named fields of one line of a trace, and values made of them.
+ *
+ * Law: a value is the whole field or an ERROR_DATA at the field's file, line and column.
+ * A field that is empty or absent leaves *out as it was: the caller sets the default before.
+ *
+ *   int64_t priority = 50;
+ *   TRY(field_int(&line, &fields[NATIVE_PRIORITY], INT32_MIN, INT32_MAX, &priority));
+ */
+#ifndef WORKLOADS_READERS_FIELDS_H
+#define WORKLOADS_READERS_FIELDS_H
+
+#include "base/error.h"
+#include "base/input.h"
+#include "base/text.h"
+#include "base/time.h"
+
+/* What a format knows a field to be; CSV has only texts, so JSON lines alone check it. */
+enum field_kind { FIELD_NUMBER, FIELD_TEXT, FIELD_NUMBER_OR_TEXT, FIELD_BOOL };
+
+struct column {
+    const char *name;
+    bool is_required;
+    enum field_kind kind;
+};
+
+struct field {
+    const char *name;
+    struct text value; /* without quotes and escapes; empty: absent */
+    struct text place; /* where it stands in the line; at == NULL: nowhere */
+};
+
+struct line {
+    const struct input *input;
+    struct text text;
+};
+
+static inline bool field_is_set(const struct field *field)
+{
+    return field->value.length != 0;
+}
+
+/* "'NAME' must be WHAT, got ..." at the field. */
+struct error field_error(const struct line *line, const struct field *field, const char *must_be) MUST_CHECK;
+
+struct error field_int(const struct line *line, const struct field *field, int64_t low, int64_t high,
+                       int64_t *out) MUST_CHECK;
+
+/* A decimal times `scale`, cut; the bounds are of the result. */
+struct error field_scaled(const struct line *line, const struct field *field, int64_t scale, int64_t low, int64_t high,
+                          int64_t *out) MUST_CHECK;
+
+/* GB (of 1024 MiB, as cluster files count them) to MiB. */
+struct error field_mib(const struct line *line, const struct field *field, int64_t *out) MUST_CHECK;
+
+/* Seconds, not negative. */
+struct error field_seconds(const struct line *line, const struct field *field, time_ns *out) MUST_CHECK;
+
+/* One of `names` (NULL-terminated). */
+struct error field_choice(const struct line *line, const struct field *field, const char *const *names,
+                          int *out) MUST_CHECK;
+
+/* Names go into JSON and HTML, where other bytes cannot stand. */
+struct error field_utf8(const struct line *line, const struct field *field) MUST_CHECK;
+
+struct error field_bool(const struct line *line, const struct field *field, bool *out) MUST_CHECK;
+
+#endif

@@ -1,0 +1,55 @@
+/* workloads/readers/fill.h -- jobs of a trace in an order of chance, until they have asked for more than the cluster holds.
+ *
+ * What packing experiments replay: how full does a cluster get, and which jobs no longer fit, when jobs come and
+ * none goes (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only what the jobs ask is the trace's.
+ *
+ * Law: first the jobs of the trace, each once, in an order drawn by the seed, all orders being equally likely; then
+ * jobs drawn from the trace with replacement.  Each comes `interval` after the one before, the first at 0.  The last is
+ * the one with which all have asked at least `load` x the GPUs of the cluster, shares and pieces as their part
+ * (job_asked_milli); that may be before the trace is through.  Each runs until `interval` after the last has come, if
+ * it starts at once, and completes.  It has no limit, estimate or deadline, waits for no other job and is no element of
+ * an array: all these are of the trace's own time.
+ *
+ *   Two GPUs, a trace of the jobs A (1 GPU), B (half a GPU) and C (no GPU), load 1.5, interval 1 s: A, B, C in some
+ *   order, which ask 1.5 GPUs; then draws until they ask 3 GPUs or more, such as
+ *
+ *     at   0 s   1 s   2 s   3 s   4 s   5 s   6 s
+ *     job  C     A     B     B     C     B     B        asked 1 + 4 x 0.5 = 3 GPUs; all end at 7 s
+ *
+ * Two streams of their own draw the order ("fill_order") and what follows ("fill_draw").
+ *
+ * It does not: read the trace; the jobs are held (workloads/readers/held.h) while it is used.
+ */
+#ifndef WORKLOADS_READERS_FILL_H
+#define WORKLOADS_READERS_FILL_H
+
+#include "base/error.h"
+#include "topologies/cluster.h"
+#include "workloads/readers/held.h"
+
+#define FILL_INTERVAL_DEFAULT TIME_NS_PER_S
+
+struct fill_plan {
+    double load;      /* > 0: share of the cluster's GPUs that all jobs ask together; 0: no filling */
+    time_ns interval; /* > 0 */
+};
+
+struct fill {
+    const struct held *held; /* borrowed */
+    uint32_t *order;         /* the held jobs by the order in which they come */
+    size_t count, capacity, next;
+    time_ns interval;
+};
+
+/* Draw the order.  fill: zeroed; to be released on error too.  trace: its name, for messages.  4 bytes a job.
+ * ERROR_DATA: the cluster has no GPUs, the held jobs ask none, or it would take more jobs than a run can have or a
+ * clock can count. */
+struct error fill_begin(struct fill *fill, const struct held *held, const struct cluster *cluster,
+                        const struct fill_plan *plan, const char *trace, uint64_t seed) MUST_CHECK;
+
+/* The next job; false at the end.  What it points to is the holder's.  Its id is not set. */
+bool fill_next(struct fill *fill, struct job *job, struct job_truth *truth);
+void fill_rewind(struct fill *fill); /* the next is the first again */
+void fill_release(struct fill *fill);
+
+#endif

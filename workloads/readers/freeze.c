@@ -1,0 +1,420 @@
+/* workloads/readers/freeze.c -- jobs as JSON lines, and the header before them. */
+#include "workloads/readers/freeze.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "base/json.h"
+#include "topologies/mig.h"
+
+enum { MIB_PER_GB = 1024, NS_DIGITS = 1000000000 };
+
+struct freeze {
+    const struct job_source *source;
+    const struct cluster *cluster;
+    struct buffer *out;
+    struct names *ids; /* texts of the jobs' ids */
+    uint32_t *text_of; /* by job: its text */
+    job_id *last_of;   /* by text: the last job that has it */
+    size_t text_capacity, last_capacity;
+    struct buffer text;
+};
+
+/* ---- values ---- */
+
+static void key(struct buffer *out, const char *name)
+{
+    char before = out->bytes[out->length - 1];
+    if (before != '{')
+        buffer_char(out, ',');
+    buffer_format(out, "\"%s\":", name);
+}
+
+static void put_text(struct buffer *out, const char *name, const char *text)
+{
+    key(out, name);
+    buffer_json(out, text_of(text));
+}
+
+static void put_scaled(struct buffer *out, const char *name, int64_t value, int64_t scale)
+{
+    key(out, name);
+    buffer_scaled(out, value, scale);
+}
+
+static void put_time(struct buffer *out, const char *name, time_ns time, time_ns usual)
+{
+    if (time != usual)
+        put_scaled(out, name, time, NS_DIGITS);
+}
+
+/* As many millionths of a GB as field_mib rounds up to these MiB. */
+static void put_mib(struct buffer *out, const char *name, uint32_t mib)
+{
+    if (mib != 0)
+        put_scaled(out, name, (int64_t)mib * 1000000 / MIB_PER_GB, 1000000);
+}
+
+static const char *level_name(const struct cluster *cluster, uint8_t level)
+{
+    return level == 0 ? "node" : cluster->levels[level - 1].name;
+}
+
+/* ---- what members ask ---- */
+
+static void put_models(struct freeze *freeze, uint64_t mask)
+{
+    freeze->text.length = 0;
+    for (uint32_t m = 0; m < 64; m++) {
+        if (!(mask >> m & 1))
+            continue;
+        if (freeze->text.length > 0)
+            buffer_char(&freeze->text, '|');
+        buffer_string(&freeze->text, m < freeze->cluster->model_count ? freeze->cluster->models[m].name : "?");
+    }
+    put_text(freeze->out, "gpu_model", buffer_c_string(&freeze->text));
+}
+
+/* Profiles have the names of the first model with MIG that will do. */
+static const char *mig_name(const struct cluster *cluster, const struct request *request)
+{
+    enum mig_family family = MIG_H100_80;
+    for (uint32_t m = cluster->model_count; m-- > 0;)
+        if (cluster->models[m].mig != MIG_NONE && (request->gpu_models == 0 || (request->gpu_models >> m & 1)))
+            family = cluster->models[m].mig;
+    return mig_profiles(family)[request->mig - 1].name;
+}
+
+static void put_request(struct freeze *freeze, const struct request *request)
+{
+    struct buffer *out = freeze->out;
+    if (request->gpus != 0)
+        put_scaled(out, "gpus", request->gpus, 1);
+    if (request->gpu_milli != 0)
+        put_scaled(out, "gpu_fraction", request->gpu_milli, GPU_MILLI);
+    put_mib(out, "gpu_memory_gb", request->gpu_memory_mib);
+    if (request->mig != 0)
+        put_text(out, "mig", mig_name(freeze->cluster, request));
+    if (request->cpu_milli != 0)
+        put_scaled(out, "cpus", request->cpu_milli, 1000);
+    put_mib(out, "memory_gb", request->memory_mib);
+    if (request->one_island) {
+        key(out, "one_island");
+        buffer_string(out, "true");
+    }
+    if (request->gpu_models != 0)
+        put_models(freeze, request->gpu_models);
+    if (request->nodes != NULL) {
+        buffer_char(out, ',');
+        buffer_string(out, request->nodes->text);
+    }
+}
+
+static void put_group(struct freeze *freeze, const struct job *job, const struct job_group *group)
+{
+    struct buffer *out = freeze->out;
+    buffer_char(out, '{');
+    put_scaled(out, "count", group->count, 1);
+    if (job->set_count > 0)
+        put_text(out, "set", job->sets[group->set].name);
+    else if (group->min_count != group->count)
+        put_scaled(out, "min_members", group->min_count, 1);
+    if (group->slice_level != 0) {
+        put_scaled(out, "slice_members", group->slice_members, 1);
+        put_text(out, "slice_level", level_name(freeze->cluster, group->slice_level));
+    }
+    put_request(freeze, &group->request);
+    buffer_char(out, '}');
+}
+
+static void put_topology(struct freeze *freeze, struct topology_ask ask)
+{
+    struct buffer *out = freeze->out;
+    if (ask.required == 0 && ask.preferred == 0)
+        return;
+    key(out, "topology");
+    buffer_char(out, '{');
+    if (ask.required != 0)
+        put_text(out, "required", level_name(freeze->cluster, ask.required));
+    if (ask.preferred != 0)
+        put_text(out, "preferred", level_name(freeze->cluster, ask.preferred));
+    buffer_char(out, '}');
+}
+
+static void put_sets(struct freeze *freeze, const struct job *job)
+{
+    struct buffer *out = freeze->out;
+    if (job->min_sets > 0)
+        put_scaled(out, "min_sets", job->min_sets, 1);
+    if (job->set_count > 0)
+        key(out, "sets");
+    for (uint32_t s = 0; s < job->set_count; s++) {
+        const struct job_set *set = &job->sets[s];
+        buffer_string(out, s == 0 ? "[{" : ",{");
+        put_text(out, "name", set->name);
+        if (set->parent != SET_NONE)
+            put_text(out, "parent", job->sets[set->parent].name);
+        put_scaled(out, "min_members", set->min_members, 1);
+        if (set->min_sets > 0)
+            put_scaled(out, "min_sets", set->min_sets, 1);
+        put_topology(freeze, set->topology);
+        buffer_string(out, s + 1 < job->set_count ? "}" : "}]");
+    }
+}
+
+static void put_rules(struct freeze *freeze, const struct job_tags *tags, bool is_apart)
+{
+    struct buffer *out = freeze->out;
+    const struct names *names = job_source_tags(freeze->source);
+    bool is_first = true;
+    for (uint32_t r = 0; r < tags->rule_count; r++) {
+        const struct tag_rule *rule = &tags->rules[r];
+        if (rule->is_apart != is_apart)
+            continue;
+        if (is_first)
+            key(out, is_apart ? "anti_affinity" : "affinity");
+        buffer_string(out, is_first ? "[{" : ",{");
+        put_text(out, "tag", names_text(names, rule->tag));
+        put_text(out, "level", level_name(freeze->cluster, rule->level));
+        put_text(out, "mode", rule->is_preferred ? "preferred" : "required");
+        buffer_char(out, '}');
+        is_first = false;
+    }
+    if (!is_first)
+        buffer_char(out, ']');
+}
+
+static void put_tags(struct freeze *freeze, const struct job_tags *tags)
+{
+    struct buffer *out = freeze->out;
+    if (tags == NULL)
+        return;
+    if (tags->tag_count > 0)
+        key(out, "tags");
+    for (uint32_t t = 0; t < tags->tag_count; t++) {
+        buffer_char(out, t == 0 ? '[' : ',');
+        buffer_json(out, text_of(names_text(job_source_tags(freeze->source), tags->tags[t])));
+    }
+    if (tags->tag_count > 0)
+        buffer_char(out, ']');
+    put_rules(freeze, tags, false);
+    put_rules(freeze, tags, true);
+}
+
+/* ---- ids ---- */
+
+static void put_id(struct freeze *freeze, const struct job *job)
+{
+    struct text id = text_of(job->name);
+    freeze->text.length = 0;
+    if (job->name == NULL) {
+        buffer_int(&freeze->text, job->trace_id);
+        id = (struct text){freeze->text.bytes, freeze->text.length};
+    }
+    uint32_t text = names_add(freeze->ids, id);
+    MEM_GROW(freeze->text_of, freeze->text_capacity, (size_t)job->id + 1);
+    MEM_GROW(freeze->last_of, freeze->last_capacity, (size_t)text + 1);
+    freeze->text_of[job->id] = text;
+    freeze->last_of[text] = job->id;
+    key(freeze->out, "job_id");
+    if (job->name == NULL)
+        buffer_text(freeze->out, id);
+    else
+        buffer_json(freeze->out, id);
+}
+
+/* What a line names by an id must be the last job that has it, and be read as that id again. */
+static struct error put_after(struct freeze *freeze, const struct job *job)
+{
+    static const char *const kinds[] = {[AFTER_ANY] = "any:", [AFTER_OK] = "ok:", [AFTER_NOT_OK] = "not_ok:"};
+    freeze->text.length = 0;
+    for (uint32_t a = 0; a < job->after_count; a++) {
+        const uint32_t text = freeze->text_of[job->after[a].job];
+        const struct text id = text_of(names_text(freeze->ids, text));
+        if (freeze->last_of[text] != job->after[a].job || memchr(id.at, ';', id.length) != NULL ||
+            text_trim(id).length != id.length)
+            return error_new(ERROR_DATA,
+                             "a job depends on the job \"%s\", which a line cannot name: the id "
+                             "comes again, or holds ';' or blanks around it",
+                             id.at);
+        if (a > 0)
+            buffer_char(&freeze->text, ';');
+        buffer_string(&freeze->text, kinds[job->after[a].kind]);
+        buffer_text(&freeze->text, id);
+    }
+    if (job->after_count > 0)
+        put_text(freeze->out, "after", buffer_c_string(&freeze->text));
+    return ERROR_OK;
+}
+
+/* ---- lines ---- */
+
+static void put_facts(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
+{
+    const struct job plain = job_default();
+    struct buffer *out = freeze->out;
+    put_scaled(out, "submit_s", job->submit, NS_DIGITS);
+    put_scaled(out, "duration_s", truth->duration, NS_DIGITS);
+    put_text(out, "queue", job_source_queue_table(freeze->source)->queues[job->queue].name);
+    if (job->user != NAMES_NONE)
+        put_text(out, "user", names_text(job_source_users(freeze->source), job->user));
+    put_text(out, "class", job_class_names[job->class]);
+    if (truth->workload_class != 0)
+        put_text(out, "workload_class", names_text(job_source_classes(freeze->source), truth->workload_class - 1u));
+    put_scaled(out, "priority", job->priority, 1);
+    key(out, "preemptible");
+    buffer_string(out, job->is_preemptible ? "true" : "false");
+    put_time(out, "limit_s", job->limit, TIME_NEVER);
+    put_time(out, "estimate_s", job->estimate, TIME_NEVER);
+    put_time(out, "deadline_s", job->deadline, TIME_NEVER);
+    put_time(out, "checkpoint_interval_s", job->checkpoint.interval, plain.checkpoint.interval);
+    put_time(out, "checkpoint_duration_s", job->checkpoint.duration, plain.checkpoint.duration);
+    put_time(out, "restart_s", job->checkpoint.restart, plain.checkpoint.restart);
+    if (truth->outcome != OUTCOME_COMPLETED)
+        put_text(out, "outcome", job_outcome_names[truth->outcome]);
+    if (truth->sm_active_milli != truth_default().sm_active_milli)
+        put_scaled(out, "sm_active", truth->sm_active_milli, 1000);
+    if (truth->would_do_milli != truth_default().would_do_milli)
+        put_scaled(out, "would_do", truth->would_do_milli, 1000);
+    if (job->array != 0)
+        put_scaled(out, "array", job->array, 1);
+    if (job->array_max != 0)
+        put_scaled(out, "array_max", job->array_max, 1);
+}
+
+static struct error put_job(struct freeze *freeze, const struct job *job, const struct job_truth *truth)
+{
+    struct buffer *out = freeze->out;
+    assert(!job->is_held && job->grace == 0 && job->attained_gpu_ns == 0); /* no source sets them */
+    buffer_char(out, '{');
+    put_id(freeze, job);
+    put_facts(freeze, job, truth);
+    TRY(put_after(freeze, job));
+    put_topology(freeze, job->topology);
+    put_sets(freeze, job);
+    key(out, "groups");
+    for (uint32_t g = 0; g < job->group_count; g++) {
+        buffer_char(out, g == 0 ? '[' : ',');
+        put_group(freeze, job, job_group(job, g));
+    }
+    buffer_char(out, ']');
+    put_tags(freeze, job->tags);
+    buffer_string(out, "}\n");
+    return ERROR_OK;
+}
+
+static void put_names(struct buffer *out, const char *name, const struct names *names)
+{
+    key(out, name);
+    buffer_char(out, '[');
+    for (uint32_t i = 0; i < names_count(names); i++) {
+        if (i > 0)
+            buffer_char(out, ',');
+        buffer_json(out, text_of(names_text(names, i)));
+    }
+    buffer_char(out, ']');
+}
+
+static void put_header(struct freeze *freeze)
+{
+    struct buffer *out = freeze->out;
+    buffer_char(out, '{');
+    put_scaled(out, FREEZE_KEY, FREEZE_VERSION, 1);
+    put_scaled(out, "origin_s", 0, 1);
+    put_scaled(out, "preview_jobs", job_source_preview_max(freeze->source), 1);
+    key(out, "fills");
+    buffer_string(out, job_source_facts(freeze->source)->is_filling ? "true" : "false");
+    key(out, "queues");
+    queue_table_write(job_source_queue_table(freeze->source), 1, out);
+    put_names(out, "users", job_source_users(freeze->source));
+    put_names(out, "tags", job_source_tags(freeze->source));
+    buffer_string(out, "}\n");
+}
+
+static struct error put_all(struct freeze *freeze, struct job_source *source, struct output *output)
+{
+    struct job job;
+    struct job_truth truth;
+    bool has;
+    put_header(freeze);
+    while (true) {
+        TRY(job_source_next(source, &job, &truth, &has));
+        if (!has)
+            return ERROR_OK;
+        TRY(put_job(freeze, &job, &truth));
+        TRY(output_flush_if_full(output));
+    }
+}
+
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output)
+{
+    struct freeze freeze = {.source = source, .cluster = cluster, .out = output_buffer(output), .ids = names_new()};
+    struct error error = put_all(&freeze, source, output);
+    names_free(freeze.ids);
+    mem_free(freeze.text_of);
+    mem_free(freeze.last_of);
+    buffer_release(&freeze.text);
+    return error;
+}
+
+/* ---- the header, read ---- */
+
+bool freeze_is_header(struct text line)
+{
+    static const char start[] = "{\"" FREEZE_KEY "\"";
+    return line.length >= sizeof start && memcmp(line.at, start, sizeof start - 1) == 0;
+}
+
+static void take_names(struct json_object *object, const char *name, struct names *names)
+{
+    struct json_value array = json_member(object, name);
+    size_t count = array.node != NULL ? json_array_count(&array) : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct json_value item = json_array_item(&array, i);
+        const char *text = json_value_string(&item);
+        if (text != NULL)
+            names_add(names, text_of(text));
+    }
+}
+
+struct error freeze_read_header(struct reader *reader, struct text line)
+{
+    struct error error = ERROR_OK;
+    struct json_doc *doc;
+    struct json_object object;
+    TRY(json_doc_parse(&doc, reader->spec->trace, line, ERROR_DATA));
+    struct json_value root = json_doc_root(doc, &error);
+    json_object_open(&object, &root);
+    json_get_int(&object, FREEZE_KEY, FREEZE_VERSION, FREEZE_VERSION, FREEZE_VERSION);
+    reader->frozen =
+        (struct frozen_facts){.is_frozen = true,
+                              .origin = json_get_scaled(&object, "origin_s", TIME_NS_PER_S, 0, TIME_NS_MAX, 0),
+                              .preview_jobs = (uint32_t)json_get_int(&object, "preview_jobs", 0, UINT32_MAX, 0),
+                              .is_filling = json_get_bool(&object, "fills", false)};
+    struct json_value queues = json_member(&object, "queues");
+    if (queues.node != NULL && !reader->is_again)
+        queue_table_merge(reader->queues, &queues);
+    take_names(&object, "users", reader->users);
+    take_names(&object, "tags", reader->tags);
+    json_object_close(&object);
+    json_doc_free(doc);
+    return error;
+}
+
+bool freeze_is_frozen(const char *path)
+{
+    struct input *input;
+    struct text line;
+    bool has = false;
+    if (strcmp(path, "-") == 0)
+        return false;
+    struct error error = input_open(&input, path, NULL);
+    if (!error_is(error)) {
+        error = input_line(input, &line, &has);
+        has = has && !error_is(error) && freeze_is_header(line);
+        input_close(input);
+    }
+    error_release(&error);
+    return has;
+}

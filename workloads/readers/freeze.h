@@ -1,0 +1,58 @@
+/* workloads/readers/freeze.h -- a workload as JSON lines that are replayed as they stand, and what identifies its arrivals.
+ *
+ * The first line is a header, the others are jobs as read_jsonl.c reads them, one for each job that a source gives:
+ *
+ *   {"frozen_trace": 1, "origin_s": 0, "preview_jobs": 4000, "fills": false,
+ *    "queues": [...], "users": [...], "tags": [...]}
+ *
+ * origin_s: the time of the file that becomes 0 (without a header: that of the first submission).  preview_jobs: how
+ * many of the first jobs are shown before they come (workloads/readers/source.h); 0: as of any trace.  fills: the jobs fill
+ * the cluster. queues: as scenarios have them; users, tags: in the order of their numbers.
+ *
+ * Law: of the same cluster, the source of the frozen trace gives jobs of the same arrivals (below) as the source it
+ * was frozen from, in tables of queues, users and tags with the same numbers.
+ * It does not keep: names of GPU classes and claims, which stand there as the plain requests that they are on this
+ * cluster; of jobs that fill the cluster (fill.h) those of their trace that did not come, by which a preview judges
+ * what is typical.
+ *
+ * Arrivals: a hash over the jobs in their order, of all that a submitter declares and all that happens then but for
+ * the job's name: 0 of none.  It depends on the cluster where requests do (GPU models).
+ */
+#ifndef WORKLOADS_READERS_FREEZE_H
+#define WORKLOADS_READERS_FREEZE_H
+
+#include "base/output.h"
+#include "workloads/readers/reader.h"
+
+enum { FREEZE_VERSION = 1 };
+#define FREEZE_KEY "frozen_trace"
+
+/* Write the header and the rest of the source, which must not have given a job yet.  ERROR_DATA of a job that a line
+ * cannot say, by its name.  The output is not committed. */
+struct error freeze_write(struct job_source *source, const struct cluster *cluster, struct output *output) MUST_CHECK;
+
+/* Does a line look like the header? */
+bool freeze_is_header(struct text line);
+
+/* Take a header in: into the reader's tables, unless reader->is_again, and into reader->frozen. */
+struct error freeze_read_header(struct reader *reader, struct text line) MUST_CHECK;
+
+/* Does the file at this path begin with a header?  False of standard input and of what cannot be read. */
+bool freeze_is_frozen(const char *path);
+
+/* ---- arrivals ---- */
+
+struct arrivals_print {
+    uint64_t hash;
+    uint64_t *queue_hash, *user_hash; /* by id, of the name; 0: not yet */
+    size_t queue_capacity, user_capacity;
+    job_id *array_first; /* by array: its first job + 1 */
+    size_t array_capacity;
+}; /* {0} is of none */
+
+/* The job comes next; its id is set.  O(size of the job). */
+void arrivals_print_add(struct arrivals_print *print, const struct job_source *source, const struct job *job,
+                        const struct job_truth *truth);
+void arrivals_print_release(struct arrivals_print *print);
+
+#endif

@@ -1,0 +1,32 @@
+/* workloads/readers/held.h -- jobs held in memory, to be sorted by submission.
+ *
+ * Law: jobs of equal submission keep the order in which they came.
+ */
+#ifndef WORKLOADS_READERS_HELD_H
+#define WORKLOADS_READERS_HELD_H
+
+#include "workloads/job.h"
+#include "workloads/job_truth.h"
+
+struct held_job {
+    struct job job;
+    struct job_truth truth;
+};
+
+struct held {
+    struct held_job *jobs; /* in the order of arrival here */
+    size_t count, capacity;
+    uint64_t *order; /* after held_sort: the jobs by submission; NULL before */
+    size_t next;
+};
+
+void held_add(struct held *held, const struct job *job, const struct job_truth *truth);
+/* Also numbers the jobs that others depend on anew (they lie in memory that the holder may write to).
+ * O(n log n); 24 bytes a job more while it runs. */
+void held_sort(struct held *held);
+
+/* The next in order (as it came, if never sorted); false at the end. */
+bool held_next(struct held *held, struct job *job, struct job_truth *truth);
+void held_release(struct held *held);
+
+#endif

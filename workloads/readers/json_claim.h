@@ -1,0 +1,18 @@
+/* workloads/readers/json_claim.h -- the `claim` of a JSON line, of a job or of a group (workloads/request/claim.h).
+ *
+ * Law: a name that a claim does not know is an error, unlike elsewhere in a line: a condition that is passed over would
+ * give other GPUs than those that were asked.
+ */
+#ifndef WORKLOADS_READERS_JSON_CLAIM_H
+#define WORKLOADS_READERS_JSON_CLAIM_H
+
+#include "workloads/readers/json_line.h"
+#include "workloads/readers/native_row.h"
+
+/* `count` claims, `min_count` (0: all) of which must run, as a group.  fields: what stands beside the claim, by enum
+ * native_field: CPUs and memory of one claim, and the models that will do if the claim says none. */
+struct error json_claim_group(const struct reader *reader, const struct line *line, struct text object,
+                              const struct field *fields, int64_t count, int64_t min_count,
+                              struct job_group *group) MUST_CHECK;
+
+#endif

@@ -1,0 +1,23 @@
+/* workloads/readers/json_tags.h -- the `tags`, `affinity` and `anti_affinity` of a JSON line; as workloads/request/tag_rules.h has
+ * them.
+ *
+ * Without a cluster at hand rules are left out, for their levels are its. */
+#ifndef WORKLOADS_READERS_JSON_TAGS_H
+#define WORKLOADS_READERS_JSON_TAGS_H
+
+#include "workloads/readers/json_line.h"
+#include "workloads/readers/reader.h"
+
+/* The members as they stand; `at` NULL: absent. */
+struct tag_texts {
+    struct text tags, near, apart;
+};
+
+/* Is the member one of them?  Then it is noted. */
+bool json_tags_note(struct tag_texts *texts, struct text key, struct text value);
+
+/* Give them to the job; in the reader's arena. */
+struct error json_tags_read(const struct reader *reader, const struct line *line, const struct tag_texts *texts,
+                            struct job *job) MUST_CHECK;
+
+#endif

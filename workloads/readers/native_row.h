@@ -1,0 +1,66 @@
+/* workloads/readers/native_row.h -- the native names of a job's fields and a job made of them; shared by the native CSV
+ * and the JSON lines.  workloads/README.md says what each means.
+ */
+#ifndef WORKLOADS_READERS_NATIVE_ROW_H
+#define WORKLOADS_READERS_NATIVE_ROW_H
+
+#include "workloads/readers/reader.h"
+#include "workloads/request/ask.h"
+
+enum native_field {
+    NATIVE_JOB_ID,
+    NATIVE_SUBMIT,
+    NATIVE_DURATION,
+    NATIVE_GPUS,
+    NATIVE_NODES,
+    NATIVE_GPU_FRACTION,
+    NATIVE_GPU_MEMORY,
+    NATIVE_MIG,
+    NATIVE_GPU_CLASS,
+    NATIVE_CPUS,
+    NATIVE_MEMORY,
+    NATIVE_MIN_MEMBERS,
+    NATIVE_GPU_MODEL,
+    NATIVE_QUEUE,
+    NATIVE_USER,
+    NATIVE_CLASS,
+    NATIVE_WORKLOAD_CLASS,
+    NATIVE_PRIORITY,
+    NATIVE_PREEMPTIBLE,
+    NATIVE_LIMIT,
+    NATIVE_OUTCOME,
+    NATIVE_SM_ACTIVE,
+    NATIVE_WOULD_DO,
+    NATIVE_CHECKPOINT_INTERVAL,
+    NATIVE_CHECKPOINT_DURATION,
+    NATIVE_RESTART,
+    NATIVE_ESTIMATE,
+    NATIVE_DEADLINE,
+    NATIVE_AFTER,
+    NATIVE_ARRAY,
+    NATIVE_ARRAY_MAX,
+    NATIVE_NODE_SELECTOR,
+    NATIVE_TOLERATIONS,
+    NATIVE_PREEMPTION_DELAY,
+    NATIVE_STALE_AFTER,
+    NATIVE_FIELD_COUNT
+};
+
+extern const struct column native_columns[NATIVE_FIELD_COUNT];
+
+/* Everything but what it asks; enters the job into reader->ids.  fields: by enum native_field. */
+struct error native_row_facts(struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row) MUST_CHECK;
+
+/* What it asks, from `gpus`, `nodes` and so on. */
+struct error native_row_shape(const struct reader *reader, const struct line *line, const struct field *fields,
+                              struct trace_row *row) MUST_CHECK;
+
+/* The amounts of one ask out of the fields NATIVE_GPUS..NATIVE_MIN_MEMBERS; missing ones are 0. */
+struct error native_row_ask(const struct reader *reader, const struct line *line, const struct field *fields,
+                            struct ask *ask) MUST_CHECK;
+
+/* The field that an enum ask_field means. */
+const struct field *native_row_culprit(const struct field *fields, enum ask_field culprit);
+
+#endif

@@ -1,0 +1,219 @@
+#include "workloads/readers/reader.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/json.h"
+
+struct job_truth truth_default(void)
+{
+    return (struct job_truth){
+        .outcome = OUTCOME_COMPLETED,
+        .sm_active_milli = SM_ACTIVE_UNKNOWN,
+        .would_do_milli = GPU_MILLI,
+    };
+}
+
+queue_id reader_queue(struct reader *reader, struct text name)
+{
+    return queue_table_of(reader->queues, name.length != 0 ? name : TEXT("default"));
+}
+
+uint32_t reader_user(struct reader *reader, struct text name)
+{
+    return name.length != 0 ? names_add(reader->users, name) : NAMES_NONE;
+}
+
+static const struct trace_format *format_named(const char *name)
+{
+    for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
+        if (strcmp((*format)->name, name) == 0)
+            return *format;
+    return NULL;
+}
+
+static struct error format_find(struct reader *reader, struct text first_line)
+{
+    const char *name = reader->spec->format;
+    if (name != NULL) {
+        reader->format = format_named(name);
+        if (reader->format == NULL)
+            return error_new(ERROR_CONFIG, "there is no trace format '%s'", name);
+        return ERROR_OK;
+    }
+    for (const struct trace_format *const *format = trace_formats; *format != NULL; format++)
+        if ((*format)->is_mine(first_line)) {
+            reader->format = *format;
+            return ERROR_OK;
+        }
+    struct error error = input_error(reader->input, first_line, (struct text){NULL, 0},
+                                     "the trace's format cannot be told from its first line");
+    error_set_hint(&error, "name it: native, batsim, jsonl, philly, openb or swf");
+    return error;
+}
+
+static bool is_blank(struct text line)
+{
+    return line.length == 0 || text_trim(line).length == 0;
+}
+
+/* The next line that is not blank. */
+static struct error line_next(struct reader *reader, struct text *line, bool *has)
+{
+    do
+        TRY(input_line(reader->input, line, has));
+    while (*has && is_blank(*line));
+    return ERROR_OK;
+}
+
+enum { NO_TRACE_BYTES_MAX = 1 << 20 };
+
+/* Files of this program that are JSON and no trace, by a key at their root: what they are, and what to type. */
+static const struct {
+    const char *key, *what, *hint;
+} no_traces[] = {
+    {"workload", "a scenario", "to run it, type: windtunnel run "},
+    {"cluster", "a scenario", "to run it, type: windtunnel run "},
+    {"pools", "a cluster", "to run a trace on it, type: windtunnel run --trace FILE --cluster "},
+};
+
+/* A JSON file of this program that is no trace is told as what it is. */
+static struct error refuse_no_trace(const char *path, struct text first_line)
+{
+    char *bytes = NULL;
+    size_t length;
+    struct json_doc *doc = NULL;
+    struct error error, sticky = ERROR_OK;
+    if (text_trim(first_line).at[0] != '{' || strcmp(path, "-") == 0)
+        return ERROR_OK;
+    error = input_read_all(path, NO_TRACE_BYTES_MAX, &bytes, &length);
+    if (!error_is(error))
+        error = json_doc_parse(&doc, path, (struct text){bytes, length}, ERROR_DATA);
+    if (!error_is(error)) {
+        struct json_value root = json_doc_root(doc, &sticky);
+        struct json_object object;
+        json_object_open(&object, &root);
+        for (size_t i = 0; i < sizeof no_traces / sizeof *no_traces && !error_is(error); i++)
+            if (!json_has(&object, "jobs") && json_has(&object, no_traces[i].key)) {
+                error = error_new(ERROR_USAGE, "%s is %s, not a trace", path, no_traces[i].what);
+                error_set_hint(&error, "%s%s", no_traces[i].hint, path);
+            }
+        error_release(&sticky);
+        json_doc_free(doc);
+    } else {
+        error_release(&error);
+    }
+    mem_free(bytes);
+    return error;
+}
+
+/* jobs.csv.zst of a record, of any version: what became of jobs, not what was submitted. */
+static bool is_record(struct text first_line)
+{
+    static const char *const columns[] = {"submit_s", "eligible_s", "wait_total_s", "is_counted"};
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        struct text rest = first_line, name;
+        bool is_there = false;
+        while (!is_there && text_cut(&rest, ',', &name))
+            is_there = text_is(name, columns[i]);
+        if (!is_there)
+            return false;
+    }
+    return true;
+}
+
+static struct error record_error(const struct reader *reader)
+{
+    const char *path = reader->spec->trace, *slash = strrchr(path, '/');
+    struct error error = error_new(ERROR_DATA,
+                                   "%s is the jobs of a record: what became of them, not all of what "
+                                   "was submitted",
+                                   path);
+    error_set_hint(&error, "type 'windtunnel trace freeze %.*s --out jobs.jsonl.zst' and replay that",
+                   slash != NULL ? (int)(slash - path) : 1, slash != NULL ? path : ".");
+    return error;
+}
+
+static struct error reader_begin(struct reader *reader)
+{
+    struct text line;
+    bool has, is_header = false;
+    TRY(line_next(reader, &line, &has));
+    if (!has)
+        return error_new(ERROR_DATA, "%s holds no jobs: it is empty", reader->spec->trace);
+    TRY(refuse_no_trace(reader->spec->trace, line));
+    if (is_record(line))
+        return record_error(reader);
+    TRY(format_find(reader, line));
+    reader->state = mem_zalloc(1, reader->format->state_bytes);
+    if (reader->format->on_first_line != NULL)
+        TRY(reader->format->on_first_line(reader, line, &is_header));
+    reader->first_line = line;
+    reader->has_first_line = !is_header;
+    return ERROR_OK;
+}
+
+struct error reader_open(struct reader *reader, const struct workload_spec *spec)
+{
+    assert(spec->trace != NULL && reader->queues != NULL && reader->arena != NULL);
+    reader->spec = spec;
+    TRY(input_open(&reader->input, spec->trace, NULL));
+    struct error error = reader_begin(reader);
+    if (error_is(error))
+        reader_close(reader);
+    return error;
+}
+
+/* Whether an error on a line is to be counted and forgotten. */
+static bool line_is_forgiven(struct reader *reader, struct error *error)
+{
+    if (error->kind != ERROR_DATA || reader->bad_line_count == reader->spec->bad_lines_max)
+        return false;
+    reader->bad_line_count++;
+    error_release(error);
+    return true;
+}
+
+struct error reader_next(struct reader *reader, struct trace_row *row, bool *has)
+{
+    while (true) {
+        struct text line = reader->first_line;
+        *has = true;
+        if (!reader->has_first_line)
+            TRY(line_next(reader, &line, has));
+        reader->has_first_line = false;
+        if (!*has && reader->format->on_end == NULL)
+            return ERROR_OK;
+        *row = (struct trace_row){ROW_JOB, job_default(), truth_default()};
+        bool is_line = *has;
+        struct error error =
+            is_line ? reader->format->on_line(reader, line, row) : reader->format->on_end(reader, row, has);
+        if (error_is(error)) {
+            if (is_line && line_is_forgiven(reader, &error))
+                continue;
+            return error;
+        }
+        if (!*has)
+            return ERROR_OK;
+        reader->row_count += row->kind != ROW_NOTHING;
+        reader->skipped_count += row->kind == ROW_SKIPPED;
+        if (row->kind == ROW_JOB)
+            return ERROR_OK;
+    }
+}
+
+const struct node_ask *reader_nodes(const struct reader *reader, const struct node_ask *draft)
+{
+    return node_asks_own(reader->asks, node_ask_make(reader->arena, reader->cluster, draft));
+}
+
+void reader_close(struct reader *reader)
+{
+    if (reader->state != NULL && reader->format->on_close != NULL)
+        reader->format->on_close(reader);
+    mem_free(reader->state);
+    trace_ids_release(&reader->ids);
+    input_close(reader->input);
+    reader->state = NULL;
+    reader->input = NULL;
+}

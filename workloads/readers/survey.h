@@ -1,0 +1,43 @@
+/* workloads/readers/survey.h -- what a stream of jobs holds: how many, how large, how long, how much load.
+ *
+ *   struct survey survey;
+ *   TRY(survey_read(&survey, source));     (reads the source to its end)
+ *   survey_show(&survey, source, cluster, &out);
+ *   survey_release(&survey);
+ *
+ * Memory: 24 bytes a job, for exact percentiles (nearest rank).
+ */
+#ifndef WORKLOADS_READERS_SURVEY_H
+#define WORKLOADS_READERS_SURVEY_H
+
+#include "base/buffer.h"
+#include "workloads/readers/source.h"
+
+struct survey_series { /* one number per job */
+    double *values;
+    size_t capacity, count;
+    double sum;
+};
+
+struct survey {
+    struct survey_series duration_s, gpus, gap_s;
+    uint64_t by_class[JOB_CLASS_COUNT];
+    uint64_t by_outcome[OUTCOME_COUNT];
+    uint64_t jobs, shares, gangs, no_gpu;
+    int64_t gpu_milli_max; /* of one job */
+    double gpu_s;          /* sum of duration x GPUs asked */
+    time_ns last_submit;
+};
+
+/* On error there is nothing to release. */
+struct error survey_read(struct survey *survey, struct job_source *source) MUST_CHECK;
+
+/* The same, each job shown to `seen` (NULL: to nobody). */
+struct error survey_read_with(struct survey *survey, struct job_source *source, job_source_seen_fn *seen,
+                              void *self) MUST_CHECK;
+void survey_release(struct survey *survey);
+
+/* As text for people; sorts the series. */
+void survey_show(struct survey *survey, struct job_source *source, const struct cluster *cluster, struct buffer *out);
+
+#endif

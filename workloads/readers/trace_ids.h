@@ -1,0 +1,42 @@
+/* workloads/readers/trace_ids.h -- the ids that a trace gives its jobs and arrays, so that its lines can name each other.
+ *
+ * Jobs are numbered in the order of the file, those outside of the window left out: so the source numbers them
+ * too, until it sorts them (workloads/readers/source.c turns the numbers then).  An id that comes again means its last job.
+ *
+ * Law: a dependency names a job that stands before it and is not submitted later; so after sorting by
+ * submission it still comes first.
+ */
+#ifndef WORKLOADS_READERS_TRACE_IDS_H
+#define WORKLOADS_READERS_TRACE_IDS_H
+
+#include "base/names.h"
+#include "workloads/job.h"
+#include "workloads/readers/fields.h"
+
+struct trace_id {
+    time_ns submit; /* in the trace's own time */
+    uint32_t index; /* JOB_NONE: outside of the window */
+};
+
+struct trace_ids {
+    struct names *names; /* of jobs */
+    struct trace_id *jobs;
+    size_t capacity;
+    struct names *arrays;
+    uint32_t job_count; /* in the window, so far */
+};
+
+void trace_ids_release(struct trace_ids *ids); /* {0} again */
+
+/* A job of the file: after its own dependencies were read. */
+void trace_ids_add(struct trace_ids *ids, struct text id, time_ns submit, bool is_in_window);
+
+/* Fill job->after from "17;ok:18;not_ok:19".  A dependency on a job outside of the window is left out: it was over
+ * before the window began. */
+struct error trace_ids_after(const struct trace_ids *ids, const struct line *line, const struct field *field,
+                             struct arena *arena, struct job *job) MUST_CHECK;
+
+/* The number of the array of that name, from 1. */
+uint32_t trace_ids_array(struct trace_ids *ids, struct text name);
+
+#endif

@@ -1,0 +1,213 @@
+/* workloads/readers/workload_spec.c -- the "workload" of a scenario, read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "workloads/readers/source.h"
+#include "workloads/synth/synth_spec.h"
+
+enum { GPUS_PER_NODE_DEFAULT = 8, LOAD_MAX = 1000, SCALE_MAX = 1000000 };
+
+#define FILL_LOAD_MIN 0.001
+
+/* Paths count from the scenario's folder, except absolute ones and standard input. */
+static const char *path_from(struct arena *arena, const char *base, const char *path)
+{
+    if (path[0] == '/' || strcmp(path, "-") == 0 || base == NULL || base[0] == '\0')
+        return arena_copy(arena, text_of(path));
+    size_t base_bytes = strlen(base), path_bytes = strlen(path);
+    char *joined = arena_alloc(arena, base_bytes + path_bytes + 2);
+    memcpy(joined, base, base_bytes);
+    joined[base_bytes] = '/';
+    memcpy(joined + base_bytes + 1, path, path_bytes);
+    return joined;
+}
+
+/* A moment in the trace's own time: a date, or a duration since its zero. */
+static time_ns moment_read(const struct json_value *value, time_ns tz_offset)
+{
+    time_ns moment = 0;
+    if (value->node != NULL && json_is_number(value->node))
+        return time_from_seconds(json_value_real(value, 0, 1e12));
+    struct text text = text_of(json_value_string(value));
+    if (time_parse_date(text, &moment))
+        return moment - tz_offset;
+    if (!time_parse_duration(text, &moment))
+        json_fail(value, "a moment must be a date such as 2017-10-01, seconds, or a duration such as 3d");
+    return moment;
+}
+
+static void window_read(struct workload_spec *spec, struct json_object *object)
+{
+    struct json_value window = json_member(object, "window");
+    if (window.node == NULL)
+        return;
+    if (json_array_count(&window) != 2) {
+        json_fail(&window, "'window' must be an array of two moments, from and to");
+        return;
+    }
+    struct json_value from = json_array_item(&window, 0), to = json_array_item(&window, 1);
+    spec->window_from = moment_read(&from, spec->tz_offset);
+    spec->window_to = moment_read(&to, spec->tz_offset);
+    if (spec->window_to <= spec->window_from)
+        json_fail(&window, "'window' must end after it begins");
+}
+
+/* Seconds or a duration, either with a sign: zones west of Greenwich are behind UTC. */
+static time_ns offset_read(struct json_object *object)
+{
+    enum { HOURS_MAX = 26, SECONDS_PER_HOUR = 3600 };
+    struct json_value value = json_member(object, "tz_offset");
+    time_ns offset = 0;
+    if (value.node == NULL)
+        return 0;
+    if (json_is_number(value.node)) {
+        offset = time_from_seconds(json_value_real(&value, -1e6, 1e6));
+    } else {
+        struct text text = text_of(json_value_string(&value));
+        bool is_behind = text.length != 0 && text.at[0] == '-';
+        text.at += is_behind;
+        text.length -= is_behind;
+        if (!time_parse_duration(text, &offset))
+            json_fail(&value, "'tz_offset' must be seconds or a duration such as \"-8h\"");
+        offset = is_behind ? -offset : offset;
+    }
+    if (llabs(offset) > HOURS_MAX * SECONDS_PER_HOUR * TIME_NS_PER_S)
+        json_fail(&value, "'tz_offset' must be less than %d hours", HOURS_MAX);
+    return offset;
+}
+
+/* A key that would say when jobs come or how long they run, which filling does by itself. */
+static void fill_refuse(struct json_object *workload, const char *key)
+{
+    if (!json_has(workload, key))
+        return;
+    struct json_value value = json_member(workload, key);
+    json_fail(&value, "'%s' cannot stand beside 'fill', which uses no times of the trace%s", key,
+              strcmp(key, "load") == 0        ? "; its own load is fill.load"
+              : strcmp(key, "load_gpus") == 0 ? "; fill.load is of the cluster that runs"
+                                              : "");
+}
+
+static void fill_read(struct workload_spec *spec, struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "fill");
+    if (value.node == NULL)
+        return;
+    struct json_object object;
+    json_object_open(&object, &value);
+    json_need(&object, "load");
+    spec->fill.load = json_get_real(&object, "load", FILL_LOAD_MIN, LOAD_MAX, 1);
+    spec->fill.interval = json_get_duration(&object, "interval_s", FILL_INTERVAL_DEFAULT);
+    if (spec->fill.interval == 0) {
+        struct json_value interval = json_member(&object, "interval_s");
+        json_fail(&interval, "'interval_s' must be above 0");
+    }
+    json_object_close(&object);
+    fill_refuse(workload, "load");
+    fill_refuse(workload, "gpu_hours_per_day");
+    fill_refuse(workload, "load_gpus");
+    fill_refuse(workload, "window");
+    fill_refuse(workload, "duration_scale");
+}
+
+/* "load_gpus": a number of GPUs, or the word for those of the cluster that runs. */
+static uint32_t load_gpus_read(struct json_object *workload)
+{
+    struct json_value value = json_member(workload, "load_gpus");
+    if (value.node == NULL)
+        return 0;
+    if (json_is_string(value.node) && strcmp(json_value_string(&value), LOAD_OF_CLUSTER) == 0)
+        return 0;
+    if (json_is_integer(value.node))
+        return (uint32_t)json_get_int(workload, "load_gpus", 1, UINT32_MAX, 1);
+    json_fail(&value,
+              "'load_gpus' must be a number of GPUs, or \"" LOAD_OF_CLUSTER "\": those of the cluster that runs");
+    return 0;
+}
+
+static void scale_read(struct workload_spec *spec, struct json_object *object)
+{
+    spec->load = json_get_real(object, "load", 0, LOAD_MAX, 0);
+    if (!json_has(object, "gpu_hours_per_day"))
+        return;
+    spec->gpu_h_per_day = json_get_real(object, "gpu_hours_per_day", GPU_H_PER_DAY_MIN, GPU_H_PER_DAY_MAX, 0);
+    if (json_has(object, "load")) {
+        struct json_value value = json_member(object, "gpu_hours_per_day");
+        json_fail(&value, "arrivals are scaled to 'load' or to 'gpu_hours_per_day', not to both");
+    }
+}
+
+static void trace_read(struct workload_spec *spec, struct json_object *object, const char *base)
+{
+    const char *path = json_get_string(object, "trace", "");
+    int format = json_get_choice(object, "format", trace_format_names, -1);
+    if (path[0] == '\0') {
+        struct json_value value = json_member(object, "trace");
+        json_fail(&value, "'trace' must be a path");
+        return;
+    }
+    spec->trace = path_from(&spec->arena, base, path);
+    spec->format = format >= 0 ? trace_format_names[format] : NULL;
+    scale_read(spec, object);
+    spec->tz_offset = offset_read(object);
+    window_read(spec, object);
+    spec->duration_scale = json_get_real(object, "duration_scale", 1.0 / SCALE_MAX, SCALE_MAX, 1);
+    spec->processors_per_gpu = json_get_real(object, "processors_per_gpu", 1.0 / SCALE_MAX, SCALE_MAX, 1);
+    spec->gpus_per_node = (uint16_t)json_get_int(object, "gpus_per_node", 0, UINT16_MAX, GPUS_PER_NODE_DEFAULT);
+    spec->bad_lines_max = (uint64_t)json_get_int(object, "bad_lines_max", 0, INT64_MAX, 0);
+    spec->default_duration = json_get_duration(object, "default_duration", 0);
+    fill_read(spec, object);
+}
+
+/* Told apart from unknown keys: somebody meant something by them. */
+static void trace_keys_refuse(struct json_object *object)
+{
+    static const char *const keys[] = {"format",
+                                       "load",
+                                       "gpu_hours_per_day",
+                                       "window",
+                                       "duration_scale",
+                                       "tz_offset",
+                                       "processors_per_gpu",
+                                       "gpus_per_node",
+                                       "bad_lines_max",
+                                       "default_duration",
+                                       "fill"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (!json_has(object, keys[i]))
+            continue;
+        struct json_value value = json_member(object, keys[i]);
+        json_fail(&value, "'%s' belongs to a trace; a synthesized workload has %s", keys[i],
+                  strcmp(keys[i], "load") == 0                ? "synth.load_whole_gpu"
+                  : strcmp(keys[i], "gpu_hours_per_day") == 0 ? "'gpu_hours_per_day' in its classes"
+                                                              : "no such thing");
+    }
+}
+
+void workload_read(struct workload_spec *spec, const struct json_value *value, const char *base)
+{
+    struct json_object object;
+    *spec =
+        (struct workload_spec){.duration_scale = 1, .processors_per_gpu = 1, .gpus_per_node = GPUS_PER_NODE_DEFAULT};
+    json_object_open(&object, value);
+    bool has_trace = json_has(&object, "trace");
+    struct json_value synth = json_member(&object, "synth");
+    spec->load_gpus = load_gpus_read(&object);
+    if (has_trace == (synth.node != NULL)) {
+        json_fail(value, "a workload must have either 'trace' or 'synth'");
+    } else if (has_trace) {
+        trace_read(spec, &object, base);
+    } else {
+        trace_keys_refuse(&object);
+        spec->synth = synth_read(&synth, &spec->arena);
+        if (spec->synth != NULL)
+            spec->synth->load_gpus = spec->load_gpus;
+    }
+    json_object_close(&object);
+}
+
+void workload_release(struct workload_spec *spec)
+{
+    arena_release(&spec->arena);
+    *spec = (struct workload_spec){0};
+}

@@ -1,0 +1,57 @@
+/* workloads/request/ask.h -- what a line or a size of a mix says a job asks, made into the members of struct job.
+ *
+ * Law: whole GPUs, CPUs and memory are the job's totals and are split evenly over its members, CPUs and memory
+ * rounded up.  With `nodes`, a member is a node's part; without, a member is one GPU and may be anywhere ("flat").
+ */
+#ifndef WORKLOADS_REQUEST_ASK_H
+#define WORKLOADS_REQUEST_ASK_H
+
+#include "workloads/job.h"
+
+/* The numbers in the order in which a complaint names them. */
+enum ask_field { ASK_GPUS, ASK_NODES, ASK_FRACTION, ASK_GPU_MEMORY, ASK_MIG, ASK_MIN_MEMBERS, ASK_MODEL };
+
+enum { ASK_GPUS_MAX = 1000000 };
+
+struct ask {
+    int64_t gpus;           /* 0..ASK_GPUS_MAX */
+    int64_t nodes;          /* 0: not given */
+    int64_t gpu_milli;      /* 0: no share; GPU_MILLI: a whole one */
+    int64_t gpu_memory_mib; /* 0: none */
+    int mig;                /* profile + 1; 0: none */
+    int64_t pieces;         /* so many of a GPU class of shares or instances: a member each; 0: no such class */
+    int64_t cpu_milli, memory_mib;
+    int64_t min_members;     /* 0: all */
+    int64_t tensor_parallel; /* GPUs that must share NVLink; 0: not given */
+    uint64_t gpu_models;
+    const struct node_ask *node_ask; /* `nodes` of struct request */
+};
+
+/* Make `ask`, with what stands beside the class, ask GPUs of the class (topologies/gpu_class.h): `gpus` of them, at
+ * least one. Returns NULL, or what contradicts it with *culprit set. */
+const char *ask_class(const struct gpu_class *class, struct ask *ask, enum ask_field *culprit);
+
+/* Set group 0 of `job`.  Returns NULL, or why it cannot be with *culprit set; then the job is as before. */
+const char *ask_shape(const struct ask *ask, struct job *job, enum ask_field *culprit);
+
+/* The same for one group of `count` members, each asking `each` (its nodes and min_members count nothing). */
+const char *ask_group(const struct ask *each, uint32_t count, uint32_t min_count, struct job_group *group,
+                      enum ask_field *culprit);
+
+/* GPUs `gpus` in groups of `tensor_parallel`, as members and slices of group 0.  A group that fits an island of a node
+ * is one member, and lies in one island; a larger one is the members of as many nodes as it fills, a slice of the
+ * level "nvlink". Where it fits is told by the first pool of nodes whose GPUs will do.  Returns NULL, or why the
+ * cluster cannot hold one. */
+const char *ask_tensor_parallel(const struct ask *ask, const struct cluster *cluster, struct job *job);
+
+/* The mask of models named in "A|B|C": bit 63 for those the cluster lacks; 0 for an empty text. */
+uint64_t ask_models(const struct cluster *cluster, struct text names);
+
+/* The MIG profile + 1 of that name, and the models of the cluster that have it (0: all; bit 63: none has,
+ * but another family knows it).  0 if no family does. */
+int ask_mig(const struct cluster *cluster, struct text name, uint64_t *gpu_models);
+
+/* Both masks: an empty intersection is a model that is not here. */
+uint64_t ask_both_models(uint64_t a, uint64_t b);
+
+#endif

@@ -1,0 +1,55 @@
+/* workloads/request/claim.h -- a structured claim: so many GPUs of a class, of which something is asked together.
+ *
+ *   {"class": "h100-full", "count": 4, "min_memory_gb": 80, "match": "nvlink"}
+ *
+ * What a claim becomes, of which class and how near:
+ *
+ *   whole GPUs, no match, or "node"   one member of `count` GPUs: they are on one node
+ *   "nvlink", an island holds them    one member of `count` GPUs of one island of a node
+ *   "nvlink", wider                   members of one GPU, `count` to a slice, each slice in one domain of the level
+ *   "nvlink"
+ *   another level                     members of one GPU, `count` to a slice, each slice in one domain of that level
+ *   MIG instances, no match           `count` members of one instance, on any nodes
+ *   MIG instances, "node" or a level  members of one instance, `count` to a slice, each slice in one domain of that
+ *   level
+ *   shares, or memory                 `count` members of one piece each, on any nodes; nothing can be matched
+ *
+ * Laws
+ *  - The GPUs of a claim come together: a minimum counts claims.
+ *  - CPUs and memory beside a claim are those of all of it, and are split evenly over its members, rounded up.
+ *  - "nvlink" is exact: models of which some nodes have no NVLink are left out.
+ *
+ * It does not: offer alternatives in an order ("first available"), or keep several shares of GPUs on one node (a
+ * topology of the job does).
+ * Source of the idea: ResourceClaim and matchAttribute of Kubernetes (Dynamic Resource Allocation,
+ * resource.k8s.io/v1).
+ */
+#ifndef WORKLOADS_REQUEST_CLAIM_H
+#define WORKLOADS_REQUEST_CLAIM_H
+
+#include "base/json.h"
+#include "workloads/request/ask.h"
+
+struct claim {
+    struct text class; /* the name of a GPU class; empty: whole GPUs */
+    int64_t count;     /* 1..ASK_GPUS_MAX */
+    struct text model; /* "A|B"; empty: any */
+    struct gpu_conditions conditions;
+    struct text match; /* "nvlink", "node", or a level of the cluster; empty: nothing is asked */
+};
+
+/* Of several such claims: `count` of them, of which `min_count` (0: all) must run; CPUs and memory of one. */
+struct claims {
+    struct claim claim;
+    int64_t count, min_count;
+    int64_t cpu_milli, memory_mib;
+};
+
+/* Make them a group of members.  cluster NULL: what depends on it is left out, and the GPUs of a claim are one member.
+ * Returns NULL, or why it cannot be; then nothing has changed. */
+const char *claims_group(const struct claims *claims, const struct cluster *cluster, struct job_group *group);
+
+/* Read the object.  Fails through the sticky error; the texts are borrowed from the document. */
+struct claim claim_read(const struct json_value *value);
+
+#endif

@@ -1,0 +1,26 @@
+/* workloads/synth/run_time.h -- distributions of run times with their means in closed form.
+ *
+ * Law: `max` truncates: what exceeds it is drawn again (not cut to it), and the mean is that of the
+ * truncated distribution.
+ */
+#ifndef WORKLOADS_SYNTH_RUN_TIME_H
+#define WORKLOADS_SYNTH_RUN_TIME_H
+
+#include "base/random.h"
+
+enum run_time_kind { RUN_TIME_LOGNORMAL, RUN_TIME_EXPONENTIAL, RUN_TIME_CONSTANT };
+extern const char *const run_time_names[]; /* NULL-terminated */
+
+struct run_time {
+    enum run_time_kind kind;
+    double scale_s; /* lognormal: the median; else the mean, before truncation */
+    double sigma;   /* lognormal only */
+    double max_s;   /* INFINITY: not truncated; at least scale_s */
+};
+
+double run_time_mean_s(const struct run_time *run_time);
+
+/* About 50 ns; at most 2 expected tries where the distribution is truncated. */
+double run_time_draw_s(const struct run_time *run_time, struct random_stream *stream);
+
+#endif
