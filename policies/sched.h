@@ -193,10 +193,9 @@ struct sched_counts {
     uint64_t cycles, attempts, plans; /* cycles; placements tried; eviction plans committed */
     uint64_t plans_tried;             /* victims were sought; most plans come to nothing */
     uint64_t promised_starts;         /* of jobs that backfill may not delay: it had told when they would start */
-    uint64_t
-        /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before
-         * them */
-        late_starts;
+    /* of them, after that, though nothing outlived its plan, no node changed and the order put nobody before
+    * them */
+    uint64_t late_starts;
     uint64_t drains, drains_filled; /* begun; those whose gang started on the nodes */
     int64_t kept_gpu_ns;            /* GPU time of whole GPUs that drains kept free */
     uint64_t recuts;                /* GPUs that were to be cut anew */

@@ -38,9 +38,8 @@ struct result_input {
 struct result_workload {
     const char *format; /* "synth", or of the trace; NULL: not known */
     uint64_t load_gpus; /* the GPUs that its loads are shares of; 0: no load is */
-    double
-        /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
-        gpu_h_per_day;
+    /* GPU hours that its jobs ask a day: of a trace as replayed, of a mix the mean aimed at; 0: not known */
+    double gpu_h_per_day;
     double arrival_factor; /* what the gaps between a trace's arrivals were multiplied by; 0: not a trace's */
 };
 

@@ -9,8 +9,8 @@
  *                   {"name": "big", "min_memory_gb": 80, "nvlink": true}]
  *
  * Laws
- *  - A class is resolved when the cluster is read, and a job that names one when the job is read (workloads/request/ask.h): a
- *    request knows models and pieces, no classes, and so does the scheduler.
+ *  - A class is resolved when the cluster is read, and a job that names one when the job is read
+ *    (workloads/request/ask.h): a request knows models and pieces, no classes, and so does the scheduler.
  *  - Conditions are of the whole GPU that a piece is of, and are met by models: all nodes with GPUs of a model that
  *    will do will do.
  *  - Some GPU of the cluster meets the conditions of every class.

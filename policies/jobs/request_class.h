@@ -50,17 +50,15 @@ struct request_class {
     bool is_preemptible;
     bool never_fits; /* no state of this cluster could hold it */
     bool is_proven;  /* never_fits is the last word, by a placement where that says more */
-    uint8_t
-        /* the placement memo: why nobody who asks it is tried, enum request_class_closed; set by request_class_close */
-        closed;
+    /* the placement memo: why nobody who asks it is tried, enum request_class_closed; set by request_class_close */
+    uint8_t closed;
     uint8_t blocked_by;     /* enum clock_hand: what REQUEST_CLASS_BLOCKED means; set before it is */
     bool is_by_model;       /* what a member is charged depends on the GPU model that it is placed on */
     bool is_gang_on_pieces; /* more than one of those that must run together may be on pieces */
     uint32_t member_count;
     struct wait_clock clock; /* of what closed it */
-    uint64_t
-        /* what may have made room when cutting GPUs did not help (repartitions.c); UINT64_MAX: never tried */
-        recut_seen;
+    /* what may have made room when cutting GPUs did not help (repartitions.c); UINT64_MAX: never tried */
+    uint64_t recut_seen;
     int64_t whole_nodes;                       /* free in the cluster when it became REQUEST_CLASS_SPARES_NODES */
     int64_t charge[QUEUE_SUM_COUNT];           /* of all members, before they are placed: request_class_most_milli */
     int64_t (*member_charge)[QUEUE_SUM_COUNT]; /* of one member, by group; owned by the table */

@@ -127,9 +127,8 @@ struct ledger {
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
     const struct owns *owns;  /* of the placement policies; NULL: none has anything */
     const uint16_t *confine;  /* by node: the GPUs that may be used for what is being placed; NULL: all */
-    queue_id
-        /* that follows from the nodes where this queue keeps GPUs, and what is free there; QUEUE_NONE: from more */
-        confine_keeper;
+    /* that follows from the nodes where this queue keeps GPUs, and what is free there; QUEUE_NONE: from more */
+    queue_id confine_keeper;
     uint8_t *node_state; /* enum node_state, as the world told it */
     uint8_t *is_kept;    /* by node: from everybody, for a gang (policies/drain/drain.c) */
     uint32_t *node_version;
@@ -141,9 +140,8 @@ struct ledger {
     size_t queue_capacity;
     uint32_t queue_count;
     struct node_index *index;
-    const uint8_t *
-        /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known; who changes it notes that */
-        room;
+    /* by node: GPUs without a job that is never evicted; borrowed; NULL: not known; who changes it notes that */
+    const uint8_t *room;
     const struct typical_jobs *typical;       /* what jobs ask; borrowed; NULL: not known */
     uint64_t typical_version;                 /* another when they are others */
     const struct placement_config *placement; /* borrowed; NULL: the defaults */

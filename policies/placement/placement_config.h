@@ -33,8 +33,8 @@ enum topology_mode {
 struct topology_config {
     uint8_t mode;    /* enum topology_mode */
     uint8_t domains; /* enum topology_domains */
-    uint16_t
-        weight; /* of clean units under the policy `topology`, 0..PLACEMENT_WEIGHT_MAX; the rest is of a tight pack */
+    /* of clean units under the policy `topology`, 0..PLACEMENT_WEIGHT_MAX; the rest is of a tight pack */
+    uint16_t weight;
 };
 
 struct placement_config {

@@ -79,8 +79,8 @@ struct leaf_queue {
     size_t capacity;
     uint32_t class_queue_count;
     uint32_t job_count;
-    uint32_t
-        *borrowers; /* class queues that this queue, here or above theirs, made is_over_quota; some are so no more */
+    /* class queues that this queue, here or above theirs, made is_over_quota; some are so no more */
+    uint32_t *borrowers;
     size_t over_quota_capacity;
     uint32_t over_quota_count;
     uint32_t over_quota_bound;      /* so many may stand there before those that are so no more are cleared out */

@@ -35,8 +35,8 @@ struct queue_state {
 
 /* Who waits in a queue and below it: what a queue selection looks at in all children, and so kept apart. */
 struct queue_waits {
-    request_class_set
-        asked[ASKER_COUNT]; /* by class queues that no limit closed, or more: see policies/jobs/request_class.h */
+    /* by class queues that no limit closed, or more: see policies/jobs/request_class.h */
+    request_class_set asked[ASKER_COUNT];
     uint32_t jobs;
     queue_id first, next, previous; /* of the children where some wait, in no order */
 };

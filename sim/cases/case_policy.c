@@ -1,7 +1,8 @@
-/* sim/cases/case_policy.c -- the policy of a case: a preset or a file with fields set over it, or the fields themselves.
+/* sim/cases/case_policy.c -- the policy of a case: a preset or a file with fields set over it, or the fields
+ * themselves.
  *
- * What "set" gives is a tree of objects or dotted paths, or both mixed; each leaf is one assignment.  When the
- * policy cannot be read with all of them, the first one after which it cannot is blamed, at its place in the file.
+ * What "set" gives is a tree of objects or dotted paths, or both mixed; each leaf is one assignment.  When the policy
+ * cannot be read with all of them, the first one after which it cannot is blamed, at its place in the file.
  */
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* sim/cases/case_queues.c -- the queues of a case: parents may stand after children, cohorts come into being by name. */
+/* sim/cases/case_queues.c -- the queues of a case: parents may stand after children, cohorts come into being by name.
+ */
 #include <string.h>
 
 #include "sim/cases/case_read.h"

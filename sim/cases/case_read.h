@@ -1,6 +1,7 @@
-/* sim/cases/case_read.h -- what the readers of a case share: sim/cases/case_read.c (the file and a case), sim/cases/case_policy.c,
- * sim/cases/case_nodes.c, sim/cases/case_queues.c, sim/cases/case_jobs.c (declarations), sim/cases/case_tasks.c (what runs where),
- * sim/cases/case_claim.c (GPU classes and claims), sim/cases/case_mig.c (MIG instances) and sim/cases/case_expect.c.
+/* sim/cases/case_read.h -- what the readers of a case share: sim/cases/case_read.c (the file and a case),
+ * sim/cases/case_policy.c, sim/cases/case_nodes.c, sim/cases/case_queues.c, sim/cases/case_jobs.c (declarations),
+ * sim/cases/case_tasks.c (what runs where), sim/cases/case_claim.c (GPU classes and claims), sim/cases/case_mig.c (MIG
+ * instances) and sim/cases/case_expect.c.
  *
  * Law: everything fails through the case's sticky error, at the place in the file.
  */

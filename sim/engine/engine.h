@@ -12,8 +12,8 @@
  *
  * Members.  A job runs, and counts as running, while every set of its members has its minimum.  With fewer it holds
  * its GPUs, idles and waits (timeline: reserved and partial, not allocated).  Running with n of its N members it
- * progresses at n/N of its speed (sim/job/progress.h).  Members that come cost nothing and work at once.  Members that go
- * cost the checkpoint that all write within the grace (no restart, nothing lost); if the job cannot save within it,
+ * progresses at n/N of its speed (sim/job/progress.h).  Members that come cost nothing and work at once.  Members that
+ * go cost the checkpoint that all write within the grace (no restart, nothing lost); if the job cannot save within it,
  * they leave at its end, or at once without any checkpoint, and the others go on from where they are.  If too few are
  * left to run, that is an eviction: unsaved work is lost and coming back takes the restart time.
  *
@@ -44,10 +44,10 @@ struct world_config {
     time_ns scheduler_period; /* 0: a cycle at every instant that told something */
     time_ns decision_latency; /* from a START decision to its effect */
     bool kills_at_limit;
-    int64_t
-        queue_limit; /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
-    time_ns end;     /* TIME_NEVER: when every job has ended */
-    time_ns warmup;  /* metrics count from here */
+    /* jobs that may wait; more are rejected after the cycle that did not start them; -1: no limit */
+    int64_t queue_limit;
+    time_ns end;             /* TIME_NEVER: when every job has ended */
+    time_ns warmup;          /* metrics count from here */
     time_ns sample_interval; /* of the timeline */
     bool has_wait_times;     /* rows tell what jobs waited for, and how long */
     struct estimates estimates;
@@ -73,8 +73,8 @@ struct engine_config {
     const struct policy_config *policy;
     struct world_config world;
     uint64_t seed;
-    const struct job_group
-        *typical; /* the scheduler is told first that these members usually come: sched_typical_told; NULL: nothing */
+    /* the scheduler is told first that these members usually come: sched_typical_told; NULL: nothing */
+    const struct job_group *typical;
     uint32_t typical_count;
     const struct port_outside *decider;  /* decides in place of the library; NULL: the library */
     const struct port_outside *listener; /* is told every fact, cycle and decision; NULL: nobody */
@@ -99,8 +99,8 @@ struct engine_result {
     uint64_t submitted, finished;
     uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */
     uint64_t plans;   /* to make room, booked by the scheduler */
-    struct error
-        stall; /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
+    /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
+    struct error stall;
 };
 
 /* Run to the end.  Errors: of the source, of a sink, of the decider or the listener, or ERROR_INTERNAL when a law is

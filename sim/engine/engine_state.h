@@ -1,5 +1,5 @@
-/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c (what
- * jobs hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record),
+/* sim/engine/engine_state.h -- the engine's inside, shared by engine.c (time), engine_jobs.c (lives), engine_hold.c
+ * (what jobs hold, and what that costs), engine_pace.c (what neighbours on a GPU cost), engine_rows.c (the record),
  * engine_stall.c (runs that get nowhere) and engine_check.c (invariants). */
 #ifndef SIM_ENGINE_ENGINE_STATE_H
 #define SIM_ENGINE_ENGINE_STATE_H

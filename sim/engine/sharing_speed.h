@@ -1,4 +1,5 @@
-/* sim/engine/sharing_speed.h -- how much slower a member runs on a piece of a GPU, or beside others, than alone on all of it.
+/* sim/engine/sharing_speed.h -- how much slower a member runs on a piece of a GPU, or beside others, than alone on all
+ * of it.
  *
  * Pure functions of what is on the GPU.  A member's time on a whole GPU has three parts: `latency` (host, launches),
  * which no piece changes; `compute`, which grows as SMs are fewer; `bandwidth`, which grows as memory slices are

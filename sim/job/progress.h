@@ -3,8 +3,8 @@
  * The reference work of a job is its run time on all its members.  With n of its N members it progresses at n/N of
  * that speed (linear; communication costs nothing here), so work is counted in member-nanoseconds: all of it is
  * duration x N, and n members do n of them in a nanosecond.  Members whose speed is not that of a whole GPU
- * (sim/engine/engine_pace.c) need finer units: of those `one` make a member-nanosecond, and n members at a fifth of the speed
- * do n x one / 5. Nothing is rounded but the end, up to the nanosecond.
+ * (sim/engine/engine_pace.c) need finer units: of those `one` make a member-nanosecond, and n members at a fifth of
+ * the speed do n x one / 5. Nothing is rounded but the end, up to the nanosecond.
  *
  * An interval goes from `since` on with constant members.  In it the job works from works_from (after its restart)
  * until frozen_at (when it stopped to write a checkpoint), or on.

@@ -1,8 +1,8 @@
 /* sim/plugins/guard.h -- every call into a plug-in, watched: whose code runs, and whether its answer can be.
  *
  * A plug-in's hooks know only what they are handed, so each slot of the table below has functions of its own, by which
- * the scheduler calls them.  They note who runs (for sim/plugins/watch.h), call, and look at the answer.  One that cannot
- * be is replaced by a harmless one, so that nothing is broken until the cycle is over, and told then.
+ * the scheduler calls them.  They note who runs (for sim/plugins/watch.h), call, and look at the answer.  One that
+ * cannot be is replaced by a harmless one, so that nothing is broken until the cycle is over, and told then.
  *
  * What is looked at: pure hooks give the same answer twice; a score is no more than its bound; the GPUs chosen are
  * free and as many as asked; a comparison is the other way round the other way round; no share is negative; a chunk is

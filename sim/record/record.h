@@ -87,9 +87,8 @@ struct job_row {
                         (held_gpu_s has either) */
     int64_t preempted_gpu_ns;  /* the part of lost_gpu_ns owed to evictions for the sake of others */
     uint32_t evictions_wasted; /* evictions decided for this job that it then had no use of */
-    const struct wait_times *
-        /* what it waited for: they add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
-        waits;
+    /* what it waited for: they add up to wait_total, of a rejected job to end - submit; NULL: it did not wait */
+    const struct wait_times *waits;
 };
 enum { RECORD_SOURCE_COUNT = 4 };
 extern const char *const record_source_names[]; /* "free", "headroom", "grace_0", "eviction", NULL: policies/sched.h */
@@ -158,10 +157,10 @@ struct timeline_row {
     struct space_row space;
 };
 
-/* The state when a workload that fills the cluster (workloads/readers/fill.h) had come so far: right after the first cycle of
- * the scheduler by which the jobs submitted, rejected ones included, asked `percent` % of the cluster's GPUs.  One for
- * each whole percent, from 1 on without a gap; where a cycle saw several come, they are alike but for `percent`.
- * Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
+/* The state when a workload that fills the cluster (workloads/readers/fill.h) had come so far: right after the first
+ * cycle of the scheduler by which the jobs submitted, rejected ones included, asked `percent` % of the cluster's GPUs.
+ * One for each whole percent, from 1 on without a gap; where a cycle saw several come, they are alike but for
+ * `percent`. Values are doubles that result.json gives back as they are: it holds these rows (reports/result.h). */
 struct arrived_row {
     uint32_t percent;
     double allocation_ratio;    /* GPUs allocated to running jobs / all of the cluster's */

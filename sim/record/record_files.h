@@ -1,8 +1,8 @@
 /* sim/record/record_files.h -- the record as files: jobs.csv.zst, attempts.csv.zst, timeline.csv.zst in a folder.
  *
  * A record_sink that writes the rows of jobs, attempts and samples as lines of CSV (RFC 4180).  The columns are those
- * of sim/record/record.h, which says which fields may be empty.  Numbers are exact: reports/record_read.h gives the same rows
- * back.
+ * of sim/record/record.h, which says which fields may be empty.  Numbers are exact: reports/record_read.h gives the
+ * same rows back.
  *
  * Law: the three files appear together at record_files_commit, the jobs last, or not at all.
  *

@@ -1,4 +1,5 @@
-/* The referee's books of who shares a GPU or a node with whom, under a sharing policy; see sim/referee/referee_books.h. */
+/* The referee's books of who shares a GPU or a node with whom, under a sharing policy; see
+ * sim/referee/referee_books.h. */
 #include "sim/referee/referee_books.h"
 
 void referee_share(struct referee *referee, const struct policy_config *policy, const struct queue_table *queues)

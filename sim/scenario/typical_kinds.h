@@ -1,4 +1,5 @@
-/* sim/scenario/typical_kinds.h -- what the members of a workload usually ask, for schedulers to be told (sched_typical_told).
+/* sim/scenario/typical_kinds.h -- what the members of a workload usually ask, for schedulers to be told
+ * (sched_typical_told).
  *
  *   TRY(typical_kinds_write(source, cluster, &out));        [{"count":1344,"gpu_fraction":0.81,"cpus":3},...]
  *

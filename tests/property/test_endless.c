@@ -1,9 +1,9 @@
 /* No legal policy runs for ever: random combinations of all seams, with numbers at the edges of what is legal, in
  * small random worlds.
  *
- * Properties: the run ends without an error, its invariants hold, it does not stall (sim/engine/stall.h, with a low bound),
- * and the scheduler's cycles and the evictions are bounded by the jobs and the simulated time. A run that breaks one
- * leaves its scenario in a folder, and the test prints how to replay it:
+ * Properties: the run ends without an error, its invariants hold, it does not stall (sim/engine/stall.h, with a low
+ * bound), and the scheduler's cycles and the evictions are bounded by the jobs and the simulated time. A run that
+ * breaks one leaves its scenario in a folder, and the test prints how to replay it:
  *   windtunnel run FOLDER/s.json --check
  * WINDTUNNEL_ENDLESS="FIRST COUNT" runs COUNT seeds from FIRST on. */
 #include <setjmp.h>

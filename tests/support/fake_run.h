@@ -1,8 +1,8 @@
 /* tests/support/fake_run.h -- a made-up but consistent run for tests of the record and the reports.
  *
  * Jobs of three classes in Zipf-like queues go first come, first served through a pool of GPUs; some are thrown back
- * once and repeat a part of their work.  The rows obey the laws of sim/record/record.h, and Little's law holds: the waits
- * are what the integral of pending jobs says.  The same options give the same rows.
+ * once and repeat a part of their work.  The rows obey the laws of sim/record/record.h, and Little's law holds: the
+ * waits are what the integral of pending jobs says.  The same options give the same rows.
  */
 #ifndef TESTS_SUPPORT_FAKE_RUN_H
 #define TESTS_SUPPORT_FAKE_RUN_H

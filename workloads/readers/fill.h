@@ -1,14 +1,15 @@
-/* workloads/readers/fill.h -- jobs of a trace in an order of chance, until they have asked for more than the cluster holds.
+/* workloads/readers/fill.h -- jobs of a trace in an order of chance, until they have asked for more than the cluster
+ * holds.
  *
- * What packing experiments replay: how full does a cluster get, and which jobs no longer fit, when jobs come and
- * none goes (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only what the jobs ask is the trace's.
+ * What packing experiments replay: how full does a cluster get, and which jobs no longer fit, when jobs come and none
+ * goes (Weng et al., "Beware of Fragmentation", USENIX ATC 2023).  Only what the jobs ask is the trace's.
  *
  * Law: first the jobs of the trace, each once, in an order drawn by the seed, all orders being equally likely; then
- * jobs drawn from the trace with replacement.  Each comes `interval` after the one before, the first at 0.  The last is
- * the one with which all have asked at least `load` x the GPUs of the cluster, shares and pieces as their part
+ * jobs drawn from the trace with replacement.  Each comes `interval` after the one before, the first at 0.  The last
+ * is the one with which all have asked at least `load` x the GPUs of the cluster, shares and pieces as their part
  * (job_asked_milli); that may be before the trace is through.  Each runs until `interval` after the last has come, if
- * it starts at once, and completes.  It has no limit, estimate or deadline, waits for no other job and is no element of
- * an array: all these are of the trace's own time.
+ * it starts at once, and completes.  It has no limit, estimate or deadline, waits for no other job and is no element
+ * of an array: all these are of the trace's own time.
  *
  *   Two GPUs, a trace of the jobs A (1 GPU), B (half a GPU) and C (no GPU), load 1.5, interval 1 s: A, B, C in some
  *   order, which ask 1.5 GPUs; then draws until they ask 3 GPUs or more, such as

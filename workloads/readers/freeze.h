@@ -1,4 +1,5 @@
-/* workloads/readers/freeze.h -- a workload as JSON lines that are replayed as they stand, and what identifies its arrivals.
+/* workloads/readers/freeze.h -- a workload as JSON lines that are replayed as they stand, and what identifies its
+ * arrivals.
  *
  * The first line is a header, the others are jobs as read_jsonl.c reads them, one for each job that a source gives:
  *
@@ -6,8 +7,8 @@
  *    "queues": [...], "users": [...], "tags": [...]}
  *
  * origin_s: the time of the file that becomes 0 (without a header: that of the first submission).  preview_jobs: how
- * many of the first jobs are shown before they come (workloads/readers/source.h); 0: as of any trace.  fills: the jobs fill
- * the cluster. queues: as scenarios have them; users, tags: in the order of their numbers.
+ * many of the first jobs are shown before they come (workloads/readers/source.h); 0: as of any trace.  fills: the jobs
+ * fill the cluster. queues: as scenarios have them; users, tags: in the order of their numbers.
  *
  * Law: of the same cluster, the source of the frozen trace gives jobs of the same arrivals (below) as the source it
  * was frozen from, in tables of queues, users and tags with the same numbers.

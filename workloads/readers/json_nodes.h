@@ -1,5 +1,5 @@
-/* workloads/readers/json_nodes.h -- what a JSON line asks of nodes: `node_selector`, `node_affinity` and `tolerations`, of the
- * job or of one of its groups, as workloads/node_ask.h describes them.
+/* workloads/readers/json_nodes.h -- what a JSON line asks of nodes: `node_selector`, `node_affinity` and
+ * `tolerations`, of the job or of one of its groups, as workloads/node_ask.h describes them.
  *
  * A group that says one of the three itself has that one and the job's others.
  */

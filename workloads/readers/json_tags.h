@@ -1,5 +1,5 @@
-/* workloads/readers/json_tags.h -- the `tags`, `affinity` and `anti_affinity` of a JSON line; as workloads/request/tag_rules.h has
- * them.
+/* workloads/readers/json_tags.h -- the `tags`, `affinity` and `anti_affinity` of a JSON line; as
+ * workloads/request/tag_rules.h has them.
  *
  * Without a cluster at hand rules are left out, for their levels are its. */
 #ifndef WORKLOADS_READERS_JSON_TAGS_H

@@ -38,8 +38,8 @@ struct workload_spec {
     uint64_t bad_lines_max;         /* skip up to so many unreadable lines; default 0: the first is an error */
     time_ns tz_offset;              /* of zone-less dates, to be subtracted; default 0 (UTC) */
     time_ns default_duration;       /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
-    struct fill_plan
-        fill; /* load 0: jobs come when the trace says; else workloads/readers/fill.h, without load, window and scale */
+    /* load 0: jobs come when the trace says; else workloads/readers/fill.h, without load, window and scale */
+    struct fill_plan fill;
     struct arena arena; /* owns the strings */
 };
 
