@@ -157,7 +157,7 @@ static bool plan_in_turn(struct sched *sched, uint32_t class_queue)
 }
 
 /* As soon as somebody does not go, who is in front is found out. */
-static void queue_selection(struct sched *sched)
+static void allocate_selected(struct sched *sched)
 {
     if (sched->plans_in_turn)
         nominees_begin(sched);
@@ -173,15 +173,15 @@ static void queue_selection(struct sched *sched)
     }
 }
 
-static void queue_selection_beside_forecasts(struct sched *sched)
+static void allocate_beside_planned_starts(struct sched *sched)
 {
     reserve_review(sched);
     if (reserve_is_due(sched))
         reserve(sched);
     do
-        queue_selection(sched);
+        allocate_selected(sched);
     while (reserve_review(sched));
-    reserve_end_contest(sched);
+    reserve_end_selection(sched);
 }
 
 void allocate(struct sched *sched)
@@ -194,9 +194,9 @@ void allocate(struct sched *sched)
         return;
     }
     if (sched->reserves) {
-        queue_selection_beside_forecasts(sched);
+        allocate_beside_planned_starts(sched);
         return;
     }
-    queue_selection(sched);
+    allocate_selected(sched);
     overtake(sched);
 }

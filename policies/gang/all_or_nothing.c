@@ -11,7 +11,7 @@
 
 static bool next(const struct gang_view *view, uint32_t step[])
 {
-    return gang_minimum_step(view, step) || gang_surplus_chunk(view, step);
+    return gang_minimum_step(view, step) || gang_surplus_step(view, step);
 }
 
 const struct gang_policy gang_all_or_nothing = {

@@ -191,7 +191,7 @@ static bool grow_set(const struct gang_view *view, uint32_t set, uint32_t step[]
     return false;
 }
 
-bool gang_surplus_chunk(const struct gang_view *view, uint32_t step[])
+bool gang_surplus_step(const struct gang_view *view, uint32_t step[])
 {
     struct standing standing;
     bool is_core[JOB_PARTS_MAX], is_any = false;

@@ -48,7 +48,7 @@ bool gang_minimum_step(const struct gang_view *view, uint32_t step[]);
 
 /* What comes next above the minimum: what the first set that is not satisfied lacks, or one member of a set before it;
  * false: the job is full. */
-bool gang_surplus_chunk(const struct gang_view *view, uint32_t step[]);
+bool gang_surplus_step(const struct gang_view *view, uint32_t step[]);
 
 /* The groups of the set and of the sets in it, as bits. */
 uint64_t gang_groups_within(const struct gang_view *view, uint32_t set);

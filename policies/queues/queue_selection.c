@@ -140,7 +140,7 @@ static void find_contenders(struct queue_tree *tree, const struct pending *pendi
 }
 
 /* Shares are divided only where the outcome hangs on them: here, or below by what this queue's children are due. */
-static struct queue_winner hold_contest(struct queue_tree *tree, const struct pending *pending, queue_id queue)
+static struct queue_winner hold_selection(struct queue_tree *tree, const struct pending *pending, queue_id queue)
 {
     queue_id found[2];
     struct queue_winner winner = {.class_queue = CLASS_QUEUE_NONE};
@@ -149,12 +149,12 @@ static struct queue_winner hold_contest(struct queue_tree *tree, const struct pe
         return winner;
     if (found[1] == QUEUE_NONE) {
         winner = winner_of(tree, pending, found[0]);
-        if (!winner.is_contested)
+        if (!winner.is_selected_from)
             return winner;
     }
     queue_tree_divide(tree, found[0]); /* now: it may make winners below stale */
     struct contender best = {.queue = QUEUE_NONE};
-    winner = (struct queue_winner){.class_queue = CLASS_QUEUE_NONE, .is_contested = true};
+    winner = (struct queue_winner){.class_queue = CLASS_QUEUE_NONE, .is_selected_from = true};
     for (queue_id child = found[0]; child != QUEUE_NONE; child = tree->waits[child].next) {
         uint32_t class_queue = winner_of(tree, pending, child).class_queue;
         if (class_queue == CLASS_QUEUE_NONE)
@@ -184,7 +184,7 @@ static struct queue_winner find_winner(struct queue_tree *tree, const struct pen
 {
     struct queue_winner winner = {.class_queue = pending_next(pending, queue)};
     if (winner.class_queue == CLASS_QUEUE_NONE)
-        winner = hold_contest(tree, pending, queue);
+        winner = hold_selection(tree, pending, queue);
     winner.key = pending->request_classes->closed_key;
     keep_winner(&tree->queues[queue], winner);
     return winner;

@@ -287,7 +287,7 @@ static void archive_queue(struct archive *archive, struct queue_state *queue)
     for (uint32_t w = 0; w < queue->winner_count && !archive->is_broken; w++) {
         ARCHIVE(archive, queue->winners[w].key);
         ARCHIVE(archive, queue->winners[w].class_queue);
-        ARCHIVE(archive, queue->winners[w].is_contested);
+        ARCHIVE(archive, queue->winners[w].is_selected_from);
     }
 }
 

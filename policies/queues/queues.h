@@ -16,9 +16,9 @@ struct quota_policy;
 enum { QUEUE_WINNERS_MAX = 8, QUEUE_SCRATCH_BYTES = 80 };
 
 struct queue_winner {
-    uint64_t key;         /* of what was closed: request_class_table.closed_key */
-    uint32_t class_queue; /* that goes next then, of this queue and all below; CLASS_QUEUE_NONE */
-    bool is_contested;    /* others could have gone: another division of shares may make it another */
+    uint64_t key;          /* of what was closed: request_class_table.closed_key */
+    uint32_t class_queue;  /* that goes next then, of this queue and all below; CLASS_QUEUE_NONE */
+    bool is_selected_from; /* others could have gone: another division of shares may make it another */
 };
 
 struct queue_state {

@@ -56,7 +56,7 @@ static uint16_t cuttable(const struct sched *sched, node_id node, time_ns *reste
         return 0;
     for (uint32_t mask = cluster_node_type(ledger->cluster, node)->recut_mask; mask != 0; mask &= mask - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(mask);
-        const time_ns cut_at = sched->recuts->cut_at[first + i] - 1;
+        const time_ns cut_at = sched->repartitions->cut_at[first + i] - 1;
         if (ledger->migs[first + i].making != 0 ||
             (config->needs != RECUT_INSTANCES && ledger->gpus[first + i].free != GPU_MILLI))
             continue;
@@ -179,7 +179,7 @@ static bool is_same(const struct offer *a, const struct offer *b)
 /* What the node offers now.  False: the same as before. */
 static bool look_again(const struct sched *sched, struct tree *tree, node_id node, uint32_t wish)
 {
-    struct offer *offer = &tree->offers[sched->recuts->places->width + node];
+    struct offer *offer = &tree->offers[sched->repartitions->places->width + node];
     const struct offer now = offer_of(sched, node, wish);
     const uint8_t free = free_of(sched->ledger, node, wish);
     const bool is_other = !is_same(offer, &now);
@@ -194,7 +194,7 @@ static void refresh(const struct sched *sched, struct tree *tree, node_id node, 
 {
     if (!look_again(sched, tree, node, wish))
         return;
-    for (uint32_t at = (sched->recuts->places->width + node) / 2; at > 0; at /= 2) {
+    for (uint32_t at = (sched->repartitions->places->width + node) / 2; at > 0; at /= 2) {
         const struct offer both = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
         if (is_same(&both, &tree->offers[at]))
             return;
@@ -207,13 +207,13 @@ static void refresh_all(const struct sched *sched, struct tree *tree, uint32_t w
 {
     for (node_id n = 0; n < sched->cluster->node_count; n++)
         look_again(sched, tree, n, wish);
-    for (uint32_t at = sched->recuts->places->width; --at > 0;)
+    for (uint32_t at = sched->repartitions->places->width; --at > 0;)
         tree->offers[at] = offer_of_both(&tree->offers[2 * at], &tree->offers[2 * at + 1]);
 }
 
 static void init_tree(const struct sched *sched, struct tree *tree, uint32_t wish)
 {
-    const uint32_t width = sched->recuts->places->width;
+    const uint32_t width = sched->repartitions->places->width;
     const uint32_t nodes = sched->cluster->node_count;
     tree->offers = mem_zalloc((size_t)2 * width, sizeof *tree->offers);
     tree->versions = mem_zalloc(nodes, sizeof *tree->versions);
@@ -234,7 +234,7 @@ static node_id first_rested(const struct repartition_places *places, const struc
 /* The tree of that wish, as the ledger is now. */
 static struct tree *tree_of(struct sched *sched, uint32_t wish)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const struct ledger *ledger = sched->ledger;
     const uint32_t nodes = sched->cluster->node_count;
     if (book->places == NULL) {
@@ -344,13 +344,13 @@ bool repartition_places_best(struct sched *sched, const struct request *request,
     const uint32_t wish = request->mig != 0 ? request->mig - 1u : MIG_PROFILE_COUNT + request->gpus - 1u;
     const struct tree *tree = tree_of(sched, wish);
     struct search search = {.cluster = sched->cluster,
-                            .places = sched->recuts->places,
+                            .places = sched->repartitions->places,
                             .tree = tree,
                             .request = request,
-                            .rested_at = sched->recuts->rested_at};
+                            .rested_at = sched->repartitions->rested_at};
     seek_best(&search, 1);
     seek_rest(&search, 1);
-    sched->recuts->rested_at = search.rested_at;
+    sched->repartitions->rested_at = search.rested_at;
     if (search.best == 0)
         return false;
     time_ns ignored = TIME_NEVER;
@@ -362,7 +362,7 @@ bool repartition_places_best(struct sched *sched, const struct request *request,
 
 static const char *check_tree(const struct sched *sched, const struct tree *tree, uint32_t wish)
 {
-    const uint32_t width = sched->recuts->places->width;
+    const uint32_t width = sched->repartitions->places->width;
     uint32_t free = 0;
     for (node_id n = 0; n < sched->cluster->node_count; n++) {
         const struct offer *kept = &tree->offers[width + n], now = offer_of(sched, n, wish);
@@ -382,7 +382,7 @@ static const char *check_tree(const struct sched *sched, const struct tree *tree
 
 const char *repartition_places_check(const struct sched *sched)
 {
-    const struct repartition_places *places = sched->recuts->places;
+    const struct repartition_places *places = sched->repartitions->places;
     const char *broken = NULL;
     for (uint32_t wish = 0; places != NULL && wish < WISHES && broken == NULL; wish++)
         if (places->trees[wish].offers != NULL)

@@ -75,7 +75,7 @@ static struct gpu_cut cut_with(const struct sched *sched, const struct repartiti
 /* In the trial the GPU is cut so at once. */
 static void order_cut(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     uint32_t at = 0;
     while (at < book->plan_count && book->plan[at].gpu != gpu)
         at++;
@@ -102,7 +102,7 @@ static bool make_whole(struct sched *sched, const struct request *request)
     if (!repartition_places_best(sched, request, &best))
         return false;
     uint32_t lacking = (uint32_t)-best.score;
-    if (sched->recuts->plan_count + lacking > REPARTITIONS_PER_PLAN)
+    if (sched->repartitions->plan_count + lacking > REPARTITIONS_PER_PLAN)
         return false;
     for (; lacking > 0; lacking--, best.gpu_mask &= (uint16_t)(best.gpu_mask - 1))
         order_cut(sched, best.gpu + (uint32_t)__builtin_ctz(best.gpu_mask), &whole);
@@ -128,7 +128,7 @@ static const struct request *next_wish(struct sched *sched, const struct request
 static bool make_more(struct sched *sched, const struct request_class *ask)
 {
     const struct request *wanted = next_wish(sched, ask);
-    if (wanted == NULL || sched->recuts->plan_count == REPARTITIONS_PER_PLAN)
+    if (wanted == NULL || sched->repartitions->plan_count == REPARTITIONS_PER_PLAN)
         return false;
     return wanted->mig != 0 ? make_instance(sched, wanted) : make_whole(sched, wanted);
 }
@@ -139,7 +139,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[slot]);
     for (uint32_t step = 0; step < REPARTITIONS_PER_PLAN && make_more(sched, ask); step++) {
         size_t mark = ledger_mark(sched->ledger);
-        if (sched_place(sched, slot, &sched->recuts->pieces)) {
+        if (sched_place(sched, slot, &sched->repartitions->pieces)) {
             ledger_commit(sched->ledger, mark);
             return true;
         }
@@ -152,7 +152,7 @@ static bool plan_cuts(struct sched *sched, uint32_t slot)
 
 static void forget_old(struct sched *sched)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     uint32_t old = 0;
     while (old < book->at_count && book->at[old] <= sched->now - hour)
         old++;
@@ -166,9 +166,10 @@ static uint32_t budget_left(struct sched *sched)
     const int64_t bound = sched->policy.geometry_config.recuts_per_h;
     if (bound == 0)
         return UINT32_MAX;
-    if (sched->recuts->at_count > 0)
+    if (sched->repartitions->at_count > 0)
         forget_old(sched);
-    return (int64_t)sched->recuts->at_count < bound ? (uint32_t)(bound - (int64_t)sched->recuts->at_count) : 0;
+    return (int64_t)sched->repartitions->at_count < bound ? (uint32_t)(bound - (int64_t)sched->repartitions->at_count)
+                                                          : 0;
 }
 
 /* ---- Booking ---- */
@@ -184,8 +185,8 @@ bool repartitions_keep(const struct sched *sched, node_id node)
 {
     if (sched->policy.geometry_config.needs != RECUT_NODE || sched->ledger->node_state[node] != NODE_UP)
         return false;
-    for (uint32_t i = 0; i < sched->recuts->count; i++)
-        if (sched->ledger->index->gpu_node[sched->recuts->open[i].gpu] == node)
+    for (uint32_t i = 0; i < sched->repartitions->count; i++)
+        if (sched->ledger->index->gpu_node[sched->repartitions->open[i].gpu] == node)
             return true;
     return false;
 }
@@ -199,7 +200,7 @@ void repartitions_node_changed(struct sched *sched, node_id node)
 
 static void tell_cut(struct sched *sched, uint32_t slot, const struct repartition_order *order)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const node_id node = sched->ledger->index->gpu_node[order->gpu];
     const uint32_t index = order->gpu - sched->cluster->nodes[node].first_gpu;
     struct decision *decision = sched_decide(sched, DECISION_REPARTITION, slot);
@@ -231,14 +232,14 @@ static uint64_t room_version(const struct sched *sched, const struct request_cla
 /* Only more space helps, or other rules of tags, or that a GPU has rested. */
 static void note_failure(const struct sched *sched, struct request_class *ask)
 {
-    if (sched->recuts->rested_at == TIME_NEVER)
+    if (sched->repartitions->rested_at == TIME_NEVER)
         ask->recut_seen = room_version(sched, ask);
 }
 
 /* Cut GPUs for the job, which is the head of a class queue, if that makes it fit. */
 static bool cut_for(struct sched *sched, uint32_t slot)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const struct free_space before = headroom_free(sched);
     book->plan_count = 0;
     size_t mark = ledger_mark(sched->ledger);
@@ -247,7 +248,7 @@ static bool cut_for(struct sched *sched, uint32_t slot)
         note_failure(sched, sched_ask(sched, &sched->jobs.jobs[slot]));
     is_good = is_good && book->plan_count <= budget_left(sched) &&
               (headroom_spares(sched, slot, before) == 0 || headroom_is_for(sched, slot)) &&
-              (!sched->reserves || reserve_is_clear(sched, slot, &sched->recuts->pieces));
+              (!sched->reserves || reserve_is_clear(sched, slot, &sched->repartitions->pieces));
     ledger_rollback(sched->ledger, mark);
     if (!is_good)
         return false;
@@ -302,8 +303,8 @@ enum hope { HOPE_UNKNOWN, HOPE_SOME, HOPE_NONE };
 static bool has_hope(const struct sched *sched, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (sched->recuts->hopes[sched->pending.class_queues[sched->recuts->class_queues[i]].request_class] !=
-            HOPE_NONE)
+        if (sched->repartitions
+                ->hopes[sched->pending.class_queues[sched->repartitions->class_queues[i]].request_class] != HOPE_NONE)
             return true;
     return false;
 }
@@ -312,7 +313,7 @@ static bool has_hope(const struct sched *sched, uint32_t count)
  * in turn. */
 static void look_for_hope(struct sched *sched, uint32_t count)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const time_ns rested_at = book->rested_at;
     struct repartition_spot spot;
     MEM_GROW(book->hopes, book->hope_capacity, (size_t)sched->request_classes.count);
@@ -333,7 +334,7 @@ static void look_for_hope(struct sched *sched, uint32_t count)
 /* May the class queue be asked again? */
 static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t count)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const uint32_t slot = pending_head(&sched->pending, class_queue);
     const uint32_t request_class = sched->jobs.jobs[slot].ask;
     if (is_forbidden(sched, slot))
@@ -355,7 +356,7 @@ static bool try_class_queue(struct sched *sched, uint32_t class_queue, uint32_t 
 /* Who comes before whom is asked only while somebody has hope: the others change nothing but what is remembered. */
 void repartitions_seek(struct sched *sched)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const struct pending *pending = &sched->pending;
     uint32_t count = 0;
     book->rested_at = TIME_NEVER;
@@ -380,8 +381,8 @@ void repartitions_seek(struct sched *sched)
 time_ns repartitions_wake(struct sched *sched)
 {
     const struct pending *pending = &sched->pending;
-    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->recuts->at[0] + hour;
-    time_ns first = sched->recuts->rested_at;
+    const time_ns open_at = budget_left(sched) > 0 ? sched->now : sched->repartitions->at[0] + hour;
+    time_ns first = sched->repartitions->rested_at;
     for (uint32_t b = 0; b < pending->busy_count; b++) {
         const time_ns since = asks_since(sched, pending->busy[b]);
         time_ns due = since == TIME_NEVER ? TIME_NEVER : time_after(since, sched->policy.geometry_config.wait);
@@ -423,7 +424,7 @@ static bool is_possible(const struct ledger *ledger, gpu_id gpu, const struct gp
 
 static void done(struct sched *sched, gpu_id gpu, const struct gpu_cut *cut)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     const struct gpu_cut now = ledger_cut_of(sched->ledger, gpu);
     for (uint32_t i = 0; i < book->count; i++)
         if (book->open[i].gpu == gpu && is_same_cut(&now, cut)) {
@@ -468,7 +469,7 @@ static void drop_claims_of(struct sched *sched, gpu_id gpu)
 
 bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     uint32_t at = 0;
     while (at < book->count && book->open[at].decision != decision)
         at++;
@@ -488,15 +489,15 @@ bool repartitions_refused(struct sched *sched, decision_id decision, time_ns now
 void repartitions_init(struct sched *sched)
 {
     const bool recuts = sched->policy.geometry->score != NULL;
-    sched->recuts = mem_zalloc(1, sizeof *sched->recuts);
+    sched->repartitions = mem_zalloc(1, sizeof *sched->repartitions);
     sched->ledger->recuts = sched->request_classes.recuts = recuts;
     if (recuts)
-        sched->recuts->cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->recuts->cut_at);
+        sched->repartitions->cut_at = mem_zalloc(sched->cluster->gpu_count, sizeof *sched->repartitions->cut_at);
 }
 
 void repartitions_release(struct sched *sched)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     mem_free(book->open);
     mem_free(book->at);
     mem_free(book->cut_at);
@@ -509,7 +510,7 @@ void repartitions_release(struct sched *sched)
 
 void repartitions_archive(struct archive *archive, struct sched *sched)
 {
-    struct repartition_book *book = sched->recuts;
+    struct repartition_book *book = sched->repartitions;
     ARCHIVE_KNOWS(struct recut, 24);
     ARCHIVE_ROOM(archive, book->open, book->capacity, book->count);
     for (uint32_t i = 0; i < book->count; i++) {
@@ -528,7 +529,7 @@ void repartitions_archive(struct archive *archive, struct sched *sched)
 
 uint64_t repartitions_told(const struct sched *sched)
 {
-    return sched->recuts->told;
+    return sched->repartitions->told;
 }
 
 const char *repartitions_check(const struct sched *sched)

@@ -7,7 +7,7 @@
  *       reserve_for(sched, class queue);
  *   queue selection: who fits on `pieces` may go if reserve_is_clear(), or else where reserve_place() finds room;
  *   as long as planned starts fell, reserve_review(sched), again;
- *   reserve_end_contest(sched);
+ *   reserve_end_selection(sched);
  */
 #ifndef POLICIES_RESERVATION_RESERVATION_H
 #define POLICIES_RESERVATION_RESERVATION_H
@@ -58,6 +58,6 @@ bool reserve_place(struct sched *sched, uint32_t slot);
 uint32_t reserve_shorter(struct sched *sched, uint32_t class_queue);
 /* Those that stand no more fall; did any?  Who waited for them may try again. */
 bool reserve_review(struct sched *sched);
-void reserve_end_contest(struct sched *sched);
+void reserve_end_selection(struct sched *sched);
 
 #endif

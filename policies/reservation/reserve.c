@@ -163,7 +163,7 @@ static void reopen(struct sched *sched)
     }
 }
 
-void reserve_end_contest(struct sched *sched)
+void reserve_end_selection(struct sched *sched)
 {
     if (sched->planned_starts->cycle == sched->cycle)
         sched->planned_starts->passed_change = sched->changes;
@@ -289,7 +289,7 @@ void reserve_begin(struct sched *sched)
 }
 
 /* Its head may go, or lacks nothing but space. */
-static bool is_in_contest(const struct sched *sched, uint32_t class_queue_id)
+static bool is_in_selection(const struct sched *sched, uint32_t class_queue_id)
 {
     const struct class_queue *class_queue = &sched->pending.class_queues[class_queue_id];
     const uint8_t closed = sched->request_classes.at[class_queue->request_class].closed;
@@ -306,7 +306,7 @@ uint32_t reserve_next(struct sched *sched)
     if (scratch->reserved >= sched->policy.backfill_config.reservations)
         return CLASS_QUEUE_NONE;
     for (uint32_t l = 0; l < scratch->class_queue_count; l++)
-        if (is_in_contest(sched, scratch->waiting[l]))
+        if (is_in_selection(sched, scratch->waiting[l]))
             scratch->waiting[kept++] = scratch->waiting[l];
     scratch->class_queue_count = kept;
     return queue_selection_best(&sched->tree, &sched->pending, scratch->waiting, kept, &sched->queue_selection);
@@ -320,7 +320,7 @@ void reserve_for(struct sched *sched, uint32_t class_queue)
             scratch->waiting[l] = scratch->waiting[--scratch->class_queue_count];
             break;
         }
-    if (!is_in_contest(sched, class_queue))
+    if (!is_in_selection(sched, class_queue))
         return;
     if (!planned_start_is_wanted(sched, pending_head(&sched->pending, class_queue)))
         return;

@@ -165,7 +165,7 @@ struct sched {
     struct kept_nodes kept_nodes;             /* written by the drain */
     struct drain *drain;                      /* when the policy drains */
     struct move_log *moves;                   /* when they are bounded */
-    struct repartition_book *recuts;          /* when the policy cuts GPUs anew */
+    struct repartition_book *repartitions;    /* when the policy cuts GPUs anew */
     struct eviction_log *evictions;           /* by queue, for disruption budgets; policies/eviction/victims.c */
     size_t eviction_capacity;
     struct owns owns; /* of plug-ins that the policy uses */

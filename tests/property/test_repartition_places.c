@@ -107,7 +107,7 @@ static void cut_some(struct bench *b, bool is_trial)
         cut.layout = mig_layout_get((mig_layout_id)below(b, MIG_LAYOUT_COUNT));
     ledger_recut(sched->ledger, gpu, &cut, true);
     if (!is_trial)
-        sched->recuts->cut_at[gpu] = sched->now + 1;
+        sched->repartitions->cut_at[gpu] = sched->now + 1;
 }
 
 static void act(struct bench *b)
@@ -150,7 +150,7 @@ static bool may_cut(struct sched *sched, node_id node, uint32_t index, time_ns *
         (config->needs == RECUT_GPU && ledger->gpus[gpu].free < GPU_MILLI) ||
         (config->needs == RECUT_NODE && !is_quiet_node(ledger, node)))
         return false;
-    const time_ns cut_at = sched->recuts->cut_at[gpu];
+    const time_ns cut_at = sched->repartitions->cut_at[gpu];
     if (cut_at == 0 || cut_at - 1 + config->rest <= sched->now)
         return true;
     *rested_at = cut_at - 1 + config->rest < *rested_at ? cut_at - 1 + config->rest : *rested_at;
@@ -235,9 +235,9 @@ static void compare(struct bench *b)
         else
             look_for_whole(sched, n, request.gpus, &best, &rested_at);
     }
-    sched->recuts->rested_at = TIME_NEVER;
+    sched->repartitions->rested_at = TIME_NEVER;
     assert_int_equal(repartition_places_best(sched, &request, &spot), best.score != INT64_MIN);
-    assert_true(sched->recuts->rested_at == rested_at);
+    assert_true(sched->repartitions->rested_at == rested_at);
     if (best.score == INT64_MIN)
         return;
     assert_int_equal(spot.score, best.score);
