@@ -215,9 +215,9 @@ bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces)
         passing.leaving = list_held(job, 1u << HOLDING_LEAVING, held);
     }
     const struct quota_policy *quota = sched->policy.quota;
-    sched->ledger->confine_keeper = QUEUE_NONE;
+    queue_id keeper = QUEUE_NONE;
     sched->ledger->confine =
-        quota->confines != NULL ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job)) : NULL;
+        quota->confines != NULL ? quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper) : NULL;
     bool is_placed =
         placement_extend_leaving(sched_request_class(sched, job)->is_preemptible || sched->policy.placement_firm == NULL
                                      ? sched->policy.placement

@@ -67,6 +67,17 @@ static bool is_misfit_still(const struct ledger *ledger, struct misfit *misfit)
     return true;
 }
 
+/* The queue whose cells alone say where the preemptor may go; QUEUE_NONE: it is not confined so. */
+static queue_id keeper_of(struct sched *sched, uint32_t preemptor)
+{
+    const struct sched_job *job = &sched->jobs.jobs[preemptor];
+    const struct quota_policy *quota = sched->policy.quota;
+    queue_id keeper = QUEUE_NONE;
+    if (quota->confines == NULL || quota->confines(&sched->tree, job->queue, sched_ask(sched, job), &keeper) == NULL)
+        return QUEUE_NONE;
+    return keeper;
+}
+
 bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit *misfit)
 {
     bool has_no_place;
@@ -75,7 +86,7 @@ bool plan_suffices_by_now(struct sched *sched, uint32_t preemptor, struct misfit
     bool is_placed = fits(sched, preemptor, &has_no_place);
     *misfit = (struct misfit){QUEUE_NONE, sched->ledger->change_count};
     if (has_no_place && homely_group(sched_ask(sched, &sched->jobs.jobs[preemptor])) != NULL)
-        misfit->keeper = sched->ledger->confine_keeper;
+        misfit->keeper = keeper_of(sched, preemptor);
     return is_placed;
 }
 
@@ -99,10 +110,10 @@ bool plan_home_suffices(struct sched *sched, uint32_t preemptor)
         sched->policy.preempt.replaces_victims || sched->policy.preempt.loss_ratio_milli != 0)
         /* what comes, and who stays beside shares, is not counted; else the search itself has more to tell */
         return true;
-    sched->ledger->confine_keeper = QUEUE_NONE;
-    if (quota->confines(&sched->tree, own->queue, ask) == NULL || sched->ledger->confine_keeper == QUEUE_NONE)
+    const queue_id keeper = keeper_of(sched, preemptor);
+    if (keeper == QUEUE_NONE)
         return true;
-    struct cell_rows home = cells_index_rows(sched->ledger, sched->ledger->confine_keeper);
+    struct cell_rows home = cells_index_rows(sched->ledger, keeper);
     uint64_t members = 0;
     for (uint32_t r = 0; r < home.count && members < group->count; r++)
         members += count_room(sched, &home.rows[r]) / group->request.gpus;

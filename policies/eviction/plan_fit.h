@@ -1,6 +1,6 @@
 /* policies/eviction/plan_fit.h -- does the preemptor of a plan fit, with the units gone that are taken so far?
  *
- * Words.  Where the quota policy confines the preemptor to GPUs that its queue keeps (ledger.confine_keeper), the
+ * Words.  Where the quota policy confines the preemptor to GPUs that its queue keeps (quota_policy.confines), the
  * nodes of these are its home.
  *
  * Law: whoever found no place, and whose members are alike and mind neither jobs elsewhere nor domains, finds none

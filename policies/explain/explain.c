@@ -373,7 +373,9 @@ static void look_at_queues(struct look *look)
     queue_id queue = QUEUE_NONE;
     if (quota->forbids != NULL)
         queue = quota->forbids(&sched->tree, look->job->queue, look->ask->charge);
-    look->confine = quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask) : NULL;
+    queue_id keeper = QUEUE_NONE;
+    look->confine =
+        quota->confines != NULL ? quota->confines(&sched->tree, look->job->queue, look->ask, &keeper) : NULL;
     ledger_rollback(sched->ledger, mark);
     look->out->over_queue = QUEUE_NONE;
     if (queue != QUEUE_NONE)

@@ -127,10 +127,8 @@ struct ledger {
     struct cell_index *cells; /* where the keepers' cells are (policies/quota/cells_index.h); NULL: not asked yet */
     const struct owns *owns;  /* of the placement policies; NULL: none has anything */
     const uint16_t *confine;  /* by node: the GPUs that may be used for what is being placed; NULL: all */
-    /* that follows from the nodes where this queue keeps GPUs, and what is free there; QUEUE_NONE: from more */
-    queue_id confine_keeper;
-    uint8_t *node_state; /* enum node_state, as the world told it */
-    uint8_t *is_kept;    /* by node: from everybody, for a gang (policies/drain/drain.c) */
+    uint8_t *node_state;      /* enum node_state, as the world told it */
+    uint8_t *is_kept;         /* by node: from everybody, for a gang (policies/drain/drain.c) */
     uint32_t *node_version;
     node_id *changes; /* nodes whose version went up, the newest at changes[(change_count - 1) & change_mask] */
     uint32_t change_mask;

@@ -70,7 +70,6 @@ struct ledger *ledger_new(const struct cluster *cluster)
         ledger->gpus[g].free = GPU_MILLI;
         ledger->owner[g] = OWNER_NONE;
     }
-    ledger->confine_keeper = QUEUE_NONE;
     init_nodes(ledger);
     init_changes(ledger);
     init_migs(ledger);

@@ -67,10 +67,11 @@ static queue_id forbids_or_moves(struct queue_tree *tree, queue_id leaf, const i
     return by;
 }
 
-static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class)
+static const uint16_t *confines(struct queue_tree *tree, queue_id leaf, const struct request_class *request_class,
+                                queue_id *keeper)
 {
     bool is_free_to_go = request_class->is_preemptible || request_class->charge[QUEUE_SUM_GPU] == 0;
-    return is_free_to_go ? NULL : cells_confine(tree, leaf, request_class);
+    return is_free_to_go ? NULL : cells_confine(tree, leaf, request_class, keeper);
 }
 
 /* Guaranteed jobs first; then who holds the smaller part of what it owns. */

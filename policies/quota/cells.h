@@ -61,7 +61,8 @@ void cells_cut(struct queue_tree *tree);
 void cells_assign(struct queue_tree *tree, queue_id first);
 
 /* The GPUs, by node, where a guaranteed job of this request class may go; borrowed until the next call.  They follow
- * from the nodes of the queue's cells alone (ledger.confine_keeper). */
-const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class);
+ * from the nodes of the queue's cells alone: *keeper is the queue. */
+const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,
+                              queue_id *keeper);
 
 #endif

@@ -75,13 +75,14 @@ static void open_cells(struct ledger *ledger, struct cell_rows own, struct need 
     open_all(ledger, own); /* they are broken: as it can */
 }
 
-const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class)
+const uint16_t *cells_confine(struct queue_tree *tree, queue_id queue, const struct request_class *request_class,
+                              queue_id *keeper)
 {
     struct ledger *ledger = tree->ledger;
     const struct cell_rows own = cells_index_rows(ledger, queue);
     uint32_t groups = 0, group = 0;
     memset(ledger->keep_mask, 0, ledger->cluster->node_count * sizeof *ledger->keep_mask);
-    ledger->confine_keeper = queue;
+    *keeper = queue;
     for (uint32_t g = 0; g < request_class->group_count; g++)
         if (request_class->groups[g].count > 0) {
             groups++;

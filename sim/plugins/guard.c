@@ -328,9 +328,9 @@ static bool gang_next(int at, const struct gang_view *view, uint32_t chunk[])
     {                                                                                                                  \
         return guard_quota_forbids(n, t, q, ask);                                                                      \
     }                                                                                                                  \
-    static const uint16_t *confines_##n(struct queue_tree *t, queue_id q, const struct request_class *s)               \
+    static const uint16_t *confines_##n(struct queue_tree *t, queue_id q, const struct request_class *s, queue_id *k)  \
     {                                                                                                                  \
-        return guard_quota_confines(n, t, q, s);                                                                       \
+        return guard_quota_confines(n, t, q, s, k);                                                                    \
     }                                                                                                                  \
     static int compare_##n(struct queue_tree *t, struct contender a, struct contender b)                               \
     {                                                                                                                  \

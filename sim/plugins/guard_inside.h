@@ -17,7 +17,8 @@ void guard_blame(const struct guard_slot *slot, const char *what);
 /* The hooks of struct quota_policy, called and looked at; at: the slot. */
 const char *guard_quota_complaint(int at, struct queue_tree *tree, queue_id *queue);
 queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf, const int64_t ask[QUEUE_SUM_COUNT]);
-const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *shape);
+const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *asked,
+                                     queue_id *keeper);
 int guard_quota_compare(int at, struct queue_tree *tree, struct contender a, struct contender b);
 int guard_quota_compare_victims(int at, struct queue_tree *tree, struct contender a, struct contender b);
 void guard_quota_divide(int at, struct queue_tree *tree, queue_id parent, enum resource resource, int64_t total);

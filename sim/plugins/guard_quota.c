@@ -29,13 +29,14 @@ queue_id guard_quota_forbids(int at, struct queue_tree *tree, queue_id leaf, con
     return QUEUE_NONE;
 }
 
-const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *shape)
+const uint16_t *guard_quota_confines(int at, struct queue_tree *tree, queue_id leaf, const struct request_class *asked,
+                                     queue_id *keeper)
 {
     HOOK(at, "confines");
     const struct quota_policy *policy = slot->own->policy;
-    const uint16_t *confine = policy->confines(tree, leaf, shape);
+    const uint16_t *confine = policy->confines(tree, leaf, asked, keeper);
     DONE;
-    if (confine == NULL || !shape->is_preemptible)
+    if (confine == NULL || !asked->is_preemptible)
         return confine;
     guard_blame(slot, "confines a request class that can be preempted");
     return NULL;

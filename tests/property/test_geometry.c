@@ -470,7 +470,7 @@ static void cycle(struct world *w)
     }
 }
 
-static const char *play(uint64_t seed, uint32_t totals[3])
+static const char *play(uint64_t seed, uint32_t totals[4])
 {
     static struct world w;
     struct buffer policy = {0};
