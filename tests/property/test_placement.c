@@ -11,6 +11,7 @@
 
 #include "policies/jobs/fragmentation.h"
 #include "policies/placement/by_node.h"
+#include "tests/support/lawful.h"
 #include "tests/support/random_placement.h"
 
 enum { SEEDS = 400, ROUNDS = 60 };
@@ -168,7 +169,7 @@ static struct long_world *long_world_new(uint64_t seed, uint32_t entity)
 
 static void long_world_free(struct long_world *w)
 {
-    assert_null(ledger_check(w->ledger));
+    assert_lawful(ledger_check(w->ledger));
     piece_list_release(&w->pieces);
     ledger_free(w->ledger);
     cluster_free(w->cluster);

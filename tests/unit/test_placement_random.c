@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "policies/placement/placement_config.h"
+#include "tests/support/lawful.h"
 #include "tests/support/random_placement.h"
 
 struct world {
@@ -27,7 +28,7 @@ static struct world world_of(uint32_t nodes)
 
 static void release(struct world *world)
 {
-    assert_null(ledger_check(world->ledger));
+    assert_lawful(ledger_check(world->ledger));
     piece_list_release(&world->pieces);
     ledger_free(world->ledger);
     cluster_free(world->cluster);
