@@ -13,7 +13,7 @@ enum { PPM = 1000000, USER_SHARES = 1000, SLOTS_MIN = 64 };
 
 /* ---- finding ---- */
 
-/* Where the user is, or would be, in the hash table. */
+/* The slot of the user in the hash table, or the empty slot where it belongs. */
 static size_t slot_of(const struct accounts *accounts, queue_id queue, uint32_t user)
 {
     size_t slot = hash_mix(hash_mix(0, queue), user) & (accounts->slot_count - 1);
@@ -60,7 +60,7 @@ static struct account *user_account(struct accounts *accounts, queue_id queue, u
     return account;
 }
 
-/* ---- life ---- */
+/* ---- initialisation ---- */
 
 void accounts_queues(struct accounts *accounts, const struct queue_table *table)
 {
@@ -97,7 +97,7 @@ static double seconds(time_ns duration)
     return (double)duration / (double)TIME_NS_PER_S;
 }
 
-/* What is left after t seconds is exp(-rate * t); 0: everything. */
+/* Of a unit of usage, exp(-rate * t) is left after t seconds; 0: no decay. */
 static double decay_per_s(const struct order_config *config)
 {
     const double slurm_ln2 = 0.693; /* as Slurm's priority/multifactor cuts ln 2 */
@@ -120,7 +120,7 @@ static double billed(const struct order_config *config, const int64_t holds[RESO
     return is_plain ? (double)holds[RESOURCE_GPU] / per_unit[RESOURCE_GPU] : sum;
 }
 
-/* Usage up to now: what there was decays, and what is held all the while adds the integral of the decay. */
+/* Bring the usage up to now: the earlier usage decays, and the current holdings add the integral of the decay. */
 static void integrate(const struct order_config *config, struct account *user, time_ns now)
 {
     assert(now >= user->since);
@@ -134,7 +134,7 @@ static void integrate(const struct order_config *config, struct account *user, t
         user->usage_unit_s += units * elapsed_s;
         return;
     }
-    double lost = -expm1(-decay * elapsed_s); /* of what there was at the start */
+    double lost = -expm1(-decay * elapsed_s); /* lost part of the earlier usage */
     user->usage_unit_s += units * lost / decay - user->usage_unit_s * lost;
 }
 
@@ -220,8 +220,8 @@ static int compare_siblings(const void *left, const void *right)
 
 struct ranking {
     uint32_t user_count;
-    uint32_t rank;        /* of the next user who is not tied */
-    uint32_t shared_rank; /* of the user before, and of who is tied with that one */
+    uint32_t rank;        /* of the next user that is not tied */
+    uint32_t shared_rank; /* of the previous user and of the users tied with it */
     struct account **spare;
 };
 
@@ -231,7 +231,7 @@ static uint32_t ppm_of(const struct ranking *ranking, bool is_tied)
     return ranking->user_count == 0 ? PPM : (uint32_t)((uint64_t)rank * PPM / ranking->user_count);
 }
 
-/* Rank all users below these; is_tied: the first of them with the user before. */
+/* Rank all users below these siblings.  is_tied: the first of them is tied with the previous user. */
 static void rank_siblings(struct ranking *ranking, struct account **siblings, size_t count, bool is_tied)
 {
     qsort(siblings, count, sizeof *siblings, compare_siblings);
@@ -245,7 +245,8 @@ static void rank_siblings(struct ranking *ranking, struct account **siblings, si
             ranking->rank--;
             continue;
         }
-        /* Equal queues are one: their members stand together in what is spare, each member of the tree once. */
+        /* Equal queues are ranked as one: their members are put together in the spare array, each account of the tree
+         * at most once. */
         struct account **members = ranking->spare;
         for (;; i++) {
             for (struct account *m = siblings[i]->first_child; m != NULL; m = m->next_sibling)
@@ -318,8 +319,8 @@ static void hang(struct account *parent, struct account *child)
     parent->first_child = child;
 }
 
-/* Build the tree anew: users below their queues, then, from the last to the first, queues below their parents; so
- * that a queue has what all below it used before it is added to its own parent. */
+/* Build the tree anew: first users below their queues, then queues below their parents, from the last to the first. So
+ * a queue has the usage of its whole subtree before it is added to its own parent. */
 static void build_tree(struct accounts *accounts, time_ns now)
 {
     const struct queue_spec *specs = accounts->table->queues;
@@ -340,7 +341,7 @@ static void build_tree(struct accounts *accounts, time_ns now)
         hang(&accounts->queues[specs[q].parent], &accounts->queues[q]);
 }
 
-/* Tell all children of a queue what it used and what they have together. */
+/* Tell all children of a queue its usage and the sum of their shares. */
 static void settle_level(struct account *parent)
 {
     uint64_t level_shares = 0;
@@ -394,7 +395,7 @@ void accounts_archive(struct archive *archive, struct accounts *accounts)
         archive_account(archive, &accounts->users[u]);
     if (!archive_is_reading(archive))
         return;
-    size_t slot_count = SLOTS_MIN; /* who is found there does not depend on their number */
+    size_t slot_count = SLOTS_MIN; /* the number of slots does not change which account is found */
     while (slot_count < 2 * (size_t)accounts->user_count)
         slot_count *= 2;
     rehash(accounts, slot_count);

@@ -1,17 +1,17 @@
-/* policies/state/accounts.h -- who used how much, with decay, and the fair-share factor that follows from it.
+/* policies/state/accounts.h -- usage of users and queues, with decay, and the fair-share factor that follows from it.
  *
- * Words.  An account is a user in a queue, or a queue with all below it.  It holds what its running jobs are charged;
- * holding is billed by the second (order_config.billing_milli; without it one unit is one GPU) and what was used
- * decays by half in order_config.half_life.  Its shares are weight_milli[RESOURCE_GPU] of the queue; users
- * share equally in their queue, each as a queue of weight 1.
+ * Words.  An account is a user in a queue, or a queue with all below it.  It holds the charges of its running jobs;
+ * holdings are billed by the second (order_config.billing_milli; without it one unit is one GPU) and usage decays by
+ * half in order_config.half_life.  Its shares are weight_milli[RESOURCE_GPU] of the queue; users share equally in their
+ * queue, each as a queue of weight 1.
  *
  * Laws
- *  - Usage is integrated in closed form: it does not depend on how often anybody looks.
- *  - The factor stands still between two refreshes, and is a pure function of users' usage rounded to a thousandth of
- *    a unit-second, summed up the tree, and of the queue table; the order in which users came does not matter.
+ *  - Usage is integrated in closed form: it does not depend on how often it is read.
+ *  - The factor stands still between two refreshes, and is a pure function of users' usage rounded to a thousandth of a
+ *    unit-second, summed up the tree, and of the queue table; the order in which users came does not matter.
  *
  * Fair tree: level by level, the account with the larger level factor LF = (shares / siblings' shares) / (usage /
- * parent's usage) goes first, with everybody below it; LF is 0 without shares, else infinite without usage.  Users
+ * parent's usage) goes first, with all accounts below it; LF is 0 without shares, else infinite without usage.  Users
  * are ranked from the last (1) to the first (their number); factor = rank / number.  Equal users share the rank of the
  * first of them; equal queues are ranked as one, their members mixed by their own LF; a user equal to a queue goes
  * before it and shares the rank with the first in it.  Source: Slurm's priority/multifactor with Fair Tree
@@ -19,9 +19,9 @@
  * Classic: 2^-(UE / S), S the product of shares on the way up, UE = UA + (UE of the parent - UA) * shares / siblings'
  * shares, UA = usage / all usage; below the root UE = UA (slurm.schedmd.com/classic_fair_share.html).
  *
- * Departures from Slurm: users are known from their first charge, not beforehand; decays_as_slurm takes its factor
- * 1 - 0.693 / half-life per second but still integrates, where Slurm multiplies a period's use by the decay of the
- * whole period (relative difference: about half of 0.693 * period / half-life).
+ * Departures from Slurm: users are known from their first charge, not beforehand; decays_as_slurm takes its factor 1 -
+ * 0.693 / half-life per second but still integrates, where Slurm multiplies a period's use by the decay of the whole
+ * period (relative difference: about half of 0.693 * period / half-life).
  *
  *   accounts_init(&accounts, &config->order_config, queues);
  *   accounts_charge(&accounts, job->queue, job->user, amounts, 1, now);    it starts; -1: it goes
@@ -37,8 +37,8 @@
 #include "policies/order/order_config.h"
 
 struct account {
-    queue_id queue; /* the queue, or the one its user is charged in */
-    uint32_t user;  /* of a user; NAMES_NONE: all unknown ones are one */
+    queue_id queue; /* the queue itself, or the queue that charges the user */
+    uint32_t user;  /* of a user; NAMES_NONE: all unknown users share one account */
     bool is_user;
     /* of a user alone */
     int64_t holds[RESOURCE_COUNT];
@@ -49,7 +49,7 @@ struct account {
     uint64_t parent_used;
     uint64_t shares, level_shares;              /* own, and all siblings' */
     double effective_usage, normal_shares;      /* classic, 0..1 */
-    uint32_t fair_share_ppm;                    /* of a queue: of a user who comes new to it */
+    uint32_t fair_share_ppm;                    /* of a queue: the factor of a user that is new to it */
     struct account *first_child, *next_sibling; /* during a refresh only */
 };
 
@@ -71,23 +71,23 @@ struct accounts {
 /* config, table: borrowed. */
 void accounts_init(struct accounts *accounts, const struct order_config *config, const struct queue_table *table);
 void accounts_release(struct accounts *accounts);
-/* Save or load (policies/util/archive.h); what is loaded into is new. */
+/* Save or load (policies/util/archive.h).  The accounts loaded into must be new. */
 struct archive;
 void accounts_archive(struct archive *archive, struct accounts *accounts);
 
-/* The table has grown, or is another copy that has; shares are read at the next refresh.  O(new queues). */
+/* The table has grown, or was replaced by a copy that has grown; shares are read at the next refresh. O(new queues). */
 void accounts_queues(struct accounts *accounts, const struct queue_table *table);
 
-/* From `now` on the user holds `amounts` more (sign 1) or less (-1); the FIRM ones are not looked at.
- * Opens an account for a new user.  O(1). */
+/* From `now` on the user holds `amounts` more (sign 1) or less (-1); FIRM amounts are ignored. Opens an account for a
+ * new user.  O(1). */
 void accounts_charge(struct accounts *accounts, queue_id queue, uint32_t user, const int64_t amounts[QUEUE_SUM_COUNT],
                      int sign, time_ns now);
 
 /* Bring usage to `now` and compute all factors.  O(accounts * log(siblings)). */
 void accounts_refresh(struct accounts *accounts, time_ns now);
 
-/* 0..1000000 as of the last refresh.  A user who came since has what the first in a queue is given, having used
- * nothing.  O(1). */
+/* 0..1000000 as of the last refresh.  A user without usage that came later gets the factor of the first in its queue.
+ * O(1). */
 uint32_t accounts_fair_share(const struct accounts *accounts, queue_id queue, uint32_t user);
 
 /* The account of a user; NULL if it was never charged.  O(1). */

@@ -1,9 +1,9 @@
-/* What evictions ask of every job that might go, on one card each: a plan looks through hundreds of jobs to find a few
- * that may be taken.
+/* The data that plans need of each possible victim, in one compact record: a plan reads hundreds of jobs to find a few
+ * that it may take.
  *
- * A card is read from the job again only after candidates_forget: when its holdings, their phases, its evictions or
- * its saved work changed.  What time alone moves, what an eviction would throw away, is computed from the card.
- * Cost: O(holdings) to read a card, then O(1) a look.  Memory: 64 bytes per job alive. */
+ * A record is read from the job again only after candidates_forget: when its holdings, their phases, its evictions or
+ * its saved work changed.  The preemption cost, which changes with time alone, is computed from the record. Cost:
+ * O(holdings) to read a record, then O(1) a look.  Memory: 64 bytes per job alive. */
 #include <assert.h>
 
 #include "policies/order/order.h"
@@ -70,7 +70,7 @@ time_ns sched_grace(const struct sched *sched, uint32_t slot)
     return facts->grace > 0 && facts->grace < bound ? facts->grace : bound;
 }
 
-/* Since when its work is not safe, by what is known now. */
+/* The time since which its work is unsaved, as far as is known now. */
 static void read_saving(const struct sched *sched, uint32_t slot, struct victim_candidate *candidate)
 {
     const struct job_facts *facts = &sched->jobs.facts[slot];
@@ -142,7 +142,8 @@ struct preemption_cost candidates_cost(struct victim_candidate *candidate, time_
     return preemption_cost;
 }
 
-/* What it would lose at least, from now on.  Who saves by himself loses less again later; surplus loses nothing. */
+/* The least that an eviction from now on would cost.  A job that checkpoints by itself costs less again after its next
+ * checkpoint; evicting surplus members costs nothing. */
 static int64_t least_loss(struct victim_candidate *candidate, time_ns now)
 {
     if (candidate->has_surplus)
@@ -185,7 +186,7 @@ static bool is_same(const struct victim_candidate *a, const struct victim_candid
            (a->save_interval > 0 ? apart % a->save_interval == 0 : apart == 0);
 }
 
-/* Every priority of its possible victims is counted, as often as there are such. */
+/* True if the tallies hold each priority of the queue's possible victims with the right count. */
 static bool is_tallied(const struct sched *sched, queue_id queue)
 {
     const struct slot_list *listed = &sched->running[queue];
@@ -258,7 +259,7 @@ static void archive_queue(struct archive *archive, struct queue_candidates *cand
     ARCHIVE(archive, candidates->floor_gpu_ns);
 }
 
-/* A card that is not there yet, or is not known, is read from the job when it is asked for. */
+/* A candidate that is missing or not known is read from the job when it is next needed. */
 void candidates_archive(struct archive *archive, struct sched *sched)
 {
     for (uint32_t s = 0; s < sched->jobs.used; s++) {

@@ -37,7 +37,7 @@ void fits_free(struct fits *fits)
 
 /* ---- Jobs -------------------------------------------------------------------------------------- */
 
-/* How far a member comes on nodes of the type: the first thing that is missing. */
+/* The first thing that keeps a member off nodes of the type. */
 static enum fit member_lacks(const struct sched *sched, const struct request *request, uint32_t type)
 {
     const struct cluster *cluster = sched->cluster;
@@ -110,7 +110,7 @@ static enum unused piece_lacks(const struct node_type *node, const struct reques
     return request->mig != 0 ? UNUSED_WHOLE : UNUSED_SMALL;
 }
 
-/* UNUSED_COUNT: nothing, the member could be on it. */
+/* UNUSED_COUNT: nothing is missing, the member could be placed on it. */
 static enum unused gpu_lacks(const struct sched *sched, const struct request *request, uint32_t type, uint32_t gpu)
 {
     const struct node_type *node = &sched->cluster->types[type];

@@ -1,11 +1,12 @@
-/* Free space that floats over the cluster for latency-critical inference: who may use it, and how it comes back.
+/* Free space, anywhere in the cluster, that is kept for latency-critical inference: which jobs may use it, and how it
+ * is refilled.
  *
- * Other jobs may not take the last GPUs and the last whole nodes; jobs whose queue goes beyond what it deserves must
- * leave some more, so that owners find room and nobody is evicted for them.  What inference took is given back by
- * jobs that end, or, when that lags, by evictions where they cost least.
- * Inference is no victim of it: it could take its place back at once.
- * Known limits: a refill that finds nobody waits for HEADROOM_BACKOFF state changes; under a flat quota an owner's job
- * stands behind a borrower's of the same request class that may not use what is kept.
+ * Other jobs may not take the last GPUs and the last whole nodes.  Jobs of queues that are over quota must leave some
+ * more, so that in-quota jobs find room without evictions.  Space that inference took comes back when jobs end or, if
+ * that takes too long, by evictions where they cost least.
+ * Inference jobs are no victims of a refill: they could take their place back at once.
+ * Known limits: a refill that finds no victims waits for HEADROOM_BACKOFF state changes.  Under a flat quota an
+ * in-quota job stands behind an over-quota job of the same request class that may not use the kept space.
  * Cost: O(request classes) per placement; a refill O(running jobs + nodes). */
 #include "policies/state/headroom.h"
 #include "policies/state/kept_nodes.h"
@@ -58,7 +59,7 @@ bool headroom_is_for(const struct sched *sched, uint32_t slot)
     return sched->request_classes.at[sched->jobs.jobs[slot].ask].class == JOB_INFERENCE;
 }
 
-/* Of GPUs; whole nodes are looked at by themselves. */
+/* Of GPUs only; whole nodes are checked separately. */
 static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
 {
     return left_milli < headroom->gpu_milli                            ? REQUEST_CLASS_SPARES_INFERENCE
@@ -66,7 +67,7 @@ static uint8_t spared_gpus(const struct headroom *headroom, int64_t left_milli)
                                                                        : 0;
 }
 
-/* Can it be known before it is placed that what is kept free is kept from it?  Not where what it takes depends on the
+/* Can it be known before placement that the headroom is kept from the request class?  Not if the amount depends on the
  * node. */
 static bool may_be_spared(const struct request_class *request_class)
 {
@@ -74,7 +75,7 @@ static bool may_be_spared(const struct request_class *request_class)
            !request_class->is_by_model;
 }
 
-/* All of which that holds. */
+/* The request classes for which that holds. */
 static request_class_set spared_request_classes(struct sched *sched)
 {
     struct headroom *headroom = &sched->headroom;
@@ -107,7 +108,7 @@ static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli
 void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
-        return; /* there whoever does not fit may be promised what comes */
+        return; /* jobs that do not fit there may claim space that becomes free */
     const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA] & spared_request_classes(sched);
     const int64_t free = sched_free_milli(sched);
     for (request_class_set left = open; left != 0; left &= left - 1)

@@ -16,22 +16,23 @@ static inline bool headroom_is_kept(const struct sched *sched)
 {
     return sched->headroom.is_kept;
 }
-int64_t sched_free_milli(const struct sched *sched); /* of GPUs, promised to nobody */
+int64_t sched_free_milli(const struct sched *sched); /* of GPUs, claimed by no job */
 struct free_space headroom_count_free(const struct sched *sched);
-/* The same; zeros when no headroom is kept. */
+/* As above; zeros when no headroom is kept. */
 static inline struct free_space headroom_free(const struct sched *sched)
 {
     return headroom_is_kept(sched) ? headroom_count_free(sched) : (struct free_space){0, 0};
 }
 bool headroom_is_for(const struct sched *sched, uint32_t slot);
-/* For whom the job, placed in the trial, would have had to leave its space, of enum request_class_closed; 0: it may
- * have it. before: what was free without it (and with no victim gone). */
+/* The jobs (bits of enum request_class_closed) whose kept space the job, placed in the trial, takes; 0: none, the
+ * placement is allowed.  before: the free space without the job and with no victim gone. */
 uint8_t headroom_spares(const struct sched *sched, uint32_t slot, struct free_space before);
-/* A victim was put elsewhere in the trial: may it start there, since its place is held or not kept free for others? */
+/* A victim was placed elsewhere in the trial.  May it start there: is its place claimed, or not kept free for other
+ * jobs? */
 bool headroom_lets_stay(const struct sched *sched, uint32_t slot, struct free_space before);
-/* Close the request classes that what is kept free is kept from, as placing one would find. */
+/* Close the request classes that may not use the headroom, with the result that a placement would have. */
 void headroom_close(struct sched *sched);
-/* The causes in request class->closed that still hold when `free` is free. */
+/* The causes in request class->closed that still hold with `free` free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free);
 const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */

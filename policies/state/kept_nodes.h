@@ -1,7 +1,7 @@
 /* policies/state/kept_nodes.h -- nodes that are kept from all jobs but the head of one class queue, until they are
  * empty.
  *
- * The drain (policies/drain/drain.h) chooses them and alone writes them.  Others read how many GPUs are free there. */
+ * Only the drain (policies/drain/drain.h) chooses and writes them.  Others read how many GPUs are free there. */
 #ifndef POLICIES_STATE_KEPT_NODES_H
 #define POLICIES_STATE_KEPT_NODES_H
 
@@ -14,16 +14,16 @@
 struct sched;
 
 struct kept_nodes {
-    node_id *nodes; /* as they were chosen */
+    node_id *nodes; /* in the order in which they were chosen */
     size_t capacity;
     uint32_t count;       /* 0: none is kept */
-    uint32_t class_queue; /* whose head they are for */
-    int64_t kept_gpu_ns;  /* of GPUs wholly free, for as long as they were kept */
+    uint32_t class_queue; /* the class queue whose head they are kept for */
+    int64_t kept_gpu_ns;  /* of wholly free GPUs, over the time they were kept */
 };
 
-/* The free GPUs of kept nodes were kept until then.  O(kept nodes). */
+/* Add the time since the last call for the free GPUs of kept nodes.  O(kept nodes). */
 void kept_nodes_count_time(struct sched *sched, time_ns now);
-/* GPUs that are free there.  O(GPUs of kept nodes). */
+/* Free GPUs of the kept nodes.  O(GPUs of kept nodes). */
 int64_t kept_nodes_free_milli(const struct sched *sched);
 
 #endif

@@ -1,10 +1,10 @@
-/* Quota that is kept for jobs that it forbids now, from those behind them.
+/* Quota that is kept for blocked heads, from the jobs behind them.
  *
- * A head that a limit closed may have the quota policy keep something for it (quota.h: keeps): as if it were charged,
- * when a job behind it in the queue selection is tried, or makes a plan.  Of several heads of one queue the most of
- * each resource is kept, and jobs of that queue may use it.  A class queue closed by what is kept is tried again in
- * the next cycle, for what is kept, and for whom, may change without anything being charged less.
- * Cost: where anything may be kept, O(class queues that wait) for each job about to be placed. */
+ * The quota policy may keep an amount for a head that a limit closed (quota.h: keeps).  A job behind it in the queue
+ * selection is then tried, or planned for, as if that amount were charged.  If a queue has several such heads, the most
+ * of each resource is kept, and jobs of that queue may use it.  A class queue closed by kept quota is tried again in
+ * the next cycle, because kept quota may change without any charge going down.
+ * Cost: where anything may be kept, O(waiting class queues) for each job about to be placed. */
 #include <string.h>
 
 #include "policies/state/kept_quota.h"
@@ -33,7 +33,7 @@ static bool is_ahead(struct sched *sched, uint32_t class_queue, uint32_t slot)
                           .submit = sched->jobs.facts[slot].submit};
     queue_tree_below_common(&sched->tree, its->queue, own->queue, &a.queue, &b.queue);
     if (a.queue == b.queue)
-        return false; /* a job of an inner queue goes before those below it */
+        return false; /* a job of an inner queue goes before the jobs below it */
     int order = sched->policy.quota->compare(&sched->tree, a, b);
     return order != 0 ? order < 0 : a.queue < b.queue;
 }

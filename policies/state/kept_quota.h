@@ -5,9 +5,9 @@
 #include "policies/state/sched_state.h"
 
 void kept_init(struct sched *sched);
-/* The queue that forbids the job what is kept for others in front of it; QUEUE_NONE. */
+/* The queue whose kept quota blocks the job; QUEUE_NONE: none does. */
 queue_id kept_forbids(struct sched *sched, uint32_t slot);
-/* The class queues that were closed by it are open again. */
+/* Open the class queues that kept quota closed. */
 void kept_reopen(struct sched *sched);
 
 #endif

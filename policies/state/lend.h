@@ -1,10 +1,11 @@
-/* policies/state/lend.h -- a trial without what reservations hold: claims and the nodes that a drain keeps.
+/* policies/state/lend.h -- a trial without the space of reservations: claims and the nodes that a drain keeps.
  *
  *   const size_t mark = lend_reservations(sched);
  *   ... place jobs ...
  *   lend_end(sched, mark);
  *
- * Law: after lend_end the ledger is as before.  The jobs that have the claims are not placed meanwhile. */
+ * Law: after lend_end the ledger is as before.  The jobs with the claims are not placed in between.
+ */
 #ifndef POLICIES_STATE_LEND_H
 #define POLICIES_STATE_LEND_H
 
@@ -18,7 +19,7 @@ static inline bool lend_is_any(const struct sched *sched)
 /* O(claims + kept nodes). */
 size_t lend_reservations(struct sched *sched);
 void lend_end(struct sched *sched, size_t mark);
-/* Would a job of the request class, which does not fit, fit without what reservations hold?  One placement. */
+/* Would a job of the request class, which does not fit now, fit without the space of reservations?  One placement. */
 bool lend_would_fit(struct sched *sched, const struct request_class *request_class);
 
 #endif

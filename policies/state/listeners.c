@@ -1,4 +1,4 @@
-/* What plug-ins' policies have of their own, and what they are told of jobs. */
+/* State of plug-ins' policies, and the events they receive. */
 #include "policies/state/listeners.h"
 #include "policies/plugin.h"
 

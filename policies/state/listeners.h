@@ -1,13 +1,13 @@
-/* policies/state/listeners.h -- what plug-ins' policies have of their own in a scheduler, and what they are told of
- * its jobs. */
+/* policies/state/listeners.h -- the state of plug-ins' policies in a scheduler, and the events of jobs that they
+ * receive. */
 #ifndef POLICIES_STATE_LISTENERS_H
 #define POLICIES_STATE_LISTENERS_H
 
 #include "policies/state/sched_state.h"
 
-/* What plug-ins' policies have of their own, where the policy puts them. */
+/* The state of plug-ins' policies, at the place that the policy gives. */
 void listeners_init(struct sched *sched);
-/* Tell the plug-ins that want to know.  event: enum plugin_event. */
+/* Send the event to the plug-ins that listen.  event: enum plugin_event. */
 void listeners_tell(struct sched *sched, uint32_t slot, int event);
 static inline void sched_tell_plugins(struct sched *sched, uint32_t slot, int event)
 {
@@ -16,7 +16,7 @@ static inline void sched_tell_plugins(struct sched *sched, uint32_t slot, int ev
 }
 /* Does the backfill policy give the job a planned start? */
 bool planned_start_is_wanted(struct sched *sched, uint32_t slot);
-/* All that an order policy may look at. */
+/* All that an order policy may read of the job. */
 void sched_view(struct sched *sched, uint32_t slot, struct order_view *view);
 
 #endif

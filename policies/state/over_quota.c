@@ -1,15 +1,15 @@
-/* Whose queue deserves what it asks, and which class queues stand no chance at what is kept for those.
+/* Which heads are over quota, and which class queues have no chance of space that is kept for in-quota jobs.
  *
- * A class queue is found to be a borrower's when its head comes, or when its turn does and only space for owners is
- * left; it is listed with the queue that is beyond what it deserves, and looked at again when less is charged there,
- * and enough less for the one that asks least.  Another head is asked anew.
- * Cost: O(depth) a look. */
+ * A class queue is found to be over quota when it gets a new head, or when it is selected and only space for in-quota
+ * jobs is left.  It is listed with the queue that would exceed its quota.  It is checked again when that queue is
+ * charged less, by enough for the smallest request of its class queues.  A new head is checked anew.
+ * Cost: O(depth) a check. */
 #include "policies/state/over_quota.h"
 #include "policies/state/sched_state.h"
 
-enum { BORROWERS_MIN = 32 }; /* too few to be worth clearing out */
+enum { BORROWERS_MIN = 32 }; /* fewer stale entries are not worth removing */
 
-/* The lowest queue from this one up that would be beyond what it deserves with so much more; QUEUE_NONE. */
+/* The lowest queue, from this one up, that would be over quota with these amounts added; QUEUE_NONE: none. */
 static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64_t *ask)
 {
     for (queue_id q = queue; q != QUEUE_ROOT; q = sched->tree.queues[q].parent) {
@@ -22,7 +22,7 @@ static queue_id overdrawn(const struct sched *sched, queue_id queue, const int64
     return QUEUE_NONE;
 }
 
-/* The same of the head of the class queue; where lines are queues, without a look at the job. */
+/* As above for the head of the class queue; where leaf queues are queues, the job is not read. */
 static queue_id overdrawn_by(const struct sched *sched, const struct class_queue *class_queue)
 {
     queue_id queue =
@@ -54,7 +54,7 @@ bool over_quota_find(struct sched *sched, uint32_t class_queue_id)
     return true;
 }
 
-/* What the queue deserves beyond what it is charged does not do for any of its borrowers. */
+/* The unused quota of the queue suffices for none of its over-quota class queues. */
 static bool all_stay(const struct sched *sched, queue_id queue)
 {
     const struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
@@ -63,7 +63,7 @@ static bool all_stay(const struct sched *sched, queue_id queue)
            queue_tree_charged(&sched->tree, queue, RESOURCE_GPU) + leaf_queue->over_quota_least_milli > deserved;
 }
 
-/* Less is charged to a queue: heads that it made borrowers may be none now. */
+/* The queue is charged less: heads listed as over quota may be in quota now. */
 void over_quota_review(struct sched *sched, queue_id queue)
 {
     struct leaf_queue *leaf_queue = &sched->pending.leaf_queues[queue];
@@ -75,7 +75,7 @@ void over_quota_review(struct sched *sched, queue_id queue)
         uint32_t id = leaf_queue->borrowers[i];
         struct class_queue *class_queue = &sched->pending.class_queues[id];
         if (!class_queue->is_over_quota || class_queue->owed_by != queue)
-            continue; /* it has another head since */
+            continue; /* it has a new head */
         queue_id owed_by = overdrawn_by(sched, class_queue);
         if (owed_by != QUEUE_NONE) {
             note_over_quota(sched, id, owed_by);

@@ -1,4 +1,4 @@
-/* How long jobs wait before others are evicted for them; see policies/state/patience.h. */
+/* How long jobs wait before other jobs are evicted for them; see policies/state/patience.h. */
 #include "policies/state/patience.h"
 #include "policies/state/retry_queue.h"
 
@@ -31,5 +31,5 @@ void sched_learn_times(struct sched *sched)
     }
     if (sched->policy.preemption->evicts && (had || sched->has_own_times))
         for (uint32_t class_queue = 0; class_queue < sched->pending.class_queue_count; class_queue++)
-            retry_queue_new_head(sched, class_queue); /* its delay may be another */
+            retry_queue_new_head(sched, class_queue); /* its delay may differ */
 }

@@ -2,13 +2,13 @@
 #ifndef POLICIES_STATE_PLAN_KIND_H
 #define POLICIES_STATE_PLAN_KIND_H
 
-/* Why somebody may be evicted. */
+/* The purposes of evictions. */
 enum plan_kind {
     PLAN_CONSOLIDATE,
     PLAN_RECLAIM,
     PLAN_PREEMPT,
     PLAN_KIND_COUNT,
-    PLAN_HEADROOM = PLAN_KIND_COUNT /* for nobody: space that is kept for inference */
+    PLAN_HEADROOM = PLAN_KIND_COUNT /* for no job: space that is kept for inference */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* When running jobs end, and how long waiting ones run, by what they say. */
+/* When running jobs end, and how long waiting jobs run, by their estimates. */
 #include "policies/state/planned_end.h"
 #include "policies/state/sched_state.h"
 

@@ -52,7 +52,7 @@ bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, 
         uint32_t gpus = ask->groups[g].request.gpus;
         uint64_t members = 0;
         if (gpus == 0 || ask->groups[g].count == 0)
-            continue; /* shares fit beside those who stay */
+            continue; /* shares fit beside the jobs that stay */
         for (uint32_t t = 0; t < cluster->type_count; t++)
             for (uint32_t room = gpus; room <= cluster->types[t].gpu_count; room++)
                 members += (uint64_t)*nodes_with(preemption_bound, t, room) * (room / gpus);

@@ -1,8 +1,10 @@
-/* policies/state/preemption_bound.h -- what nodes could hold if everybody who may ever be evicted left them.
+/* policies/state/preemption_bound.h -- an upper bound of what nodes could hold if every job that may ever be evicted
+ * left.
  *
- * A GPU on which a job sits that is never a victim is lost to plans, and with it the nodes that would be needed
- * whole.  Law: firm[g] counts the holdings of such jobs on GPU g; by_room[type * (NODE_GPUS_MAX + 1) + n] the nodes of
- * that type with n GPUs without one.  Cost: O(GPUs of the holding) per change; a question O(types * GPUs of a node).
+ * A GPU that a non-preemptible job uses is lost to plans, and so is its node for jobs that need the whole node.
+ * Law: firm[g] counts the holdings of such jobs on GPU g; by_room[type * (NODE_GPUS_MAX + 1) + n] counts the nodes of
+ * that type with n GPUs without such a holding.
+ * Cost: O(GPUs of the holding) per change; a query O(types * GPUs of a node).
  */
 #ifndef POLICIES_STATE_PREEMPTION_BOUND_H
 #define POLICIES_STATE_PREEMPTION_BOUND_H
@@ -12,7 +14,7 @@
 
 struct preemption_bound {
     uint8_t *firm;     /* by gpu_id */
-    uint8_t *room;     /* by node: GPUs without */
+    uint8_t *room;     /* by node: GPUs without a non-preemptible holding */
     uint32_t *by_room; /* nodes by type and room */
 };
 
@@ -23,11 +25,11 @@ struct archive;
 void preemption_bound_archive(struct archive *archive, struct preemption_bound *preemption_bound,
                               const struct cluster *cluster);
 
-/* A job that is never a victim holds the piece (sign 1), or does no more (-1). */
+/* A non-preemptible job takes the piece (sign 1), or leaves it (-1). */
 void preemption_bound_change(struct preemption_bound *preemption_bound, const struct cluster *cluster,
                              const struct piece *piece, int sign);
 
-/* False only if no eviction whatever could make room for the allocation step. */
+/* False only if no set of evictions could make room for the allocation step. */
 bool preemption_bound_suffices(const struct preemption_bound *preemption_bound, const struct cluster *cluster,
                                const struct request_class *ask);
 

@@ -1,4 +1,4 @@
-/* What will be free of every node; see policies/state/profile.h. */
+/* The planned free space of each node; see policies/state/profile.h. */
 #include "policies/state/profile.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "policies/placement/placement_config.h"
 #include "policies/util/archive.h"
 
-/* GPUs in a mask.  Processors count bits by an instruction that not all have, so that compilers call a function for
- * it. */
+/* The number of GPUs in a mask.  The count instruction is not on all processors, so a compiler would call a
+ * function. */
 static uint32_t count_gpus(uint32_t mask)
 {
     mask -= mask >> 1 & 0x5555;
@@ -19,7 +19,7 @@ static uint32_t count_gpus(uint32_t mask)
     return (mask + (mask >> 8)) & 0x1f;
 }
 
-/* Nothing is drawn yet. */
+/* No node has steps yet. */
 static void open_nodes(struct profile *profile, const struct ledger *ledger)
 {
     const struct cluster *cluster = ledger->cluster;
@@ -46,7 +46,7 @@ static struct free_amount less(struct free_amount amount, const struct free_amou
 
 static const struct free_amount nothing;
 
-/* All steps of the node come to the total, or go. */
+/* Add all steps of the node to the total, or take them away. */
 static void count_steps(struct free_total *total, const struct node_profile *node, bool is_gone)
 {
     struct free_amount before = nothing;
@@ -83,7 +83,7 @@ void profile_begin(struct profile *profile, const struct ledger *ledger, node_id
     count_steps(&profile->total, own, false);
 }
 
-/* What leaves goes first to those who have claimed it; theirs comes free when they leave. */
+/* What leaves goes first to the jobs that have claimed it.  Returns the rest, which comes free. */
 static uint32_t unclaimed(uint32_t leaving, uint32_t *claimed)
 {
     uint32_t paid = leaving < *claimed ? leaving : *claimed;
@@ -119,7 +119,7 @@ void profile_leaves(struct profile *profile, const struct space *space, time_ns 
     free_total_change(&profile->total, step.from, is_new ? 1 : 0, &more);
 }
 
-/* So many of the steps begin at that time or before. */
+/* The number of steps that begin at or before that time. */
 static uint32_t steps_until(const struct node_profile *node, time_ns at)
 {
     uint32_t low = 0, high = node->count;
@@ -133,7 +133,7 @@ static uint32_t steps_until(const struct node_profile *node, time_ns at)
     return low;
 }
 
-/* The step that begins at that time, made if there is none; the first for all that is before it. */
+/* The index of the step that begins at that time; it is made if there is none.  The first step for any earlier time. */
 static uint32_t step_at(struct profile *profile, struct node_profile *node, time_ns at)
 {
     const uint32_t s = steps_until(node, at);
@@ -148,7 +148,8 @@ static uint32_t step_at(struct profile *profile, struct node_profile *node, time
     return s;
 }
 
-/* From that time on so much more is free than was thought, and not so much as before it; the former. */
+/* At that time the change of the free amount becomes *comes after having been *before: add the difference to the total.
+ * Returns *comes. */
 static struct free_amount count_change(struct profile *profile, time_ns at, const struct free_amount *comes,
                                        const struct free_amount *before)
 {
@@ -165,7 +166,7 @@ static void change(struct profile *profile, const struct space *space, time_ns f
         return;
     uint32_t first = step_at(profile, node, from);
     uint32_t end = until == TIME_NEVER ? node->count : step_at(profile, node, until);
-    struct free_amount come = nothing; /* from the step before on */
+    struct free_amount come = nothing; /* change of the previous step */
     for (uint32_t s = first; s < end; s++) {
         struct profile_step *step = &node->steps[s];
         const struct free_amount before = amount_of(step);
@@ -196,7 +197,7 @@ static uint32_t times_in(int64_t amount, uint32_t each)
     return each == 0 ? UINT32_MAX : amount < each ? 0 : (uint32_t)(amount / each);
 }
 
-/* So many members fit into what stays free from step `s` until then; *mask: of which GPUs. */
+/* The number of members that fit into what stays free from step `s` until that time; *mask: their GPUs. */
 static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns until, const struct request *request,
                           uint16_t *mask)
 {
@@ -218,14 +219,14 @@ static uint32_t room_from(const struct node_profile *node, uint32_t s, time_ns u
     return by_memory < room ? by_memory : room;
 }
 
-/* The step that holds `at`. */
+/* The step that contains `at`. */
 static uint32_t step_of(const struct node_profile *node, time_ns at)
 {
     const uint32_t begun = steps_until(node, at);
     return begun > 0 ? begun - 1 : 0;
 }
 
-/* Before a search: the types of node that could hold a member at all. */
+/* Before a search: mark the node types that could hold a member at all. */
 static void mean_types(struct profile *profile, const struct request *request)
 {
     const struct cluster *cluster = profile->ledger->cluster;
@@ -238,7 +239,7 @@ static bool is_meant(const struct profile *profile, node_id n)
     return profile->nodes[n].count > 0 && profile->is_meant[profile->ledger->cluster->nodes[n].type];
 }
 
-/* When the node has room for a member, from `from` on and before `bound`; TIME_NEVER. */
+/* The first time from `from` on and before `bound` at which the node has room for a member; TIME_NEVER: none. */
 static time_ns first_on(const struct node_profile *node, const struct request *request, time_ns from, time_ns length,
                         time_ns bound)
 {
@@ -254,7 +255,7 @@ static time_ns first_on(const struct node_profile *node, const struct request *r
     return TIME_NEVER;
 }
 
-/* The first time, and the lowest node then. */
+/* The earliest time, and the lowest node with room then. */
 static time_ns find_one(const struct profile *profile, const struct request *request, time_ns from, time_ns length,
                         time_ns latest, node_id *node)
 {
@@ -279,7 +280,7 @@ static uint32_t room_at(const struct profile *profile, node_id n, const struct r
     return room_from(node, step_of(node, at), time_after(at, length), request, &mask);
 }
 
-/* Has the cluster room for so many at that time?  Nodes that have none are not looked at again before they have. */
+/* Has the cluster room for `count` members at that time?  A node without room is skipped until it may have some. */
 static bool has_rooms(struct profile *profile, const struct request *request, uint32_t count, time_ns at,
                       time_ns length, time_ns latest)
 {
@@ -312,7 +313,7 @@ static struct free_amount needed(const struct request *request, uint32_t count)
                                 (int64_t)count * request->memory_mib};
 }
 
-/* Which of the GPUs a member gets, as policies/placement/placement.c chooses. */
+/* The GPUs that a member gets, chosen as policies/placement/placement.c does. */
 static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pieces, node_id n, uint16_t mask,
                         uint32_t count)
 {
@@ -323,7 +324,7 @@ static uint16_t gpus_of(const struct ledger *ledger, const struct piece_list *pi
     return gpu_choice_near(&ledger->cluster->pools[ledger->cluster->nodes[n].pool], mask, count);
 }
 
-/* So many members there, at most `count`; how many. */
+/* Names the pieces of up to `count` members on the node; returns how many. */
 static uint32_t name_pieces(const struct profile *profile, node_id n, const struct request *request, uint32_t count,
                             uint8_t group, time_ns at, time_ns length, struct piece_list *pieces)
 {
@@ -373,7 +374,7 @@ time_ns profile_find_on(struct profile *profile, const struct request *request, 
     mean_types(profile, request);
     for (uint32_t i = 0; i < node_count; i++) {
         const node_id n = nodes[i];
-        const time_ns bound = best == TIME_NEVER ? latest : best; /* the last that is of use */
+        const time_ns bound = best == TIME_NEVER ? latest : best; /* a later time is of no use */
         if (!is_meant(profile, n))
             continue;
         const time_ns at = first_on(&profile->nodes[n], request, from, length, time_after(bound, 1));
@@ -455,7 +456,7 @@ static void archive_node(struct archive *archive, struct node_profile *node)
     }
 }
 
-/* The holders, and what is claimed, count only while a node is drawn; the total is summed up again. */
+/* The holders and the claims are needed only while a node's steps are built.  The total is summed up again. */
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger)
 {
     bool is_open = profile->nodes != NULL;

@@ -1,22 +1,21 @@
-/* policies/state/profile.h -- what will be free of every node, and when, as far as anybody plans.
+/* policies/state/profile.h -- the planned free space of every node over time.
  *
- * Per node a list of steps: from its time on, until the next, these GPUs are wholly free and so much CPU and memory.
- * The first step is the present; the last has no end.  What ends is told in the order of the ends, then what will
- * begin may be put in and taken out anywhere.
+ * Each node has a list of steps.  A step says which GPUs are wholly free, and how much CPU and memory, from its time
+ * until the next step. The first step is the present; the last has no end.  Ends are given in the order of time;
+ * planned starts may then be added and removed in any order.
  *
- * Law: for jobs of whole GPUs that ask nothing of topology the profile is exact: they fit from a time on for a length
- * exactly when profile_find says so.  GPUs that are used in part, or in MIG instances, count when the last user has
- * left.
+ * Law: for jobs of whole GPUs without topology constraints the profile is exact: they fit at a time for a length if and
+ * only if profile_find says so.  GPUs that are used in part, or in MIG instances, count when the last user has left.
  *
  *   profile_begin(&profile, ledger, node, now);                    for every node; again when what it holds changes
- *   profile_leaves(&profile, &space, at);                          for all that runs there, in the order of `at`
+ *   profile_leaves(&profile, &space, at);                          for each holding there, in the order of `at`
  *   time_ns at = profile_find(&profile, &request, 2, 0, now, length, TIME_NEVER, &pieces);
  *   profile_take(&profile, &space, at, at + length);               for each of the pieces
  *
- * Cost: with m moments at which a step of some node begins, begin O(GPUs of the node + its steps * log m), leaves,
- * take and give
- * O(log m), and O(m) where a step is new; find O(m), and a look at every node at the moments at which enough is free
- * of all together (policies/ledger/free_total.h): mostly few, at worst m.
+ * Cost: with m moments at which a step of some node begins, begin O(GPUs of the node + its steps * log m), leaves, take
+ * and give
+ * O(log m), and O(m) where a step is new; find O(m), plus O(nodes) at each moment at which the total of all nodes is
+ * enough (policies/ledger/free_total.h): mostly few moments, at worst m.
  */
 #ifndef POLICIES_STATE_PROFILE_H
 #define POLICIES_STATE_PROFILE_H
@@ -27,32 +26,32 @@
 
 struct profile_step {
     time_ns from;
-    int64_t cpu_free, memory_free; /* below 0: promised twice, for something outlived its plan */
+    int64_t cpu_free, memory_free; /* below 0: claimed twice, because a holding outlived its plan */
     uint16_t free_mask;
-    uint16_t vacant_mask; /* free but for what is to begin */
+    uint16_t vacant_mask; /* free, apart from planned starts */
 };
 
 struct node_profile {
     struct profile_step *steps;
     size_t capacity;
     uint32_t count;
-    uint32_t cpu_claimed, memory_claimed; /* while it is drawn: of what leaves, not free for others */
+    uint32_t cpu_claimed, memory_claimed; /* during construction: leaving, but already claimed */
 };
 
 struct profile {
     const struct ledger *ledger;
     struct node_profile *nodes; /* by node_id */
     uint32_t node_count;
-    uint16_t *holders;       /* by gpu_id: what is left on GPUs as it leaves */
+    uint16_t *holders;       /* by gpu_id: holders left, during construction */
     bool *is_meant;          /* scratch: by node type */
-    time_ns *earliest;       /* scratch: by node, not before then */
+    time_ns *earliest;       /* scratch: by node, the earliest possible time */
     struct free_total total; /* of all steps of all nodes */
 };
 
 void profile_begin(struct profile *profile, const struct ledger *ledger, node_id node, time_ns now);
 void profile_leaves(struct profile *profile, const struct space *space, time_ns at);
 
-/* Takes what is free there between the times; give is the reverse, with the same arguments. */
+/* Take the space between the two times; profile_give is the reverse, with the same arguments. */
 void profile_take(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 void profile_give(struct profile *profile, const struct space *space, time_ns from, time_ns until);
 
@@ -62,25 +61,25 @@ void profile_give(struct profile *profile, const struct space *space, time_ns fr
 time_ns profile_find(struct profile *profile, const struct request *request, uint32_t count, uint8_t group,
                      time_ns from, time_ns length, time_ns latest, struct piece_list *pieces);
 
-/* The same of one member, looked for on those nodes alone.  O(their steps). */
+/* As above for one member on the given nodes alone.  O(their steps). */
 time_ns profile_find_on(struct profile *profile, const struct request *request, uint8_t group, const node_id *nodes,
                         uint32_t node_count, time_ns from, time_ns length, time_ns latest, struct piece_list *pieces);
 
-/* False if so many members, who hold what they are to have from `bound` on, surely do not fit from any time on, from
- * `from` and before `bound`, for so long: too little is free then of all nodes together.  Cost: O(m). */
+/* False only if `count` members that hold their space from `bound` on cannot fit for that length at any time from
+ * `from` on and before `bound`, because the total of all nodes is too small then.  Cost: O(m). */
 bool profile_may_fit(const struct profile *profile, const struct request *request, uint32_t count, time_ns from,
                      time_ns length, time_ns bound);
 
-/* The first time from `from` on, and before `bound`, at which the node has room for a member for so long; TIME_NEVER.
- */
+/* The first time from `from` on and before `bound` at which the node has room for a member for that length; TIME_NEVER:
+ * none. */
 time_ns profile_find_room(const struct profile *profile, const struct request *request, node_id node, time_ns from,
                           time_ns length, time_ns bound);
 
-/* What is free of the node at `from` but not until `until`; false: nothing.  The owner is left open. */
+/* The space of the node that is free at `from` but not until `until`; false: none.  The owner is not set. */
 bool profile_kept(const struct profile *profile, node_id node, time_ns from, time_ns until, struct space *space);
 
 void profile_release(struct profile *profile);
-/* Save or load (policies/util/archive.h); what is loaded into is empty. */
+/* Save or load (policies/util/archive.h).  The profile loaded into must be empty. */
 struct archive;
 void profile_archive(struct archive *archive, struct profile *profile, const struct ledger *ledger);
 

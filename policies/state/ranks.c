@@ -1,4 +1,4 @@
-/* The ranks of jobs: what the order policies of the chain say of them, now or as they would stand. */
+/* The ranks of jobs by the order policies of the chain, now or in a state that is considered. */
 #include <string.h>
 
 #include "policies/order/order.h"
@@ -8,7 +8,7 @@
 #include "policies/state/request_classes.h"
 #include "policies/state/retry_queue.h"
 
-/* Some policy of the chain gives ranks that change. */
+/* True if some policy of the chain gives ranks that change. */
 void sched_study_orders(struct sched *sched)
 {
     sched->ranks_fixed = sched->ranks_by_fill = true;
@@ -26,7 +26,7 @@ time_ns sched_ran(const struct sched *sched, uint32_t slot)
     return facts->ran + (facts->is_serving ? sched->now - facts->attained_at : 0);
 }
 
-/* What changes while it waits and runs. */
+/* The fields that change while the job waits and runs. */
 static void fill_history(const struct sched *sched, uint32_t slot, struct order_view *view)
 {
     const struct sched_job *job = &sched->jobs.jobs[slot];
@@ -126,7 +126,7 @@ void sched_rank_all(struct sched *sched)
         has_news |= memcmp(rank, job->rank, sizeof rank) != 0;
     }
     pending_reorder(&sched->pending);
-    if (has_news) /* else a plan that came to nothing would, again and again */
+    if (has_news) /* else a plan that failed would be tried again and again */
         sched_void_memos(sched);
     queue_tree_all_stale(&sched->tree);
 }

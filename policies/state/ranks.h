@@ -5,12 +5,12 @@
 #include "policies/state/sched_state.h"
 
 void sched_study_orders(struct sched *sched);
-/* How long it has run in all its attempts; kept where ranks move, or defragmentation moves jobs. */
+/* Its run time over all attempts; kept where ranks change with it, or where defragmentation moves jobs. */
 time_ns sched_ran(const struct sched *sched, uint32_t slot);
 void sched_rank(struct sched *sched, uint32_t slot); /* compute its ranks now */
-/* Its ranks if it were filled so (enum job_fill). */
+/* Its ranks with that fill (enum job_fill). */
 void sched_rank_as(const struct sched *sched, uint32_t slot, uint8_t fill, uint64_t rank[ORDER_CHAIN_MAX]);
-/* The same if it held so much more besides. */
+/* As above if it held `more` in addition. */
 void sched_rank_with(const struct sched *sched, uint32_t slot, uint8_t fill, const int64_t more[QUEUE_SUM_COUNT],
                      uint64_t rank[ORDER_CHAIN_MAX]);
 void sched_rank_all(struct sched *sched);

@@ -1,10 +1,10 @@
-/* Which class queues may be due for a plan, without a look at those that are not.
+/* Finds the class queues that may be due for a plan without a look at the others.
  *
- * For each kind of plan a class queue with jobs is awake (looked at in every cycle) or asleep after a plan that came
- * to nothing: until so many state changes, until a time, or until a START is confirmed, whichever comes first.  A
- * class queue without jobs is absent, and keeps its memo for when it has some again.  Retry entries stand in two
- * heaps; who woke for one reason is passed over when the other comes.  Who is due but whose head is not patient yet
- * dozes until it is, or another comes.
+ * For each kind of plan a class queue with jobs is awake (checked in every cycle) or asleep after a plan that failed.
+ * It sleeps until a count of state changes, a time, or the confirmation of a START, whichever comes first.  A class
+ * queue without jobs is absent and keeps its memo.  Retry entries stand in two heaps, one by state change and one by
+ * time; the entry in the other heap is skipped as stale.  A class queue that is due, but whose head's delay is not
+ * over, dozes until it is over or the head changes.
  * Cost: O(log class queues) per sleep. */
 #include <assert.h>
 
@@ -50,8 +50,8 @@ static bool is_current(struct sched *sched, const struct retry_entry *retry_entr
     return memo->state == MEMO_ASLEEP && memo->sleep == retry_entry->sleep;
 }
 
-/* A full heap loses those that sleep no more, or again since, and grows if half of it is left: where time alone passes,
- * the same class queues sleep again and again, and nobody ever comes to the keys of before. */
+/* A full heap first drops its stale entries, and grows if half of it is left.  Where time alone passes, the same class
+ * queues sleep again and again, so stale entries are never popped otherwise. */
 static void make_room(struct sched *sched, struct retry_heap *heap, enum plan_kind kind)
 {
     uint32_t count = heap->count;
@@ -59,7 +59,7 @@ static void make_room(struct sched *sched, struct retry_heap *heap, enum plan_ki
         return;
     heap->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct retry_entry retry_entry = heap->at[i]; /* never behind where it goes */
+        struct retry_entry retry_entry = heap->at[i]; /* the target is never behind the entry */
         if (is_current(sched, &retry_entry, kind))
             heap_push(heap, retry_entry);
     }
@@ -99,7 +99,7 @@ void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind 
                  (struct retry_entry){.key = (uint64_t)until, .class_queue = class_queue, .sleep = ++memo->sleep});
 }
 
-/* A dozer has another head, whose patience is its own: it is awake when the class queues are next looked at. */
+/* A dozing class queue has a new head with a delay of its own: it is awake at the next check. */
 static void rouse(struct sched *sched, uint32_t class_queue, enum plan_kind kind)
 {
     struct plan_memo *memo = memo_of(sched, class_queue, kind);
@@ -157,7 +157,7 @@ static void end_sleep(struct sched *sched, const struct retry_entry *retry_entry
         awaken(sched, retry_entry->class_queue, kind);
 }
 
-/* Does the first sleep no longer than that? */
+/* Has the first entry's key been reached? */
 static bool is_due(const struct retry_heap *heap, uint64_t key)
 {
     return heap->count > 0 && heap->at[0].key <= key;
@@ -172,7 +172,7 @@ static void wake_until(struct sched *sched, struct retry_heap *heap, uint64_t ke
     }
 }
 
-/* Those that fell asleep, or have no jobs, leave the list. */
+/* Class queues that fell asleep, or have no jobs, leave the list. */
 static void sift_awake(struct sched *sched, enum plan_kind kind)
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
@@ -188,7 +188,7 @@ static void sift_awake(struct sched *sched, enum plan_kind kind)
     retry_queue->awake_count = kept;
 }
 
-/* Apart, so that it costs next to nothing where nobody is awake or due. */
+/* A function of its own, so that it costs next to nothing where no class queue is awake or due. */
 static __attribute__((noinline)) void look_again(struct sched *sched, enum plan_kind kind)
 {
     struct retry_queue *retry_queue = &sched->retry_queues[kind];
@@ -226,12 +226,12 @@ time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind)
             continue;
         if (plan_may_ask(sched, first.class_queue, kind))
             return (time_ns)first.key;
-        end_sleep(sched, &first, kind); /* its time does not matter now */
+        end_sleep(sched, &first, kind); /* its retry time no longer matters */
     }
     return TIME_NEVER;
 }
 
-/* All memos are void: nobody sleeps any more. */
+/* All memos are void: no class queue sleeps any more. */
 static void wake_all(struct sched *sched)
 {
     for (int k = 0; k < PLAN_KIND_COUNT; k++) {
@@ -271,7 +271,7 @@ void retry_queue_release(struct sched *sched)
     }
 }
 
-/* The capacity says when those that sleep no more are cleared out. */
+/* The capacity decides when stale entries are removed, so it is saved. */
 static void archive_heap(struct archive *archive, struct retry_heap *heap)
 {
     uint64_t capacity = heap->capacity;
@@ -304,7 +304,7 @@ bool plan_may_ask(const struct sched *sched, uint32_t class_queue_id, enum plan_
     const struct request_class *request_class = &sched->request_classes.at[class_queue->request_class];
     bool is_forbidden = class_queue->quota_block != QUEUE_NONE;
     if (!is_forbidden && request_class->closed == REQUEST_CLASS_PROMISED)
-        return false; /* there is room, but a planned start is in front */
+        return false; /* there is room, but a planned start has it */
     if (class_queue->count == 0 || !pending_is_closed(&sched->pending, class_queue_id))
         return false;
     if (kind == PLAN_CONSOLIDATE &&

@@ -1,4 +1,4 @@
-/* policies/state/retry_queue.h -- which class queues may be due for a plan, without a look at those that are not. */
+/* policies/state/retry_queue.h -- finds the class queues that may be due for a plan without a look at the others. */
 #ifndef POLICIES_STATE_RETRY_QUEUE_H
 #define POLICIES_STATE_RETRY_QUEUE_H
 
@@ -14,7 +14,8 @@ struct plan_memo;
 struct sched;
 struct request_class;
 
-/* A class queue asleep, in a heap by state change or time; one that slept again meanwhile does not count. */
+/* A sleeping class queue in a heap by state change or by time; the entry is stale if the class queue slept again
+ * since. */
 struct retry_entry {
     uint64_t key;
     uint32_t class_queue, sleep;
@@ -32,33 +33,34 @@ struct retry_queue { /* of one kind of plan; see retry_queue.c */
     size_t awake_capacity;
     uint32_t awake_count;
     struct retry_heap by_change, by_time;
-    struct retry_entry *expectant; /* of a START to be confirmed */
+    struct retry_entry *expectant; /* class queues that wait for a START to be confirmed */
     size_t expectant_capacity;
     uint32_t expectant_count;
     uint64_t starts_seen;
 };
 
 void retry_queue_note(struct sched *sched, uint32_t class_queue); /* a job came to wait there */
-/* The class queue's memo says how long. */
+/* The class queue's memo gives the duration. */
 void retry_queue_sleep(struct sched *sched, uint32_t class_queue, enum plan_kind kind);
-/* It is due, but its head is not patient before `until`. */
+/* The class queue is due, but its head's delay ends only at `until`. */
 void retry_queue_doze(struct sched *sched, uint32_t class_queue, enum plan_kind kind, time_ns until);
 void retry_queue_new_head(struct sched *sched, uint32_t class_queue);
-/* Put who is due among the awake, and those that are not out.  False: nobody is awake. */
+/* Put class queues that are due on the awake list and take the others out.  False: none is awake. */
 bool retry_queue_wake(struct sched *sched, enum plan_kind kind);
-/* What its memo waits for has come. */
+/* The event or time that its memo waits for has come. */
 bool retry_queue_is_due(const struct sched *sched, const struct plan_memo *memo);
-/* When the first retry entry is due by time alone; TIME_NEVER.  Those that may not ask now are put among the awake. */
+/* When the first retry entry is due by time alone; TIME_NEVER: none.  Class queues that may not ask now are put on the
+ * awake list. */
 time_ns retry_queue_eligible_at(struct sched *sched, enum plan_kind kind);
-/* What time alone moved may make a good plan of one that came to nothing: forget the back-off. */
+/* The passing of time may turn a plan that failed into a good one: clear the back-off. */
 void sched_void_memos(struct sched *sched);
 void retry_queue_release(struct sched *sched);
 void retry_queue_archive(struct archive *archive, struct sched *sched);
 const char *retry_queue_check(const struct sched *sched); /* NULL: its laws hold */
-/* May the class queue's head ask for such a plan: space, or a limit that victims could ease, keeps it, and it is its
- * turn? */
+/* May the class queue's head ask for such a plan?  Yes if it lacks space, or quota that victims could release, and it
+ * is its turn. */
 bool plan_may_ask(const struct sched *sched, uint32_t class_queue, enum plan_kind kind);
-/* Does the policy move jobs for somebody who asks that? */
+/* Does the policy move jobs for such a request? */
 bool moves_for(const struct sched *sched, const struct request_class *ask);
 
 #endif

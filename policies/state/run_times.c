@@ -8,9 +8,9 @@
 
 enum { SLOTS_MIN = 64 };
 
-/* ---- States, by whose runs they are of ---- */
+/* ---- States, by teacher ---- */
 
-/* Where the teacher is in the hash table, or belongs. */
+/* The slot of the teacher in the hash table, or the empty slot where it belongs. */
 static size_t place_of(const struct run_times *times, struct run_teacher teacher)
 {
     size_t at = hash_mix(teacher.user, teacher.request_class) & (times->slot_count - 1);
@@ -31,7 +31,7 @@ static void rehash(struct run_times *times, size_t slot_count)
         times->slots[place_of(times, times->teachers[t])] = t + 1;
 }
 
-/* NULL: no run of them has ended. */
+/* NULL: no run of the teacher has ended. */
 static const void *find_state(const struct run_times *times, struct run_teacher teacher)
 {
     uint32_t found = times->slots[place_of(times, teacher)];
@@ -63,7 +63,7 @@ void run_times_enroll(struct sched *sched, uint32_t slot)
     times->runs[slot] = (struct run){.since = TIME_NEVER};
 }
 
-/* Of those that asked the same, else of all; TIME_NEVER: nothing is known. */
+/* From jobs of the same request class, else from all; TIME_NEVER: nothing is known. */
 static time_ns predict(const struct sched *sched, uint32_t user, uint32_t request_class)
 {
     const uint32_t request_classes[] = {request_class, RUN_ANY_REQUEST_CLASS};
@@ -97,8 +97,8 @@ void run_times_started(struct sched *sched, uint32_t slot, time_ns at)
         run->since = at;
 }
 
-/* Up to when the work of the attempt is safe without its being saved now; as policies/state/candidates.c counts what
- * is lost. */
+/* The time up to which the attempt's work is safe without a save now; the same rule as in
+ * policies/state/candidates.c. */
 static time_ns safe_until(const struct job_facts *facts, time_ns since, time_ns now)
 {
     const time_ns interval = facts->checkpoint.interval;
@@ -132,7 +132,7 @@ void run_times_ended(struct sched *sched, uint32_t slot)
         sched->policy.estimate->note_run(own_state(&sched->run_times, teachers[t]), ran > 0 ? ran : 1);
 }
 
-/* ---- Life ---- */
+/* ---- Initialisation ---- */
 
 void run_times_init(struct sched *sched)
 {

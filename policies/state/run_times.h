@@ -1,25 +1,25 @@
-/* policies/state/run_times.h -- how long jobs ran, and what an estimate policy that learns makes of it
+/* policies/state/run_times.h -- run times of jobs, and the predictions of an estimate policy that learns from them
  * (policies/estimate).
  *
- * Part of the scheduler's inside.  Kept only where the policy learns and something plans in time; else nothing is
- * called, and a flag is looked at.
+ * Part of the scheduler's inside.  Kept only where the policy learns and some policy plans in time; else only a flag is
+ * checked.
  *
- * Words.  A run is a job from the confirmation of its START to its end, over all its attempts, by what its user has of
- * it: an attempt that was evicted counts as far as its work was saved: all of it if the world says so, up to the
- * checkpoint that was told, or else by the interval that the job declares; so does one that failed and is tried again.
- * Growing and shrinking do not interrupt it.
- * Every end counts, whether it completed, failed, was cancelled or killed at its limit: space is planned with, and
- * each of them held it so long.  A job that never ran teaches nothing.
- * Whose runs are asked, until one knows: the user's of the same request class; all the user's; then what the job
- * declares counts; where it declares neither limit nor estimate, everybody's of the same request class, and
- * everybody's.  A job without a user has only the last three.
+ * Words.  A run is a job from the confirmation of its START to its end, over all its attempts, counted by the work that
+ * is kept.  An attempt that was evicted, or failed and is tried again, counts as far as its work was saved: all of it
+ * if the world says so, else up to the reported checkpoint, else by the interval that the job declares.  Growing and
+ * shrinking do not interrupt a run.
+ * Every end counts, whether it completed, failed, was cancelled or killed at its limit: plans are about space, and each
+ * of these runs held its space that long.  A job that never ran teaches nothing.
+ * The first of these that is known counts: the user's runs of the same request class; all runs of the user; the job's
+ * own limit or estimate; all users' runs of the same request class; all runs.  A job without a user has only the last
+ * three.
  *
  * Laws
- *  - A job's estimate is made once, when it first comes to wait for its turn (held by nobody, its dependencies over,
- *    its array's limit not reached) or is adopted, and stands until it is over: a promise holds a length, and an order
- *    of plans must not change under a job that waits.  So what jobs ended before that alone decides it.
- *  - An attempt is planned with all of that again: where a job resumes, and so what is left of it, is the world's
- *    business.
+ *  - A job's estimate is made once, when it first comes to wait for its turn (not held, its dependencies over, its
+ *    array's limit not reached) or is adopted, and stands until it is over: a promise holds a length, and an order of
+ *    plans must not change under a job that waits.  So only jobs that ended before that decide it.
+ *  - Each attempt is planned with the whole estimate: the world decides where a job resumes, and so how much of it is
+ *    left.
  *
  *   run_times_enroll(sched, slot);       submitted
  *   run_times_expect(sched, slot);       it comes to wait, each time
@@ -39,16 +39,16 @@ struct archive;
 struct sched;
 
 struct run {          /* of a job alive */
-    time_ns estimate; /* the one that counts; 0: not made yet; TIME_NEVER: nobody knows */
-    time_ns since;    /* when the attempt's START was confirmed; TIME_NEVER: it does not run */
-    time_ns kept;     /* of earlier attempts */
+    time_ns estimate; /* the estimate in use; 0: not made yet; TIME_NEVER: unknown */
+    time_ns since;    /* START of the attempt confirmed; TIME_NEVER: it does not run */
+    time_ns kept;     /* run time kept from earlier attempts */
 };
 
-struct run_teacher {              /* whose runs a state is of */
+struct run_teacher {              /* the runs that a state learns from */
     uint32_t user, request_class; /* request class: RUN_ANY_REQUEST_CLASS for all of them */
 };
 #define RUN_ANY_REQUEST_CLASS UINT32_MAX
-#define RUN_EVERYBODY         UINT32_MAX /* as user: NAMES_NONE is nobody's */
+#define RUN_EVERYBODY         UINT32_MAX /* as user: all users; NAMES_NONE means no user */
 
 struct run_times {
     bool is_used;
@@ -57,7 +57,7 @@ struct run_times {
     struct run_teacher *teachers; /* in the order they came */
     size_t teacher_capacity;
     uint32_t teacher_count;
-    uint64_t *states; /* of each teacher in turn, `state_words` */
+    uint64_t *states; /* of each teacher in turn, `state_words` each */
     size_t state_capacity, state_words;
     uint32_t *slots; /* hash table: index of a teacher + 1; 0: empty */
     size_t slot_count;
@@ -67,11 +67,11 @@ void run_times_init(struct sched *sched); /* by its policy */
 void run_times_release(struct run_times *times);
 void run_times_archive(struct archive *archive, struct sched *sched);
 
-/* What follows is called only if run_times.is_used.  Each is O(1). */
+/* The functions below are called only if run_times.is_used.  Each is O(1). */
 void run_times_enroll(struct sched *sched, uint32_t slot);
 void run_times_expect(struct sched *sched, uint32_t slot);
 void run_times_started(struct sched *sched, uint32_t slot, time_ns at);
-/* All it held is gone, and it will start again.  is_saved: with all its work. */
+/* The job lost all its holdings and will start again.  is_saved: with all its work. */
 void run_times_interrupted(struct sched *sched, uint32_t slot, bool is_saved);
 void run_times_ended(struct sched *sched, uint32_t slot);
 

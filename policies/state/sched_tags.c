@@ -6,7 +6,7 @@ static bool is_passing(const struct holding *holding)
     return holding->phase == HOLDING_CLAIMED || holding->phase == HOLDING_LEAVING;
 }
 
-/* Append the job's holdings that are claimed or on their way out, or the others; how many. */
+/* Append the job's claimed and leaving holdings (passing), or the others; returns how many. */
 static uint32_t list_holdings(const struct sched_job *job, bool passing, struct piece_list *out)
 {
     const uint32_t before = out->count;

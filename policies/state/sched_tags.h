@@ -6,14 +6,14 @@
 #include "policies/ledger/ledger_tags.h"
 #include "policies/state/sched_state.h"
 
-/* Look at all nodes for the job, whose own members do not count.  False, and none is looked at, if nothing can be shut
- * to it.  Else ledger_tags_met tells of each node. */
+/* Evaluate all nodes for the job; its own members do not count.  Returns false without evaluating any if no rule can
+ * exclude a node.  Else ledger_tags_met answers for each node. */
 bool tags_look(struct sched *sched, uint32_t slot);
 
-/* Do rules of tags keep the job from what it has claimed?  Those that it must be near may have left since. */
+/* Do rules of tags keep the job from its claimed space?  Jobs that it must be near may have left since. */
 bool tags_shut_claims(struct sched *sched, uint32_t slot);
 
-/* NULL: tags are counted where members are. */
+/* NULL: the tag counts agree with the members on the nodes. */
 const char *tags_check(const struct sched *sched);
 
 #endif

@@ -1,4 +1,4 @@
-/* policies/state/topology_mode.c -- what jobs ask of topology, as the policy's mode has it. */
+/* policies/state/topology_mode.c -- jobs' topology requests under the policy's topology mode. */
 #include "policies/state/request_classes.h"
 #include "policies/state/sched_state.h"
 

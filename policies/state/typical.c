@@ -58,7 +58,7 @@ void typical_release(struct typical_book *book)
     mem_free(book->typical.jobs);
 }
 
-/* Which kind a request class is of is found again. */
+/* The kind of each request class is not saved; it is looked up again. */
 void typical_archive(struct archive *archive, struct typical_book *book, struct ledger *ledger)
 {
     ARCHIVE_KNOWS(struct typical_book, 104);

@@ -1,4 +1,4 @@
-/* Times by reason; see policies/state/waits.h. */
+/* Waiting times by reason; see policies/state/waits.h. */
 #include "policies/state/waits.h"
 #include "policies/state/lend.h"
 
@@ -26,7 +26,7 @@ void waits_release(struct sched *sched)
     *waits = (struct waits){0};
 }
 
-/* One more, which nobody has had. */
+/* Add an entry that was never used. */
 static uint32_t add_entry(struct waits *waits)
 {
     uint32_t block = waits->count >> WAIT_BLOCK_SHIFT;
@@ -51,7 +51,7 @@ static struct wait_entry *entry_of(struct sched *sched, struct sched_job *job)
     return waits_entry(&sched->waits, job->wait.entry);
 }
 
-/* What the job waited under each reason, by two readings of its class queue's clock, in so long. */
+/* Add the time that the job waited under each reason within the span, from two readings of its class queue's clock. */
 static void add_readings(const time_ns from[HAND_COUNT], const time_ns to[HAND_COUNT], time_ns span,
                          struct wait_times *times)
 {
@@ -89,7 +89,7 @@ void waits_book(struct sched *sched, struct sched_job *job)
         wait_times_add(&entry->times, code_of(&job->wait), span);
 }
 
-/* Has it members enough in place to run, those on their way out included? */
+/* Has it enough members in place to run, leaving members included? */
 static bool is_in_force(const struct sched *sched, const struct sched_job *job)
 {
     const struct request_class *request_class = &sched->request_classes.at[job->request_class];
@@ -134,7 +134,7 @@ void waits_review(struct sched *sched, uint32_t slot)
     } else if (has_claims(job)) {
         waits_under(sched, job, REASON_RESERVED);
     } else if (job->holding_count > 0) {
-        waits_under(sched, job, REASON_CONFIGURING); /* members are on their way */
+        waits_under(sched, job, REASON_CONFIGURING); /* members are starting */
     } else {
         waits_end(sched, job);
     }
@@ -166,7 +166,7 @@ void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front)
 void waits_see_fresh(struct sched *sched)
 {
     struct waits *waits = &sched->waits;
-    for (uint32_t i = 0; i < waits->fresh_count; i++) /* or it has left; another may have its slot */
+    for (uint32_t i = 0; i < waits->fresh_count; i++) /* or it has left, and another job may have its slot */
         if (sched->jobs.jobs[waits->fresh[i]].wait.kind == WAIT_FRESH)
             waits_in_class_queue(sched, waits->fresh[i], false);
     waits->fresh_count = 0;
@@ -194,7 +194,7 @@ static bool takes_type(const struct request_class *request_class, const struct c
     return false;
 }
 
-/* The GPUs that are free and might serve the request class; partly used ones only where any model and any node will
+/* The free GPUs that might serve the request class; partly used GPUs count only where any model and any node will
  * do. */
 static int64_t free_for(const struct sched *sched, const struct request_class *request_class)
 {
@@ -209,7 +209,7 @@ static int64_t free_for(const struct sched *sched, const struct request_class *r
     return milli;
 }
 
-/* Would it find room if nobody minded tags? */
+/* Would it fit if tags were ignored? */
 static bool is_shut_out(struct sched *sched, const struct request_class *request_class)
 {
     if (!ledger_tags_bind(sched->ledger, request_class->tags))
@@ -224,7 +224,7 @@ static bool is_shut_out(struct sched *sched, const struct request_class *request
     return fits;
 }
 
-/* Are as many MIG instances free as its slices of them ask, on whatever nodes?  O(nodes) where it asks such slices. */
+/* Are as many MIG instances free as it asks for, on any nodes?  O(nodes) if it asks for MIG instances. */
 static bool has_instances(const struct sched *sched, const struct request_class *request_class)
 {
     for (uint32_t g = 0; g < request_class->group_count; g++) {
@@ -346,7 +346,7 @@ void waits_archive_times(struct archive *archive, struct wait_times *times)
         ARCHIVE(archive, times->of[__builtin_ctz(left)]);
 }
 
-/* What the jobs have waited, which say where it stands. */
+/* The times that jobs have waited.  Each job says where its entry stands. */
 static void archive_entries(struct archive *archive, struct sched *sched)
 {
     struct waits *waits = &sched->waits;

@@ -1,13 +1,13 @@
-/* policies/state/waits.h -- what each job waits for, told whenever that changes; see policies/jobs/wait_clock.h.
+/* policies/state/waits.h -- the reason that each job waits, updated whenever it changes; see
+ * policies/jobs/wait_clock.h.
  *
  * A job waits from its submission, and again from an eviction, until the START that gives it its minimum takes effect:
- * while the members that are there, those on their way out included, are fewer.  A wish for more than that is no wait.
- * Under which code: why it is held (Held, Dependency, JobArrayTaskLimit); Reserved while its space is promised;
- * Configuring while it starts; in a class queue WaitingForScheduling until the next cycle has ended, then what closed
- * its class queue, and Priority while nothing did.  What closed a request class is said as of the last try: see
- * waits_close_request_class.  Of the jobs that kept space holds up (Headroom, ReservedForOther) only those that it
- * would hold are told so: policies/allocate/kept_space.h. That is also what sched_why says.
- */
+ * while it has fewer members in place, leaving members included.  A job that could grow beyond its minimum does not
+ * wait. The reason: why it is held (Held, Dependency, JobArrayTaskLimit); Reserved while it has claimed space;
+ * Configuring while it starts; in a class queue WaitingForScheduling until the next cycle has ended, then the reason
+ * that closed its class queue, or Priority if it is open.  The reason that closed a request class is that of the last
+ * try: see waits_close_request_class.  Headroom and ReservedForOther are given only to jobs that would fit into the
+ * kept space: policies/allocate/kept_space.h. sched_why reports the same reason. */
 #ifndef POLICIES_STATE_WAITS_H
 #define POLICIES_STATE_WAITS_H
 
@@ -17,10 +17,10 @@
 
 void waits_release(struct sched *sched);
 
-/* The span since the mark goes to the job's times; only if there is one. */
+/* Add the span since the mark to the job's times; only if there is one. */
 void waits_book(struct sched *sched, struct sched_job *job);
 
-/* A job that the kept space would hold leaves this class queue. */
+/* A job that would fit into the kept space leaves this class queue. */
 void waits_left_front(struct sched *sched, uint32_t class_queue);
 
 static inline void waits_end(struct sched *sched, struct sched_job *job)
@@ -32,7 +32,7 @@ static inline void waits_end(struct sched *sched, struct sched_job *job)
     job->wait.kind = WAIT_NOT;
 }
 
-/* It waits in its class queue, which says why: to those in front, or to the others. */
+/* The job waits in its class queue, which gives the reason: that of the jobs in front, or that of the others. */
 void waits_in_class_queue(struct sched *sched, uint32_t slot, bool is_front);
 
 static inline void waits_under(struct sched *sched, struct sched_job *job, enum reason code)
@@ -43,7 +43,7 @@ static inline void waits_under(struct sched *sched, struct sched_job *job, enum 
     job->wait.code = (uint8_t)code;
 }
 
-/* It waits in its class queue, and did not before. */
+/* The job begins to wait in its class queue. */
 static inline void waits_enter(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -56,13 +56,13 @@ static inline void waits_enter(struct sched *sched, uint32_t slot)
     waits->fresh[waits->fresh_count++] = slot;
 }
 
-/* It goes out of its class queue; before it does.  Mostly because it starts; if not, it is reviewed. */
+/* Called before the job leaves its class queue.  Usually because it starts; otherwise a review follows. */
 static inline void waits_leave(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
     struct waits *waits = &sched->waits;
     if (waits->fresh_count > 0 && waits->fresh[waits->fresh_count - 1] == slot)
-        waits->fresh_count--; /* the last to come is often the first to go */
+        waits->fresh_count--; /* the newest is often the first to leave */
     if (job->wait.kind != WAIT_NOT)
         waits_under(sched, job, REASON_CONFIGURING);
 }
@@ -70,7 +70,7 @@ static inline void waits_leave(struct sched *sched, uint32_t slot)
 /* Its state, its holdings or its class queue have changed. */
 void waits_review(struct sched *sched, uint32_t slot);
 
-/* The same, where it has been settled: all that a plain job has runs; that it starts was told by waits_leave. */
+/* As above for a job without special cases: all its holdings run, and waits_leave has recorded its start. */
 static inline void waits_settle(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -82,7 +82,7 @@ static inline void waits_settle(struct sched *sched, uint32_t slot)
         waits_review(sched, slot);
 }
 
-/* The same, where what was to start has: often all of it. */
+/* As above after STARTs were confirmed, often all of the job's. */
 static inline void waits_started(struct sched *sched, uint32_t slot)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
@@ -94,7 +94,7 @@ static inline void waits_started(struct sched *sched, uint32_t slot)
 
 void waits_see_fresh(struct sched *sched);
 
-/* A cycle ends: the newcomers have been seen. */
+/* A cycle ends: it has examined the newcomers. */
 static inline void waits_end_cycle(struct sched *sched)
 {
     if (sched->waits.fresh_count > 0)
@@ -113,17 +113,17 @@ static inline void waits_forget(struct sched *sched, struct sched_job *job)
     job->wait.entry = 0;
 }
 
-/* What blocks a request class that does not fit, in the present trial state: too few GPUs are free, or they are in the
- * wrong places. */
+/* The reason that blocks a request class that does not fit in the present trial state: too few free GPUs, or free GPUs
+ * in the wrong places. */
 enum clock_hand waits_blocked_by(struct sched *sched, const struct request_class *request_class);
-/* Close the request class as request_class_close does; if it is blocked, say by what: as above, or by what
- * reservations hold, if it would fit without them. */
+/* Close the request class as request_class_close does.  If it is blocked, record the reason: as above, or the space of
+ * reservations, if it would fit without them. */
 void waits_close_request_class(struct sched *sched, uint32_t id, uint8_t closed);
 
-/* The rejection of the job that is still to be told; NULL. */
+/* The rejection of the job that is not yet issued; NULL: none. */
 const struct refusal_note *waits_rejection(const struct sched *sched, job_id job);
 
-/* Save or load (policies/util/archive.h); what is loaded into is empty, the jobs are known. */
+/* Save or load (policies/util/archive.h).  The times loaded into must be empty, and the jobs known. */
 void waits_archive_times(struct archive *archive, struct wait_times *times);
 void waits_archive(struct archive *archive, struct sched *sched);
 
