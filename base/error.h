@@ -77,7 +77,7 @@ void error_set_excerpt(struct error *error, const char *line_text, size_t length
 void error_set_where(struct error *error, const char *where);
 void error_set_hint(struct error *error, const char *format, ...) LIKE_PRINTF(2, 3);
 
-/* Its place is so many lines further down: the text it was found in begins there.  Without a line nothing changes. */
+/* Move its place down by `lines`: the text it was found in begins there.  Without a line nothing changes. */
 void error_move_down(struct error *error, size_t lines);
 
 /* The message alone (borrowed; "" if detail was lost). */

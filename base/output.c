@@ -40,8 +40,8 @@ struct output {
     char temp_name[TEMP_NAME_BYTES]; /* in the folder; "" while the file has no name */
     struct buffer buffer;            /* not yet written */
     ZSTD_CCtx *zstd;                 /* NULL: plain */
-    char *compressed;                /* WRITE_BYTES, of which zstd has filled... */
-    size_t compressed_length;        /* ...so many */
+    char *compressed;                /* WRITE_BYTES in size */
+    size_t compressed_length;        /* bytes of it that zstd has filled */
     off_t written, behind;           /* bytes given to the kernel; those the disk was told to take */
     int failure;                     /* errno of the first write that failed; it fails the commit too */
     bool is_sealed;

@@ -1,23 +1,24 @@
-/* policies/explain.h -- why a job waits: how many nodes each thing keeps it off, what is missing, what must change.
+/* policies/explain.h -- why a job waits: the nodes it may not use and why, what is missing, what must change.
  *
- * For people and reports, when somebody asks; nothing here is on the way of a decision.
+ * For people and reports, on demand; no decision calls it.
  *
  *   struct explanation why;
  *   if (sched_explain(sched, job, &why))
  *       printf("%s: %s\n", reason_name(why.code), why.text);
  *
  * Laws
- *  - Each node is counted once, under the first thing that keeps a member off it, in the order of enum explain_node; of
- *    several kinds of member, of the one that comes furthest.  The counts sum to the nodes of the cluster.
- *  - The code is what sched_why says; the nodes are as they are now.  So a job whose turn has not come may find nodes
- *    that fit, and one that was blocked when it was last tried may fit since.
+ *  - Each node is counted once, under the first cause that keeps a member off it, in the order of enum explain_node.
+ *    With several kinds of member, the kind that comes furthest counts.  The counts sum to the nodes of the cluster.
+ *  - The code is that of sched_why; the nodes are as they are now.  A job whose turn has not come may find nodes that
+ *    fit.  A job that was blocked at its last try may fit now.
  *  - Asking changes no later decision: trials in the ledger are rolled back.
  *
  * Cost: O(nodes x groups of the job + what runs), with backfill O(planned starts) more.
- * Known limits: groups of one job are counted as if each had the cluster to itself; of sets within sets the narrowest
- * domain that a group must stay within counts.
+ * Known limits: each group of a job is counted as if it had the cluster to itself; with sets within sets the
+ * narrowest required domain of a group counts.
  *
- * It does not: say when the job will start, or whom an eviction would hit.
+ * It does not: say when the job will start, or which jobs an eviction would hit.
+ * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const
  */
 #ifndef POLICIES_EXPLAIN_H
 #define POLICIES_EXPLAIN_H

@@ -1,7 +1,7 @@
 /* policies/own.h -- what a plug-in's policy has of its own: parameters from the policy file, and a state.
  *
- * Words.  Parameters are integers, read as the plug-in declares them (policies/plugin.h).  A state is so many bytes,
- * which the scheduler allocates, zeroed, keeps for one plug-in and saves with its own state.
+ * Words.  Parameters are integers, read as the plug-in declares them (policies/plugin.h).  A state is a block of bytes
+ * that the scheduler allocates, zeroed, keeps for one plug-in and saves with its own state.
  *
  * Laws
  *  - A state is written by the plug-in's `on_job` alone, when something happened to a job.  All other hooks read it,

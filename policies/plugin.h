@@ -1,7 +1,8 @@
 /* policies/plugin.h -- a policy of your own, built outside this tree, as a shared object.
  *
  * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const
- * struct:
+ * The shared object exports one symbol, `windtunnel_plugin`.  It holds the name of the plug-in, its seam, and the
+ * seam's const struct:
  *
  *   static const struct order_policy widest = {.name = "widest", .version = 1, .summary = "...", .rank = rank};
  *   const struct windtunnel_plugin windtunnel_plugin = {
@@ -23,8 +24,8 @@
  * They are checked as all other fields are, and stand as integers, in this order, in what a hook is handed as `own`
  * (policies/own.h).
  *
- * State.  With a state_size the scheduler keeps so many bytes for the plug-in, zeroed at first, and saves them with
- * its own state.  on_job alone writes them; hooks read them through `own`.
+ * State.  With a state_size the scheduler keeps that number of bytes for the plug-in, zeroed at first, and saves them
+ * with its own state.  on_job alone writes them; hooks read them through `own`.
  *
  * Laws
  *  - `abi` is first, for ever.  PLUGIN_ABI goes up whenever a struct that a hook sees or fills changes, but for a
@@ -35,8 +36,8 @@
  *    and request class); a static variable would outlive a run.
  *  - A plug-in may call the functions of policies/ that tools/plugin_symbols names, and the C library.
  *
- * It does not: load anything.  Whoever links the scheduler hands plug-ins in (policy_config_read_with); the program's
- * loader is sim/plugins/load.h, which also guards every call.
+ * It does not: load anything.  The program that links the scheduler hands plug-ins in (policy_config_read_with); the
+ * program's loader is sim/plugins/load.h, which also guards every call.
  */
 #ifndef POLICIES_PLUGIN_H
 #define POLICIES_PLUGIN_H
@@ -136,7 +137,7 @@ struct windtunnel_plugin {
 /* The symbol itself: visible whatever the compiler is told to hide. */
 extern const struct windtunnel_plugin windtunnel_plugin __attribute__((visibility("default")));
 
-/* ---- For who loads them ---- */
+/* ---- For the program that loads plug-ins ---- */
 
 struct plugin_set { /* borrowed */
     const struct windtunnel_plugin *plugins[PLUGINS_MAX];

@@ -1,6 +1,6 @@
 /* policies/policy_config.h -- which policies stand in which seam, with their parameters.
  *
- * Read from JSON: a preset (policies/presets) or a file of the same request class; every field has a default, and
+ * Read from JSON: a preset (policies/presets) or a file of the same fields; every field has a default, and
  * docs/policies.md has the table of them all.
  *
  *   {"order": ["priority", "fifo"],      the chain, first difference wins; the last key is always the id
@@ -61,8 +61,8 @@ enum guarantee {
 };
 extern const char *const guarantee_names[]; /* "gang", "reclaim", "no_loop", "minimal", NULL */
 
-/* Free space that floats over the cluster, so that those it is kept for start at once and nobody is evicted for
- * them.  Latency-critical inference may use all of it; other jobs must leave so much free: */
+/* Free space that floats over the cluster, so that the jobs it is kept for start at once and no job is evicted for
+ * them.  Latency-critical inference may use all of it; other jobs must leave these amounts free: */
 struct headroom_config {
     int64_t gpu_milli;                       /* GPUs */
     int64_t whole_nodes;                     /* nodes wholly free */

@@ -13,13 +13,12 @@
  *  4. When a node goes down the world says so first, then, for every job that had anything on it, starting
  *     ones included, exactly one of evicted or ended.
  *  5. The same facts and cycles at the same times give the same decisions.
- *  6. It comes to rest.  wake_at is a time at which something can change, later than now; a plan that came to nothing
- *  is
- *     made again for state changes, or at a time that it named, never because a cycle came.  No timer of the policy is
- *     shorter than a second (SCHED_PATIENCE_MIN), whatever the policy says.
+ *  6. It comes to rest.  wake_at is a time after now at which something can change.  A failed plan is made again after
+ *     state changes, or at a time that it named, never because a cycle came.  No timer of the policy is shorter than a
+ *     second (SCHED_PATIENCE_MIN), whatever the policy says.
  *  7. A victim cannot take its place back: in the after-state the order puts the preemptor before every victim, and a
- *     reservation stands until its victims were due to leave.  What was evicted in vain is evicted more and more
- *     rarely.
+ *     reservation stands until its victims were due to leave.  A job whose eviction helped no job is evicted
+ *     more and more rarely.
  *
  *   struct sched *sched = sched_new(cluster, queues, policy, &error);
  *   sched_job_submitted(sched, &job, now);
@@ -159,7 +158,7 @@ void sched_job_adopted(struct sched *sched, const struct job *job, const struct 
                        time_ns started, time_ns now);
 /* A START took effect. */
 void sched_job_started(struct sched *sched, job_id job, decision_id decision, time_ns now);
-/* Members are on their way out, though nobody decided it here. */
+/* Members are leaving, without a decision of this scheduler. */
 void sched_job_leaving(struct sched *sched, job_id job, struct members which, time_ns now);
 /* Members have left; a job that lost all waits again, one below its minimum is stale. */
 void sched_job_evicted(struct sched *sched, job_id job, struct members which, enum evict_end end, time_ns now);

@@ -1,7 +1,7 @@
 /* reports/quantile.h -- many durations, each belonging to a queue and a cell, kept small and sorted once.
  *
  * Points come in any number and cost 16 bytes each; values of zero are not kept here at all but counted
- * by whoever adds.  After points_sort they stand in one array by value, and one walk over it answers the
+ * by the caller that adds.  After points_sort they stand in one array by value, and one walk over it answers the
  * exact quantiles of any number of groups: count what was seen of the group until its rank is reached.
  *
  *   points_add(&points, (struct point){.value_ns = wait, .queue = q, .cell = c, .flags = POINT_WAIT});

@@ -48,9 +48,9 @@ struct label {
     const char *value;
 };
 
-/* What keeps off a node whoever does not tolerate it (workloads/node_ask.h); effects as in Kubernetes.  Taints are
+/* What keeps members that do not tolerate it off a node (workloads/node_ask.h); effects as in Kubernetes.  Taints are
  * static: what runs on a node stays there whatever they are, so that NoExecute means what NoSchedule does, and
- * PreferNoSchedule keeps nobody off. */
+ * PreferNoSchedule keeps no member off. */
 enum taint_effect { TAINT_NO_SCHEDULE, TAINT_NO_EXECUTE, TAINT_PREFER_NO_SCHEDULE, TAINT_EFFECT_COUNT };
 extern const char *const taint_effect_names[]; /* "NoSchedule", ..., NULL */
 
@@ -70,7 +70,7 @@ struct node_type {
     const struct label *labels;
     uint32_t label_count;
     uint32_t max_tasks; /* members of jobs at once; 0: no limit */
-    bool is_tainted;    /* one of its taints keeps off whoever does not tolerate it */
+    bool is_tainted;    /* one of its taints keeps off members without the toleration */
     uint16_t taint_count;
     const struct taint *taints;       /* in the order of key, value, effect */
     uint8_t island_gpus;              /* GPUs 0.. of so many are an island, then the next so many; of a

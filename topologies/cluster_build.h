@@ -51,7 +51,7 @@ struct pool_spec {
     uint8_t nic_count;     /* 0: one per rail */
     uint8_t numa_count;
     uint8_t island_gpus;                 /* GPUs that share NVLink; 0: none */
-    uint32_t nvlink_nodes;               /* so many nodes share it; 0 or 1: each for itself */
+    uint32_t nvlink_nodes;               /* nodes that share it; 0 or 1: each for itself */
     const struct cluster_inside *inside; /* NUMA node and NIC of each GPU; NULL: spread evenly */
     double price_usd_per_gpu_h;
 };

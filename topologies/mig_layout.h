@@ -88,7 +88,7 @@ static inline uint8_t gpu_layout_all(const struct gpu_layout *layout)
 /* Beside the instances that are there; each profile for itself, as if no other were added. */
 struct mig_room {
     uint8_t starts[MIG_PROFILE_COUNT]; /* bits: one more may start there */
-    uint8_t most[MIG_PROFILE_COUNT];   /* so many more fit together */
+    uint8_t most[MIG_PROFILE_COUNT];   /* how many more fit together */
 };
 struct mig_room mig_layout_room(const struct gpu_layout *layout);
 

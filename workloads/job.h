@@ -68,7 +68,7 @@ struct job_group {
     uint32_t min_count;     /* that must run together, 1..count; unused when the job has sets */
     uint16_t set;           /* the set its members belong to; 0 when the job has none */
     uint8_t slice_level;    /* the level of slices, counted as in topology_ask; 0: it has none */
-    uint32_t slice_members; /* members come in slices of so many, each in one domain; 0: it has none */
+    uint32_t slice_members; /* members in a slice, each slice in one domain; 0: it has none */
 };
 
 /* Slices.  A tensor-parallel group of several members must not leave its NVLink domain, wherever the others of the job

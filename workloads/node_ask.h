@@ -16,8 +16,8 @@
  *   if (request_takes_type(&request, cluster, t)) ...            (workloads/job.h)
  *
  * Source: Kubernetes, "Assigning Pods to Nodes" and "Taints and Tolerations".
- * It does not: prefer some nodes (preferredDuringScheduling), match names of nodes (matchFields), or evict whoever
- * does not tolerate a NoExecute taint. */
+ * It does not: prefer some nodes (preferredDuringScheduling), match names of nodes (matchFields), or evict members
+ * that do not tolerate a NoExecute taint. */
 #ifndef WORKLOADS_NODE_ASK_H
 #define WORKLOADS_NODE_ASK_H
 
@@ -32,7 +32,7 @@
 enum node_operator { NODE_IN, NODE_NOT_IN, NODE_EXISTS, NODE_DOES_NOT_EXIST, NODE_GT, NODE_LT, NODE_OPERATOR_COUNT };
 extern const char *const node_operator_names[]; /* "In", "NotIn", "Exists", ..., NULL */
 
-enum { NODE_ASK_MAX = 64 }; /* labels, terms, expressions, values, tolerations: of each at most so many */
+enum { NODE_ASK_MAX = 64 }; /* the most labels, terms, expressions, values, tolerations: of each */
 
 struct node_expression {
     const char *key;

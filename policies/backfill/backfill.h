@@ -1,8 +1,8 @@
 /* policies/backfill/backfill.h -- the seam "what may overtake".
  *
- * Whoever waits in front is given a planned start: when, and on which GPUs, its space comes, by what running jobs say
- * of their length (policies/reservation/planned_start.c).  Who stands behind may start now where that delays no
- * planned start.  A policy says who is given one, for how long it stands, and how often that is gone into.
+ * The jobs at the front get planned starts: when, and on which GPUs, their space comes, by the declared lengths of
+ * running jobs (policies/reservation/planned_start.c).  A job behind them may start now if that delays no
+ * planned start.  A policy says which jobs get one, how long it stands, and how often starts are planned.
  *
  * Law: in planned time no job with a planned start starts later because another overtook it; where planned starts are
  * made anew (COMPRESSION_REPLAN) that is so of the first job in line, and of others only until then.  What runs

@@ -1,9 +1,9 @@
-/* easy.  The first jobs that do not fit know when and where they will start; whoever delays none of them may start
- * now.
+/* easy.  The first jobs that do not fit know when and where they will start; a job that delays none of them may
+ * start now.
  *
  * Source: the EASY scheduler (Lifka 1995; Mu'alem and Feitelson 2001): one reservation, for the head of the line; more
- * are Maui's RESERVATIONDEPTH.  Reservations are made anew in every cycle, on particular GPUs, so that whoever ends
- * early moves them up.
+ * are Maui's RESERVATIONDEPTH.  Reservations are made anew in every cycle, on particular GPUs, so that a job that
+ * ends early moves them up.
  * Departure: space is named, not counted, so that a request class that never comes together is not promised.
  * Cost: O(running jobs + waiting jobs) placements a cycle at worst.
  * Known failure: jobs behind the last reservation may be delayed without bound; it is as good as the limits it is

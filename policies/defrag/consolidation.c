@@ -1,8 +1,8 @@
 /* consolidation.  Running preemptible jobs move to other places, all at once, so that a waiting preemptible one fits.
  *
  * Source: the consolidation action of NVIDIA's KAI-Scheduler: every victim is placed again in the after-state, at most
- * so many of them; a preset of it turns the rest off.
- * Departure: what is moved is counted over an hour; who ends sooner than the move costs stays; the place found for it
+ * a given number of them; a preset of it turns the rest off.
+ * Departure: moves are counted over an hour; a job that ends sooner than the move costs stays; the place found for it
  * is held, so that it starts there as soon as it has left.
  * Cost: the search of the engine (policies/eviction/plan.c), and a placement for each job moved. Known failure: it
  * needs free space elsewhere, as much as it clears, and jobs that lose little by a restart: where most run without

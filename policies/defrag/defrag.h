@@ -24,9 +24,9 @@
 enum drain_choice { DRAIN_EMPTIEST, DRAIN_SOONEST };
 
 struct defrag_config {
-    /* For whom anything is moved or drained. */
-    int64_t gang_milli_min; /* who asks at least so much of GPUs; 0: everybody */
-    time_ns wait;           /* and has waited so long */
+    /* The jobs that moves and drains serve. */
+    int64_t gang_milli_min; /* they ask at least this many milli-GPUs; 0: all */
+    time_ns wait;           /* and have waited this long */
     /* Moves. */
     int64_t moves_per_plan; /* jobs; 0: none, -1: no bound */
     int64_t moves_per_h;    /* jobs moved in any hour; 0: no bound */

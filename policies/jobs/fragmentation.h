@@ -22,7 +22,7 @@
 struct typical_job {
     struct request request;
     double share;      /* of all, 0..1; they sum to 1 */
-    uint32_t together; /* so many must be in one domain of the level */
+    uint32_t together; /* members that one domain of the level must hold */
     uint8_t level;     /* from 1, the widest; 0: anywhere; policies/census/census.h alone looks at it */
 };
 

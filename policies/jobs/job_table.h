@@ -153,7 +153,7 @@ static inline uint32_t *sched_job_held(struct sched_job *job)
     return job->held_more != NULL ? job->held_more : &job->held_one;
 }
 
-/* Of so many milli-GPUs in that span, in GPU-ns. */
+/* The GPU time of `milli` thousandths of a GPU over `span`, in GPU-ns. */
 static inline int64_t gpu_time(time_ns span, int64_t milli)
 {
     int64_t product;

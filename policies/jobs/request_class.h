@@ -96,7 +96,7 @@ void request_class_archive_request(struct archive *archive, struct request *requ
 /* The request class of a job, made if new.  O(groups). */
 uint32_t request_class_of(struct request_class_table *table, const struct cluster *cluster, const struct job *job);
 
-/* The request class of a allocation step of a job of request class `id`: so many members of each group.  O(groups). */
+/* The request class of an allocation step of a job of request class `id`: counts[g] members of group g.  O(groups). */
 uint32_t request_class_of_step(struct request_class_table *table, const struct cluster *cluster, uint32_t id,
                                const uint32_t counts[]);
 

@@ -46,7 +46,7 @@ static uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* How the GPUs of a node are cut, and which of them may be cut for whoever asks. */
+/* How the GPUs of a node are cut, and which of them may be cut for a request. */
 struct cuts {
     uint16_t partitioned, may_recut;
     const struct gpu_layout *layouts; /* by GPU, of those partitioned */
@@ -190,7 +190,7 @@ static uint64_t *group_rooms(const struct job_group *group, const struct cluster
     return room;
 }
 
-/* So many at least must find room: of a group that was torn the rest may complete slices. */
+/* The fewest members that must find room: of a group that was torn the rest may complete slices. */
 static uint64_t least_of(const struct job_group *group)
 {
     return group->slice_members == 0 ? group->count : group->count - group->count % group->slice_members;

@@ -4,7 +4,7 @@
  * moments at which some node's step begins, and what comes free or goes at each.  What is below 0 on a node counts as
  * 0.
  *
- * Law: where `count` members fit for a length, so much as they ask together is free all that time.  Not the reverse,
+ * Law: where `count` members fit for a length, the sum of their requests is free all that time.  Not the reverse,
  * for the room may be now on one node and now on another: a search names the moments that are worth a look at every
  * node.
  *
@@ -58,8 +58,9 @@ struct free_search {
     struct free_place next, ahead; /* the moment after `at`; the first change not yet counted */
 };
 
-/* At that moment so many steps more, or fewer, begin, and by so much more is free from then on.  A moment at which
- * none begins any more is forgotten: what was told of it must then add up to nothing.  No search is under way. */
+/* At that moment `steps` steps more (negative: fewer) begin, and `more` is added to the free amounts from then on.  A
+ * moment at which none begins any more is forgotten: what was told of it must then add up to nothing.  No search is
+ * under way. */
 void free_total_change(struct free_total *total, time_ns at, int32_t steps, const struct free_amount *more);
 void free_total_release(struct free_total *total);
 

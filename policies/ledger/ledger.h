@@ -220,8 +220,9 @@ static inline bool ledger_is_share(const struct space *space)
     return space->gpu_mask != 0 && space->gpu_milli < GPU_MILLI && space->mig == 0;
 }
 
-/* Whether what takes the space is of those who share it now, not next; the cell when so many of both have left; and how
- * many more may then come, of at most so many: for who asks what would be, without a trial. */
+/* For questions without a trial.  is_now: does the holder of this space share it now, not next?  without: the cell
+ * after `gone` holders of now and `next_gone` holders of next have left.  The last: how many more may then come, at
+ * most. */
 bool ledger_share_is_now(const struct share_cell *cell, const struct space *space, bool by_node);
 struct share_cell ledger_share_without(const struct share_cell *cell, uint32_t gone, uint32_t next_gone);
 uint32_t ledger_clients_left(const struct share_cell *cell, uint32_t most, uint8_t kind, uint32_t domain);

@@ -97,7 +97,7 @@ void ledger_undo_tag(struct ledger *ledger, uint32_t tag, const struct ledger_en
         (uint32_t)entry->old;
 }
 
-/* So many members more of a job with such tags, that stay on the node or are present there. */
+/* Add to the members of a job with such tags: those that stay on the node, and those present there. */
 static void count_members(struct ledger *ledger, const struct space *space, int64_t stay, int64_t present)
 {
     const struct job_tags *tags = space->tags;

@@ -82,7 +82,7 @@ static inline bool ledger_tags_met(const struct ledger *ledger, node_id node)
 /* May a member of such a job, of which no other is anywhere, be on the node? */
 bool ledger_tags_admit(const struct ledger *ledger, const struct job_tags *tags, node_id node);
 
-/* In a trial: used -> free, but whoever has left is present, and refuses, all the same; and back. */
+/* In a trial: used -> free; the members that left still count as present for rules of tags.  And back. */
 void ledger_send_off(struct ledger *ledger, const struct space *space);
 void ledger_call_back(struct ledger *ledger, const struct space *space);
 

@@ -3,9 +3,10 @@
  * Law: whole[type][n] holds exactly the listed nodes of that type with n GPUs wholly free; shared[type][v]
  * the GPUs of such nodes with exactly v milli left, 0 < v < 1000; mig->open[type][p][e] those partitioned GPUs
  * of such nodes that have a free instance of profile p and e eighths free in all.  Partitioned GPUs are in
- * none of the former.  Listed are nodes that are up, those with taints among them: whoever looks says which types a
+ * none of the former.  Listed are nodes that are up, those with taints among them: the caller says which types a
  * request takes (workloads/job.h).  Kept by the ledger at every change.
- * Which GPUs are partitioned, and how, may change: whoever says what is free of one says its layout too.
+ * Which GPUs are partitioned, and how, may change: the caller that reports the free slices of one reports its layout
+ * too.
  * Cost: a change O(1); the best bucket is found without looking at nodes.
  */
 #ifndef POLICIES_LEDGER_NODE_INDEX_H

@@ -20,7 +20,7 @@ static bool is_drawn(const struct node_offers *kind)
     return kind->policy->draw != NULL;
 }
 
-/* So many as the kind tells apart. */
+/* The number of amounts left that the kind tells apart. */
 static uint32_t told_left(const struct node_offers *kind, const struct search *search)
 {
     if (!kind->policy->joins_members)

@@ -29,7 +29,7 @@ static int compare_fullest(const void *a, const void *b)
     return x->room != y->room ? (x->room < y->room ? -1 : 1) : compare_ids(x, y);
 }
 
-/* The fewest domains that hold so many, of those in the order of their room, the roomiest first; n: none do. */
+/* The fewest domains that hold `count` members, of those in the order of their room, the roomiest first; n: none do. */
 static uint32_t fewest(const struct domain_share *shares, uint32_t n, uint32_t count)
 {
     uint64_t room = 0;
@@ -115,7 +115,7 @@ static uint32_t needed_in(const struct domain_share *shares, const struct aggreg
     return needed;
 }
 
-/* The best of the aggregates of that order; room 0: none holds so many. */
+/* The best of the aggregates of that order; room 0: none holds `count` members. */
 static struct aggregate best_aggregate(const struct domain_share *shares, uint32_t n, uint32_t order, uint32_t count)
 {
     struct aggregate best = {0};

@@ -74,7 +74,7 @@ void draw_take(struct search *search, node_id node)
         request->mig == 0 ? share : mig_slices((enum mig_profile_id)(request->mig - 1)) * MIG_SLICE_MILLI;
 }
 
-/* The node of that number, from 0, among those of the region with room; NODE_NONE: there are not so many.  *count: how
+/* The node of that number, from 0, among those of the region with room; NODE_NONE: there are fewer.  *count: how
  * many came before it. */
 static node_id node_of_number(const struct search *search, uint32_t number, uint32_t *count)
 {

@@ -57,7 +57,7 @@ static uint16_t mask_of(const struct parts *parts, uint32_t set)
     return mask;
 }
 
-/* The fewest parts that hold so many of the GPUs: the largest ones. */
+/* The fewest parts that hold `count` of the GPUs: the largest ones. */
 static uint32_t fewest(const struct parts *parts, uint16_t gpus, uint32_t count)
 {
     uint32_t taken = 0, held = 0, set = 0;

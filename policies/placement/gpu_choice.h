@@ -3,18 +3,18 @@
  * Words.  An island is the GPUs of a node that share NVLink (those without NVLink count as one island); a NUMA node is
  * those next to one part of the node's CPUs (struct node_pool).  Both are told by numbers, one a GPU.
  *
- * Law of `near`: of all choices of so many free GPUs it is the one on the fewest islands; of these, on the fewest NUMA
- * nodes; of these, whose islands have the fewest GPUs free; of these, whose NUMA nodes have; of these, the one of the
- * lowest indices.  On a node of one island and one NUMA node that is the lowest GPUs.
+ * Law of `near`: of all choices of that number of free GPUs it is the one on the fewest islands; of these, on the
+ * fewest NUMA nodes; of these, whose islands have the fewest GPUs free; of these, whose NUMA nodes have; of these, the
+ * one of the lowest indices.  On a node of one island and one NUMA node that is the lowest GPUs.
  *
- * Law of `rails`: of all choices of so many free GPUs it is the one with the most of those that the job has on its
- * first other node, of these the one of the lowest indices.  The first node of a job, and what comes to it later, gets
- * the lowest.  It fails where the first node leaves GPUs that are taken elsewhere: it is not chosen for what others
- * have free.
+ * Law of `rails`: of all choices of that number of free GPUs it is the one with the most of those that the job has on
+ * its first other node, of these the one of the lowest indices.  The first node of a job, and what comes to it later,
+ * gets the lowest.  It fails where the first node leaves GPUs that are taken elsewhere: it is not chosen for what
+ * others have free.
  *
  *   uint16_t mask = gpu_choice_near(pool, free_mask, 4);
  *
- * Cost: O(1) on nodes of one island and one NUMA node; else a few steps for each set of so many islands and NUMA
+ * Cost: O(1) on nodes of one island and one NUMA node; else a few steps for each set of islands and NUMA
  * nodes.
  */
 #ifndef POLICIES_GPU_CHOICE_H

@@ -15,7 +15,7 @@ struct kinds {
     bool has_same, has_other;
 };
 
-/* So many GPUs of the node belong to the job that has this one. */
+/* The number of GPUs of the node that belong to the job that has this one. */
 static uint32_t gpus_with(const struct ledger *ledger, gpu_id first, uint32_t count, gpu_id gpu)
 {
     uint32_t gpus = 0;

@@ -17,7 +17,7 @@ static int64_t free_part(int64_t free, int64_t asked, int64_t capacity)
     return capacity == 0 ? 0 : (free - asked) * SCORE_MAX / capacity;
 }
 
-/* Of a node that has so much free: CPU and memory. */
+/* The score of a node with these free amounts of CPU and memory. */
 static int64_t host_sum(const struct spot *spot, int64_t cpu_free, int64_t memory_free)
 {
     const struct node_type *type = &spot->ledger->cluster->types[spot->type];

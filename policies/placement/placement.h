@@ -6,7 +6,7 @@
  * the one before left.
  *
  * A policy that must know more of a node than that has it looked at one by one (`looks_at_nodes`).  One that leaves it
- * to chance is asked which of so many it takes (`draw`).
+ * to chance is asked for the number of the node it takes (`draw`).
  *
  * Topology is not the policy's affair: what a job and its sets ask (struct topology_ask) confines the members to
  * domains first (policies/placement/domains.h), the policy scores the spots inside.
@@ -68,8 +68,8 @@ struct placement_policy {
      * none is looked at if that cannot win.  NULL: all are looked at. */
     int64_t (*bound)(const struct spot *spot);
     enum one_node one_node; /* are nodes that hold all members tried first, or alone? */
-    /* Called once per member of whole GPUs: which of the node's free ones it gets; as many as asked, and at least
-     * so many are free.  NULL: as `gpu_choice` of the policy file says. */
+    /* Called once per member of whole GPUs: which of the node's free ones it gets: `gpus` of them; at least
+     * that number is free.  NULL: as `gpu_choice` of the policy file says. */
     uint16_t (*choose_gpus)(uint16_t free_mask, uint32_t gpus);
     /* Of policies that look at nodes; NULL: the highest score wins.  Else it alone decides, and score is not called.
      * Called once per member: which of the `count` nodes with room, in their order, is taken; the spot has node

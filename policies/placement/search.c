@@ -71,7 +71,7 @@ static bool is_over(struct search *search, node_id node)
     return node > search->region.last || search->looks_left == 0 || --search->looks_left == 0;
 }
 
-/* Nodes with so many GPUs free, of which the member needs at least `least`.  True if no node with more of them free,
+/* Nodes with `free` GPUs free, of which the member needs at least `least`.  True if no node with more of them free,
  * and nothing else known of it, can win. */
 SCAN bool scan_nodes(struct search *search, const struct type_index *index, uint32_t free, uint32_t least,
                      uint32_t share, bool is_plain)

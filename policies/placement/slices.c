@@ -50,7 +50,7 @@ uint32_t *slices_rooms(const struct placing *placing, uint32_t group, const stru
     return rooms;
 }
 
-/* All or none of so many members. */
+/* Place all `count` members or none. */
 static bool place_together(struct placing *placing, uint16_t group, uint32_t count, const struct region *region)
 {
     struct placing_mark mark = placing_mark(placing);
@@ -82,7 +82,7 @@ static uint32_t next_domain(const uint32_t *rooms, uint32_t count, uint32_t slic
     return best;
 }
 
-/* Slices into the domain, so many members at most; how many. */
+/* Place slices into the domain, at most `most` members.  Returns how many members were placed. */
 static uint32_t fill_domain(struct placing *placing, uint16_t group, uint32_t most, const struct region *part)
 {
     const uint32_t slice = size_of(placing, group);

@@ -1,4 +1,4 @@
-/* policies/placement/slices.h -- members in slices: so many at a time, each slice inside one domain of a level.
+/* policies/placement/slices.h -- members in slices of equal size, each slice inside one domain of a level.
  *
  * Which member is of which slice is not said (struct job_group): in every domain of the level stands a multiple of
  * slice_members of the group's.
@@ -25,7 +25,7 @@ static inline const struct cluster_level *slices_level(const struct placing *pla
 }
 
 /* By domain of their level, members of the group that the region has room for: whole slices, and what torn ones there
- * lack if there is so much.  In the scratch arena. */
+ * lack if there is room for it.  In the scratch arena. */
 uint32_t *slices_rooms(const struct placing *placing, uint32_t group, const struct region *region);
 
 /* Place as many of the members left as fit the region in whole slices; how many. */

@@ -46,8 +46,8 @@ struct preemption_policy {
     const char *summary;
     bool evicts;  /* false: what runs, runs to its end */
     bool is_kill; /* no grace: unsaved work is lost whatever the job could do */
-    /* May this unit not be taken now, whoever gains?  Asked of a unit that all guards would let go, each time before
-     * it is taken in a plan; pure.  NULL: no unit is spared. */
+    /* May this unit not be taken now, whichever job is the preemptor?  Asked of a unit that all guards would let go,
+     * each time before it is taken in a plan; pure.  NULL: no unit is spared. */
     bool (*spares)(const struct victim_view *view);
 };
 

@@ -38,7 +38,7 @@ struct plan_memo {
     time_ns dozes_until;     /* ...before that */
     uint64_t starts_seen;    /* the scheduler's count of starts when that was */
     uint64_t tried_cycle;    /* the last cycle in which a plan failed */
-    uint64_t retry_change;   /* no plan before so many state changes... */
+    uint64_t retry_change;   /* no plan before that state change... */
     job_id nobody_for;       /* for this head nobody was found that may go... */
     uint32_t nobody_version; /* ...until its queue's jobs change... */
     time_ns nobody_until;    /* ...or one of them is ripe */
@@ -83,9 +83,9 @@ struct leaf_queue {
     uint32_t *borrowers;
     size_t over_quota_capacity;
     uint32_t over_quota_count;
-    uint32_t over_quota_bound;      /* so many may stand there before those that are so no more are cleared out */
-    int64_t over_quota_least_milli; /* the least GPUs that one of them asks */
-    bool is_changed;                /* in pending.changed */
+    uint32_t over_quota_bound;                            /* entries kept before stale ones are removed */
+    int64_t over_quota_least_milli;                       /* the least GPUs that one of them asks */
+    bool is_changed;                                      /* in pending.changed */
     uint32_t asking[ASKER_COUNT][REQUEST_CLASS_SET_BITS]; /* class queues, by the bit of their request class */
 };
 
@@ -121,7 +121,7 @@ void pending_release(struct pending *pending);
 /* Save or load (policies/util/archive.h). */
 struct archive;
 void pending_archive(struct archive *archive, struct pending *pending);
-void pending_lines(struct pending *pending, uint32_t count); /* there are now so many queues */
+void pending_lines(struct pending *pending, uint32_t count); /* there are now `count` queues */
 
 uint32_t pending_class_queue(struct pending *pending, queue_id leaf_queue, uint32_t request_class); /* made if new */
 bool pending_add(struct pending *pending, uint32_t class_queue, uint32_t slot); /* is it the head now? */

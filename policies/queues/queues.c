@@ -89,7 +89,7 @@ static void order_by_age(struct queue_tree *tree)
     }
 }
 
-/* For so many queues; what is new is zero. */
+/* Room for `count` queues; new entries are zero. */
 static void make_room(struct queue_tree *tree, uint32_t count)
 {
     MEM_GROW(tree->queues, tree->queue_capacity, count);

@@ -78,7 +78,7 @@ void queue_tree_set_capacity(struct queue_tree *tree, const int64_t capacity[RES
 /* Shares and winners all over the tree must be found again. */
 void queue_tree_all_stale(struct queue_tree *tree);
 
-/* Something below or in this queue changed: whoever was next may not be any more.  O(depth). */
+/* Something below or in this queue changed: the queue that was next may no longer be.  O(depth). */
 void queue_tree_touch(struct queue_tree *tree, queue_id queue);
 
 /* What this queue is charged or asks changed: where it stands among its siblings.  Without children of its own it has

@@ -4,7 +4,7 @@
  * then halves, quarters...), and at any time every cell of every queue has a place of its own where no other queue's
  * guaranteed job stands (cells_assign.c).  That is HiveD's safety: at every level, free cells and those got by
  * splitting suffice for what the queues have not used.  A job that cannot be preempted is guaranteed: it starts inside
- * its queue's cells, and whoever is opportunistic there gives way.  One that can be preempted is opportunistic: it
+ * its queue's cells, and opportunistic jobs there give way.  One that can be preempted is opportunistic: it
  * starts wherever GPUs are free, whatever its queue owns, and never evicts.
  * Source: HiveD (Zhao et al., "HiveD: Sharing a GPU Cluster for Deep Learning with Guarantees", OSDI 2020). Reads:
  * quota_gpus and limits of the leaves; the quotas of inner queues say nothing.  No parameter. Departures: cells end at
@@ -108,7 +108,7 @@ static bool is_valid(struct queue_tree *tree, queue_id preemptor, const int64_t 
     return queue_tree_non_preemptible(tree, preemptor, RESOURCE_GPU) <= owned_milli(tree, preemptor);
 }
 
-/* Whoever did not fit in its cells is asked again whenever anything has happened. */
+/* A job that did not fit in its cells is tried again after every event. */
 static bool advance(struct queue_tree *tree, time_ns now, time_ns *next)
 {
     (void)now;

@@ -15,7 +15,7 @@
 
 enum { CELL_LEVELS = 5 }; /* 2^0 .. 2^4 = NODE_GPUS_MAX */
 
-/* The level of the smallest cell that has so many GPUs, 1..NODE_GPUS_MAX. */
+/* The level of the smallest cell that has `gpus` GPUs; gpus: 1..NODE_GPUS_MAX. */
 static inline uint32_t cells_level(uint32_t gpus)
 {
     return gpus <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(gpus - 1);
@@ -26,7 +26,7 @@ uint16_t cells_inside(uint16_t mask, uint32_t level);
 uint16_t cells_maximal(uint16_t mask, uint32_t level);
 
 /* How well `gpus` GPUs fit: the level of the smallest maximal cell that has them; if no cell has, CELL_LEVELS and more:
- * how far apart they would be; CELL_NOWHERE: the mask has not so many. */
+ * how far apart they would be; CELL_NOWHERE: the mask has fewer. */
 enum { CELL_NOWHERE = 2 * CELL_LEVELS };
 uint32_t cells_fit(uint16_t mask, uint32_t gpus);
 

@@ -1,13 +1,14 @@
-/* Where a guaranteed job may go: the smallest cells of its queue that have room, whoever opportunistic is in them.
+/* Where a guaranteed job may go: the smallest cells of its queue that have room; opportunistic jobs in them do not
+ * count.
  *
- * The choice is made as if nobody opportunistic were there, so that a queue does not break a large cell of its own
+ * The choice is made as if no opportunistic job were there, so that a queue does not break a large cell of its own
  * just because a guest is in a small one.  Of cells larger than the job needs no more are opened than it takes.
  * Cost: O(nodes where the queue has cells), and once after cells have moved O(GPUs). */
 #include <string.h>
 
 #include "policies/quota/cells_index.h"
 
-struct need { /* so many cells of a level */
+struct need { /* a number of cells of a level */
     uint32_t level, count;
 };
 
@@ -31,7 +32,7 @@ static void open_level(struct ledger *ledger, struct cell_rows own, uint32_t lev
             ledger->keep_mask[own.rows[r].node] |= cell_gpus((uint32_t)__builtin_ctz(cells), level);
 }
 
-/* So many cells of the level, those first in which nobody is. */
+/* Open `count` cells of the level, empty cells first. */
 static void open_some(struct ledger *ledger, struct cell_rows own, uint32_t level, uint32_t count)
 {
     for (int sweep = 0; sweep < 2; sweep++)

@@ -5,8 +5,8 @@
  *
  * Laws
  *  - It holds nothing that the ledger's keeps do not say: it is made when first asked for and not saved.
- *  - Whoever gives a GPU another keeper says so (cells_index_keep): that voids the rows, which are drawn anew when
- *    they are asked for next.
+ *  - The function that gives a GPU another keeper reports it (cells_index_keep): that voids the rows, which are drawn
+ *    anew when they are asked for next.
  *
  *   struct cell_rows own = cells_index_rows(ledger, queue);
  *   for (uint32_t r = 0; r < own.count; r++) ... own.rows[r].node ...

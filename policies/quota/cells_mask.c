@@ -23,7 +23,7 @@ static uint16_t window(uint32_t first, uint32_t level)
     return (uint16_t)(((1u << (1u << level)) - 1) << first);
 }
 
-/* The first aligned window of that level with so many GPUs of the mask; NODE_GPUS_MAX: none. */
+/* The first aligned window of that level that holds `gpus` GPUs of the mask; NODE_GPUS_MAX: none. */
 static uint32_t window_of(uint16_t mask, uint32_t gpus, uint32_t level)
 {
     uint32_t first = 0;

@@ -2,7 +2,7 @@
  *
  * Idea: a job is admitted if it fits what its queue has available: its own quota, and what others of its cohort, or of
  * cohorts above, leave idle, up to its borrowing limit and their lending limits (cohort_tree.h).  What was lent is
- * taken back by whoever is entitled to it, from queues that borrow, as far as reclaim_within_cohort allows.
+ * taken back by the queues entitled to it, from queues that borrow, as far as reclaim_within_cohort allows.
  *   Classical: the job that borrows less far up the tree goes first, then priority, then age.
  *   Fair sharing: the smaller dominant resource share with the job goes first, at each level; then priority and age.
  * Who is evicted for whom: cohort_reclaim.h.

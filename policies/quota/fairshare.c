@@ -1,7 +1,7 @@
 /* fairshare.  A tree of queues, each with a deserved share, a limit, an over-quota weight and a priority.
  *
  * Idea: everybody gets what it deserves as far as it asks; what is left goes, by queue priority, then by weight, to
- * those who ask more; what was borrowed may be taken back by whoever is under its share.  GPUs, CPUs and memory are
+ * those who ask more; a queue under its share may take back what was borrowed.  GPUs, CPUs and memory are
  * divided each by itself (policies/quota/division.h).  Past usage may count against a queue (policies/quota/usage.h).
  * Source: the published behaviour of NVIDIA's KAI scheduler, its "proportion" plug-in. Reads of quota_config:
  * firm_needs_quota, saturation_milli, window, half_life, usage_weight_milli (k), share_period.
@@ -61,7 +61,7 @@ struct standing {
     int64_t allocatable[RESOURCE_COUNT]; /* once more than the first keys are needed */
 };
 
-/* with_job and held differ from what the queue is charged by so many times what is asked. */
+/* with_job and held differ from the queue's charge by these multiples of the job's request. */
 static struct standing standing_of(const struct queue_tree *tree, struct contender contender, int held_sign,
                                    int with_job_sign)
 {

@@ -1,5 +1,5 @@
 /* none.  One line for everybody; the order alone decides.
- * Works for one team; with several, whoever submits most gets most.  Cost: nothing. */
+ * Works for one team; with several, the team that submits most gets most.  Cost: nothing. */
 #include "policies/quota/quotas.h"
 
 const struct quota_policy quota_none = {

@@ -27,7 +27,7 @@ static uint32_t domain_of(const struct sharing *sharing, const struct job *job, 
     return 1 + sharing_domain(sharing->queues, job->queue, (enum trust_depth)sharing->config->trust);
 }
 
-/* A part that is told by its memory goes only where there is so much, whatever is made of it. */
+/* A part given by its memory goes only to models with that much memory, whatever it is turned into. */
 static void keep_models(const struct cluster *cluster, struct request *request)
 {
     uint64_t will_do = 0, all = 0;

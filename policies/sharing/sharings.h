@@ -21,7 +21,7 @@ static inline bool request_is_part(const struct request *request)
 const struct gpu_model *sharing_model(const struct cluster *cluster, const struct request *request);
 
 /* The share of a GPU in milli that the part is: of its compute or of its memory, whichever is more; above GPU_MILLI if
- * no GPU has so much. */
+ * no GPU is large enough. */
 uint32_t sharing_milli(const struct cluster *cluster, const struct request *request);
 
 /* Make it that. */

@@ -1,8 +1,9 @@
 /* timeslice.  Interactive members take turns on a GPU.
  *
- * Idea: a notebook uses a GPU a tenth of the time; so many of them share one, whatever the part each asks, and each may
- * hold its part of the memory, or what it asks of it if that is more.  All others get what they ask: who is busy all
- * the time is slowed down as many times as it has neighbours, and services by bursts at the worst moment.
+ * Idea: a notebook uses a GPU a tenth of the time; a fixed number of them share one, whatever part each asks, and each
+ * may hold its part of the memory, or its request of memory if that is more.  All other jobs get what they ask: a job
+ * that is busy all the time is slowed down as many times as it has neighbours, and services by bursts at the worst
+ * moment.
  * Source: latencies under time-slicing grow as 1.11 times the number of busy clients (nos, YOLOS on an A100).
  * Cost: none.  Known failure: nothing keeps a client from the memory of others; one that computes slows down all. */
 #include "policies/sharing/sharings.h"

@@ -1,4 +1,4 @@
-/* whole.  Whoever asks a part of a GPU gets all of it.
+/* whole.  A member that asks a part of a GPU gets all of it.
  *
  * Source: the default of device plug-ins, which count GPUs.
  * Cost: none.  Known failure: small members hold what they do not use; a fleet is full at a fraction of its work. */

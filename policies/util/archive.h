@@ -85,8 +85,8 @@ void *archive_room(struct archive *archive, void *array, size_t *capacity, uint3
 /* A text; only written. */
 void archive_text(struct archive *archive, const char *text);
 
-/* Where all fields of the type are archived: it has so many bytes where pointers have eight.  Whoever adds a field
- * finds this, archives the field or says why not, and raises SAVE_VERSION (policies/cycle/save.c). */
+/* Where all fields of the type are archived: `bytes` is its size where pointers have eight bytes.  A person that adds a
+ * field finds this, archives the field or says why not, and raises SAVE_VERSION (policies/cycle/save.c). */
 #define ARCHIVE_KNOWS(type, bytes)                                                                                     \
     _Static_assert(sizeof(void *) != 8 || sizeof(type) == (bytes), #type " has changed: archive what is new in it")
 

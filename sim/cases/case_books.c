@@ -283,7 +283,7 @@ static const struct case_entry *leaving_part(const struct case_books *books, job
     return &books->entries[job];
 }
 
-/* Tasks that so many members of each group are. */
+/* The number of tasks of members[g] members of each group g. */
 static int64_t tasks_of(const struct case_job *job, const int64_t members[])
 {
     int64_t tasks = 0;

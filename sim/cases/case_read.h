@@ -112,7 +112,7 @@ void case_queues_read(struct case_reading *reading, const struct json_value *arr
 void case_jobs_read(struct case_reading *reading, const struct json_value *array);
 void case_expect_read(struct case_reading *reading, const struct json_value *value);
 
-/* "gpu_class" of a task, beside what the request holds so far and a "gpu_fraction" of so many milli. */
+/* "gpu_class" of a task, beside what the request holds so far and a "gpu_fraction" of `milli` thousandths. */
 void case_class_read(struct case_reading *reading, struct json_object *object, int64_t milli, struct request *request);
 /* "claim" of a task, whose count, CPUs and memory are read; the count becomes that of its members. */
 void case_claim_read(struct case_reading *reading, struct json_object *object, struct case_task *task);

@@ -228,7 +228,7 @@ static uint16_t take_whole(const struct placing *placing, uint16_t named)
     return mask;
 }
 
-/* A share of one GPU: the named one, or the lowest with so much left. */
+/* A share of one GPU: the named one, or the lowest with enough left. */
 static uint16_t take_share(const struct placing *placing, uint16_t named, uint16_t milli)
 {
     struct case_room *room = placing->room;

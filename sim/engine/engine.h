@@ -97,7 +97,7 @@ struct engine_result {
     uint64_t refused;     /* jobs rejected by another program, but for their dependencies */
     uint64_t queue_full;  /* jobs rejected by world.queue_limit */
     uint64_t submitted, finished;
-    uint64_t evicted; /* jobs that lost all members, or so many that they could not run on */
+    uint64_t evicted; /* jobs that lost all members, or too many to run on */
     uint64_t plans;   /* to make room, booked by the scheduler */
     /* not ERROR_OK: the run made no progress and was ended, as partial; the caller's to show or release */
     struct error stall;

@@ -25,7 +25,7 @@ static int64_t held_time(const struct sim_job *job, time_ns time)
     return (int64_t)((wide_ns)time * job->held_milli / GPU_MILLI);
 }
 
-/* GPU time of so many units of work: members of unequal size count by their mean. */
+/* GPU time of `work` units of work: members of unequal size count by their mean. */
 static int64_t work_time(const struct sim_job *job, wide_ns work)
 {
     const int64_t units = (int64_t)job->progress.members * job->progress.one;

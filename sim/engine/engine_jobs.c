@@ -349,7 +349,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
     return engine->now + plan->duration;
 }
 
-/* Whoever gains by an eviction owes it to its victim to start. */
+/* The preemptor of an eviction owes it to its victim to start. */
 static void note_owed(struct engine *engine, job_id gainer)
 {
     if (gainer != JOB_NONE && engine->slot_of[gainer] != SLOT_NONE)

@@ -3,7 +3,7 @@
  * Facts and cycles of a run go through here.  The library is called directly; if the run is written down
  * (sim/live/event_file.h) or another program decides (sim/live/process.h), these are told too, or instead.
  *
- * Law: whoever listens changes nothing.  Without listeners a fact costs one test of a word.
+ * Law: a listener changes nothing.  Without listeners a fact costs one test of a word.
  *
  *   port_job_ended(&port, id, JOB_END_COMPLETED, false, now);
  *   size_t count = port_cycle(&port, now, &decisions, &wake_at);

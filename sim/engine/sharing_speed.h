@@ -27,7 +27,7 @@ extern const struct sharing_mix sharing_training, sharing_interactive; /* assume
  * of the published samples). */
 extern const double sharing_busy_per_sm_active;
 
-/* Time on an instance of so many SMs and memory slices over that on a GPU of `gpu_sms`: 1 or more. */
+/* Time on an instance of `sms` SMs and `memory_slices` over that on a GPU of `gpu_sms` SMs: 1 or more. */
 double sharing_slow_mig(struct sharing_mix mix, double gpu_sms, double sms, double memory_slices);
 
 /* A client under MPS that alone uses the part `own` of a GPU's issue slots, where all clients with it would use `used`:

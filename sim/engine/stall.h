@@ -36,7 +36,7 @@ struct stall {
  * something to come.  True: the run stalls.  O(1). */
 bool stall_cycle(struct stall *stall, uint64_t progress, time_ns now, bool has_more);
 
-/* Count an eviction of a job that keeps so much reference run time of the attempt that it ends.  The next cycle tells
+/* Count an eviction of a job that keeps `kept` of reference run time of the attempt that it ends.  The next cycle tells
  * whether the run stalls.  O(1). */
 void stall_eviction(struct stall *stall, time_ns kept);
 

@@ -11,7 +11,7 @@ bool closeness_is_asked(const struct job *job)
     return is_asked;
 }
 
-/* So many members stand in the domain. */
+/* The number of members in the domain. */
 static uint32_t members_in(const struct cluster_level *level, uint32_t domain, uint32_t group,
                            const struct piece *pieces, uint32_t count)
 {

@@ -162,7 +162,7 @@ bool holding_take(struct holding *holding, const struct piece *pieces, uint32_t 
     return true;
 }
 
-/* Which sets are satisfied without so many members of each; gone NULL: with all. */
+/* Which sets are satisfied without gone[g] members of each group; gone NULL: with all. */
 static bool settle_without(const struct holding *holding, const uint32_t gone[], bool satisfied[])
 {
     uint32_t left = holding->held_count;

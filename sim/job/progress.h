@@ -52,9 +52,9 @@ void progress_stop(struct progress *progress, wide_ns kept);
 
 wide_ns progress_work_at(const struct progress *progress, time_ns at);
 time_ns progress_end(const struct progress *progress);                /* TIME_NEVER: not at this speed */
-bool progress_is_done(const struct progress *progress, wide_ns work); /* so much is all */
+bool progress_is_done(const struct progress *progress, wide_ns work); /* is this all of it? */
 
-/* Reference work of so many units, rounded down. */
+/* Reference work of `work` units, rounded down. */
 time_ns progress_reference(const struct progress *progress, wide_ns work);
 
 /* What survives if all members go at `at` unsaved: the last checkpoint, one per `interval` of reference work

@@ -28,7 +28,7 @@ struct decide_options {
     size_t set_count;
     const char *load; /* a file that was saved; NULL: nothing has happened yet */
     const char *save; /* to write in the end: what a later run may load; NULL: nothing */
-    uint64_t cycles;  /* stop after so many; 0: at the end of the stream */
+    uint64_t cycles;  /* to stop after; 0: at the end of the stream */
     bool is_checked;  /* compare with the decisions of the input, write nothing */
     /* Called once per cycle with its lines; not if is_checked. */
     struct error (*on_answer)(void *self, struct text lines);

@@ -63,7 +63,7 @@ static void say(const struct line *line)
     }
 }
 
-/* All that are loaded: whoever wrote where it should not have may crash others. */
+/* All that are loaded: a plug-in that wrote to a wrong place may crash others. */
 static void add_loaded(struct line *line)
 {
     const char *between = "";

@@ -76,7 +76,7 @@ struct job_row {
     time_ns run;               /* sum of its attempts but partial ones */
     time_ns work;              /* reference work done and kept */
     time_ns work_asked;        /* reference work in all; for what-ifs */
-    uint32_t evictions;        /* of all, or of so many that it could not run on */
+    uint32_t evictions;        /* of all members, or of too many to run on */
     int64_t lost_gpu_ns;       /* GPU time of work thrown away, restarts included */
     int64_t overhead_gpu_ns;   /* GPU time spent on checkpoints made for evictions and on restarts; part of lost */
     uint16_t sm_active_milli;  /* SM_ACTIVE_UNKNOWN (UINT16_MAX): the workload does not tell */

@@ -95,7 +95,7 @@ static inline char *line_rest(char *at, struct line_piece fraction)
     return at;
 }
 
-/* Any number, without a comma; `least`: at least so many digits, zeros in front. */
+/* Any number, without a comma; `least`: the fewest digits, zeros in front. */
 static inline char *line_digits(char *at, uint64_t value, unsigned least)
 {
     char text[20];

@@ -33,7 +33,7 @@ static void close_setup(struct run_setup *setup, struct run_log *log)
 
 /* ---- Two gangs of 256 GPUs ---------------------------------------------------------------------- */
 
-/* Member by member, whoever holds least next: as pods of both come to a scheduler that knows no gangs. */
+/* Member by member, the job that holds least next: as pods of both come to a scheduler that knows no gangs. */
 static struct run_setup open_hoard(uint32_t nodes)
 {
     struct run_setup setup = open_setup(nodes);

@@ -44,7 +44,7 @@ enum {
     NAME_LENGTH = 64
 };
 
-/* A member more of whole GPUs may cost so many times as much on a hundred times the nodes. */
+/* A member more of whole GPUs may cost this many times as much on a hundred times the nodes. */
 static const double promise = 2.0;
 
 struct kind {

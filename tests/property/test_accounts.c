@@ -56,7 +56,7 @@ static void charge(struct accounts *accounts, queue_id queue, uint32_t user, int
     accounts_charge(accounts, queue, user, amounts, sign, now);
 }
 
-/* In the first second the user holds so many GPUs: as many GPU-seconds of usage, without decay. */
+/* In the first second the user holds `gpu_s` GPUs: as many GPU-seconds of usage, without decay. */
 static void use(struct fixture *f, queue_id queue, uint32_t user, int64_t gpu_s)
 {
     charge(&f->accounts, queue, user, gpu_s, 1, 0);

@@ -2,7 +2,7 @@
  *
  * The search knows only decisions: from the GPUs that guaranteed jobs hold it tries all ways to give every queue all
  * its cells, disjoint, each guaranteed GPU inside a cell of its queue.  After every cycle there must be one.  And the
- * promise itself: a queue without guaranteed jobs that asks for all its cells at once gets them, whoever runs. */
+ * promise itself: a queue without guaranteed jobs that asks for all its cells at once gets them, whatever runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void tree_give(struct tree *tree, uint32_t n)
     }
 }
 
-/* A node of so many GPUs: the rest is taken for ever, GPU by GPU. */
+/* A node of `gpus` GPUs: the rest is taken for ever, GPU by GPU. */
 static uint16_t tree_open(struct tree *tree, uint32_t gpus)
 {
     *tree = (struct tree){.is = {[1] = CELL_FREE}};
@@ -379,7 +379,7 @@ static void cycle(struct world *world)
             leave(world, id);
 }
 
-/* Whoever may: of any queue, of any size, alone or with others. */
+/* A random job: of any queue, of any size, alone or with others. */
 static void some_submission(struct world *world)
 {
     uint32_t gpus = 1 + random_below(&world->stream, world->gpus_per_node);

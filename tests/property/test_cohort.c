@@ -308,7 +308,7 @@ static bool evict_for(struct duel *duel, int side, int job)
     return is_good;
 }
 
-/* Whoever goes first by the order starts what fits, then each side tries to evict.  False when nothing moved. */
+/* The side that goes first by the order starts what fits, then each side tries to evict.  False when nothing moved. */
 static bool play_round(struct duel *duel)
 {
     bool has_moved = false;

@@ -5,7 +5,7 @@
  *            since
  *            its last checkpoint if it cannot write one within the grace
  *   budget   in no hour are more jobs moved than `moves_per_h`, nor in one cycle for one job more than `moves_per_plan`
- *   place    where nothing fails whoever is moved as a whole is promised a place in the same cycle, and starts there in
+ *   place    where nothing fails a job moved as a whole is promised a place in the same cycle, and starts there in
  *            the first cycle after all that was leaving then has left
  *   kept     a node that is kept before and after a cycle, by the same drain, is given to nobody in it
  *

@@ -14,7 +14,7 @@
 
 enum { TOLD = 600, TIMES = 900 };
 
-struct told { /* at that moment so much comes, and some time later it goes */
+struct told { /* at that moment `more` comes, and some time later it goes */
     time_ns from, until;
     struct free_amount more;
 };

@@ -140,7 +140,7 @@ static void the_best_spot_is_that_of_looking_everywhere(void **state)
 
 enum { LONG_SEEDS = 20, LONG_ROUNDS = 400, LONG_NODES = 150, LONG_JOBS = 700 };
 
-/* A world with so many nodes that bounds leave many to look at, and pieces that come, go, and are taken back. */
+/* A world large enough that bounds leave many nodes to look at, and pieces that come, go, and are taken back. */
 struct long_world {
     struct cluster *cluster;
     struct ledger *ledger;

@@ -313,7 +313,7 @@ static bool goes_before(const struct ledger *ledger, const struct request *reque
     return false;
 }
 
-/* The first domain of the level with room for so many, of those in the domain of the wider level (NULL: anywhere) that
+/* The first domain of the level with room for `count`, of those in the domain of the wider level (NULL: anywhere) that
  * are not done; DOMAIN_NONE: there is none. */
 static uint32_t first_nested(struct ledger *ledger, const struct job_group *group, const struct cluster_level *level,
                              const struct cluster_level *wider, uint32_t inside, const bool *done)

@@ -130,7 +130,7 @@ static bool is_enough(int64_t amount, uint32_t asked)
     return asked == 0 || amount >= asked;
 }
 
-/* Take one member after another out of what is free there; so many fit, at most `most`. */
+/* Take one member after another out of what is free there; returns how many fit, at most `most`. */
 static uint32_t members_on(const struct world *world, const struct request *request, node_id node, time_ns at,
                            time_ns length, uint32_t most, uint16_t masks[])
 {

@@ -80,7 +80,7 @@ static void fact_cancelled(struct mirror *mirror, job_id id)
         mirror_leave(&mirror->jobs[id], OVER);
 }
 
-/* Jobs end, evictions and starts are refused in one of so many chances. */
+/* Jobs end, evictions and starts are refused with a chance of one in this number. */
 static uint32_t calm_of(const struct mirror *mirror)
 {
     return 1 + (uint32_t)(mirror->seed % 12);
@@ -212,7 +212,7 @@ static bool settle(struct mirror *mirror)
     return moved;
 }
 
-/* All nodes come back, all jobs may run: whoever can run does, with nobody but the facts to wake it. */
+/* All nodes come back, all jobs may run: every job that can run does; facts alone wake the scheduler. */
 static void drain(struct mirror *mirror)
 {
     bool moved = true;

@@ -3,7 +3,7 @@
  * same, piece by piece.
  *
  * Only where that is the law: without evictions, which remember on purpose how often they failed; where space is free
- * at once, for whoever finds that his is coming is promised it only when he is tried; where queues are not compared by
+ * at once, for a job whose space is coming is promised it only when it is tried; where queues are not compared by
  * what their heads ask, so that it does not matter which of them are known not to fit; without whole nodes that are
  * kept, for they may be broken by another meanwhile.  In all other worlds the books are checked after every event. */
 #include <setjmp.h>

@@ -16,7 +16,7 @@
 #include "tests/support/interval.h"
 #include "tests/support/reload.h"
 
-enum { STOPS = 20 }; /* about so many in a world, beside cycles */
+enum { STOPS = 20 }; /* about this many in a world, beside cycles */
 
 struct stops {
     struct random_stream stream;

@@ -1,7 +1,7 @@
 /* A scheduler that is saved, freed and loaded at any moment lives as one that never was: two are told the same random
  * facts, one of them is loaded anew again and again, with cluster and queues of its own each time.  Their decisions
  * are the same to the byte, and so are the ledgers, the answers, and at every stop the bytes they are saved as.  What
- * the books' checks say of worlds with so much in them is asked besides: tests/support/spoil.h.
+ * the books' checks say of worlds with all these in them is asked besides: tests/support/spoil.h.
  *
  * Jobs have dependencies, arrays, shares, MIG, levels, sets, members above the minimum; policies are the presets and
  * random combinations of seams, among them all quotas with past usage, credits and guarantees. */

@@ -18,7 +18,7 @@ struct fake_run {
     double span_s; /* arrivals are spread over it; 0: as the load asks */
     double warmup_s;
     double price_usd_per_gpu_h;
-    uint32_t rejected_every;             /* every so many-th job; 0: none */
+    uint32_t rejected_every;             /* every n-th job; 0: none */
     const char *const *workload_classes; /* four names; NULL: each is called by its class */
     const char *const *queue_names;      /* NULL: "team-T/project-P" */
 };

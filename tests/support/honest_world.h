@@ -141,7 +141,7 @@ uint32_t honest_space_members(const struct honest_world *world, const struct hon
  * firm: what cannot be preempted. */
 int64_t honest_charge(const struct honest_world *world, uint32_t queue, enum resource resource, bool firm);
 bool honest_is_below(const struct honest_world *world, uint32_t queue, uint32_t top);
-/* May the job's queue and those above be charged so many members more, by the quota's own rule?  Known for the policies
+/* May the job's queue and those above be charged these members more, by the quota's own rule?  Known for the policies
  * none, fairshare, and cohort without borrowing and lending limits. */
 bool honest_knows_quota(const struct honest_world *world);
 bool honest_quota_allows(const struct honest_world *world, uint32_t job, const uint32_t members[]);
@@ -149,7 +149,7 @@ int64_t honest_member_ask(const struct honest_world *world, const struct request
 
 void honest_world_log_decision(struct honest_world *world, const struct decision *decision);
 
-/* The state before this tick's cycle as a case (docs/cases.md), to be run for so many rounds. */
+/* The state before this tick's cycle as a case (docs/cases.md), to be run for `rounds` rounds. */
 void honest_world_case(const struct honest_world *world, const char *name, uint32_t rounds, const char *expect,
                        struct buffer *out);
 

@@ -18,7 +18,7 @@ bool interval_holds(const struct interval *interval, double value);
 /* Is WINDTUNNEL_TEST_SIZE "full"? */
 bool test_is_full(void);
 
-/* The seeds a property is tried with: from 1 on, so many by that size, or the one of WINDTUNNEL_TEST_SEED alone. */
+/* The seeds a property is tried with: from 1 on, as many as that size says, or WINDTUNNEL_TEST_SEED alone. */
 struct test_seeds {
     uint64_t first, count;
 };

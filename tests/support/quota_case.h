@@ -25,7 +25,7 @@ struct quota_case {
     time_ns next;                     /* as the last advance said */
 };
 
-/* What a job of so many GPUs, and CPUs, asks. */
+/* The request of a job of n GPUs, and CPUs. */
 #define GPUS(n)            ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000})
 #define GPUS_CPUS(n, cpus) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, (cpus)*1000})
 

@@ -15,7 +15,7 @@
 enum {
     RANDOM_PLACEMENT_NODES_MAX = 25,
     RANDOM_PLACEMENT_POLICIES = 19,
-    RANDOM_PLACEMENT_PLAIN = 3, /* the first so many do not look at nodes */
+    RANDOM_PLACEMENT_PLAIN = 3, /* of them, the first, do not look at nodes */
     RANDOM_PLACEMENT_PACK = 6,  /* pack, spread, strict_pack, strict_spread stand there */
 };
 extern const struct placement_policy *const random_placement_policies[RANDOM_PLACEMENT_POLICIES];

@@ -71,7 +71,7 @@ struct random_world {
     uint32_t fault_count;
     time_ns period;        /* cycles are on this grid */
     uint32_t ticks;        /* to play */
-    uint32_t delay_ticks;  /* a START takes effect so much later */
+    uint32_t delay_ticks;  /* until a START takes effect */
     uint32_t refuse_milli; /* of decisions, refused */
     bool is_each_tick;     /* a cycle at each tick, whether or not anything was told */
 };

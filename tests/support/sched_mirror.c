@@ -152,7 +152,7 @@ static int64_t members_whole(const struct mirror *mirror, node_id node, const st
     return members;
 }
 
-/* Members of a request that a node with so much left can take. */
+/* Members of a request that a node with `left` can take. */
 static int64_t members_in(const struct mirror *mirror, node_id node, const struct amounts *left,
                           const struct request *request)
 {
@@ -438,8 +438,8 @@ static void check_nothing_fits(const struct mirror *mirror)
     free(left);
 }
 
-/* Undo the cycle's starts, last first: whoever still waits and goes before did not fit at that moment either.  With
- * backfill he may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at
+/* Undo the cycle's starts, last first: a job that still waits and goes before did not fit at that moment either.  With
+ * backfill it may have stood in the way of one further in front, as the shorter one did not (test_easy_oracle looks at
  * that). */
 static void check_order(const struct mirror *mirror, const struct decision *all, size_t count)
 {

@@ -3,8 +3,8 @@
  * It knows each job's state and placement from facts and decisions alone.  mirror_cycle runs a cycle and checks every
  * decision: space is never given twice (GPUs, CPUs, memory) and only on nodes that are up, a reservation only on what
  * is free or leaving, no queue above its limit, victims are allowed and needed, a strict line is not overtaken. Then
- * it looks for itself: no waiting job may fit into what is free, and nobody was passed over who goes before. Whoever
- * tells the scheduler a fact tells the mirror with mirror_leave, or by setting the state.
+ * it looks for itself: no waiting job may fit into what is free, and no job that goes before was passed over.  A caller
+ * that tells the scheduler a fact tells the mirror with mirror_leave, or by setting the state.
  *
  * Jobs are rigid: members that come and go are tested by tests/unit/test_engine_members.c and the property tests
  * through the engine.  Presets whose orders, quotas or plans the checks do not know are left to

@@ -1,4 +1,4 @@
-/* by.arrived_pct: how full the cluster is when so much of it has been asked. */
+/* by.arrived_pct: how full the cluster is when that part of it has been asked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 #include "tests/support/quota_case.h"
 #include "tests/support/sched_case.h"
 
-/* A guaranteed job of so many GPUs. */
+/* A guaranteed job of n GPUs. */
 #define FIRM(n) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, 0, 0, (n)*1000})
 
 static void test_levels(void **state)

@@ -56,7 +56,7 @@ static struct queue_spec *spec(struct fixture *f, queue_id q)
     return &f->table->queues[q];
 }
 
-/* A queue that gets so many GPUs and nothing over; of cores and memory as much as it asks. */
+/* A queue that gets `gpus` GPUs and nothing over; of cores and memory as much as it asks. */
 static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_t gpus)
 {
     queue_id id = queue_table_add(f->table, text_of(name), parent);
@@ -65,7 +65,7 @@ static queue_id add(struct fixture *f, const char *name, queue_id parent, int64_
     return id;
 }
 
-/* So many cores and GiB as well, and nothing over. */
+/* `cores` and `gib` as well, and nothing over. */
 static void bound(struct fixture *f, queue_id q, int64_t cores, int64_t gib)
 {
     spec(f, q)->deserved[RESOURCE_CPU] = cores * 1000;
@@ -286,7 +286,7 @@ static void test_limits(void **state)
     assert_int_equal(forbids(&f, b, ASK(2, 70, 1)), QUEUE_NONE);
     assert_int_equal(forbids(&f, b, ASK(3, 1, 1)), org);
     assert_int_equal(forbids(&f, a, ASK(1, 0, 1)), QUEUE_NONE);
-    hold(&f, a, ASK(0, 1, 0)); /* above its limit of cores: whoever asks none may still start */
+    hold(&f, a, ASK(0, 1, 0)); /* above its limit of cores: a job that asks none may still start */
     assert_int_equal(forbids(&f, a, ASK(1, 0, 1)), QUEUE_NONE);
     assert_int_equal(forbids(&f, a, ASK(1, 1, 1)), a);
     teardown(&f);

@@ -120,7 +120,7 @@ static void test_set_complaints(void **state)
     check_complaint(sound, "no set must");
 }
 
-/* So many of the sets that are in no other, and of those in a set; without sets of the groups. */
+/* A number of the sets that are in no other, and of those in a set; without sets of the groups. */
 static void test_needed_sets(void **state)
 {
     (void)state;

@@ -366,7 +366,7 @@ static void test_what_is_refused_is_explained(void **state)
     sched_case_close(&c);
 }
 
-/* Request classes are equal when asks are, whoever made these; a saved scheduler goes on with them. */
+/* Request classes are equal when asks are, wherever these were made; a saved scheduler goes on with them. */
 static void test_asks_are_saved(void **state)
 {
     (void)state;

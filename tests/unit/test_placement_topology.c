@@ -11,7 +11,7 @@
 
 enum { NODES = 96, GPUS = 4 }; /* three units of 32 */
 
-/* The node of a member of so many GPUs; of a gang the nodes of its first and last member. */
+/* The node of a member of `gpus` GPUs; of a gang the nodes of its first and last member. */
 static node_id place(struct ledger *ledger, uint16_t weight, uint16_t gpus, uint32_t count, node_id *last)
 {
     struct placement_config config = placement_config_default();

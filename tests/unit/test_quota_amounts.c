@@ -96,7 +96,7 @@ static void a_mib_of_nothing_deserved_is_all_of_it(void **state)
     quota_case_release(&c);
 }
 
-/* A job of so many GPUs that cannot be preempted. */
+/* A job of n GPUs that cannot be preempted. */
 #define FIRM(n) ((const int64_t[QUEUE_SUM_COUNT]){(n)*1000, 0, 0, (n)*1000})
 
 /* a holds 2 of the 4 GPUs it deserves, b 3: a's share is the smaller, though its limit, 2, is reached. */

@@ -161,7 +161,7 @@ static void no_cell_stands_on_a_guaranteed_job_of_another(void **state)
     quota_case_release(&c);
 }
 
-/* Three nodes of two GPUs, of which so many are busy with jobs that would have to go.  First a cell of a, then one of
+/* Three nodes of two GPUs, of which busy[n] are busy with jobs that would have to go.  First a cell of a, then one of
  * b. */
 static void assign_pairs(struct quota_case *c, const uint32_t busy[3], queue_id *a, queue_id *b)
 {

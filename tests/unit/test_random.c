@@ -102,7 +102,7 @@ static void test_draws_depend_on_nothing_else(void **state)
     for (int n = 0; n < DRAWS; n++)
         for (int i = STREAMS - 1; i >= 0; i--)
             assert_int_equal(gsl_rng_get(random_gsl(&streams[i])), alone[i][n]);
-    /* a uniform number is two words, whoever asks for it */
+    /* a uniform number is two words in every stream */
     init_streams(streams);
     random_uniform(&streams[0]);
     gsl_rng_uniform(random_gsl(&streams[0]));

@@ -1,4 +1,4 @@
-/* Whoever decides from outside is held to rules of tags: its own, those of others, and by who stays and who leaves. */
+/* A program outside is held to rules of tags: of the job, of other jobs, of jobs that stay and jobs that leave. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

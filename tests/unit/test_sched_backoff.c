@@ -288,7 +288,7 @@ static void nobody_for_one_is_somebody_for_another(void **state)
     sched_case_close(&c);
 }
 
-/* Who cannot fit whoever leaves is not planned for at all: a job that stays for ever holds a part of the node. */
+/* No plan is made where no set of evictions lets the job fit: a job that stays for ever holds a part of the node. */
 static void no_plan_for_what_never_fits(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void who_comes_to_an_empty_lane_is_tried(void **state)
     "\"policy\": \"kill\", \"victims\": [], \"search\": \"ordered\", \"min_runtime_s\": 100, "                         \
     "\"loss_ratio\": " ratio "}}"
 
-/* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: whoever goes has run for 100 s, so that
+/* 8 GPUs of a node are kept for owners, `lends` runs on 8.  A borrower asks 8: its victim has run for 100 s, so that
  * 800 GPU-s are lost, which a wait of 800 s is worth at a ratio of 1/8.  Before that no plan is tried. */
 static void no_plan_before_the_wait_is_worth_it(void **state)
 {

@@ -99,7 +99,7 @@ static void teardown(struct fixture *f)
     sched_case_close(&f->c);
 }
 
-/* Off by so much, each way of being wrong in turn. */
+/* Off by `delta`, each way of being wrong in turn. */
 #define NOTICED(f, word, delta)                                                                                        \
     do {                                                                                                               \
         __typeof__(word) *const at_ = &(word);                                                                         \

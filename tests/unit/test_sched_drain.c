@@ -50,7 +50,7 @@ static void open_draining(struct sched_case *c, const char *policy)
     assert_int_equal(sched_case_counts(c).drains, 1);
 }
 
-/* Emptiest first; whoever comes later finds nothing, and what is kept is said to be the reason. */
+/* Emptiest first; a later job finds nothing, and its reason is the kept space. */
 static void what_is_kept_is_given_to_nobody_else(void **state)
 {
     (void)state;

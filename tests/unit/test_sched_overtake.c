@@ -502,7 +502,7 @@ static void what_has_not_ended_ends_in_the_next_instant(void **state)
     sched_case_close(&c);
 }
 
-/* A promise without an end is in the way of whoever comes, in the same cycle or later, and nobody overtakes him. */
+/* A promise without an end is in the way of every job that comes, in the same cycle or later; none overtakes it. */
 static void a_promise_without_end_is_remembered(void **state)
 {
     (void)state;

@@ -82,8 +82,8 @@ static void what_a_failed_plan_took_stays(void **state)
     sched_case_close(&c);
 }
 
-/* Of 16 GPUs 15 hold 17 shares each, and the last two.  Whoever asks all 16 needs 257 to go: one more than are looked
- * at on a node.  When one of them has ended, the 256 go. */
+/* Of 16 GPUs 15 hold 17 shares each, and the last two.  A job that asks all 16 needs 257 to go: one more than are
+ * looked at on a node.  When one of them has ended, the 256 go. */
 static void no_more_than_256_leave_a_node(void **state)
 {
     (void)state;

@@ -71,7 +71,7 @@ static __int128 worth_then(struct fixture *f, time_ns at, int64_t halves)
     return (__int128)(at - f->sched->jobs.facts[f->preemptor].waiting_since) * 8 * halves / 2;
 }
 
-/* The first instant from `first` on at which the wait is worth `loss` and what is lost with so many GPUs meanwhile, by
+/* The first instant from `first` on at which the wait is worth `loss` and what is lost meanwhile with `gpus` GPUs, by
  * bisection; TIME_NEVER: none before `last`. */
 static time_ns first_worth(struct fixture *f, time_ns first, int64_t loss, int64_t gpus, int64_t halves)
 {
@@ -234,8 +234,8 @@ static void the_shortest_protection_counts(void **state)
 
 /* ---- Before when no plan is worth it ---- */
 
-/* 32 GPUs, 10 of them kept; what is used leaves so many free.  Of the 8 asked those above what is kept are there, and
- * what is coming: the others must be freed, at 100 s each, and the wait is worth 8 GPU-s a second. */
+/* 32 GPUs, 10 of them kept; what is used leaves `free_gpus` free.  Of the 8 asked those above what is kept are there,
+ * and what is coming: the others must be freed, at 100 s each, and the wait is worth 8 GPU-s a second. */
 static void setup_earliest(struct fixture *f, int64_t free_gpus, int64_t coming_gpus)
 {
     setup(f);

@@ -90,8 +90,8 @@ static void a_consolidation_waits_for_the_head_there_is(void **state)
     sched_case_close(&c);
 }
 
-/* Eight GPUs, of which `lends` deserves 4 and holds all.  What its jobs lose grows as fast as the wait of whoever
- * would take two back, so that no plan is ever worth it: one that failed after a wait of 1000 s is looked at again
+/* Eight GPUs, of which `lends` deserves 4 and holds all.  What its jobs lose grows as fast as the wait of the job
+ * that would take two back, so that no plan is ever worth it: one that failed after a wait of 1000 s is looked at again
  * after as long. */
 static void setup_dear(struct sched_case *c)
 {

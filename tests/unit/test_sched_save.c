@@ -78,7 +78,7 @@ static struct buffer save(const struct sched_case *c)
 static struct sched *load(const struct sched_case *c, const struct buffer *saved, size_t length, struct error *error)
 {
     const struct policy_config policy = sched_case_policy(policy_text);
-    /* In a block of its own, so that whoever reads behind it is seen. */
+    /* In a block of its own, so that a read behind it is seen. */
     char *bytes = mem_alloc(length);
     memcpy(bytes, saved->bytes, length);
     struct sched *sched = sched_load(c->cluster, c->queues, &policy, (struct text){bytes, length}, error);

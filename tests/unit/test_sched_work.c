@@ -155,8 +155,8 @@ static void moving_ranks_are_computed_every_five_minutes(void **state)
     sched_case_close(&c);
 }
 
-/* The head waits for a victim that is ripe at 100 s.  Whoever is behind it in a strict line has no turn, though the
- * back-off of its plan is over: nothing is tried, and nobody asks for a cycle, before that. */
+/* The head waits for a victim that is ripe at 100 s.  A job behind it in a strict line has no turn, though the
+ * back-off of its plan is over: nothing is tried, and no cycle is asked for, before that. */
 static void a_strict_line_sleeps_until_its_head_may_go_on(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@
 #include "workloads/readers/reader.h"
 #include "workloads/synth/synth.h"
 
-/* Traces up to so many jobs are read once and kept (40 MB); longer ones are read again as a stream, unless they
+/* Traces of at most HELD_MAX jobs are read once and kept (40 MB); longer ones are read again as a stream, unless they
  * must be sorted, or fill a cluster. */
 enum { HELD_MAX = 1 << 18 };
 
@@ -426,7 +426,7 @@ static void synth_preview(struct job_source *source, job_source_seen_fn *seen, v
     struct job job;
     struct job_truth truth;
     for (uint32_t i = 0; i < PREVIEW_MADE && synth_next(other, &job, &truth); i++) {
-        /* Whoever sees a request may keep it for as long as the source lives. */
+        /* A consumer may keep a request for as long as the source lives. */
         job.first.request.nodes = node_asks_own(&source->asks, job.first.request.nodes);
         seen(self, &job);
     }

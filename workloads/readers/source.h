@@ -1,7 +1,7 @@
 /* workloads/readers/source.h -- jobs as a stream in the order of submission, wherever they come from.
  *
  * A source is a trace reader or a synthesizer, wrapped by transformations (sorting, window,
- * load, filling).  Whoever consumes it sees one job at a time and needs no memory for the rest.
+ * load, filling).  Its consumer sees one job at a time and needs no memory for the rest.
  *
  * Law: submit times never decrease and start at 0 or later; ids are 0, 1, 2, ...; what `job` points
  * to is borrowed until the next call; the same spec and seed give the same stream.
@@ -35,7 +35,7 @@ struct workload_spec {
     double duration_scale;          /* 1: as recorded */
     double processors_per_gpu;      /* SWF: default 1 */
     uint16_t gpus_per_node;         /* how node-less requests are shaped; default 8; 0: flat */
-    uint64_t bad_lines_max;         /* skip up to so many unreadable lines; default 0: the first is an error */
+    uint64_t bad_lines_max;         /* unreadable lines to skip at most; default 0: the first is an error */
     time_ns tz_offset;              /* of zone-less dates, to be subtracted; default 0 (UTC) */
     time_ns default_duration;       /* of jobs in a trace that holds no times at all; 0: such a trace is an error */
     /* load 0: jobs come when the trace says; else workloads/readers/fill.h, without load, window and scale */

@@ -19,7 +19,7 @@ struct ask {
     int64_t gpu_milli;      /* 0: no share; GPU_MILLI: a whole one */
     int64_t gpu_memory_mib; /* 0: none */
     int mig;                /* profile + 1; 0: none */
-    int64_t pieces;         /* so many of a GPU class of shares or instances: a member each; 0: no such class */
+    int64_t pieces;         /* count of a GPU class of shares or instances: a member each; 0: no such class */
     int64_t cpu_milli, memory_mib;
     int64_t min_members;     /* 0: all */
     int64_t tensor_parallel; /* GPUs that must share NVLink; 0: not given */

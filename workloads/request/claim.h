@@ -1,4 +1,5 @@
-/* workloads/request/claim.h -- a structured claim: so many GPUs of a class, of which something is asked together.
+/* workloads/request/claim.h -- a structured claim: a number of GPUs of a class, with conditions on all of them
+ * together.
  *
  *   {"class": "h100-full", "count": 4, "min_memory_gb": 80, "match": "nvlink"}
  *

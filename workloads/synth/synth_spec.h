@@ -62,7 +62,7 @@ struct synth_spec {
 };
 
 /* A job that fails early ends at a uniform moment of the first tenth of its run time, a cancelled one at a
- * uniform moment of all of it: so much of the mean run time they take. */
+ * uniform moment of all of it: the parts of the mean run time that they take. */
 #define SYNTH_FAIL_WITHIN    0.1
 #define SYNTH_FAILED_MEAN    (SYNTH_FAIL_WITHIN / 2)
 #define SYNTH_CANCELLED_MEAN 0.5
