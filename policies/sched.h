@@ -201,10 +201,6 @@ struct sched_counts {
 };
 void sched_count(const struct sched *sched, struct sched_counts *counts);
 
-/* A hint that something will soon be told of this job: what is looked at then is fetched into the caches meanwhile.
- * Changes nothing but the time that takes; a job that is not known is no error. */
-void sched_job_foreseen(const struct sched *sched, job_id job);
-
 /* Why a waiting job waits, as of the last cycle.  REASON_NONE if it is not known or does not wait:
  * policies/state/waits.h. */
 enum reason sched_why(const struct sched *sched, job_id job);

@@ -4,20 +4,6 @@
 #include "policies/reservation/reservation.h"
 #include "policies/state/sched_state.h"
 
-void sched_job_foreseen(const struct sched *sched, job_id id)
-{
-    enum { LINE_BYTES = 64 };
-    uint32_t slot = job_table_find(&sched->jobs, id);
-    if (slot == SLOT_NONE)
-        return;
-    const char *job = (const char *)&sched->jobs.jobs[slot];
-    for (size_t at = 0; at < sizeof sched->jobs.jobs[slot]; at += LINE_BYTES)
-        __builtin_prefetch(job + at, 1);
-    const char *facts = (const char *)&sched->jobs.facts[slot];
-    for (size_t at = 0; at < sizeof sched->jobs.facts[slot]; at += LINE_BYTES)
-        __builtin_prefetch(facts + at, 1);
-}
-
 void sched_count(const struct sched *sched, struct sched_counts *counts)
 {
     *counts = (struct sched_counts){

@@ -558,7 +558,6 @@ const char *sched_check(const struct sched *sched)
             broken = check_job(sched, s);
         }
     broken = broken != NULL ? broken : check_tally(sched, &tally);
-    broken = broken != NULL ? broken : headroom_check(sched);
     broken = broken != NULL ? broken : candidates_check(sched);
     broken = broken != NULL ? broken : retry_queue_check(sched);
     broken = broken != NULL ? broken : check_kept_nodes(sched);

@@ -96,7 +96,7 @@ static void archive_lists(struct archive *archive, struct sched *sched)
 
 static void sched_archive(struct archive *archive, struct sched *sched)
 {
-    ARCHIVE_KNOWS(struct sched, 5288);
+    ARCHIVE_KNOWS(struct sched, 5280);
     archive_counts(archive, sched);
     owns_archive(archive, &sched->owns);
     request_class_table_archive(archive, &sched->request_classes);

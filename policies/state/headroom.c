@@ -75,28 +75,6 @@ static bool may_be_spared(const struct request_class *request_class)
            !request_class->is_by_model;
 }
 
-/* The request classes for which that holds. */
-static request_class_set spared_request_classes(struct sched *sched)
-{
-    struct headroom *headroom = &sched->headroom;
-    for (; headroom->request_classes_seen < sched->request_classes.count; headroom->request_classes_seen++)
-        if (may_be_spared(&sched->request_classes.at[headroom->request_classes_seen]))
-            headroom->spared |= request_class_bit(headroom->request_classes_seen);
-    return headroom->spared;
-}
-
-const char *headroom_check(const struct sched *sched)
-{
-    const struct headroom *headroom = &sched->headroom;
-    request_class_set spared = 0;
-    if (headroom->request_classes_seen > sched->request_classes.count)
-        return "headroom knows more request classes than there are";
-    for (uint32_t id = 0; id < headroom->request_classes_seen; id++)
-        if (may_be_spared(&sched->request_classes.at[id]))
-            spared |= request_class_bit(id);
-    return spared == headroom->spared ? NULL : "headroom is kept from other request classes than it knows";
-}
-
 static void close_if_spared(struct sched *sched, uint32_t id, int64_t free_milli)
 {
     const struct request_class *request_class = &sched->request_classes.at[id];
@@ -109,7 +87,7 @@ void headroom_close(struct sched *sched)
 {
     if (!headroom_is_kept(sched) || sched->policy.preempt.replaces_victims)
         return; /* jobs that do not fit there may claim space that becomes free */
-    const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA] & spared_request_classes(sched);
+    const request_class_set open = sched->request_classes.open[ASKER_OVER_QUOTA];
     const int64_t free = sched_free_milli(sched);
     for (request_class_set left = open; left != 0; left &= left - 1)
         for (uint32_t id = (uint32_t)__builtin_ctzll(left); id < sched->request_classes.count;

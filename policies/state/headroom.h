@@ -35,6 +35,5 @@ void headroom_close(struct sched *sched);
 /* The causes in request class->closed that still hold with `free` free. */
 uint8_t headroom_still_spares(const struct sched *sched, const struct request_class *request_class,
                               struct free_space free);
-const char *headroom_check(const struct sched *sched); /* NULL: its laws hold */
 
 #endif

@@ -40,10 +40,8 @@ struct eviction_log;
 
 struct headroom { /* in amounts of this cluster */
     int64_t gpu_milli, whole_nodes, owners_milli;
-    uint16_t node_gpus;            /* of its largest node */
-    bool is_kept;                  /* one of the fields above is not 0 */
-    uint32_t request_classes_seen; /* request classes examined; of these, */
-    request_class_set spared;      /* the headroom is kept from */
+    uint16_t node_gpus; /* of its largest node */
+    bool is_kept;       /* one of the fields above is not 0 */
 };
 
 /* Functions that a room above booking wants called as jobs are booked; NULL: not needed. */

@@ -119,7 +119,6 @@ static void foresee(struct engine *engine)
     engine->foreseen = slot;
     for (size_t at = 0; at < offsetof(struct sim_job, checkpoint); at += LINE_BYTES)
         __builtin_prefetch((const char *)job + at, 1);
-    port_job_foreseen(&engine->port, engine->id_of[slot]);
 }
 
 /* False if there were none. */

@@ -116,12 +116,6 @@ static inline size_t port_cycle(struct port *port, time_ns now, const struct dec
     return sched_cycle(port->sched, now, out, wake_at);
 }
 
-static inline void port_job_foreseen(const struct port *port, job_id job)
-{
-    if (__builtin_expect(port->sched != NULL, true))
-        sched_job_foreseen(port->sched, job);
-}
-
 /* What the scheduler counts; of one outside, what the world counts of its decisions. */
 void port_count(const struct port *port, struct sched_counts *counts);
 enum reason port_why(const struct port *port, job_id job);

@@ -165,11 +165,6 @@ void sched_census(const struct sched *sched, struct census_memo *memo, const str
     (void)sched, (void)memo, (void)typical;
     *census = (struct census){0};
 }
-void sched_job_foreseen(const struct sched *sched, job_id job)
-{
-    (void)sched, (void)job;
-}
-
 enum reason sched_why(const struct sched *sched, job_id job)
 {
     (void)sched, (void)job;

@@ -258,25 +258,6 @@ static void who_is_on_which_list(void **state)
     teardown(&f);
 }
 
-static void who_is_kept_from_what_is_free(void **state)
-{
-    (void)state;
-    struct fixture f;
-    setup(&f);
-    struct headroom *headroom = &f.sched->headroom;
-    const uint32_t asks = job_at(&f, BORROWS)->request_class, inference = job_at(&f, LIMITED)->request_class;
-    assert_int_equal(headroom->request_classes_seen, f.sched->request_classes.count);
-    assert_true((headroom->spared & request_class_bit(asks)) != 0);
-    assert_true((headroom->spared & request_class_bit(inference)) == 0);
-    NOTICED(&f, headroom->spared, -(int64_t)request_class_bit(asks));
-    NOTICED(&f, headroom->spared, (int64_t)request_class_bit(inference));
-    NOTICED(&f, headroom->request_classes_seen, 1);
-    headroom->request_classes_seen = 0; /* and so none of them may be known */
-    assert_non_null(sched_check(f.sched));
-    headroom->request_classes_seen = f.sched->request_classes.count;
-    teardown(&f);
-}
-
 static void what_victims_cards_say(void **state)
 {
     (void)state;
@@ -351,11 +332,10 @@ static void sleepers_do_not_pile_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_scene_is_rich),       cmocka_unit_test(what_jobs_are_called),
-        cmocka_unit_test(what_waits_where),        cmocka_unit_test(what_is_held),
-        cmocka_unit_test(who_is_on_which_list),    cmocka_unit_test(who_is_kept_from_what_is_free),
-        cmocka_unit_test(what_victims_cards_say),  cmocka_unit_test(who_will_be_woken),
-        cmocka_unit_test(sleepers_do_not_pile_up),
+        cmocka_unit_test(the_scene_is_rich),    cmocka_unit_test(what_jobs_are_called),
+        cmocka_unit_test(what_waits_where),     cmocka_unit_test(what_is_held),
+        cmocka_unit_test(who_is_on_which_list), cmocka_unit_test(what_victims_cards_say),
+        cmocka_unit_test(who_will_be_woken),    cmocka_unit_test(sleepers_do_not_pile_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
