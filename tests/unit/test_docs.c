@@ -1,5 +1,6 @@
 /* The documents name no command that does not exist: each `windtunnel ...` and `make ...` in them is parsed by the
- * tables that make the help texts, and by the targets and variables of the Makefile.  Nothing is run. */
+ * tables that make the help texts, and by the targets and variables of the Makefile.  Nothing is run.
+ * ARCHITECTURE.md names no file, folder or function that does not exist. */
 #include <ctype.h>
 #include <glob.h>
 #include <setjmp.h>
@@ -22,8 +23,8 @@ enum { WORDS_MAX = 256, FILE_BYTES_MAX = 1 << 20 };
 struct check {
     const char *path;
     const char *text;
-    size_t commands, complaints;
-    struct buffer said; /* the complaints */
+    size_t commands, complaints; /* commands: or names */
+    struct buffer said;          /* the complaints */
 };
 
 static void complain(struct check *check, const char *at, const char *command, const char *why)
@@ -304,7 +305,7 @@ static void check_markdown(struct check *check)
 static void tell(struct check *check)
 {
     if (check->complaints > 0)
-        fail_msg("commands that do not exist:\n%s", buffer_c_string(&check->said));
+        fail_msg("the documents name what does not exist:\n%s", buffer_c_string(&check->said));
 }
 
 static void documents_name_commands_that_exist(void **state)
@@ -398,10 +399,191 @@ static void mistakes_are_seen(void **state)
     }
 }
 
+/* ---- the names in ARCHITECTURE.md ---- */
+
+enum { DEPTH_MAX = 4, NAME_MAX_BYTES = 128 };
+static const char *const above[DEPTH_MAX] = {"", "*/", "*/*/", "*/*/*/"};
+
+/* Append the files of the tree whose path ends in the pattern; what was built is none of them. */
+static void find_files(const char *pattern, glob_t *found)
+{
+    char path[NAME_MAX_BYTES + 16];
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        snprintf(path, sizeof path, "%s%s", above[depth], pattern);
+        const int result = glob(path, found->gl_pathc > 0 ? GLOB_APPEND : 0, NULL, found);
+        assert_true(result == 0 || result == GLOB_NOMATCH);
+    }
+}
+
+static bool is_in_tree(const char *path)
+{
+    glob_t found = {0};
+    bool is_found = false;
+    find_files(path, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        is_found |= strncmp(found.gl_pathv[i], "build/", 6) != 0;
+    globfree(&found);
+    return is_found;
+}
+
+/* All C sources, each behind a line of its own: "\f<path>". */
+static void read_sources(struct buffer *sources)
+{
+    glob_t found = {0};
+    find_files("*.[ch]", &found);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        if (strncmp(found.gl_pathv[i], "build/", 6) == 0)
+            continue;
+        char *text = read_file(found.gl_pathv[i]);
+        buffer_format(sources, "\f%s\n%s\n", found.gl_pathv[i], text);
+        mem_free(text);
+    }
+    globfree(&found);
+}
+
+/* Is the function defined or declared in a file whose path ends in `file` (NULL: in any)?  The line that does begins
+ * in the first column, as no call does. */
+static bool has_function(const char *sources, const char *name, const char *file)
+{
+    const size_t length = strlen(name);
+    for (const char *at = strstr(sources, name); at != NULL; at = strstr(at + 1, name)) {
+        if (at[length] != '(' || at == sources || isalnum((unsigned char)at[-1]) || at[-1] == '_')
+            continue;
+        const char *line = at;
+        while (line > sources && line[-1] != '\n')
+            line--;
+        if (!isalpha((unsigned char)*line) || strncmp(line, "return ", 7) == 0)
+            continue;
+        if (file == NULL)
+            return true;
+        while (*line != '\f')
+            line--;
+        const size_t path_length = strcspn(line, "\n"), file_length = strlen(file);
+        if (path_length > file_length && strncmp(line + path_length - file_length, file, file_length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_path(const char *name)
+{
+    const size_t length = strlen(name);
+    return name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./*-")] == '\0' &&
+           (strchr(name, '/') != NULL || (length > 2 && name[length - 2] == '.' && strchr("ch", name[length - 1])));
+}
+
+/* `name()`, `name(...)`, or words in small letters joined by '_', as functions have: then without what stands in
+ * brackets. */
+static bool is_function(char *name)
+{
+    const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (length == 0 || !islower((unsigned char)*name))
+        return false;
+    if (name[length] == '(' && name[strlen(name) - 1] == ')') {
+        name[length] = '\0';
+        return true;
+    }
+    return name[length] == '\0' && strchr(name, '_') != NULL;
+}
+
+/* What stands between these ticks; false: too long for a name. */
+static bool copy_name(const char *tick, const char *close, char name[NAME_MAX_BYTES])
+{
+    const size_t length = (size_t)(close - tick - 1);
+    if (length == 0 || length >= NAME_MAX_BYTES)
+        return false;
+    memcpy(name, tick + 1, length);
+    name[length] = '\0';
+    return true;
+}
+
+/* A file that stands behind a function, as in `name()` (`folder/file.c`): it is where the function must be. */
+static const char *file_beside(const char *close, char file[NAME_MAX_BYTES])
+{
+    const char *tick = close + 1 + strspn(close + 1, " \n(,");
+    const char *end = *tick == '`' ? strchr(tick + 1, '`') : NULL;
+    if (end == NULL || !copy_name(tick, end, file) || !is_path(file))
+        return NULL;
+    return file;
+}
+
+static void check_names(struct check *check, const char *sources)
+{
+    char name[NAME_MAX_BYTES], file[NAME_MAX_BYTES];
+    for (const char *tick = strchr(check->text, '`'); tick != NULL;) {
+        const char *close = strchr(tick + 1, '`');
+        if (close == NULL)
+            return;
+        if (copy_name(tick, close, name)) {
+            const char *beside = file_beside(close, file);
+            if (is_path(name)) {
+                check->commands++;
+                if (!is_in_tree(name))
+                    complain(check, tick, name, "no such file or folder");
+            } else if (is_function(name)) {
+                check->commands++;
+                if (!has_function(sources, name, NULL))
+                    complain(check, tick, name, "no such function");
+                else if (beside != NULL && !has_function(sources, name, beside))
+                    complain(check, tick, name, "not in the file beside it");
+            }
+        }
+        tick = strchr(close + 1, '`');
+    }
+}
+
+static void architecture_names_what_exists(void **state)
+{
+    (void)state;
+    struct buffer sources = {0};
+    read_sources(&sources);
+    char *text = read_file("ARCHITECTURE.md");
+    struct check check = {.path = "ARCHITECTURE.md", .text = text};
+    check_names(&check, buffer_c_string(&sources));
+    print_message("%zu names\n", check.commands);
+    tell(&check);
+    assert_true(check.commands > 120);
+    buffer_release(&check.said);
+    buffer_release(&sources);
+    mem_free(text);
+}
+
+static void wrong_names_are_seen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why; /* why NULL: good */
+    } cases[] = {
+        {"`policies/`, `policies/cycle/cycle.c`, `cycle.c`, `engine/engine.h`, `verb_*.c`, `tools/lint/layers`", NULL},
+        {"`sched_cycle()`, `sched_cycle`, `trim()`, `act(sched)`, `struct sched`, `world.end`, `reclaim`", NULL},
+        {"`sched_cycle()` (`policies/cycle/cycle.c`), `allocate()`, `policies/allocate/allocate.c`", NULL},
+        {"`policies/cycle/cycles.c`", "`policies/cycle/cycles.c`: no such file or folder"},
+        {"`cycles.c`", "no such file or folder"},
+        {"`policies/lanes/`", "no such file or folder"},
+        {"x\n`sched_cycel()`", "text:2: `sched_cycel`: no such function"},
+        {"`sched_jobs_submitted`", "no such function"},
+        {"`ched_cycle()`", "no such function"},
+        {"`sched_cycle()`\n(`policies/cycle/facts.c`)", "`sched_cycle`: not in the file beside it"},
+        {"(`ledger_mark()`, `policies/allocate/allocate.c`)", "not in the file beside it"}, /* it is called there */
+    };
+    struct buffer sources = {0};
+    read_sources(&sources);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct check check = {.path = "text", .text = cases[i].text};
+        check_names(&check, buffer_c_string(&sources));
+        const char *said = buffer_c_string(&check.said);
+        if (cases[i].why == NULL ? check.complaints != 0 : check.complaints != 1 || strstr(said, cases[i].why) == NULL)
+            fail_msg("%s\nis said to be: %s", cases[i].text, said);
+        buffer_release(&check.said);
+    }
+    buffer_release(&sources);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mistakes_are_seen),
-                                       cmocka_unit_test(documents_name_commands_that_exist),
-                                       cmocka_unit_test(help_texts_name_commands_that_exist)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_are_seen), cmocka_unit_test(documents_name_commands_that_exist),
+        cmocka_unit_test(help_texts_name_commands_that_exist), cmocka_unit_test(wrong_names_are_seen),
+        cmocka_unit_test(architecture_names_what_exists)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
