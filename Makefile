@@ -411,6 +411,9 @@ bench-rewrite: link
 	@WINDTUNNEL=$(B)/windtunnel tests/bench/bench_instructions.sh --update
 
 lint: objects $(B)/$(SCHED_SO) ## Check layers, the scheduler's isolation, headers, layout, sizes and texts
+	@# Objects of sources that moved away say nothing of the tree as it is.
+	@printf '%s\n' $(OBJECTS) | sort > $(B)/objects.now; find $(B)/objects -name '*.o' ! -path '*/objects/tests/*' | sort | \
+	    comm -23 - $(B)/objects.now | xargs -r rm -f
 	@CC='$(CC)' tools/lint/run $(B)/objects $(B)/$(SCHED_SO)
 
 -include $(patsubst %.o,%.d,$(OBJECTS)) $(wildcard $(B)/objects/tests/*/*.d)
