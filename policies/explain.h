@@ -18,7 +18,6 @@
  * narrowest required domain of a group counts.
  *
  * It does not: say when the job will start, or which jobs an eviction would hit.
- * The shared object exports one symbol, `windtunnel_plugin`; who it is, which seam it fills, and the seam's const
  */
 #ifndef POLICIES_EXPLAIN_H
 #define POLICIES_EXPLAIN_H

@@ -20,7 +20,7 @@ static bool is_drawn(const struct node_offers *kind)
     return kind->policy->draw != NULL;
 }
 
-/* The number of amounts left that the kind tells apart. */
+/* The members left to place; numbers above members_max are one to the kind, members_max + 1. */
 static uint32_t told_left(const struct node_offers *kind, const struct search *search)
 {
     if (!kind->policy->joins_members)

@@ -42,8 +42,8 @@ struct placing {
     struct piece_list *out;
     uint32_t *here; /* members by node; NULL unless the policy looks at nodes */
     uint16_t joined_group;
-    /* of the pieces held, and then of those placed: the first ones, this many, lie where no member of joined_group has
-    * room */
+    /* of the pieces held, and then of those placed: the number of first ones that lie where no member of joined_group
+     * has room */
     uint32_t joined_full;
     uint32_t first_growing; /* pieces of `out` before it take no more members */
 };

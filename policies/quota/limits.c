@@ -1,7 +1,7 @@
 /* limits.  Static quotas: a queue never holds more than its own, and nothing is lent.
  *
- * Idea: at every level a queue may hold, of each resource, the smaller of what it deserves and its limit; the queue that
- * has used least of that goes first.  This is what users of fixed quotas expect: what is mine is there
+ * Idea: at every level a queue may hold, of each resource, the smaller of what it deserves and its limit; the queue
+ * that has used least of that goes first.  This is what users of fixed quotas expect: what is mine is there
  * whatever the others do, and what I leave idle stays idle.
  * Source: the ResourceQuota of Kubernetes and the GrpTRES of Slurm, which bound what is held and know no loan.
  * Departures: one amount, where those have requests, limits and scopes; an inner queue that deserves 0 is

@@ -28,7 +28,7 @@
 
 enum { SEEDS_SMALL = 100, SEEDS_FULL = 2000, DRAWS_MAX = 200 };
 
-/* The bounds on cycles and evictions for each job, and one more of each for each SPAN_PER_STEP of the run. */
+/* The cycles and evictions that a job may cost; the run may cost one more of each per SPAN_PER_STEP. */
 enum { CYCLES_PER_JOB = 300, EVICTIONS_PER_JOB = 60, STALL_STEPS_PER_JOB = 300, STEPS_LEAST = 2000 };
 #define SPAN_PER_STEP TIME_NS_PER_S
 
