@@ -343,7 +343,7 @@ static bool could_make(const struct world *w, node_id node, const struct gpu *gp
     return false;
 }
 
-/* Nothing is under way, no budget binds, no job stands in a line: a job that asks one instance that could be made has it. */
+/* Nothing is under way, no budget binds, no job stands in a line: a job that asks one possible instance has it. */
 static void check_nobody_forgotten(struct world *w)
 {
     const struct geometry_config *config = &w->policy.geometry_config;
