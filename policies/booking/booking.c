@@ -439,22 +439,6 @@ void sched_settle(struct sched *sched, uint32_t slot)
         sched->listener.settles(sched, slot);
 }
 
-void sched_drop_claim(struct sched *sched, uint32_t slot)
-{
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    uint32_t at = 0;
-    while (sched->claims[at] != slot)
-        at++;
-    for (sched->claim_count--; at < sched->claim_count; at++)
-        sched->claims[at] = sched->claims[at + 1];
-    for (uint32_t i = job->holding_count; i-- > 0;)
-        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
-            sched_unhold(sched, slot, i);
-    MEM_GROW(sched->releases, sched->release_capacity, (size_t)sched->release_count + 1);
-    sched->releases[sched->release_count++] = job->id;
-    sched_settle(sched, slot);
-}
-
 void sched_reject(struct sched *sched, job_id job, struct asking asking, enum reason reason)
 {
     MEM_GROW(sched->rejects, sched->reject_capacity, (size_t)sched->reject_count + 1);

@@ -46,8 +46,6 @@ void sched_wait(struct sched *sched, uint32_t slot); /* for its next allocation 
 void sched_unwait(struct sched *sched, uint32_t slot);
 /* Take space in the ledger for the allocation step that the job asks; false if it does not fit: roll back. */
 bool sched_place(struct sched *sched, uint32_t slot, struct piece_list *pieces);
-/* Give up the reservation of the job in `slot`; it waits again. */
-void sched_drop_claim(struct sched *sched, uint32_t slot);
 /* `asking`: the request class and the queue of the job, which may be in no slot. */
 struct asking {
     uint32_t request_class;

@@ -8,6 +8,49 @@
 #include "policies/state/sched_tags.h"
 #include "policies/state/waits.h"
 
+/* ---- The list of claims ---- */
+
+bool claims_has(const struct sched *sched, uint32_t slot)
+{
+    for (uint32_t c = 0; c < sched->claim_count; c++)
+        if (sched->claims[c] == slot)
+            return true;
+    return false;
+}
+
+static void list_claim(struct sched *sched, uint32_t slot, enum source source)
+{
+    struct job_facts *facts = &sched->jobs.facts[slot];
+    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
+    sched->claims[sched->claim_count++] = slot;
+    sched->claims_until = sched->now; /* found out when time passes */
+    facts->claimed_at = sched->now;
+    facts->claim_source = (uint8_t)source;
+}
+
+static void unlist_claim(struct sched *sched, uint32_t slot)
+{
+    uint32_t at = 0;
+    while (sched->claims[at] != slot)
+        at++;
+    for (sched->claim_count--; at < sched->claim_count; at++)
+        sched->claims[at] = sched->claims[at + 1];
+}
+
+void sched_drop_claim(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    unlist_claim(sched, slot);
+    for (uint32_t i = job->holding_count; i-- > 0;)
+        if (sched_job_holding(job, i)->phase == HOLDING_CLAIMED)
+            sched_unhold(sched, slot, i);
+    MEM_GROW(sched->releases, sched->release_capacity, (size_t)sched->release_count + 1);
+    sched->releases[sched->release_count++] = job->id;
+    sched_settle(sched, slot);
+}
+
+/* ---- Starts ---- */
+
 static time_ns earlier(time_ns a, time_ns b)
 {
     return a < b ? a : b;
@@ -121,23 +164,28 @@ void sched_start(struct sched *sched, uint32_t slot, enum source source)
     book_start(sched, slot, source);
 }
 
-void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
+static void claim_pieces(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
 {
-    struct sched_job *job = &sched->jobs.jobs[slot];
-    const struct request_class *request_class = sched_request_class(sched, job);
-    sched_unwait(sched, slot);
+    const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
     for (uint32_t p = 0; p < pieces->count; p++) {
         struct space space = request_class_space(request_class, &pieces->pieces[p], slot);
         ledger_claim(sched->ledger, &space);
     }
     sched_hold(sched, slot, pieces, HOLDING_CLAIMED, 0);
     sched_settle(sched, slot);
-    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
-    sched->claims[sched->claim_count++] = slot;
-    sched->jobs.facts[slot].claimed_at = sched->now;
-    sched->claims_until = sched->now; /* found out when time passes */
-    sched->jobs.facts[slot].claim_source = (uint8_t)source;
+    list_claim(sched, slot, source);
     sched_decide(sched, DECISION_RESERVE, slot);
     for (uint32_t p = 0; p < pieces->count; p++)
         sched_tell_piece(sched, &pieces->pieces[p]);
+}
+
+void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source)
+{
+    sched_unwait(sched, slot);
+    claim_pieces(sched, slot, pieces, source);
+}
+
+void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces)
+{
+    claim_pieces(sched, slot, pieces, SOURCE_FREE);
 }

@@ -11,6 +11,12 @@ void book_start(struct sched *sched, uint32_t slot, enum source source);
 
 /* The waiting job claims the pieces: their space is free, or on its way. */
 void sched_claim(struct sched *sched, uint32_t slot, const struct piece_list *pieces, enum source source);
+/* A job that leaves all it holds claims the pieces, to go on there. */
+void sched_claim_move(struct sched *sched, uint32_t slot, const struct piece_list *pieces);
+/* Has the job a claim that is booked?  O(claims). */
+bool claims_has(const struct sched *sched, uint32_t slot);
+/* Give up the claim of the job in `slot`; it waits again. */
+void sched_drop_claim(struct sched *sched, uint32_t slot);
 /* Start the claims whose space has come.  What is claimed draws no job in until it starts: a claim that started just
  * now may have shut another, which goes in the next cycle. */
 void claims_start(struct sched *sched);

@@ -445,11 +445,8 @@ void sched_job_ended(struct sched *sched, job_id id, enum job_end end, bool will
     sched_tell_plugins(sched, slot, PLUGIN_JOB_ENDED);
     if (!will_retry && job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
-    for (uint32_t c = 0; c < sched->claim_count; c++)
-        if (sched->claims[c] == slot) {
-            sched_drop_claim(sched, slot);
-            break;
-        }
+    if (claims_has(sched, slot))
+        sched_drop_claim(sched, slot);
     while (job->holding_count > 0)
         sched_unhold(sched, slot, job->holding_count - 1);
     if (will_retry) {
@@ -525,11 +522,8 @@ void sched_decision_refused(struct sched *sched, decision_id decision, enum refu
     if (i == job->holding_count)
         return;
     if (sched_job_holding(job, i)->phase == HOLDING_LEAVING) {
-        for (uint32_t c = 0; c < sched->claim_count; c++)
-            if (sched->claims[c] == slot) { /* it counted on losing these members */
-                sched_drop_claim(sched, slot);
-                break;
-            }
+        if (claims_has(sched, slot)) /* it counted on losing these members */
+            sched_drop_claim(sched, slot);
         refuse_eviction(sched, slot, decision);
     } else {
         refuse_start(sched, slot, decision);

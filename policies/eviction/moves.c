@@ -79,24 +79,9 @@ void moves_log(struct sched *sched)
 
 static void hold_place(struct sched *sched, const struct unit *unit)
 {
-    const uint32_t slot = unit->slot;
-    const struct request_class *request_class = sched_request_class(sched, &sched->jobs.jobs[slot]);
     const struct unit_terms *terms = unit_terms(sched->plan, unit);
     const struct piece_list pieces = {.pieces = &sched->plan->places[terms->first_place], .count = terms->place_count};
-    for (uint32_t p = 0; p < pieces.count; p++) {
-        struct space space = request_class_space(request_class, &pieces.pieces[p], slot);
-        ledger_claim(sched->ledger, &space);
-    }
-    sched_hold(sched, slot, &pieces, HOLDING_CLAIMED, 0);
-    sched_settle(sched, slot);
-    MEM_GROW(sched->claims, sched->claim_capacity, (size_t)sched->claim_count + 1);
-    sched->claims[sched->claim_count++] = slot;
-    sched->jobs.facts[slot].claimed_at = sched->now;
-    sched->claims_until = sched->now; /* found out when time passes */
-    sched->jobs.facts[slot].claim_source = SOURCE_FREE;
-    sched_decide(sched, DECISION_RESERVE, slot);
-    for (uint32_t p = 0; p < pieces.count; p++)
-        sched_tell_piece(sched, &pieces.pieces[p]);
+    sched_claim_move(sched, unit->slot, &pieces);
 }
 
 void moves_hold_places(struct sched *sched)
