@@ -400,31 +400,40 @@ static bool may_wait(const struct sched_job *job, uint32_t phases)
     return (phases & HAS_CLAIMED) == 0 && job->state != SJOB_EVICTING;
 }
 
-void sched_settle(struct sched *sched, uint32_t slot)
+/* State and fill of a job that holds something in these phases. */
+static void settle_state(struct sched *sched, uint32_t slot, uint32_t phases)
 {
     struct sched_job *job = &sched->jobs.jobs[slot];
-    const uint32_t phases = phases_of(job);
-    job->state = (uint8_t)state_of(phases);
     const bool is_booked = (phases & (HAS_RUNNING | HAS_STARTING)) != 0;
-    const bool was_booked = job->is_booked;
     sched->booked_running += (uint32_t)is_booked - (uint32_t)job->is_booked;
+    job->state = (uint8_t)state_of(phases);
     job->is_booked = is_booked;
     job->fill = fill_of(sched, slot);
-    if (job->fill == FILL_BELOW && phases & HAS_CLAIMED &&
-        sched->policy.gang->is_all_or_nothing) /* what was promised for growth must not start alone */
-        for (uint32_t c = 0; c < sched->claim_count; c++)
-            if (sched->claims[c] == slot) {
-                sched_drop_claim(sched, slot); /* settles again */
-                return;
-            }
-    if (sched->policy.preemption->evicts)
-        candidates_forget(sched, slot);
-    list_victim(sched, slot, is_booked && is_evictable(sched, sched_request_class(sched, job)));
-    /* A promise that would complete it may be broken: until it starts, its patience runs on. */
-    const bool is_below = is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
+}
+
+/* Space claimed for surplus members must not start alone once the job is below its minimum.  A claim that is being
+ * made is not listed yet. */
+static bool is_claim_useless(const struct sched *sched, uint32_t slot, uint32_t phases)
+{
+    return sched->jobs.jobs[slot].fill == FILL_BELOW && phases & HAS_CLAIMED && sched->policy.gang->is_all_or_nothing &&
+           claims_has(sched, slot);
+}
+
+/* A claim that would complete the job may be dropped: until it starts, the time that it may be below its minimum runs
+ * on. */
+static void settle_below(struct sched *sched, uint32_t slot, uint32_t phases, bool was_booked)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const bool is_below = job->is_booked && (job->fill == FILL_BELOW || (job->is_below && phases & HAS_CLAIMED));
     if (is_below && was_booked && !job->is_below)
         sched->jobs.facts[slot].stale_count = 0; /* it had its minimum until now */
     list_below(sched, slot, is_below);
+}
+
+/* For what the job waits now, and at what rank: its service counts for that. */
+static void settle_waiting(struct sched *sched, uint32_t slot, uint32_t phases)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
     if (job->class_queue != CLASS_QUEUE_NONE)
         sched_unwait(sched, slot);
     if (sched->notes_service)
@@ -434,6 +443,23 @@ void sched_settle(struct sched *sched, uint32_t slot)
     else if (!sched->ranks_fixed)
         sched_rank(sched, slot);
     waits_settle(sched, slot);
+}
+
+void sched_settle(struct sched *sched, uint32_t slot)
+{
+    struct sched_job *job = &sched->jobs.jobs[slot];
+    const uint32_t phases = phases_of(job);
+    const bool was_booked = job->is_booked;
+    settle_state(sched, slot, phases);
+    if (is_claim_useless(sched, slot, phases)) {
+        sched_drop_claim(sched, slot); /* settles again */
+        return;
+    }
+    if (sched->policy.preemption->evicts)
+        candidates_forget(sched, slot);
+    list_victim(sched, slot, job->is_booked && is_evictable(sched, sched_request_class(sched, job)));
+    settle_below(sched, slot, phases, was_booked);
+    settle_waiting(sched, slot, phases);
     queue_tree_touch_standing(&sched->tree, job->queue);
     if (sched->listener.settles != NULL)
         sched->listener.settles(sched, slot);
