@@ -397,15 +397,18 @@ static bool could_suffice(struct sched *sched, const struct request_class *ask)
     return room >= ask->charge[QUEUE_SUM_GPU];
 }
 
+/* A way to take units until the preemptor fits in a valid after-state; false if that never comes. */
+typedef bool grow_fn(struct sched *sched, uint32_t preemptor, enum plan_kind kind);
+
 /* Grow from nothing, round by round; what was taken or refused before is forgotten. */
-static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool by_node)
+static bool try_grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind, grow_fn *way)
 {
     size_t mark = ledger_mark(sched->ledger);
     sched->plan->taken_count = sched->plan->next = sched->plan->round = 0;
     for (uint32_t u = 0; u < sched->plan->unit_count; u++)
         sched->plan->units[u].is_taken = sched->plan->units[u].is_refused = false;
     do {
-        if (by_node ? grow_by_node(sched, preemptor, kind) : grow_in_order(sched, preemptor, kind)) {
+        if (way(sched, preemptor, kind)) {
             ledger_commit(sched->ledger, mark);
             return true;
         }
@@ -421,34 +424,44 @@ static bool grow_by_moving(struct sched *sched, uint32_t preemptor)
     const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
     sched->plan->is_moving = true;
     victims_collect(sched, preemptor, PLAN_RECLAIM, true);
-    return could_suffice(sched, ask) && try_grow(sched, preemptor, PLAN_RECLAIM, false);
+    return could_suffice(sched, ask) && try_grow(sched, preemptor, PLAN_RECLAIM, grow_in_order);
 }
 
-/* In order, what a queue may lose can be spent on victims of different nodes; then moving some, and at last node by
- * node, may still find room. */
-static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+/* Collect the units; false if a plan could do nothing even with all of them.  Without room at home they are collected
+ * too: when one of them may be taken later is noted. */
+static bool collect_enough(struct sched *sched, uint32_t preemptor, enum plan_kind kind, bool is_ordered)
 {
-    const struct request_class *ask = sched_ask(sched, &sched->jobs.jobs[preemptor]);
-    bool suits_nodes = node_search_suit(sched, ask);
-    bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
     sched->plan->is_moving = false;
     const bool has_home = plan_home_suffices(sched, preemptor);
-    victims_collect(sched, preemptor, kind, !by_node && has_home);
-    if (!has_home || !could_suffice(sched, ask))
-        return false;
-    bool has_any = sched->plan->unit_count > 0;
-    if (kind == PLAN_CONSOLIDATE && plan_job_bound(sched, kind) == 0)
-        return false;
-    if (has_any && try_grow(sched, preemptor, kind, by_node))
-        return true;
-    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims && grow_by_moving(sched, preemptor))
-        return true;
+    victims_collect(sched, preemptor, kind, is_ordered && has_home);
+    return has_home && could_suffice(sched, sched_ask(sched, &sched->jobs.jobs[preemptor])) &&
+           (kind != PLAN_CONSOLIDATE || plan_job_bound(sched, kind) > 0);
+}
+
+/* In order, what a queue may lose can be spent on victims of different nodes: node by node may find others. */
+static bool grow_by_node_instead(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
     const struct quota_round *round = plan_round(sched->plan);
-    if (!has_any || by_node || !suits_nodes || kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
+    if (kind == PLAN_CONSOLIDATE || (round != NULL && round->by_share))
         return false;
     sched->plan->is_moving = false;
     victims_collect(sched, preemptor, kind, false);
-    return try_grow(sched, preemptor, kind, true);
+    return try_grow(sched, preemptor, kind, grow_by_node);
+}
+
+/* As the policy searches; then by moving some victims; and if that was in order, at last node by node. */
+static bool grow(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
+{
+    const bool suits_nodes = node_search_suit(sched, sched_ask(sched, &sched->jobs.jobs[preemptor]));
+    const bool by_node = sched->policy.preempt.search == SEARCH_NODE && suits_nodes;
+    if (!collect_enough(sched, preemptor, kind, !by_node))
+        return false;
+    const bool has_any = sched->plan->unit_count > 0;
+    if (has_any && try_grow(sched, preemptor, kind, by_node ? grow_by_node : grow_in_order))
+        return true;
+    if (kind == PLAN_RECLAIM && sched->policy.preempt.replaces_victims && grow_by_moving(sched, preemptor))
+        return true;
+    return has_any && suits_nodes && !by_node && grow_by_node_instead(sched, preemptor, kind);
 }
 
 static bool find_victims(struct sched *sched, uint32_t preemptor, enum plan_kind kind)
