@@ -87,15 +87,6 @@ static bool is_budget_spent(const struct sched *sched, queue_id queue)
     return log->count == bound && sched->now - log->at[log->next] < HOUR_NS;
 }
 
-/* Does all it holds run, nothing starting?  What is leaving already counts no more. */
-static bool is_quiet(struct sched *sched, const struct victim_candidate *candidate)
-{
-    if (candidate->is_claiming)
-        return false;
-    sched->plan->saw_starting |= candidate->is_starting && candidate->decided_cycle != sched->cycle;
-    return !candidate->is_starting;
-}
-
 /* For whom candidates are sought, and in which queue. */
 struct search {
     uint32_t preemptor;
@@ -116,46 +107,77 @@ static job_id find_rival(const struct sched *sched, uint32_t preemptor)
     return sched->cycle - own->displaced_cycle > (uint64_t)cycles ? JOB_NONE : own->displaced_by;
 }
 
-static bool is_rival(struct sched *sched, const struct search *search, uint32_t slot)
+/* What a plan may take of a job now, and what the plan has to remember of a job that it cannot take whole. */
+struct verdict {
+    enum { TAKES_NOTHING, TAKES_SURPLUS, TAKES_ALL } takes;
+    bool awaits_start;   /* refused only until its START is confirmed */
+    time_ns eligible_at; /* when more may be taken; TIME_NEVER: time alone changes nothing */
+};
+
+static inline struct verdict refused_until(time_ns eligible_at)
 {
-    if (search->rival == JOB_NONE || search->rival != sched->jobs.jobs[slot].id)
-        return false;
-    plan_note_eligible(sched->plan, sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
-    return true;
+    return (struct verdict){.takes = TAKES_NOTHING, .eligible_at = eligible_at};
 }
 
-/* May the job lose anything?  *is_young: only its surplus, for it has not run long enough. */
-static inline bool is_candidate(struct sched *sched, const struct search *search, uint32_t slot,
-                                const struct victim_candidate *candidate, bool *is_young)
+static void note_verdict(struct plan_scratch *plan, struct verdict verdict)
 {
-    const uint32_t preemptor = search->preemptor;
-    const enum plan_kind kind = search->kind;
-    if (kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
-        return false;
-    if (slot == preemptor || candidate->is_spent ||
-        (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], kind)) ||
-        is_rival(sched, search, slot) || (kind == PLAN_CONSOLIDATE && moves_spares(sched, slot)))
-        return false;
-    if (kind == PLAN_PREEMPT &&
-        (!is_within_rule(sched, preemptor, slot) || pending_compare(&sched->pending, preemptor, slot) >= 0))
-        return false;
-    queue_id queue = sched->jobs.jobs[slot].queue;
+    plan->saw_starting |= verdict.awaits_start;
+    if (verdict.eligible_at != TIME_NEVER)
+        plan_note_eligible(plan, verdict.eligible_at);
+}
+
+/* Is the job the preemptor itself, or safe from every plan of this kind? */
+static inline bool is_out_of_reach(const struct sched *sched, const struct search *search, uint32_t slot,
+                                   const struct victim_candidate *candidate)
+{
+    if (search->kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
+        return true;
+    return slot == search->preemptor || candidate->is_spent ||
+           (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], search->kind));
+}
+
+/* Does the job end too soon to be worth a move, or may the preemptor not overtake it in their own queue? */
+static inline bool is_left_alone(struct sched *sched, const struct search *search, uint32_t slot)
+{
+    if (search->kind == PLAN_CONSOLIDATE)
+        return moves_spares(sched, slot);
+    return search->kind == PLAN_PREEMPT && (!is_within_rule(sched, search->preemptor, slot) ||
+                                            pending_compare(&sched->pending, search->preemptor, slot) >= 0);
+}
+
+/* A job may lose all that it holds once it has run long enough, and its surplus even before. */
+static inline struct verdict judge_run_time(const struct sched *sched, const struct search *search, uint32_t slot,
+                                            const struct victim_candidate *candidate)
+{
+    const bool is_decided_now = candidate->decided_cycle == sched->cycle;
+    const bool may_recall = is_decided_now && plan_may_recall(sched, slot, search->kind);
+    const time_ns eligible_at = candidate->decided + search->protected_for;
+    if (is_decided_now && !may_recall)
+        return refused_until(eligible_at); /* sure to run by then */
+    if (!is_decided_now && (candidate->is_claiming || candidate->is_starting))
+        return (struct verdict){.awaits_start = !candidate->is_claiming, .eligible_at = TIME_NEVER};
+    /* Run time counts from the start, and what is recalled has none. */
+    if (eligible_at <= sched->now || (may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING))
+        return (struct verdict){.takes = TAKES_ALL, .eligible_at = TIME_NEVER};
+    return (struct verdict){.takes = candidate->has_surplus ? TAKES_SURPLUS : TAKES_NOTHING,
+                            .eligible_at = eligible_at};
+}
+
+static inline struct verdict judge(struct sched *sched, const struct search *search, uint32_t slot,
+                                   const struct victim_candidate *candidate)
+{
+    if (is_out_of_reach(sched, search, slot, candidate))
+        return refused_until(TIME_NEVER);
+    if (search->rival != JOB_NONE && search->rival == sched->jobs.jobs[slot].id)
+        return refused_until(sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
+    if (is_left_alone(sched, search, slot))
+        return refused_until(TIME_NEVER);
+    const queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
         const struct eviction_log *log = &sched->evictions[queue];
-        plan_note_eligible(sched->plan, log->at[log->next] + HOUR_NS);
-        return false;
+        return refused_until(log->at[log->next] + HOUR_NS);
     }
-    const bool may_recall = candidate->decided_cycle == sched->cycle && plan_may_recall(sched, slot, kind);
-    bool is_fresh =
-        candidate->decided_cycle == sched->cycle && !may_recall; /* starting, but sure to run when it is ripe */
-    if (!is_quiet(sched, candidate) && !is_fresh && !may_recall)
-        return false;
-    time_ns eligible_at = candidate->decided + search->protected_for;
-    /* Run time counts from the start, and what is recalled has none. */
-    *is_young = eligible_at > sched->now && !(may_recall && sched->jobs.jobs[slot].state == SJOB_STARTING);
-    if (*is_young || is_fresh)
-        plan_note_eligible(sched->plan, eligible_at);
-    return !is_fresh && (!*is_young || candidate->has_surplus);
+    return judge_run_time(sched, search, slot, candidate);
 }
 
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
@@ -335,11 +357,12 @@ static void collect_queue(struct sched *sched, struct search *search, queue_id q
     search->is_over_quota = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
         struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
-        bool is_young;
         if (i + ROSTER_AHEAD < running->count)
             candidates_foresee(sched, running->slots[i + ROSTER_AHEAD]);
-        if (is_candidate(sched, search, running->slots[i], candidate, &is_young))
-            add_job(sched, search, running->slots[i], candidate, is_young);
+        const struct verdict verdict = judge(sched, search, running->slots[i], candidate);
+        note_verdict(sched->plan, verdict);
+        if (verdict.takes != TAKES_NOTHING)
+            add_job(sched, search, running->slots[i], candidate, verdict.takes == TAKES_SURPLUS);
     }
     if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         candidates_refloor(sched, queue);
