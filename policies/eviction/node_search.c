@@ -204,7 +204,7 @@ static bool view_open(struct node_view *view, const struct ledger *ledger, node_
 
 enum { OFFER_UNITS_MAX = 256 };
 
-struct node_offer { /* who must leave a node so that it holds one more member */
+struct eviction_offer { /* who must leave a node so that it holds one more member */
     struct offer_cost cost;
     uint32_t count;
     uint32_t units[OFFER_UNITS_MAX];
@@ -219,7 +219,7 @@ static struct space link_space(struct sched *sched, const struct unit_link *link
 }
 
 /* A unit with several pieces on the node is offered, and paid for, once. */
-static void offer_unit(const struct sched *sched, struct node_offer *offer, uint32_t unit)
+static void offer_unit(const struct sched *sched, struct eviction_offer *offer, uint32_t unit)
 {
     for (uint32_t i = 0; i < offer->count; i++)
         if (offer->units[i] == unit)
@@ -254,7 +254,7 @@ static uint32_t gather_node(struct sched *sched, node_id node, uint32_t links[OF
 
 /* Take units of the node in order until one more member fits, then give back, last first, who was not
  * needed.  False if it never fits. */
-static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct node_offer *offer)
+static bool make_offer(struct sched *sched, node_id node, const struct request *request, struct eviction_offer *offer)
 {
     struct node_view view;
     const struct node_search_scratch *scratch = sched->offers;
@@ -291,7 +291,7 @@ static bool is_cheaper(struct offer_cost a, struct offer_cost b)
 static struct offer_cost offer_cost(struct sched *sched, node_id node, const struct request *request)
 {
     struct offer_cost *cost = &sched->offers->nodes[node].cost;
-    struct node_offer offer;
+    struct eviction_offer offer;
     if (cost->milli == COST_STALE) {
         *cost = (struct offer_cost){INT64_MAX, INT64_MAX};
         if (make_offer(sched, node, request, &offer))
@@ -387,7 +387,7 @@ bool node_search_suit(const struct sched *sched, const struct request_class *ask
 
 bool node_search_take(struct sched *sched, uint32_t preemptor, const struct request *request, enum plan_kind kind)
 {
-    struct node_offer offer;
+    struct eviction_offer offer;
     if (sched->offers->link_count == 0)
         link_units(sched);
     node_id node = cheapest_node(sched, request);

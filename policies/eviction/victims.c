@@ -88,7 +88,7 @@ static bool is_budget_spent(const struct sched *sched, queue_id queue)
 }
 
 /* For whom candidates are sought, and in which queue. */
-struct search {
+struct victim_walk {
     uint32_t preemptor;
     enum plan_kind kind;
     job_id rival;          /* for whom the preemptor was evicted just now; JOB_NONE */
@@ -127,31 +127,31 @@ static void note_verdict(struct plan_scratch *plan, struct verdict verdict)
 }
 
 /* Is the job the preemptor itself, or safe from every plan of this kind? */
-static inline bool is_out_of_reach(const struct sched *sched, const struct search *search, uint32_t slot,
+static inline bool is_out_of_reach(const struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                    const struct victim_candidate *candidate)
 {
-    if (search->kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
+    if (walk->kind == PLAN_HEADROOM && headroom_is_for(sched, slot)) /* it could take its place back */
         return true;
-    return slot == search->preemptor || candidate->is_spent ||
-           (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], search->kind));
+    return slot == walk->preemptor || candidate->is_spent ||
+           (candidate->is_non_preemptible && is_firm_safe(sched, &sched->jobs.jobs[slot], walk->kind));
 }
 
 /* Does the job end too soon to be worth a move, or may the preemptor not overtake it in their own queue? */
-static inline bool is_left_alone(struct sched *sched, const struct search *search, uint32_t slot)
+static inline bool is_left_alone(struct sched *sched, const struct victim_walk *walk, uint32_t slot)
 {
-    if (search->kind == PLAN_CONSOLIDATE)
+    if (walk->kind == PLAN_CONSOLIDATE)
         return moves_spares(sched, slot);
-    return search->kind == PLAN_PREEMPT && (!is_within_rule(sched, search->preemptor, slot) ||
-                                            pending_compare(&sched->pending, search->preemptor, slot) >= 0);
+    return walk->kind == PLAN_PREEMPT && (!is_within_rule(sched, walk->preemptor, slot) ||
+                                          pending_compare(&sched->pending, walk->preemptor, slot) >= 0);
 }
 
 /* A job may lose all that it holds once it has run long enough, and its surplus even before. */
-static inline struct verdict judge_run_time(const struct sched *sched, const struct search *search, uint32_t slot,
+static inline struct verdict judge_run_time(const struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                             const struct victim_candidate *candidate)
 {
     const bool is_decided_now = candidate->decided_cycle == sched->cycle;
-    const bool may_recall = is_decided_now && plan_may_recall(sched, slot, search->kind);
-    const time_ns eligible_at = candidate->decided + search->protected_for;
+    const bool may_recall = is_decided_now && plan_may_recall(sched, slot, walk->kind);
+    const time_ns eligible_at = candidate->decided + walk->protected_for;
     if (is_decided_now && !may_recall)
         return refused_until(eligible_at); /* sure to run by then */
     if (!is_decided_now && (candidate->is_claiming || candidate->is_starting))
@@ -163,21 +163,21 @@ static inline struct verdict judge_run_time(const struct sched *sched, const str
                             .eligible_at = eligible_at};
 }
 
-static inline struct verdict judge(struct sched *sched, const struct search *search, uint32_t slot,
+static inline struct verdict judge(struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                                    const struct victim_candidate *candidate)
 {
-    if (is_out_of_reach(sched, search, slot, candidate))
+    if (is_out_of_reach(sched, walk, slot, candidate))
         return refused_until(TIME_NEVER);
-    if (search->rival != JOB_NONE && search->rival == sched->jobs.jobs[slot].id)
+    if (walk->rival != JOB_NONE && walk->rival == sched->jobs.jobs[slot].id)
         return refused_until(sched->now + SCHED_PATIENCE_MIN); /* the next cycle counts */
-    if (is_left_alone(sched, search, slot))
+    if (is_left_alone(sched, walk, slot))
         return refused_until(TIME_NEVER);
     const queue_id queue = sched->jobs.jobs[slot].queue;
     if (is_budget_spent(sched, queue)) {
         const struct eviction_log *log = &sched->evictions[queue];
         return refused_until(log->at[log->next] + HOUR_NS);
     }
-    return judge_run_time(sched, search, slot, candidate);
+    return judge_run_time(sched, walk, slot, candidate);
 }
 
 /* Reclaim takes from borrowers alone; where anybody may give way, its queue tells. */
@@ -216,19 +216,18 @@ static bool loses_too_much(struct sched *sched, uint32_t preemptor, struct victi
     return true;
 }
 
-static inline void add_job(struct sched *sched, const struct search *search, uint32_t slot,
+static inline void add_job(struct sched *sched, const struct victim_walk *walk, uint32_t slot,
                            struct victim_candidate *candidate, bool is_young)
 {
-    bool is_dear =
-        sched->plan->loss_bound != INT64_MAX && loses_too_much(sched, search->preemptor, candidate, is_young);
+    bool is_dear = sched->plan->loss_bound != INT64_MAX && loses_too_much(sched, walk->preemptor, candidate, is_young);
     uint32_t first = sched->plan->unit_count;
     if ((is_young || is_dear) && !candidate->has_surplus)
         return;
     if (candidate->has_surplus)
-        units_add_surplus(sched, slot, search->is_over_quota);
+        units_add_surplus(sched, slot, walk->is_over_quota);
     uint32_t surplus = sched->plan->unit_count - first;
     if (!is_young && !is_dear)
-        units_add_core(sched, slot, search->is_over_quota, candidate, first);
+        units_add_core(sched, slot, walk->is_over_quota, candidate, first);
     for (uint32_t u = first; surplus > 0 && u < sched->plan->unit_count; u++)
         sched->plan->units[u].surplus_count = surplus;
 }
@@ -273,23 +272,23 @@ static bool may_queue_lose(struct sched *sched, uint32_t preemptor, queue_id que
 
 /* May anything of the queue give way at all?  Siblings that meet the preemptor's queue only above their parent are
  * told by one of them. */
-static bool may_any_go(struct sched *sched, struct search *search, queue_id own, queue_id queue)
+static bool may_any_go(struct sched *sched, struct victim_walk *walk, queue_id own, queue_id queue)
 {
     const queue_id parent = sched->tree.queues[queue].parent;
-    if (search->kind != PLAN_RECLAIM)
-        return is_queue_meant(sched, own, queue, search->kind);
-    if (search->siblings_of != QUEUE_NONE && search->siblings_of == parent)
-        return search->may_lose;
-    search->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
-                       (sched->plan->is_moving || may_queue_lose(sched, search->preemptor, queue));
-    search->siblings_of = QUEUE_NONE;
+    if (walk->kind != PLAN_RECLAIM)
+        return is_queue_meant(sched, own, queue, walk->kind);
+    if (walk->siblings_of != QUEUE_NONE && walk->siblings_of == parent)
+        return walk->may_lose;
+    walk->may_lose = is_queue_meant(sched, own, queue, PLAN_RECLAIM) &&
+                     (sched->plan->is_moving || may_queue_lose(sched, walk->preemptor, queue));
+    walk->siblings_of = QUEUE_NONE;
     if (sched->policy.quota->takes_by_side) {
         queue_id below_own, below;
         queue_tree_below_common(&sched->tree, own, queue, &below_own, &below);
         if (below != queue)
-            search->siblings_of = parent;
+            walk->siblings_of = parent;
     }
-    return search->may_lose;
+    return walk->may_lose;
 }
 
 static void span_queues(struct sched *sched)
@@ -343,26 +342,26 @@ time_ns victims_eligible_at(struct sched *sched, uint32_t preemptor, uint32_t sl
     return time_after(candidate->decided, min_runtime(sched, own->queue, job->queue, PLAN_RECLAIM));
 }
 
-static void collect_queue(struct sched *sched, struct search *search, queue_id queue)
+static void collect_queue(struct sched *sched, struct victim_walk *walk, queue_id queue)
 {
-    const uint32_t preemptor = search->preemptor;
-    const enum plan_kind kind = search->kind;
+    const uint32_t preemptor = walk->preemptor;
+    const enum plan_kind kind = walk->kind;
     const struct slot_list *running = &sched->running[queue];
     queue_id own = preemptor == SLOT_NONE ? QUEUE_ROOT : sched->jobs.jobs[preemptor].queue;
     uint32_t first = sched->plan->unit_count;
     if (running->count == 0 || (kind == PLAN_PREEMPT && victims_has_no_lower(sched, preemptor, queue)) ||
-        is_queue_dear(sched, queue) || !may_any_go(sched, search, own, queue))
+        is_queue_dear(sched, queue) || !may_any_go(sched, walk, own, queue))
         return;
-    search->protected_for = min_runtime(sched, own, queue, kind);
-    search->is_over_quota = does_borrow(sched, queue, kind);
+    walk->protected_for = min_runtime(sched, own, queue, kind);
+    walk->is_over_quota = does_borrow(sched, queue, kind);
     for (uint32_t i = 0; i < running->count; i++) {
         struct victim_candidate *candidate = candidates_get(sched, running->slots[i]);
         if (i + ROSTER_AHEAD < running->count)
             candidates_foresee(sched, running->slots[i + ROSTER_AHEAD]);
-        const struct verdict verdict = judge(sched, search, running->slots[i], candidate);
+        const struct verdict verdict = judge(sched, walk, running->slots[i], candidate);
         note_verdict(sched->plan, verdict);
         if (verdict.takes != TAKES_NOTHING)
-            add_job(sched, search, running->slots[i], candidate, verdict.takes == TAKES_SURPLUS);
+            add_job(sched, walk, running->slots[i], candidate, verdict.takes == TAKES_SURPLUS);
     }
     if (sched->plan->loss_bound != INT64_MAX && sched->plan->unit_count == first)
         candidates_refloor(sched, queue);
@@ -373,15 +372,15 @@ void victims_collect(struct sched *sched, uint32_t preemptor, enum plan_kind kin
     sched->plan->unit_count = sched->plan->term_count = sched->plan->next = 0;
     sched->plan->preemptor = preemptor;
     sched->plan->loss_bound = loss_bound(sched, preemptor, kind);
-    struct search search = {
+    struct victim_walk walk = {
         .preemptor = preemptor, .kind = kind, .rival = find_rival(sched, preemptor), .siblings_of = QUEUE_NONE};
     if (kind == PLAN_PREEMPT && !sched->policy.quota->is_flat)
-        collect_queue(sched, &search, sched->jobs.jobs[preemptor].queue);
+        collect_queue(sched, &walk, sched->jobs.jobs[preemptor].queue);
     else
         for (queue_id q = 0; q < sched->tree.count; q++) {
             bool takes_own = kind == PLAN_RECLAIM && plan_takes_own(sched, preemptor, q);
-            search.kind = takes_own ? PLAN_PREEMPT : kind;
-            collect_queue(sched, &search, q);
+            walk.kind = takes_own ? PLAN_PREEMPT : kind;
+            collect_queue(sched, &walk, q);
         }
     sched->plan->saw_nobody = sched->plan->unit_count == 0;
     if (!is_ordered)

@@ -267,7 +267,7 @@ static bool has_host_room(const struct offer *offer, const struct request *reque
            (request->gpu_models == 0 || (request->gpu_models & offer->models) != 0);
 }
 
-struct search {
+struct cut_search {
     const struct cluster *cluster;
     const struct repartition_places *places;
     const struct tree *tree;
@@ -277,14 +277,14 @@ struct search {
 };
 
 /* Does the leaf's node suit the request, for all that labels and taints say? */
-static bool is_taken(const struct search *search, uint32_t at)
+static bool is_taken(const struct cut_search *search, uint32_t at)
 {
     return request_takes_nodes(search->request, search->cluster,
                                search->cluster->nodes[at - search->places->width].type);
 }
 
 /* Does a leaf under `at` promise more than the best, or the same on a lower node? */
-static bool may_be_better(const struct search *search, uint32_t at)
+static bool may_be_better(const struct cut_search *search, uint32_t at)
 {
     const struct offer *offers = search->tree->offers;
     if (search->best == 0 || offers[at].score != offers[search->best].score)
@@ -295,7 +295,7 @@ static bool may_be_better(const struct search *search, uint32_t at)
 }
 
 /* Under `at`; of two halves the one that promises more first, so that the other is seldom looked at. */
-static void seek_best(struct search *search, uint32_t at)
+static void seek_best(struct cut_search *search, uint32_t at)
 {
     const struct offer *offers = search->tree->offers, *here = &offers[at];
     if (here->score == NO_SCORE || !has_host_room(here, search->request) || !may_be_better(search, at))
@@ -310,7 +310,7 @@ static void seek_best(struct search *search, uint32_t at)
     seek_best(search, first ^ 1);
 }
 
-static void seek_rest(struct search *search, uint32_t at)
+static void seek_rest(struct cut_search *search, uint32_t at)
 {
     const struct offer *here = &search->tree->offers[at];
     if (here->rested_at >= search->rested_at || !has_host_room(here, search->request))
@@ -343,11 +343,11 @@ bool repartition_places_best(struct sched *sched, const struct request *request,
         return false;
     const uint32_t wish = request->mig != 0 ? request->mig - 1u : MIG_PROFILE_COUNT + request->gpus - 1u;
     const struct tree *tree = tree_of(sched, wish);
-    struct search search = {.cluster = sched->cluster,
-                            .places = sched->repartitions->places,
-                            .tree = tree,
-                            .request = request,
-                            .rested_at = sched->repartitions->rested_at};
+    struct cut_search search = {.cluster = sched->cluster,
+                                .places = sched->repartitions->places,
+                                .tree = tree,
+                                .request = request,
+                                .rested_at = sched->repartitions->rested_at};
     seek_best(&search, 1);
     seek_rest(&search, 1);
     sched->repartitions->rested_at = search.rested_at;

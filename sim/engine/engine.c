@@ -113,7 +113,7 @@ static void foresee(struct engine *engine)
         return;
     const struct sim_job *job = &engine->jobs[slot];
     if (slot == engine->foreseen) {
-        __builtin_prefetch(job->holding.more);
+        __builtin_prefetch(job->pieces.more);
         return;
     }
     engine->foreseen = slot;
@@ -128,7 +128,7 @@ static bool take_events(struct engine *engine)
     while (engine->events.count > 0 && engine->events.heap[0].time <= engine->now) {
         struct event event = event_queue_pop(&engine->events);
         if (event_kind(&event) == EVENT_END)
-            __builtin_prefetch(engine->jobs[event.subject].holding.more);
+            __builtin_prefetch(engine->jobs[event.subject].pieces.more);
         foresee(engine);
         engine_event(engine, &event);
         has_any = true;
@@ -302,7 +302,7 @@ static void release(struct engine *engine)
 {
     for (uint32_t s = 0; s < engine->job_used; s++) {
         mem_free((void *)(uintptr_t)engine->jobs[s].row.name);
-        holding_release(&engine->jobs[s].holding);
+        job_pieces_release(&engine->jobs[s].pieces);
         engine_drop_changes(&engine->jobs[s], false);
         mem_free(engine->jobs[s].changes);
         mem_free(engine->jobs[s].after);

@@ -52,16 +52,16 @@ static void check_closeness(struct engine *engine, const struct sim_job *job)
     const struct cluster *cluster = engine->config->cluster;
     for (uint32_t g = 0; g < job->close_count; g++) {
         const char *complaint =
-            closeness_complaint(cluster, &job->close[g], g, holding_pieces(&job->holding), job->holding.piece_count);
+            closeness_complaint(cluster, &job->close[g], g, job_pieces_all(&job->pieces), job->pieces.piece_count);
         if (complaint != NULL)
             broken(engine, complaint);
     }
 }
 
-void engine_check_holding(struct engine *engine, const struct sim_job *job)
+void engine_check_pieces(struct engine *engine, const struct sim_job *job)
 {
-    const struct holding *holding = &job->holding;
-    uint32_t members = holding->held_count;
+    const struct job_pieces *own = &job->pieces;
+    uint32_t members = own->held_count;
     int64_t milli = job->held_milli;
     for (uint32_t i = 0; i < job->change_count; i++) {
         if (job->changes[i].is_join)
@@ -69,9 +69,9 @@ void engine_check_holding(struct engine *engine, const struct sim_job *job)
         members -= pieces_member_count(job->changes[i].pieces, job->changes[i].piece_count);
         milli -= pieces_gpu_milli(job->changes[i].pieces, job->changes[i].piece_count);
     }
-    if (members > holding->member_count)
+    if (members > own->member_count)
         broken(engine, "a job holds more members than it has");
-    if (job->is_exact && (milli > job->asked_milli || (members == holding->member_count && milli != job->asked_milli)))
+    if (job->is_exact && (milli > job->asked_milli || (members == own->member_count && milli != job->asked_milli)))
         broken(engine, "a job got more or fewer GPUs than it asked");
     check_closeness(engine, job);
 }
@@ -91,16 +91,16 @@ static void check_gang(struct engine *engine, const struct sim_job *job)
 /* Members by set, counted again. */
 static void check_sets(struct engine *engine, struct sim_job *job)
 {
-    struct holding *holding = &job->holding;
-    const struct piece *pieces = holding_pieces(holding);
+    struct job_pieces *own = &job->pieces;
+    const struct piece *pieces = job_pieces_all(own);
     uint32_t held[JOB_SETS_MAX] = {0}, missing = 0;
-    for (uint32_t i = 0; i < holding->piece_count; i++)
-        held[holding_set_of(holding, pieces[i].group)] += pieces[i].member_count;
-    for (uint32_t s = 0; s < holding->set_count; s++)
-        missing += held[s] < holding_set(holding, s)->min_members;
-    if (missing != holding->short_count)
+    for (uint32_t i = 0; i < own->piece_count; i++)
+        held[job_pieces_set_of(own, pieces[i].group)] += pieces[i].member_count;
+    for (uint32_t s = 0; s < own->set_count; s++)
+        missing += held[s] < job_pieces_set(own, s)->min_members;
+    if (missing != own->short_count)
         broken(engine, "the members of a job are counted wrongly");
-    if (job->state == LIFE_RUNNING && !holding_is_complete(holding))
+    if (job->state == LIFE_RUNNING && !job_pieces_is_complete(own))
         broken(engine, "a job runs with fewer members than its minimum");
 }
 
@@ -123,7 +123,7 @@ void engine_check_instant(struct engine *engine)
         running += !job->is_waiting;
         if (!holds(job))
             continue;
-        int64_t milli = pieces_gpu_milli(holding_pieces(&job->holding), job->holding.piece_count);
+        int64_t milli = pieces_gpu_milli(job_pieces_all(&job->pieces), job->pieces.piece_count);
         held += milli;
         partial += job->is_waiting ? milli : 0;
         check_sets(engine, job);

@@ -118,17 +118,17 @@ static wide_ns work_now(const struct engine *engine, const struct sim_job *job)
 
 static void add_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
-    holding_add(&job->holding, pieces, count);
+    job_pieces_add(&job->pieces, pieces, count);
     job->held_milli += pieces_gpu_milli(pieces, count);
     if (engine->config->is_checked) {
         engine_check_take(engine, pieces, count);
-        engine_check_holding(engine, job);
+        engine_check_pieces(engine, job);
     }
 }
 
 static void take_pieces(struct engine *engine, struct sim_job *job, const struct piece *pieces, uint32_t count)
 {
-    bool were_held = holding_take(&job->holding, pieces, count);
+    bool were_held = job_pieces_take(&job->pieces, pieces, count);
     assert(were_held);
     (void)were_held;
     job->held_milli -= pieces_gpu_milli(pieces, count);
@@ -139,8 +139,8 @@ static void take_pieces(struct engine *engine, struct sim_job *job, const struct
 static void take_all(struct engine *engine, struct sim_job *job)
 {
     if (engine->config->is_checked)
-        engine_check_give(engine, holding_pieces(&job->holding), job->holding.piece_count);
-    holding_clear(&job->holding);
+        engine_check_give(engine, job_pieces_all(&job->pieces), job->pieces.piece_count);
+    job_pieces_clear(&job->pieces);
     job->held_milli = 0;
 }
 
@@ -160,17 +160,17 @@ static void push_end(struct engine *engine, uint32_t slot)
 
 /* Members in force: those that work while the gang is complete.  Those that come before others have left add
  * nothing to the whole. */
-static uint32_t force_of(const struct holding *holding)
+static uint32_t force_of(const struct job_pieces *own)
 {
-    if (!holding_is_complete(holding))
+    if (!job_pieces_is_complete(own))
         return 0;
-    const uint32_t working = holding_working(holding);
-    return working < holding->member_count ? working : holding->member_count;
+    const uint32_t working = job_pieces_working(own);
+    return working < own->member_count ? working : own->member_count;
 }
 
 static int64_t speed_of(const struct engine *engine, const struct sim_job *job)
 {
-    const uint32_t force = force_of(&job->holding);
+    const uint32_t force = force_of(&job->pieces);
     return engine->paces == NULL ? force : (int64_t)force * engine_pace_of(engine, slot_of(engine, job));
 }
 
@@ -199,7 +199,7 @@ static int64_t whole_milli(const struct sim_job *job)
 {
     if (job->is_exact)
         return job->asked_milli;
-    return job->held_milli * job->holding.member_count / job->holding.held_count;
+    return job->held_milli * job->pieces.member_count / job->pieces.held_count;
 }
 
 /* Of where its first piece is; where all nodes are alike, without asking for the node. */
@@ -207,7 +207,7 @@ static uint8_t model_of(const struct engine *engine, const struct sim_job *job)
 {
     const struct cluster *cluster = engine->config->cluster;
     return cluster->type_count == 1 ? cluster->types[0].model
-                                    : cluster_node_type(cluster, holding_pieces(&job->holding)->node)->model;
+                                    : cluster_node_type(cluster, job_pieces_all(&job->pieces)->node)->model;
 }
 
 /* Its gang is complete: it runs. */
@@ -240,7 +240,7 @@ void engine_join(struct engine *engine, uint32_t slot, const struct piece *piece
     add_pieces(engine, job, pieces, count);
     if (!job->is_waiting)
         progress_turn(&job->progress, engine->now, speed_of(engine, job));
-    else if (holding_is_complete(&job->holding))
+    else if (job_pieces_is_complete(&job->pieces))
         begin_run(engine, slot);
     else if (job->state == LIFE_STARTING)
         engine_step(job, STEP_PART);
@@ -317,7 +317,7 @@ static bool part_short(struct engine *engine, struct sim_job *job, const struct 
     take_pieces(engine, job, change->pieces, change->piece_count);
     stop_run(engine, job, kept);
     job->stale_since = engine->now;
-    if (job->holding.piece_count > 0)
+    if (job->pieces.piece_count > 0)
         engine_step(job, STEP_SHORT);
     else
         wait_again(job);
@@ -344,7 +344,7 @@ static void part_on(struct engine *engine, uint32_t slot, const struct sim_chang
 static void part_waiting(struct engine *engine, struct sim_job *job, const struct sim_change *change)
 {
     bool is_last =
-        change->piece_count > 0 && pieces_member_count(change->pieces, change->piece_count) == job->holding.held_count;
+        change->piece_count > 0 && pieces_member_count(change->pieces, change->piece_count) == job->pieces.held_count;
     job->evict_reason = change->reason;
     close_attempt(engine, job, is_last ? ATTEMPT_EVICTED : ATTEMPT_RESIZED, work_now(engine, job), job->progress.work);
     take_pieces(engine, job, change->pieces, change->piece_count);
@@ -364,7 +364,7 @@ void engine_part(struct engine *engine, uint32_t slot, const struct sim_change *
     if (job->is_waiting)
         part_waiting(engine, job, change);
     else if (job->state == LIFE_RUNNING &&
-             !holding_is_complete_without(&job->holding, change->pieces, change->piece_count))
+             !job_pieces_is_complete_without(&job->pieces, change->pieces, change->piece_count))
         is_saved = part_short(engine, job, change);
     else
         part_on(engine, slot, change);
@@ -409,7 +409,7 @@ void engine_let_go(struct engine *engine, uint32_t slot, wide_ns work)
 void engine_close_job(struct engine *engine, struct sim_job *job)
 {
     const wide_ns work = work_now(engine, job);
-    if (job->holding.piece_count > 0)
+    if (job->pieces.piece_count > 0)
         book_attempt(engine, job, ATTEMPT_UNFINISHED, work, work);
     if (engine->paces != NULL)
         engine_pace_close(engine, slot_of(engine, job));

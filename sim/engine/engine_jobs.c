@@ -2,7 +2,7 @@
 #include "policies/jobs/request_class.h"
 #include "sim/engine/engine_state.h"
 
-#define SLOT_NONE UINT32_MAX
+#define ENGINE_SLOT_NONE UINT32_MAX
 
 _Static_assert((int)RECORD_SOURCE_COUNT == (int)SOURCE_COUNT, "record_source_names must name them all");
 
@@ -25,7 +25,7 @@ static uint32_t new_slot(struct engine *engine, job_id id)
 static void free_slot(struct engine *engine, uint32_t slot)
 {
     struct sim_job *job = &engine->jobs[slot];
-    engine->slot_of[job->row.id] = SLOT_NONE;
+    engine->slot_of[job->row.id] = ENGINE_SLOT_NONE;
     mem_free((void *)(uintptr_t)job->row.name);
     job->row.name = NULL;
     job->generation++;
@@ -125,7 +125,7 @@ static void fill_row(struct engine *engine, struct sim_job *own, const struct jo
                                                                                           truth->workload_class - 1u),
                                 .priority = job->priority,
                                 .gpu_milli = own->asked_milli,
-                                .members = own->holding.member_count,
+                                .members = own->pieces.member_count,
                                 .model = asked_model(engine->config->cluster, job),
                                 .submit = job->submit,
                                 .eligible = job->submit,
@@ -169,13 +169,13 @@ static void fill_after(struct engine *engine, struct sim_job *own, const struct 
 /* Field by field: the slot keeps its storage, its generation and its tenure. */
 static void fill_job(struct engine *engine, struct sim_job *own, const struct job *job, const struct job_truth *truth)
 {
-    holding_plan(&own->holding, job);
+    job_pieces_plan(&own->pieces, job);
     engine_check_asks(engine, own, job);
     fill_asked(own, job);
     fill_row(engine, own, job, truth);
     fill_after(engine, own, job);
     own->checkpoint = job->checkpoint;
-    own->progress = progress_new(truth->duration, own->holding.member_count, 1);
+    own->progress = progress_new(truth->duration, own->pieces.member_count, 1);
     own->outcome = truth->outcome;
     own->trace_id = job->trace_id;
     own->held_milli = 0;
@@ -352,7 +352,7 @@ static time_ns leave_time(struct engine *engine, uint32_t slot, time_ns grace)
 /* The preemptor of an eviction owes it to its victim to start. */
 static void note_owed(struct engine *engine, job_id gainer)
 {
-    if (gainer != JOB_NONE && engine->slot_of[gainer] != SLOT_NONE)
+    if (gainer != JOB_NONE && engine->slot_of[gainer] != ENGINE_SLOT_NONE)
         engine->jobs[engine->slot_of[gainer]].owed++;
 }
 
@@ -505,7 +505,7 @@ static time_ns eligible_by_now(const struct engine *engine, const struct sim_job
     time_ns eligible = job->row.submit;
     for (uint32_t i = 0; i < job->after_count; i++) {
         job_id after = job->after[i].job;
-        if (engine->slot_of[after] != SLOT_NONE)
+        if (engine->slot_of[after] != ENGINE_SLOT_NONE)
             return TIME_NEVER;
         if (engine->ended_at[after] > eligible)
             eligible = engine->ended_at[after];
@@ -527,7 +527,7 @@ void engine_close(struct engine *engine)
 {
     uint32_t id_count = (uint32_t)engine->submitted;
     for (job_id id = 0; id < id_count; id++) {
-        if (engine->slot_of[id] == SLOT_NONE)
+        if (engine->slot_of[id] == ENGINE_SLOT_NONE)
             continue;
         struct sim_job *job = &engine->jobs[engine->slot_of[id]];
         engine_close_job(engine, job);

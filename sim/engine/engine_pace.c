@@ -110,9 +110,9 @@ static double slow_on(const struct engine *engine, const struct sim_pace *pace, 
 static uint32_t pace_now(const struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
-    const struct piece *pieces = holding_pieces(&job->holding);
+    const struct piece *pieces = job_pieces_all(&job->pieces);
     double slow = 0;
-    for (uint32_t p = 0; p < job->holding.piece_count; p++)
+    for (uint32_t p = 0; p < job->pieces.piece_count; p++)
         slow = fmax(slow, slow_on(engine, &engine->paces[slot], &pieces[p]));
     return slow == 0 ? PACE_ONE : (uint32_t)lrint(fmax(1, PACE_ONE / slow));
 }
@@ -174,11 +174,11 @@ static int64_t activity(const struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
     const struct sim_pace *pace = &engine->paces[slot];
-    const struct piece *pieces = holding_pieces(&job->holding);
+    const struct piece *pieces = job_pieces_all(&job->pieces);
     int64_t sum = 0;
     if (job->is_waiting || job->row.sm_active_milli == SM_ACTIVE_UNKNOWN)
         return 0;
-    for (uint32_t p = 0; p < job->holding.piece_count; p++) {
+    for (uint32_t p = 0; p < job->pieces.piece_count; p++) {
         const int64_t most = pieces_gpu_milli(&pieces[p], 1) * GPU_MILLI;
         const int64_t use = pace->groups[pieces[p].group].use_micro * pieces[p].member_count * pace->pace / PACE_ONE;
         sum += is_share(pace, &pieces[p]) || use < most ? use : most;
@@ -225,7 +225,7 @@ static void repace(struct engine *engine, uint32_t slot)
     if (now == pace->pace)
         return;
     pace->pace = now;
-    if (job->is_waiting || job->holding.piece_count == 0)
+    if (job->is_waiting || job->pieces.piece_count == 0)
         return;
     const wide_ns before = job->progress.work;
     pace->folded.span += engine->now - job->progress.since;
@@ -270,9 +270,9 @@ static void join_gpus(struct engine *engine, uint32_t slot)
 {
     const struct sim_job *job = &engine->jobs[slot];
     struct sim_pace *pace = &engine->paces[slot];
-    const struct piece *pieces = holding_pieces(&job->holding);
+    const struct piece *pieces = job_pieces_all(&job->pieces);
     pace->share_count = 0;
-    for (uint32_t p = 0; p < job->holding.piece_count && !job->is_waiting; p++) {
+    for (uint32_t p = 0; p < job->pieces.piece_count && !job->is_waiting; p++) {
         if (!is_share(pace, &pieces[p]))
             continue;
         struct gpu_clients *clients = clients_of(engine, &pieces[p]);

@@ -72,8 +72,8 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
 {
     struct buffer *out = &engine->placement;
     const struct node *nodes = engine->config->cluster->nodes;
-    const struct piece *pieces = holding_pieces(&job->holding);
-    uint32_t count = job->holding.piece_count;
+    const struct piece *pieces = job_pieces_all(&job->pieces);
+    uint32_t count = job->pieces.piece_count;
     out->length = 0;
     for (uint32_t i = 0; i < count;) {
         const struct piece *piece = &pieces[i];
@@ -99,8 +99,8 @@ static void write_placement(struct engine *engine, const struct sim_job *job)
 /* The narrowest link between its GPUs. */
 static struct link link_of(struct engine *engine, const struct sim_job *job)
 {
-    const struct piece *pieces = holding_pieces(&job->holding);
-    const uint32_t count = job->holding.piece_count;
+    const struct piece *pieces = job_pieces_all(&job->pieces);
+    const uint32_t count = job->pieces.piece_count;
     MEM_GROW(engine->places, engine->place_capacity, (size_t)count);
     for (uint32_t i = 0; i < count; i++)
         engine->places[i] = (struct link_place){pieces[i].node, pieces[i].gpu_mask};

@@ -13,7 +13,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/engine/port.h"
 #include "sim/engine/stall.h"
-#include "sim/job/holding.h"
+#include "sim/job/job_pieces.h"
 #include "sim/job/life.h"
 #include "sim/job/progress.h"
 
@@ -40,7 +40,7 @@ struct sim_job {
     bool is_exact;   /* it gets just what it asks, and that does not depend on the GPU model */
     uint8_t outcome; /* enum job_outcome: how it ends when all is done */
     struct progress progress;
-    struct holding holding;
+    struct job_pieces pieces;
     int64_t held_milli;  /* GPUs of the holding */
     int64_t asked_milli; /* of all members, as declared */
     time_ns limit;
@@ -254,7 +254,7 @@ void engine_check_take(struct engine *engine, const struct piece *pieces, uint32
 void engine_check_give(struct engine *engine, const struct piece *pieces, uint32_t count);
 /* Remember what it asks, if it must be checked. */
 void engine_check_asks(struct engine *engine, struct sim_job *own, const struct job *job);
-void engine_check_holding(struct engine *engine, const struct sim_job *job); /* after a change */
+void engine_check_pieces(struct engine *engine, const struct sim_job *job); /* after a change */
 void engine_check_instant(struct engine *engine);
 
 #endif

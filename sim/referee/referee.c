@@ -11,12 +11,12 @@
 /* All that is there or on its way to it, but for what leaves; false if what is said to leave is not there. */
 static bool make_stand(struct referee *referee, const struct referee_job *job)
 {
-    struct holding *stand = &referee->stand;
-    holding_plan(stand, &job->job);
+    struct job_pieces *stand = &referee->stand;
+    job_pieces_plan(stand, &job->job);
     for (uint32_t i = 0; i < job->running.piece_count; i++)
-        holding_add(stand, &holding_pieces(&job->running)[i], 1);
+        job_pieces_add(stand, &job_pieces_all(&job->running)[i], 1);
     for (uint32_t p = 0; p < job->part_count; p++)
-        if (!job->parts[p].is_join && !holding_take(stand, job->parts[p].pieces, job->parts[p].piece_count))
+        if (!job->parts[p].is_join && !job_pieces_take(stand, job->parts[p].pieces, job->parts[p].piece_count))
             return false;
     return true;
 }
@@ -25,7 +25,7 @@ static void add_joins(struct referee *referee, const struct referee_job *job)
 {
     for (uint32_t p = 0; p < job->part_count; p++)
         if (job->parts[p].is_join)
-            holding_add(&referee->stand, job->parts[p].pieces, job->parts[p].piece_count);
+            job_pieces_add(&referee->stand, job->parts[p].pieces, job->parts[p].piece_count);
 }
 
 /* Is set `inner` the set `outer` or one inside it?  outer SET_NONE: the whole job. */
@@ -39,13 +39,13 @@ static bool is_within(const struct job *job, uint32_t inner, uint32_t outer)
 /* Are the members of the set in one domain of the level? */
 static bool is_together(const struct referee *referee, const struct job *job, uint32_t set, uint8_t level)
 {
-    const struct holding *stand = &referee->stand;
+    const struct job_pieces *stand = &referee->stand;
     uint32_t domain = DOMAIN_NONE;
     bool has_any = false;
     if (level == 0)
         return true;
     for (uint32_t i = 0; i < stand->piece_count; i++) {
-        const struct piece *piece = &holding_pieces(stand)[i];
+        const struct piece *piece = &job_pieces_all(stand)[i];
         uint32_t here = referee->cluster->levels[level - 1].domain[piece->node];
         if (!is_within(job, job_group(job, piece->group)->set, set))
             continue;
@@ -71,10 +71,10 @@ static bool topology_holds(struct referee *referee, const struct job *job)
 
 static bool closeness_holds(struct referee *referee, const struct job *job)
 {
-    const struct holding *stand = &referee->stand;
+    const struct job_pieces *stand = &referee->stand;
     for (uint32_t g = 0; g < job->group_count; g++) {
         const char *complaint =
-            closeness_complaint(referee->cluster, job_group(job, g), g, holding_pieces(stand), stand->piece_count);
+            closeness_complaint(referee->cluster, job_group(job, g), g, job_pieces_all(stand), stand->piece_count);
         if (complaint != NULL)
             return referee_says(referee, "%s", complaint);
     }
@@ -85,12 +85,12 @@ static bool counts_hold(struct referee *referee, const struct job *job)
 {
     uint32_t held[JOB_GROUPS_MAX] = {0};
     for (uint32_t i = 0; i < referee->stand.piece_count; i++)
-        held[holding_pieces(&referee->stand)[i].group] += holding_pieces(&referee->stand)[i].member_count;
+        held[job_pieces_all(&referee->stand)[i].group] += job_pieces_all(&referee->stand)[i].member_count;
     for (uint32_t g = 0; g < job->group_count; g++)
         if (held[g] > job_group(job, g)->count)
             return referee_says(referee, "it would have %u members of group %u, which has %u", held[g], g,
                                 job_group(job, g)->count);
-    if (referee->gangs_are_whole && !holding_is_complete(&referee->stand))
+    if (referee->gangs_are_whole && !job_pieces_is_complete(&referee->stand))
         return referee_says(referee, "it would have fewer members than must run together: %u",
                             referee->stand.held_count);
     return true;
@@ -99,12 +99,12 @@ static bool counts_hold(struct referee *referee, const struct job *job)
 /* A set that members come to has its minimum afterwards, be it one that the job could do without. */
 static bool sets_hold(struct referee *referee, const struct decision *decision)
 {
-    struct holding *stand = &referee->stand;
+    struct job_pieces *stand = &referee->stand;
     for (uint32_t i = 0; i < decision->piece_count && referee->gangs_are_whole; i++) {
-        const uint32_t s = holding_set_of(stand, decision->pieces[i].group);
-        if (holding_set(stand, s)->held < holding_set(stand, s)->min_members)
+        const uint32_t s = job_pieces_set_of(stand, decision->pieces[i].group);
+        if (job_pieces_set(stand, s)->held < job_pieces_set(stand, s)->min_members)
             return referee_says(referee, "its set %u would have %u members and needs %u", s,
-                                holding_set(stand, s)->held, holding_set(stand, s)->min_members);
+                                job_pieces_set(stand, s)->held, job_pieces_set(stand, s)->min_members);
     }
     return true;
 }
@@ -150,7 +150,7 @@ static bool stands_well(struct referee *referee, const struct referee_job *job, 
 {
     make_stand(referee, job);
     add_joins(referee, job);
-    holding_add(&referee->stand, decision->pieces, decision->piece_count);
+    job_pieces_add(&referee->stand, decision->pieces, decision->piece_count);
     return counts_hold(referee, &job->job) && sets_hold(referee, decision) && topology_holds(referee, &job->job) &&
            closeness_holds(referee, &job->job) &&
            referee_tags_hold(referee, job, decision->pieces, decision->piece_count);
@@ -186,7 +186,7 @@ static bool are_held(struct referee *referee, const struct referee_job *job, con
         if (!referee_piece_is_asked(referee, job, &decision->pieces[i]))
             return false;
     make_stand(referee, job);
-    if (!holding_take(&referee->stand, decision->pieces, decision->piece_count))
+    if (!job_pieces_take(&referee->stand, decision->pieces, decision->piece_count))
         return referee_says(referee, "it does not run on these pieces, or leaves them already");
     return true;
 }

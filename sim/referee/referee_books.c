@@ -246,7 +246,7 @@ static struct referee_job *job_new(struct referee *referee, const struct job *jo
     own->job.after = copy_list(job->after, job->after_count, sizeof *job->after);
     own->job.name = NULL;
     own->is_held = job->is_held;
-    holding_plan(&own->running, &own->job);
+    job_pieces_plan(&own->running, &own->job);
     return own;
 }
 
@@ -258,7 +258,7 @@ static void job_free(struct referee_job *job)
         drop_part(job, job->part_count - 1);
     mem_free(job->parts);
     mem_free(job->reserved);
-    holding_release(&job->running);
+    job_pieces_release(&job->running);
     mem_free((void *)(uintptr_t)job->job.more);
     mem_free((void *)(uintptr_t)job->job.sets);
     mem_free((void *)(uintptr_t)job->job.tags);
@@ -277,7 +277,7 @@ void referee_free(struct referee *referee)
     mem_free(referee->arrays);
     mem_free(referee->gpus);
     mem_free(referee->nodes);
-    holding_release(&referee->stand);
+    job_pieces_release(&referee->stand);
     node_asks_release(&referee->asks);
     mem_free(referee);
 }
@@ -324,8 +324,8 @@ static void vacate(struct referee *referee, struct referee_job *job)
             referee_give(referee, job, job->parts[p].pieces, job->parts[p].piece_count);
     while (job->part_count > 0)
         drop_part(job, job->part_count - 1);
-    referee_give(referee, job, holding_pieces(&job->running), job->running.piece_count);
-    holding_clear(&job->running);
+    referee_give(referee, job, job_pieces_all(&job->running), job->running.piece_count);
+    job_pieces_clear(&job->running);
     job->is_leaving = false;
     referee_settle(referee, job);
 }
@@ -402,7 +402,7 @@ static bool adopt(struct referee *referee, const struct fact *fact)
            referee_piece_is_free(referee, own, &fact->pieces[taken], false))
         referee_take(referee, own, &fact->pieces[taken++], 1);
     if (taken == fact->piece_count) {
-        holding_add(&own->running, fact->pieces, fact->piece_count);
+        job_pieces_add(&own->running, fact->pieces, fact->piece_count);
         referee_settle(referee, own);
         return true;
     }
@@ -419,7 +419,7 @@ static void started(struct referee *referee, struct referee_job *job, decision_i
             p++;
             continue;
         }
-        holding_add(&job->running, part->pieces, part->piece_count);
+        job_pieces_add(&job->running, part->pieces, part->piece_count);
         drop_part(job, p);
     }
     referee_settle(referee, job);
@@ -429,11 +429,11 @@ static void started(struct referee *referee, struct referee_job *job, decision_i
 static void vacate_node(struct referee *referee, struct referee_job *job, node_id node)
 {
     for (uint32_t i = job->running.piece_count; i-- > 0;) {
-        struct piece piece = holding_pieces(&job->running)[i];
+        struct piece piece = job_pieces_all(&job->running)[i];
         if (piece.node != node)
             continue;
         referee_give(referee, job, &piece, 1);
-        holding_take(&job->running, &piece, 1);
+        job_pieces_take(&job->running, &piece, 1);
     }
     for (uint32_t p = job->part_count; p-- > 0;) {
         struct referee_part *part = &job->parts[p];
@@ -462,7 +462,7 @@ static void vacate_part(struct referee *referee, struct referee_job *job, decisi
         const struct referee_part *part = &job->parts[p];
         if (part->decision != decision)
             continue;
-        if (part->is_join || holding_take(&job->running, part->pieces, part->piece_count))
+        if (part->is_join || job_pieces_take(&job->running, part->pieces, part->piece_count))
             referee_give(referee, job, part->pieces, part->piece_count);
         drop_part(job, p);
     }
@@ -488,8 +488,8 @@ static void leaving(struct referee_job *job, struct members which)
     if (which.node == NODE_NONE)
         job->is_leaving = true;
     for (uint32_t i = 0; which.node != NODE_NONE && i < job->running.piece_count; i++)
-        if (holding_pieces(&job->running)[i].node == which.node)
-            referee_add_part(job, 0, &holding_pieces(&job->running)[i], 1, false);
+        if (job_pieces_all(&job->running)[i].node == which.node)
+            referee_add_part(job, 0, &job_pieces_all(&job->running)[i], 1, false);
 }
 
 static void evicted(struct referee *referee, struct referee_job *job, struct members which)

@@ -4,7 +4,7 @@
 #define SIM_REFEREE_REFEREE_BOOKS_H
 
 #include "policies/ledger/ledger.h"
-#include "sim/job/holding.h"
+#include "sim/job/job_pieces.h"
 #include "sim/referee/referee.h"
 
 /* Members on their way in or out. */
@@ -16,8 +16,8 @@ struct referee_part {
 };
 
 struct referee_job {
-    struct job job;         /* its lists are owned */
-    struct holding running; /* those that leave included */
+    struct job job;            /* its lists are owned */
+    struct job_pieces running; /* those that leave included */
     struct referee_part *parts;
     size_t part_capacity;
     uint32_t part_count;
@@ -73,8 +73,8 @@ struct referee {
     size_t array_capacity;
     uint32_t waiting_count, reserved_count, placed_count;
     decision_id last_decision;
-    struct holding stand;  /* scratch: what a job would hold */
-    struct node_asks asks; /* of the jobs */
+    struct job_pieces stand; /* scratch: what a job would hold */
+    struct node_asks asks;   /* of the jobs */
     char complaint[REFEREE_COMPLAINT_BYTES];
 };
 

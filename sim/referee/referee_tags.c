@@ -27,7 +27,7 @@ static struct presence presence_of(const struct referee *referee, const struct r
 {
     struct presence out = {0, 0};
     int64_t leaving = 0;
-    count_pieces(referee, level, where, holding_pieces(&job->running), job->running.piece_count, &out.present);
+    count_pieces(referee, level, where, job_pieces_all(&job->running), job->running.piece_count, &out.present);
     if (job->is_leaving)
         leaving = out.present;
     for (uint32_t p = 0; p < job->part_count; p++)
